@@ -19,7 +19,7 @@ LIMIT = "limit (0.001 to 1000)"
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["run", "nope"], "unknown lab 'nope': the labs are descent, clipping, clip_arrows"),
+        (["run", "nope"], "unknown lab 'nope': there are descent, clipping, clip_arrows"),
         (["run", "clipping", "--set", "lr=1"], f"unknown key 'lr': the keys are {LIMIT}; method (one of"),
         (["run", "clipping", "--set", "record=1"], f"unknown key 'record': the keys are {LIMIT}; method (one of"),
         (["run", "clipping", "--set", "limit"], f"--set takes KEY=VALUE, got 'limit'; the keys are {LIMIT}"),

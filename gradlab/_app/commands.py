@@ -14,6 +14,7 @@ from .._base import notebooks
 from .._base.addresses import page_at
 from .._base.names import printable
 from .._base.notebooks import UsageError
+from .._base.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from ..labs import Lab
@@ -162,7 +163,7 @@ def _opened(name: str, link: str | None) -> Lab:
     """The lab of this name, where the link left it."""
     labs = catalog()
     if name not in labs:
-        raise UsageError(f"unknown lab {name!r}: the labs are {', '.join(labs)}")
+        raise UsageError(f"unknown lab {name!r}: {did_you_mean(name, labs)}")
     if link is None:
         return labs[name]()
     from ..labs import from_link
@@ -244,8 +245,10 @@ def _report(options: argparse.Namespace) -> None:
     page = options.output or first.with_name(f"{first.stem}-compared.html" if several else f"{first.stem}.html")
     try:
         report.save(page)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"cannot write {page}: {getattr(error, 'strerror', None) or error}") from error
+    except OSError as error:
+        raise UsageError(f"cannot write {page}: {error.strerror or error}: {error.filename or page}") from error
+    except ValueError as error:
+        raise UsageError(f"cannot write {page}: {error}") from error
     say("\n".join(report.headlines))
     say(f"wrote {page}")
     if options.open:

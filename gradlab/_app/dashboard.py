@@ -13,6 +13,7 @@ from typing import Any
 from .._base import addresses, notebooks
 from .._base.extras import missing
 from .._base.notebooks import UsageError
+from .._base.suggest import did_you_mean
 from .._files.replace import replaced
 from . import cards
 from .commands import catalog, follow, is_link
@@ -109,5 +110,5 @@ def _page(asked: str) -> str:
         to = follow(asked)
         return f"{to.lab}.ipynb{to.state}"
     if asked not in catalog():
-        raise UsageError(f"unknown lab {asked!r}: the labs are {', '.join(catalog())}")
+        raise UsageError(f"unknown lab {asked!r}: {did_you_mean(asked, catalog())}")
     return f"{asked}.ipynb"

@@ -70,12 +70,10 @@ def application() -> Any:
         raise UsageError(missing("`gradlab lab`", (error.name or "jupyterlab").partition(".")[0], "lab")) from error
 
 
-def as_root(arguments: Sequence[str]) -> list[str]:
-    """Say how Jupyter starts as root, if that is who asks and the arguments do not say so."""
+def is_refused_root(arguments: Sequence[str]) -> bool:
+    """Tell whether Jupyter refuses to start: root asks, and the arguments do not allow it."""
     is_root = getattr(os, "geteuid", lambda: -1)() == 0
-    if is_root and not any("allow-root" in one or "allow_root" in one for one in arguments):
-        return ["as root, Jupyter may refuse to start; then run: gradlab lab -- --allow-root"]
-    return []
+    return is_root and not any("allow-root" in one or "allow_root" in one for one in arguments)
 
 
 def open_lab(lab: Any, folder: Path, arguments: Sequence[str], notebook: str = START, state: str = "") -> None:
@@ -97,7 +95,13 @@ def open_lab(lab: Any, folder: Path, arguments: Sequence[str], notebook: str = S
         settings.append(f"--LabApp.default_url=/lab/tree/{notebook}{state}")
     if state:
         lab.serverapp_class = importlib.import_module("gradlab._app.server").Server
-    lab.launch_instance([*settings, *arguments])
+    try:
+        lab.launch_instance([*settings, *arguments])
+    except SystemExit as end:
+        if end.code and is_refused_root(arguments):
+            # Said last: Jupyter writes its reason below pages of its log.
+            print("as root, Jupyter refuses to start unless it is told so: gradlab lab -- --allow-root", flush=True)
+        raise
 
 
 def add(commands: Any) -> None:
@@ -115,7 +119,7 @@ def _lab(options: argparse.Namespace) -> None:
     notebook, state = _place(link) if link else (START, "")
     app = application()  # before anything is copied
     opened, said = folder_to_open(folder)
-    for line in [*said, *as_root(options.extra)]:
+    for line in said:
         print(line, flush=True)
     open_lab(app, opened, options.extra, notebook, state)
 

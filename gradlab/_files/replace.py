@@ -35,6 +35,7 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
     ...     path.read_text(), [p.name for p in Path(folder).iterdir()]
     ('1 2 3', ['numbers.txt'])
     """
+    check_folder_of(path)
     path = Path(os.path.realpath(path))
     part = path.with_name(f"{path.name}.{secrets.token_hex(8)}.part")
     try:
@@ -46,9 +47,34 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
             os.fsync(file.fileno())
         part.replace(path)
         sync_folder(path.parent)
+    except OSError as error:
+        if error.filename == os.fspath(part):
+            # The name of the part file means nothing to a caller, who knows `path`.
+            error.filename = os.fspath(path)
+            error.filename2 = None
+        raise
     finally:
         part.unlink(missing_ok=True)
         _forget_parts_of(path)
+
+
+def check_folder_of(path: str | os.PathLike[str]) -> None:
+    """Refuse a path whose folder isn't there, before any work is done for its file.
+
+    Raises:
+        FileNotFoundError: there is no such folder. NotADirectoryError: it is a file.
+
+    >>> check_folder_of("nowhere/picture.png")
+    Traceback (most recent call last):
+    FileNotFoundError: [Errno 2] There is no such folder, make it first: 'nowhere'
+    """
+    folder = Path(path).parent
+    if Path(path).is_symlink():
+        folder = Path(os.path.realpath(path)).parent
+    if not folder.exists():
+        raise FileNotFoundError(errno.ENOENT, "There is no such folder, make it first", os.fspath(folder))
+    if not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "This is a file and not a folder", os.fspath(folder))
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from .buttons import Buttons
 from .catalog import EXERCISES, PREDICTIONS
 from .prediction import Prediction
 from .questions import Choice, Feedback
+from .starters import untouched
 
 __all__ = ["Feedback", "Prediction", "Progress", "check", "choose", "names", "predict", "predictions", "progress"]
 
@@ -27,6 +28,7 @@ def check(name: str, answer: Any) -> Feedback:
     """Check an answer: a letter, a number or a function, as the exercise asks.
 
     In a notebook a right answer is saved beside it, in `gradlab_progress.json`; `progress()` shows what is there.
+    What the notebook comes with is no answer: the question is asked again, without a verdict.
 
     Raises: ValueError: no exercise of that name.
 
@@ -39,7 +41,12 @@ def check(name: str, answer: Any) -> Feedback:
         if name in PREDICTIONS:
             raise ValueError(f"{name!r} is a prediction: use predict({name!r})")
         raise ValueError(f"unknown exercise {name!r}; choose one of: {', '.join(EXERCISES)}")
-    return noted(name, answer, EXERCISES[name](answer))
+    exercise = EXERCISES[name]
+    if not untouched(name, answer):
+        return noted(name, exercise(answer))
+    if isinstance(exercise, Choice):
+        return exercise(answer)
+    return Feedback(False, exercise.question, tried=False)
 
 
 def choose(name: str, answer: str | None = None) -> Buttons:

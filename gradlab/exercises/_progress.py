@@ -9,13 +9,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .._files.seal import checked, field, read_json, whole, write_json
 from ..live.scheduling import shell
 from .catalog import EXERCISES, NOTEBOOKS, notebook
 from .questions import Feedback
-from .starters import untouched
 
 FILE = "gradlab_progress.json"
 _KIND = "list of solved exercises"
@@ -104,13 +103,12 @@ _session: dict[str, Entry] = {}  # what this kernel knows; all there is if the f
 _told: set[str] = set()  # troubles that have been spoken of
 
 
-def noted(name: str, answer: Any, feedback: Feedback) -> Feedback:
+def noted(name: str, feedback: Feedback) -> Feedback:
     """The feedback with what it makes of the notebook; in a kernel, an answer is counted and a right one saved.
 
-    A cell that still holds what the notebook came with is no answer, so that running all cells counts no try. Wrong
-    answers are kept in memory until something is solved: a notebook that is only run leaves no file behind.
+    Wrong answers are kept in memory until something is solved: a notebook that is only run leaves no file behind.
     """
-    if untouched(name, answer) or not in_kernel():
+    if not in_kernel():
         return feedback
     entries, trouble = _with(name, feedback.right)
     said = _count(entries, name) if feedback.right else ""
@@ -197,7 +195,12 @@ class Progress:
 
     def _said(self) -> list[str]:
         after = f"Next: {self.next} in {notebook(self.next)}." if self.next else "Nothing is left: you solved them all."
-        return [f"Solved {len(self.solved)} of {len(EXERCISES)}. {after}", *filter(None, [self.trouble])]
+        said = [f"Solved {len(self.solved)} of {len(EXERCISES)}. {after}"]
+        if self.trouble:
+            said.append(self.trouble)
+        if not in_kernel():
+            said.append("Answers are kept in a notebook only: what is checked in a script or a console isn't counted.")
+        return said
 
     def __repr__(self) -> str:
         lines = []

@@ -20,6 +20,8 @@ class Buttons:
     def __init__(self, question: Choice, answered: Callable[[str], Feedback]) -> None:
         self._question, self._answered = question, answered
         self._box: VBox | None = None
+        self._solved: Feedback | None = None
+        self._solution = ""  # the letter that was right, once it was pressed
 
     def __repr__(self) -> str:
         *others, last = (f"({letter})" for letter in self._question.letters)
@@ -42,15 +44,24 @@ class Buttons:
         return self._box
 
     def press(self, letter: str) -> Feedback:
-        """Answer with a letter, as its button does."""
+        """Answer with a letter, as its button does; once it was right, it stays so."""
+        if self._solved is not None:
+            self._say(f"<p>{escape(f'Right was ({self._solution}). {self._solved.text}')}</p>")
+            return self._solved
         feedback = self._answered(letter)
         _ = self.box
         for button in self._buttons:
             pressed = button.description == f"({letter})"
             button.button_style = ("success" if feedback.right else "warning") if pressed else ""
             button.style.text_color = "black" if pressed else None  # Jupyter's white cannot be read on these colors
-        self._said.value = f'<div role="status">{feedback._repr_html_()}</div>'
+        self._say(feedback._repr_html_())
+        if feedback.right:
+            self._solved = feedback
+            self._solution = letter
         return feedback
+
+    def _say(self, html: str) -> None:
+        self._said.value = f'<div role="status">{html}</div>'
 
     def _button(self, letter: str) -> Button:
         button = Button(description=f"({letter})", tooltip=f"Answer ({letter})", layout=Layout(width="4em"))

@@ -115,7 +115,7 @@ def over(name: str, x: Sequence[float], right: Callable[..., Any], y: str) -> Sh
     def show(wanted: Any, given: Any, case: Mapping[str, Any], answer: Any) -> Difference:
         try:
             curves = [np.array([float(f(**{**case, name: at})) for at in x]) for f in (right, _by_place(answer, case))]
-        except Exception:  # an answer that cannot be tried elsewhere is shown where it was
+        except (Exception, SystemExit):  # an answer that cannot be tried elsewhere is shown where it was
             return bars()(wanted, given, case, answer)
         said = bars()(wanted, given, case, answer)
         draw = partial(drawn.lines, x=np.asarray(x), wanted=curves[0], given=curves[1], names=(name, y))

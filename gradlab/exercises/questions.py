@@ -29,6 +29,7 @@ class Feedback:
         right: whether it is. text: the hint, or why. difference: the result and the wanted one, where there are two.
         progress: how many exercises of the notebook are solved.
         mistake: the hint of the mistake that was recognized; empty if none was.
+        tried: whether this is an answer at all; what a notebook comes with isn't.
     """
 
     right: bool
@@ -36,6 +37,7 @@ class Feedback:
     difference: Difference | None = field(default=None, compare=False)
     progress: str = ""
     mistake: str = field(default="", compare=False)
+    tried: bool = True
 
     def __bool__(self) -> bool:
         return self.right
@@ -46,8 +48,14 @@ class Feedback:
         return self.progress
 
     def __repr__(self) -> str:
-        said = f"{'Right.' if self.right else 'Not yet.'} {self.text}"
+        said = f"{self._verdict} {self.text}"
         return f"{said} ({self.progress})" if self.progress else said
+
+    @property
+    def _verdict(self) -> str:
+        if not self.tried:
+            return "Your turn."
+        return "Right." if self.right else "Not yet."
 
     def _repr_html_(self) -> str:
         return self.difference.html(repr(self)) if self.difference else f"<p>{marked(repr(self))}</p>"
@@ -66,7 +74,7 @@ class Choice:
     def __call__(self, answer: Any) -> Feedback:
         letters = ", ".join(map(repr, self.letters))
         if answer is None:  # nobody has answered yet
-            return Feedback(False, f"Write your guess first: one of {letters}.")
+            return Feedback(False, f"Write your guess first: one of {letters}.", tried=False)
         letter = answer.strip(" ()").lower() if isinstance(answer, str) else ""
         if letter not in self._options:
             return Feedback(False, f"The answers are {letters}; got {answer!r}.")
@@ -110,6 +118,24 @@ class Judged:
         sentences = re.split(r"(?<=[.?!]) ", feedback.text)
         known = (said for _, hint in self.mistakes for said in sentences if hint in said)
         return replace(feedback, mistake=next(known, ""))
+
+
+# What the code of an answer may raise. SystemExit comes from `sys.exit()`, and would end the caller.
+# KeyboardInterrupt is left out: it comes from a reader who stops an answer that takes too long.
+FAILURES = (Exception, SystemExit)
+
+
+def raised(error: BaseException) -> str:
+    """Say what an answer raises.
+
+    >>> raised(ValueError("no"))
+    'raises ValueError: no'
+    >>> raised(SystemExit(1))
+    'raises SystemExit: 1. It must return its result and leave Python running'
+    """
+    if isinstance(error, SystemExit):
+        return f"raises SystemExit: {error}. It must return its result and leave Python running"
+    return f"raises {type(error).__name__}: {error}"
 
 
 def no_function(answer: object) -> str:
@@ -156,9 +182,9 @@ class Coded:
         wanted, arguments = _like([], _called(self.right, copy.deepcopy(case))), copy.deepcopy(dict(case))
         try:
             given = _called(answer, arguments)
-        except Exception as error:
+        except FAILURES as error:
             hint = next((hint for mistake, hint in self.mistakes if _raises(mistake, case, error)), "")
-            return Feedback(False, f"raises {type(error).__name__}: {error}{hint and f'. {hint}'}", mistake=hint)
+            return Feedback(False, f"{raised(error)}{hint and f'. {hint}'}", mistake=hint)
         if given is None:
             return Feedback(False, said := "returns None; did you forget `return`?", mistake=said)
         got = _like(wanted, given)
@@ -204,7 +230,7 @@ def _unchanged(after: Any, before: Any) -> bool:
     return np.array_equal(after, before)
 
 
-def _raises(mistake: Callable[..., Any], case: Mapping[str, Any], theirs: Exception) -> bool:
+def _raises(mistake: Callable[..., Any], case: Mapping[str, Any], theirs: BaseException) -> bool:
     """Tell whether it fails in the same way as the answer: with the same type, and words that begin the same."""
     try:
         _called(mistake, copy.deepcopy(case))

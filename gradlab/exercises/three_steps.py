@@ -18,7 +18,7 @@ from . import scene
 from .clipping import by_global_norm
 from .pictures import Difference, of_numbers, of_words
 from .prediction import Prediction
-from .questions import Choice, Coded, Feedback, Judged, no_function, norm_of, quiet
+from .questions import FAILURES, Choice, Coded, Feedback, Judged, no_function, norm_of, quiet, raised
 
 none = Choice(
     "What does apply_gradients do with the pair (None, variable)?",
@@ -66,8 +66,8 @@ def _minimized(answer: Any, rate: float = 0.25, start: Sequence[float] = (4.0, -
     try:
         with quiet():
             ends = play(scene, rate, list(start)) if play else scene.play(answer, rate, list(start))
-    except Exception as error:
-        return Feedback(False, f"It raises {type(error).__name__}: {error}")
+    except FAILURES as error:
+        return Feedback(False, f"It {raised(error)}")
     v, w, other, steps = ends
     return _moved(v, w, other, steps, rate, list(start))
 
@@ -183,10 +183,8 @@ def _processed(answer: Any, gradients: Sequence[list[Any]] = _GRADIENTS) -> Feed
             with quiet():
                 given = answer(list(pairs))
                 given = list(given) if hasattr(given, "__next__") else given
-        except Exception as error:
-            return Feedback(
-                False, f"With the gradients {rows} it raises {type(error).__name__}: {error}{_on_none(rows)}"
-            )
+        except FAILURES as error:
+            return Feedback(False, f"With the gradients {rows} it {raised(error)}{_on_none(rows)}")
         if said := _no_pairs(given):
             return Feedback(False, f"With the gradients {rows}: {said}")
         if said := _misplaced(given, pairs):

@@ -250,11 +250,16 @@ class Lab:
         """
         return self._code()
 
-    def _code(self, without: str | None = None) -> str:
-        """Write what `code` gives, but for one control."""
-        valued = [c for c in self.make_controls() if not isinstance(c, Button) and c.name != without]
+    def _code(self, filmed: str | None = None) -> str:
+        """Write what `code` gives; of the control that moves in a film, that it has any value."""
+        valued = [c for c in self.make_controls() if not isinstance(c, Button)]
         defaults = {c.name: c.value for c in valued}
-        moved = [f"{name}={self.params[name]!r}" for name, start in defaults.items() if self.params[name] != start]
+        moved = []
+        for name, start in defaults.items():
+            if name == filmed:
+                moved.append(f"{name}=...")
+            elif self.params[name] != start:
+                moved.append(f"{name}={self.params[name]!r}")
         target = [f"target={self.target!r}"] * (self.target is not None)
         return f"{self._called()}({', '.join([self.source] * bool(self.source) + moved + target)})"
 

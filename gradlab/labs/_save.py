@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from .. import __version__
-from .._files.replace import replaced
+from .._files.replace import check_folder_of, replaced
 from ..live.caption import Around, Caption
 from ..live.progress import shown
 from ..live.scheduling import drawing
@@ -45,7 +45,7 @@ class Saved(Protocol):
     def columns(self, trace: Any, /) -> Mapping[str, np.ndarray]: ...
     def figure(self) -> Figure: ...
     def code(self) -> str: ...
-    def _code(self, without: str | None = None) -> str: ...
+    def _code(self, filmed: str | None = None) -> str: ...
 
 
 def save(lab: Saved, path: Path, theme: str = "light") -> str:
@@ -62,6 +62,7 @@ def save(lab: Saved, path: Path, theme: str = "light") -> str:
         raise ValueError(f"the dark theme is for {_listed(_PAINTED)}, not for {ending}")
     if ending in _FILMS and lab.axis is None:
         raise ValueError(f"{lab.label} has no axis to film along: allowed are {_listed(_WRITERS)}")
+    check_folder_of(path)  # a film would say so only after all its pictures
     held = None
     with shown(path.name):
         if ending in _FILMS:
@@ -118,13 +119,9 @@ def _film(lab: Saved, path: Path, dark: bool) -> None:
     save_film(lab.live, path, dark, source=_source(lab, lab.axis))
 
 
-def _source(lab: Saved, moved: str | None = None) -> str:
-    """The lab, the version, and the line of Python that shows the picture, but for what is moved."""
-    source = f"{lab.label}  ·  gradlab {__version__}  ·  {lab._code(moved)}"
-    if moved is None:
-        return source
-    (control,) = (control for control in lab.controls if control.name == moved)
-    return f"{source}  ·  moving: {control.label}"
+def _source(lab: Saved, filmed: str | None = None) -> str:
+    """The lab, the version, and the line of Python that shows the picture; in a film one of its values moves."""
+    return f"{lab.label}  ·  gradlab {__version__}  ·  {lab._code(filmed)}"
 
 
 def _listed(endings: Any) -> str:

@@ -68,6 +68,11 @@ def test_run_opens_a_link_and_settings_come_after_it(capsys: pytest.CaptureFixtu
     assert capsys.readouterr().out.splitlines()[:2] == [expected.alt, expected.summary]
 
 
+def test_a_lab_that_is_nearly_called_so_is_suggested(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["run", "clip"]) == 2
+    assert capsys.readouterr().err.strip().endswith("unknown lab 'clip': did you mean clipping?")
+
+
 HELD = {".html": r"\d+ states, [\d,]+ bytes each, "}
 
 
@@ -138,7 +143,10 @@ def test_it_prints_the_key_sentences_and_writes_the_page_beside_the_run(
         (["flipped.npz"], f"flipped.npz {DAMAGED}: its checksum is wrong. Nothing of it was taken; load another copy"),
         (["."], "cannot read .: Is a directory"),
         (["run.npz", "--limit", "0"], "limit must be positive and finite, got 0.0"),
-        (["run.npz", "-o", "no/such/run.html"], "cannot write no/such/run.html: No such file or directory"),
+        (
+            ["run.npz", "-o", "no/such/run.html"],
+            "cannot write no/such/run.html: There is no such folder, make it first: no/such",
+        ),
         (["run.npz", "-o", "run.npz"], "cannot write run.npz: a report is an .html file, got 'run.npz'"),
     ],
 )

@@ -97,7 +97,7 @@ def test_pages_that_could_not_lead_to_notebooks_are_not_written(tmp_path: Path, 
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ("cliping", "unknown lab 'cliping': the labs are descent, clipping, "),
+        ("cliping", "unknown lab 'cliping': did you mean clipping?"),
         ("#gl=1&lab=cliping", "cannot open the link: the link names a lab 'cliping'"),
     ],
 )

@@ -67,6 +67,7 @@ def test_a_class(tmp_path: Path) -> None:
     assert result["wrong", "start.sign"]["mistake"].startswith("(a) The gradient points")
     assert result["wrong", "start.norm"]["mistake"] == "That adds absolute values. The norm adds squares."
     assert result["untouched", "start.norm"]["mistake"] == "not tried"
+    assert result["untouched", "start.norm"]["said"] == ""  # no hint
     assert scores["cheat", "start.norm"] == "0"
     assert scores["'=spy", "start.norm"] == "1" and result["'=spy", "start.units"]["said"] == ""
     page = (tmp_path / "marks.html").read_text()

@@ -79,7 +79,7 @@ def test_a_clones_own_notebooks_are_opened_in_place_and_that_is_said(
 @pytest.mark.parametrize(
     ("user", "arguments", "said"), [(0, [], True), (0, ["--allow-root"], False), (1000, [], False), (None, [], False)]
 )
-def test_root_is_told_how(
+def test_root_is_told_how_after_jupyter_has_refused(
     user: int | None, arguments: list[str], said: bool, launched: list[list[str]], tmp_path: Path, monkeypatch: Any,
     wheel_notebooks: Path, capsys: Any,
 ) -> None:  # fmt: skip
@@ -87,8 +87,16 @@ def test_root_is_told_how(
         monkeypatch.delattr(os, "geteuid", raising=False)
     else:
         monkeypatch.setattr(os, "geteuid", lambda: user, raising=False)
-    assert command.main(["lab", str(tmp_path / "mine"), "--", *arguments]) == 0
-    assert ("gradlab lab -- --allow-root" in capsys.readouterr().out) == said
+
+    def refuse(settings: list[str]) -> None:
+        print("Running as root is not recommended.")
+        raise SystemExit(1)
+
+    monkeypatch.setattr(sys.modules["jupyterlab.labapp"].LabApp, "launch_instance", refuse)
+    with pytest.raises(SystemExit):
+        command.main(["lab", str(tmp_path / "mine"), "--", *arguments])
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert ("gradlab lab -- --allow-root" in last) == said
 
 
 STATE = "#gl=1&lab=clipping&limit=0.3"

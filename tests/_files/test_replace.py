@@ -6,8 +6,10 @@ import signal
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import gradlab as gl
 from gradlab._files.replace import replaced, replaced_folder
 
 
@@ -24,6 +26,51 @@ def test_what_raises_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> Non
         _fail_half_way(path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def recorded() -> gl.Recorder:
+    """A recording of one step."""
+    rec = gl.Recorder()
+    rec.record({"w": np.array([3.0, 4.0])})
+    return rec
+
+
+SAVES = {
+    "a picture": lambda path: gl.labs.clip_arrows().save(path.with_suffix(".png")),
+    "a film": lambda path: gl.labs.clip_arrows().save(path.with_suffix(".gif")),
+    "a recording": lambda path: recorded().save(path.with_suffix(".npz")),
+    "a training state": lambda path: gl.save(path.with_suffix(".npz"), w=gl.Variable([1.0], name="w")),
+}
+
+
+@pytest.mark.parametrize("what", SAVES)
+def test_a_folder_that_is_not_there_is_named(what: str, tmp_path: Path) -> None:
+    folder = tmp_path / "nowhere"
+    with pytest.raises(FileNotFoundError) as raised:
+        SAVES[what](folder / "x")
+    assert raised.value.filename == str(folder)
+    assert ".part" not in str(raised.value)
+    assert "no such folder" in str(raised.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(NotADirectoryError, match="file and not a folder"), replaced(tmp_path / "file" / "x"):
+        raise AssertionError("nothing is written")
+
+
+def _lose_the_part_file(path: Path) -> None:
+    with replaced(path) as part:
+        part.unlink()
+        part.read_bytes()
+
+
+def test_an_error_of_the_part_file_names_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    with pytest.raises(FileNotFoundError) as raised:
+        _lose_the_part_file(path)
+    assert raised.value.filename == str(path)
 
 
 def _die_half_way(path: Path) -> None:

@@ -18,6 +18,15 @@ def test_a_press_answers_and_what_is_said_is_shown() -> None:
     assert [button.button_style for button in row.children] == ["", "success", ""]
 
 
+def test_what_was_right_stays_right() -> None:
+    asked = gl.exercises.choose("start.sign")
+    row, said = asked.box.children
+    row.children[1].click()
+    row.children[2].click()
+    assert "Right was (b). " in said.value and "Not yet" not in said.value
+    assert [button.button_style for button in row.children] == ["", "success", ""]
+
+
 def test_what_is_saved_of_it_tells_no_answer() -> None:
     for name, exercise in EXERCISES.items():
         if isinstance(exercise, Choice):

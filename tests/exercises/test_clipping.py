@@ -58,7 +58,6 @@ def test_right_answers(name: str, answer: Any) -> None:
         ("clipping.by_norm", lambda t, c: t * 0.5, "Its norm was 5 and is 2.5 now; it should be 1"),
         ("clipping.by_global_norm", lambda tensors, c: [by_norm(t, c) for t in tensors], "a limit of its own"),
         ("clipping.by_global_norm", lambda tensors, c: [t * 3 for t in tensors], "Its norm was 13 and is 39 now"),
-        ("clipping.keep_95", None, "Write a number first"),
         ("clipping.keep_95", "1", "write it without quotes"),
         ("clipping.keep_95", 0.01, "keeps 0% of them, not 95%"),
         ("clipping.keep_95", 0.8, "Raise it"),

@@ -31,6 +31,11 @@ def test_outside_a_kernel_nothing_is_counted(tmp_path: Path, monkeypatch: pytest
     monkeypatch.chdir(tmp_path)
     assert check("start.sign", "b").progress == ""
     assert not list(tmp_path.iterdir())
+    assert repr(progress()).splitlines()[-1].startswith("Answers are kept in a notebook only: ")
+
+
+def test_a_notebook_is_not_told_where_answers_are_kept(kernel: Path) -> None:
+    assert repr(progress()).splitlines()[-1].startswith("Solved 0 of 42.")
 
 
 def test_a_kernel_is_an_ipython_that_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +94,7 @@ def test_the_table_says_what_is_solved_and_what_is_next() -> None:
     assert lines[2].split() == ["start.units", "open", "tries:", "1"]
     assert lines[3].split() == ["start.descent", "open"]
     assert lines[5:7] == ["01_three_steps: 0 of 7", "02_clipping: 0 of 6"]
-    assert lines[-1] == "Solved 1 of 42. Next: start.units in 00_start_here."
+    assert lines[-2] == "Solved 1 of 42. Next: start.units in 00_start_here."
     html = Progress(SOLVED)._repr_html_()
     assert html.count("<tbody>") == 8
     assert '<th scope="row">start.sign</th><td>solved 2026-11-22 14:05</td><td>2</td>' in html
@@ -98,7 +103,7 @@ def test_the_table_says_what_is_solved_and_what_is_next() -> None:
 def test_who_solved_all_is_told_so() -> None:
     all_solved = Progress({name: Entry("now", 1) for name in Progress({}).open})
     assert all_solved.next is None
-    assert repr(all_solved).endswith("Nothing is left: you solved them all.")
+    assert "Nothing is left: you solved them all." in repr(all_solved)
 
 
 def test_what_is_written_is_read_again_and_people_can_read_it(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What is said to letters, functions and anything else that is given as an answer."""
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,9 @@ import pytest
 
 import gradlab as gl
 from gradlab.exercises import Feedback
+from gradlab.exercises.catalog import EXERCISES
 from gradlab.exercises.questions import Choice, Coded, Judged
+from gradlab.exercises.starters import STARTERS, _first
 
 
 def test_feedback_reads_as_a_sentence() -> None:
@@ -31,7 +34,7 @@ def test_the_right_letter_is_right(answer: str) -> None:
     ("answer", "said"),
     [
         ("a", "Not yet. That is the other side."),
-        (None, "Not yet. Write your guess first: one of 'a', 'b'."),
+        (None, "Your turn. Write your guess first: one of 'a', 'b'."),
         ("ab", "Not yet. The answers are 'a', 'b'; got 'ab'."),
         (2, "Not yet. The answers are 'a', 'b'; got 2."),
     ],
@@ -86,6 +89,34 @@ SPLIT = Coded(
 )
 def test_a_function_gets_the_hint_for_the_first_case_it_fails(answer: Any, said: str) -> None:
     assert repr(DOUBLE(answer)).startswith(said)
+
+
+def leaves(t: np.ndarray) -> np.ndarray:
+    sys.exit(3)
+
+
+def test_an_answer_that_ends_python_is_an_answer_that_raises() -> None:
+    said = repr(DOUBLE(leaves))
+    assert said.startswith("Not yet. For t = [0.0] it raises SystemExit: 3. ")
+    for name in ("three_steps.process", "three_steps.minimize", "tpu_embeddings.rate", "staleness.accept"):
+        feedback = gl.exercises.check(name, lambda *arguments: sys.exit("bye"))
+        assert not feedback and "raises SystemExit: bye" in feedback.text, name
+
+
+def test_who_stops_an_answer_that_takes_too_long_stops_the_check() -> None:
+    def stopped(t: np.ndarray) -> np.ndarray:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        DOUBLE(stopped)
+
+
+@pytest.mark.parametrize("name", STARTERS)
+def test_what_a_notebook_comes_with_is_no_try(name: str) -> None:
+    feedback = gl.exercises.check(name, _first(name))
+    assert repr(feedback) == f"Your turn. {EXERCISES[name].question}"
+    assert not feedback.right and not feedback.tried
+    assert feedback.mistake == "" and feedback.difference is None
 
 
 def test_a_list_of_arrays_is_compared_part_by_part() -> None:

@@ -68,7 +68,7 @@ def test_wrong_guesses_get_their_hint(name: str, letter: str | None, hint: str) 
     ("answer", "hint"),
     [
         (None, "Pass the function itself"),
-        (lambda opt, loss, var_list, global_step: None, "No variable has moved"),
+        (lambda opt, loss, var_list, global_step: loss, "No variable has moved"),
         (lambda opt, loss, var_list, global_step: opt.compute_gradients(loss, var_list), "No variable has moved"),
         (lambda opt, loss, var_list, global_step: opt.minimize(loss), "minimize is what you are writing"),
         (lambda opt, loss, var_list, global_step: both_steps(opt, loss(), var_list, global_step), "must be a function"),
@@ -88,7 +88,6 @@ def test_a_wrong_minimize_gets_its_hint(answer: Any, hint: str) -> None:
 @pytest.mark.parametrize(
     ("answer", "hint"),
     [
-        (None, "Write a list of all four tasks"),
         ("gradient a", "Write a list of all four tasks"),
         (["gradient a", "update a"], "'gradient a', 'update a', 'gradient b', 'update b'"),
         (["gradient a", "gradient a", "update a", "update b"], "runs every task once"),
@@ -159,7 +158,7 @@ def test_right_middle_steps(answer: Any) -> None:
     [
         (1.0, "Pass the function itself"),
         (lambda pairs: None, "did you forget `return`?"),
-        (lambda pairs: pairs, "Its norm is over the limit: shrink it"),
+        (lambda pairs: list(pairs), "Its norm is over the limit: shrink it"),
         (lambda pairs: [(gl.clip_by_norm(g, 1.0), v) for g, v in pairs], "Is it the None?"),
         (lambda pairs: gl.clip_by_global_norm([g for g, _ in pairs], 1.0), "the tensors and the norm"),
         (lambda pairs: gl.clip_by_global_norm([g for g, _ in pairs], 1.0)[0], "a list of pairs"),

@@ -32,7 +32,7 @@ def test_every_step_is_the_rules_and_every_rate_what_it_multiplied_the_gradient_
 
 
 def test_the_weights_of_the_real_loss_are_named_by_its_features() -> None:
-    shown = trace(surface="tumours", condition=20.0, step=60)
+    shown = trace(surface="tumors", condition=20.0, step=60)
     assert shown.ground.weights == ("radius", "texture")
     assert shown.rates.accumulator[-1, 0] > shown.rates.accumulator[-1, 1], "the second weight has the smaller memory"
 

@@ -1,11 +1,14 @@
 """The frame of a figure in a page: what stands beside what, what is folded, marked, or cannot be moved."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from gradlab.live import Description
 from tests.live.conftest import Wire
 from tests.live.everything import everything
+from tests.live.examples import clipped
 
 pytestmark = pytest.mark.browser
 
@@ -64,6 +67,16 @@ def test_what_is_folded_is_counted_and_what_has_changed_is_marked(page: Any) -> 
     assert chip.get_attribute("aria-pressed") == "false"
 
 
+def test_presets_stay_where_they_are_when_more_is_opened(page: Any) -> None:
+    opened(page, "rule", "window")
+    page.set_viewport_size({"width": 1400, "height": 900})
+    starts, more = page.locator(".gl-starts"), page.locator(".gl-more")
+    before = starts.bounding_box()
+    more.locator("summary").click()
+    assert page.get_by_label("Rule").is_visible()
+    assert starts.bounding_box() == before
+
+
 def test_what_changes_nothing_cannot_be_moved_and_a_goal_that_is_met_is_marked(page: Any) -> None:
     wire, goal = opened(page), page.locator(".gl-goal")
     wire.live.set(on=False, limit=10.0)
@@ -72,6 +85,31 @@ def test_what_changes_nothing_cannot_be_moved_and_a_goal_that_is_met_is_marked(p
     wire.live.set(on=True, limit=6.0)
     wire.settle()
     assert wire.slider().is_enabled() and "gl-met" in goal.get_attribute("class")
+
+
+def test_room_is_kept_for_the_longest_sentence_that_a_slider_leads_to(page: Any) -> None:
+    live = clipped(axis="steps")
+    update = live._state._update
+
+    def wordy(values: dict[str, Any]) -> Description:
+        return replace(update(values), summary="long " * 40 if values["steps"] == 7 else "short")
+
+    live._state._update = wordy
+    live.set(steps=1)
+    wire = Wire(live, page)
+    wire.open()
+    two_lines = "parseFloat(document.querySelector('.gl-head').style.minHeight) > 45"
+    wire.until(lambda: page.evaluate(two_lines))  # the states along the axis have come
+    height = page.locator(".gl-head").bounding_box()["height"]
+    top = page.locator(".gl-picture").bounding_box()["y"]
+    assert wire.readout() == "short"
+    wire.slider("Steps").press("End")
+    wire.slider("Steps").press("ArrowLeft")
+    wire.slider("Steps").press("ArrowLeft")
+    wire.settle()
+    assert wire.readout().startswith("long long")
+    assert page.locator(".gl-head").bounding_box()["height"] == height
+    assert page.locator(".gl-picture").bounding_box()["y"] == top
 
 
 def test_a_sentence_that_needs_more_lines_moves_the_picture_once(page: Any) -> None:

@@ -156,13 +156,26 @@ def test_it_is_as_dark_as_the_screen_and_a_button_turns_it(saved: Path, opened: 
     dark, light = "rgb(17, 17, 17)", "rgb(255, 255, 255)"
     assert page.evaluate(background) == (dark if first == "dark" else light)
     before = picture(page)
-    page.get_by_role("button", name="Dark page").click()
+    other = {"light": "Dark page", "dark": "Light page"}
+    page.get_by_role("button", name=other[first]).click()
     page.locator(".gl-live.gl-dark" if first == "light" else ".gl-live:not(.gl-dark)").wait_for()
     assert page.evaluate(background) == (light if first == "dark" else dark)
     another_picture(page, before)
-    assert page.get_by_role("button", name="Dark page").get_attribute("aria-pressed") == str(first == "light").lower()
+    back = {"light": "Light page", "dark": "Dark page"}
+    page.get_by_role("button", name=back[first]).wait_for()
     slider(page).press("End")
     page.get_by_role("img", name="The limit is 10.").wait_for()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_what_is_printed_is_what_can_be_read_on_paper(saved: Path, opened: Opened, theme: str) -> None:
+    page = ready(opened(saved, color_scheme=theme))
+    page.emulate_media(media="print")
+    assert page.locator(".gl-readout").is_visible() and page.locator(".gl-picture").is_visible()
+    for part in ("header button", ".gl-main", ".gl-side"):
+        assert not page.locator(part).first.is_visible(), part
+    turned = page.evaluate("getComputedStyle(document.querySelector('.gl-live')).filter")
+    assert turned.startswith("invert(1)") == (theme == "dark")
 
 
 def test_the_theme_follows_the_screen_while_it_is_open(saved: Path, opened: Opened) -> None:

@@ -65,3 +65,15 @@ def test_python_lets_the_last_view_take_the_window(page: Any) -> None:
     assert page.evaluate(SHOWN)["fills"]
     page.evaluate("close_view()")
     assert page.evaluate("document.querySelector('.gl-live')") is None
+
+
+def test_what_was_noted_before_is_not_shown_to_the_room(page: Any) -> None:
+    wire = Wire(clipped(presets=PRESETS, name="clipped"), page)
+    wire.open()
+    page.evaluate("""() => Object.defineProperty(navigator, "clipboard",
+      { configurable: true, value: { writeText: async () => {} } })""")
+    wire.button("Copy link").click()
+    page.wait_for_function("document.querySelector('.gl-aside').textContent === 'The link is copied.'")
+    wire.button("Present").click()
+    assert wire.aside() == ""
+    page.keyboard.press("Escape")

@@ -147,6 +147,14 @@ def test_a_status_stays_until_the_next_change(wire: Wire) -> None:
     assert wire.readout() == "limit 2"
 
 
+def test_a_reset_at_the_start_takes_a_status_away(wire: Wire) -> None:
+    wire.live.say("Move your guess first.")
+    wire.reply()
+    wire.button("Reset").click()
+    assert wire.readout() == "limit 1"
+    assert wire.settle() == []
+
+
 def test_a_status_outlives_the_picture_it_was_said_after(wire: Wire) -> None:
     before = wire.page.locator(".gl-still").get_attribute("src")
     wire.live.redraw_still(lambda: wire.live._state.scene.figure.axes[0].set_title("step 3"))

@@ -95,7 +95,7 @@ def test_nothing_is_answered_in_what_is_published(path: Path) -> None:
     for cell in nbformat.read(path, as_version=4).cells:
         if "exercises." in cell.get("source", "") and cell.cell_type == "code":
             text = str(cell.outputs[0]["data"]["text/plain"])
-            assert "Not yet." in text or "then press Reveal" in text or "Press (a)" in text, text
+            assert "Your turn." in text or "then press Reveal" in text or "Press (a)" in text, text
 
 
 @every_notebook

@@ -156,7 +156,7 @@ def test_the_unit_of_the_texture() -> None:
     assert round(curvatures[0] / curvatures[1], 3) == 20
     assert round(standard.minima[0][1] / finer.minima[0][1], 1) == 4.5
     says("03", "One of them falls to a quarter of its first value.")
-    lab = gl.labs.adagrad(surface="tumours", condition=20.0, learning_rate=0.6, descent_rate=0.1, step=60)
+    lab = gl.labs.adagrad(surface="tumors", condition=20.0, learning_rate=0.6, descent_rate=0.1, step=60)
     rates = lab.compute(lab.params).rates.effective
     assert sorted((rates[60] / rates[1]).round(2)) == [0.24, 0.68]
 

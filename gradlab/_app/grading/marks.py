@@ -86,7 +86,9 @@ def _mark(one: Submission, name: str, student: Student, seed: int, tries: int | 
     if feedback.right:
         return Mark(*given, 1, "", "", tries)
     untouched = name in STARTERS and any(STARTERS[name].strip() in source for source in one.cells)
-    return Mark(*given, 0, NOT_TRIED if untouched else feedback.mistake or OTHER, feedback.text[:500], tries)
+    if untouched:
+        return Mark(*given, 0, NOT_TRIED, "", tries)
+    return Mark(*given, 0, feedback.mistake or OTHER, feedback.text[:500], tries)
 
 
 def completed(marks: Iterable[Mark]) -> list[Mark]:

@@ -1,5 +1,5 @@
 // Controls. One shows its value by `set`; what the reader does with it goes to `moved({name: value})`, which sets it. `key`
-// names its value; `idle` says whether it changes nothing just now.
+// names a value of it; `idle` says whether it changes nothing just now.
 
 import { KEYS, button, clamp, element, partsOf, setText } from "./dom.js";
 import { fromPosition, keyOf, shown, shownNumber, toPosition, withUnit } from "./positions.js";
@@ -51,7 +51,7 @@ function slider(spec, parent, moved) {
       setText(text, shown(spec, value));
       input.setAttribute("aria-valuetext", text.textContent);
     },
-    key: () => keyOf(spec, control.value),
+    key: (value) => keyOf(spec, value),
     position: () => toPosition(spec, control.value),
     move: (position) => moved({ [spec.name]: fromPosition(spec, clamp(position, 0, spec.count)) }),
     refit(next) {
@@ -82,7 +82,7 @@ function range(spec, parent, moved) {
       value.forEach((one, k) => showEnd(spec, track, ends[k], k, one));
       setText(text, withUnit(spec, value.map((one) => shownNumber(spec, one)).join(" – ")));
     },
-    key: () => control.value.map((one) => keyOf(spec, one)).join("-"),
+    key: (value) => value.map((one) => keyOf(spec, one)).join("-"),
     position: (k) => toPosition(spec, control.value[k]),
     moveEnd(k, position) {
       const places = [0, 1].map(control.position);
@@ -138,7 +138,7 @@ function menu(spec, parent, moved) {
   const control = {
     spec, row, input, idle, value: values[0],
     set(value) { control.value = value; input.value = values.indexOf(value); },
-    key: () => values.indexOf(control.value),
+    key: (value) => values.indexOf(value),
   };
   input.addEventListener("change", () => moved({ [spec.name]: values[Number(input.value)] }));
   return control;
@@ -150,7 +150,7 @@ function toggle(spec, parent, moved) {
   const control = {
     spec, row, input, idle, value: false,
     set(value) { control.value = value; input.checked = value; },
-    key: () => Number(control.value),
+    key: (value) => Number(value),
   };
   input.addEventListener("change", () => moved({ [spec.name]: input.checked }));
   return control;
@@ -170,7 +170,11 @@ export const controlOf = (spec, parent, moved, press) => CONTROLS[spec.kind](spe
 // A button holds no value.
 export const holdsValue = (control) => "value" in control;
 
-// What names the state of all controls in the frame cache.
-export const stateKey = (controls) => (
-  [...controls.values()].filter(holdsValue).map((control) => control.key()).join(",")
+export const valuesOf = (controls) => (
+  Object.fromEntries([...controls.values()].filter(holdsValue).map(({ spec, value }) => [spec.name, value]))
+);
+
+// What names a state in the frame cache: that of the controls as they are, or one with these values.
+export const stateKey = (controls, values = valuesOf(controls)) => (
+  [...controls.values()].filter(holdsValue).map((control) => control.key(values[control.spec.name])).join(",")
 );

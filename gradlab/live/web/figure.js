@@ -2,11 +2,14 @@
 // pictures of other states arrive ahead, and what is not here yet is asked for.
 
 import { newArrival } from "./arrival.js";
-import { controlOf, holdsValue, stateKey } from "./controls.js";
+import { newComputing } from "./computing.js";
+import { controlOf, holdsValue, stateKey, valuesOf } from "./controls.js";
 import { same } from "./dom.js";
 import { addHandles } from "./handles.js";
 import { addItems } from "./items.js";
+import { HERE, kernelWords, watchKernel } from "./kernel.js";
 import { addCopyLink, awaitsLink, takeLink, writeLink } from "./link.js";
+import { newLock } from "./lock.js";
 import { newOpening } from "./opening.js";
 import { addPlayer } from "./player.js";
 import { newFrameCache, unpackFrames } from "./frame_cache.js";
@@ -22,7 +25,7 @@ const wordsIn = ({ alt, summary, table, goal, met, idle, stuck }) => ({ alt, sum
 
 class View {
   constructor(model, el) {
-    this.model = model;
+    this.model = watchKernel(model, this.kernelChanged, () => this.opening.renew());
     this.id = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
     this.parts = buildSkeleton(el);
     this.press = { taken: false };
@@ -30,16 +33,20 @@ class View {
     this.frames = newFrameCache();
     this.screen = newScreen(this.parts.root, this.parts.picture, this.parts.canvas);
     this.words = addWords(this.parts);
-    this.requests = newRequests(model, this.id, () => this.known() !== undefined);
-    this.items = addItems(this.parts, model, this.press, () => this.words.item(this.items.text()));
+    this.lock = newLock(this.parts.root);
+    this.computing = newComputing(this.parts);
+    this.requests = newRequests(this.model, this.id, () => this.known() !== undefined);
+    this.items = addItems(this.parts, this.model, this.press, () => this.words.item(this.items.text()));
     this.handles = addHandles(this.parts.areas, this.controls, this.moved, this.press, this.items.closer);
     this.ratio = this.dark = null; // of the still picture; unknown until the kernel has introduced itself
     this.axis = -1; // the part of the key along which a neighbor's picture will do
     this.edition = this.number = -1;
     this.latest = this.described = this.status = this.frame = null;
-    this.held = this.gone = false;
+    this.shown = null; // the newest picture in full, {values, entry}; what is painted may be a neighbor of it
+    this.held = this.closed = false;
+    this.pauses = []; // of players
     this.marks = []; // follow the values: on presets, and on what is folded
-    this.stops = [this.requests.stop, this.items.stop, this.words.stop, this.screen.stop];
+    this.stops = [this.requests.stop, this.items.stop, this.words.stop, this.screen.stop, this.computing.stop];
     this.listen();
   }
 
@@ -65,8 +72,15 @@ class View {
   // ---- what the reader does
 
   moved = (values) => {
+    if (this.lock.isOn()) { // an input shows what the reader did already
+      for (const name of Object.keys(values)) this.controls.get(name)?.set(this.controls.get(name).value);
+      return;
+    }
     const news = Object.entries(values).filter(([name, value]) => !same(this.controls.get(name)?.value, value));
-    if (!news.length) return;
+    if (!news.length) { // Reset at the start: what was said besides goes all the same
+      this.dropStatus();
+      return;
+    }
     for (const [name, value] of news) this.controls.get(name).set(value);
     this.follow();
     this.words.dropNote();
@@ -75,6 +89,11 @@ class View {
     this.refreshSoon();
     this.requests.flush(); // the traits are the kernel's to set
   };
+  dropStatus() {
+    if (!this.status) return;
+    this.described = this.status = null;
+    this.refresh();
+  }
   refreshSoon() { // pointers move more often than the screen shows
     if (!this.held) this.refresh();
     else this.frame ??= requestAnimationFrame(() => { this.frame = null; this.refresh(); });
@@ -86,10 +105,17 @@ class View {
   neighbor() { return this.axis < 0 ? undefined : this.frames.nearest(stateKey(this.controls), this.axis); }
   // The picture of this state; or, until the kernel has answered, one nearby or the latest it gave.
   refresh(fresh = false) {
-    if (this.gone) return;
+    if (this.closed) return;
     const exact = this.known(), near = exact ?? (this.requests.idle() ? undefined : this.neighbor());
     if (near) this.show(near, near === exact);
     else if (this.latest && (fresh || this.requests.idle())) this.show(this.latest, true);
+    if (exact) this.shown = { values: valuesOf(this.controls), entry: exact };
+    this.computing.follow(this.isOutdated());
+  }
+  // Whether the controls are ahead of the picture.
+  isOutdated() {
+    if (!this.shown || this.known()) return false;
+    return stateKey(this.controls) !== stateKey(this.controls, this.shown.values);
   }
   show({ list, words }, full) {
     this.screen.show(list);
@@ -114,6 +140,25 @@ class View {
     for (const mark of this.marks) mark();
   }
 
+  // ---- whether there is a kernel
+
+  kernelChanged = (state) => {
+    if (state !== HERE) this.goBack();
+    this.lock.turn(state !== HERE);
+    this.words.kernel(kernelWords(state));
+  };
+  // Nothing else will be computed: the controls go back to what the picture shows.
+  goBack() {
+    for (const pause of this.pauses) pause();
+    this.requests.drop();
+    if (!this.shown) return;
+    const { values, entry } = this.shown;
+    this.place(values);
+    this.latest = entry;
+    this.described = this.status = null;
+    this.refresh();
+  }
+
   // ---- what the kernel says
 
   receive = (message, buffers) => {
@@ -123,6 +168,7 @@ class View {
       busy: ({ name, busy }) => this.controls.get(name)?.busy(busy),
       present: ({ view }) => { if (view === this.id) this.presenter.enter(false); },
     };
+    this.model.heard();
     const introduced = this.ratio !== null || ["setup", "status"].includes(message?.kind);
     return introduced ? handlers[message?.kind]?.call(this, message, buffers ?? []) : undefined;
   };
@@ -142,7 +188,7 @@ class View {
     if (first && message.name) this.obeyLink(message.name, shown);
     return shown;
   }
-  introduce({ label, name, launch, prompt, controls, presets, start, axis, fixed }) {
+  introduce({ label, name, launch, prompt, controls, presets, start, axis, fixed, sentences }) {
     if (prompt) this.requests.promptly();
     const { root, tools } = this.parts, press = (button) => this.send("press", { name: button });
     root.setAttribute("aria-label", label);
@@ -158,14 +204,15 @@ class View {
     this.zoom = addZoom(this.parts, tools, this.press, zoom, () => this.describeField());
     this.stops.push(this.zoom.stop);
     this.fixed = Boolean(fixed);
+    if (sentences) this.words.expect(sentences);
     if (name) addCopyLink(tools, () => writeLink(name, this.controls), launch, this.words.note);
-    this.presenter = addPresenter(this.parts, this.opening.enlarge);
+    this.presenter = addPresenter(this.parts, this.opening.enlarge, () => this.words.note(""));
     this.stops.push(this.presenter.stop);
   }
   addControl(spec, control) {
     this.controls.set(spec.name, control);
     if (!holdsValue(control)) return;
-    if (spec.play && !spec.fixed) this.stops.push(addPlayer(control));
+    if (spec.play && !spec.fixed) this.pauses.push(addPlayer(control));
     this.hear(`change:${spec.name}`, () => this.takeTrait(spec.name, this.model.get(spec.name)));
   }
   takeControls({ controls, presets }) { // where the data grow, so do the ends of sliders
@@ -196,11 +243,11 @@ class View {
   async takeStill(message, [png, list]) {
     if (message.ratio !== this.ratio || message.dark !== this.dark) return;
     this.opening.arranged(message);
-    this.adopt(message, list);
+    if (this.adopt(message, list)) this.shown = { values: message.values, entry: this.latest };
     this.place(message.values);
     this.zoom.landed();
     const image = await this.screen.decoded(png);
-    if (!image || this.gone) return;
+    if (!image || this.closed) return;
     this.screen.exchange(image, message);
     this.handles.show(message.areas);
     this.items.show(message.items, message.panels);
@@ -213,6 +260,8 @@ class View {
     const newest = message.ratio === this.ratio && this.adopt(message, list);
     this.requests.flush(); // the kernel works on the next one while this one is painted
     if (!newest) return;
+    this.shown = { values: message.values, entry: this.latest };
+    this.computing.renew();
     this.place(message.values);
     this.refresh(true);
   }
@@ -222,14 +271,17 @@ class View {
     const entries = await unpackFrames(packed);
     if (message.ratio !== this.ratio || message.edition !== this.edition) return;
     for (const [key, entry] of entries) this.frames.keep(key, entry);
+    this.words.expect(entries.map(([, { words }]) => words.summary));
     if (!this.requests.idle()) this.refresh(); // a better picture of where the reader is may be among them
   }
   // Whoever set it, the kernel or a widget linked to this one, has told the kernel, and a frame will come.
   takeTrait(name, value) {
+    if (this.lock.isOn()) return; // without a kernel no frame comes
     if (value === undefined || this.requests.holds(name) || same(value, this.controls.get(name).value)) return;
     this.place({ [name]: value });
     this.described = this.status = null;
     if (this.known()) this.refresh();
+    else this.computing.follow(this.isOutdated());
   }
   takeStatus({ text, error, view = this.id }) { // it stands for the words of this state, which may still wait for its picture
     if (view !== this.id) return;
@@ -238,16 +290,18 @@ class View {
   }
   takeAnswer(message) {
     this.requests.answered(message.answer);
+    this.shown = { values: message.values, entry: this.frames.get(stateKey(this.controls, message.values)) ?? this.latest };
     this.place(message.values);
     this.refresh();
     this.requests.flush();
   }
 
   close() {
-    this.gone = true;
+    this.closed = true;
     cancelAnimationFrame(this.frame);
-    for (const stop of this.stops) stop();
+    for (const stop of [...this.stops, ...this.pauses]) stop();
     this.send("close");
+    this.model.stop();
     this.parts.root.remove();
   }
 }

@@ -95,7 +95,7 @@ export function addCopyLink(tools, write, launch, said) {
     } catch {
       offer(link); // the page may not write to the clipboard: the reader can
     }
-  });
+  }, "gl-small gl-copy");
   const attributes = { type: "text", readonly: "", "aria-label": "Link", hidden: "", ...KEYS };
   const field = element("input", "gl-link", tools, attributes);
   function offer(link) {

@@ -61,7 +61,8 @@ class SavedModel {
     this.layout = layout;
     const state = this.go(stateAt(this.states, this.specs, this.values));
     const still = new DataView(bytesOf(layout.stills[dark ? "dark" : "light"]).buffer);
-    this.say({ ...layout.setup, view, dark, ...this.told(state) }, still, state.list());
+    const sentences = this.states.map(({ words }) => words.summary);
+    this.say({ ...layout.setup, view, dark, sentences, ...this.told(state) }, still, state.list());
   }
   move({ view, id, values, have }) {
     const answer = [view, id];
@@ -82,7 +83,7 @@ class SavedModel {
 }
 
 function addThemeButton(node) {
-  const show = () => { node.setAttribute("aria-pressed", String(isDark())); };
+  const show = () => { node.textContent = isDark() ? "Light page" : "Dark page"; };
   node.addEventListener("click", () => { document.documentElement.dataset.theme = isDark() ? "light" : "dark"; });
   node.hidden = false;
   watchTheme(show);

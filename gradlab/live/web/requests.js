@@ -17,14 +17,21 @@ export function newRequests(model, view, have) {
   function send() {
     clearTimeout(timer);
     timer = null;
-    flying = { id: ++sent, values: waiting, lost: setTimeout(lose, LOST_MS) };
+    const request = { id: ++sent, values: waiting, lost: setTimeout(lose, LOST_MS) };
+    flying = request;
     waiting = {};
-    model.send({ kind: "set", view, id: flying.id, values: flying.values, have: have() });
-    if (nudges) setTimeout(nudge, NUDGE_MS, flying.id, nudges);
+    model.send({ kind: "set", view, id: request.id, values: request.values, have: have() });
+    if (nudges) setTimeout(nudge, NUDGE_MS, request.id, nudges);
   }
   function land() {
     clearTimeout(flying?.lost);
     flying = null;
+  }
+  function drop() {
+    clearTimeout(timer);
+    timer = null;
+    waiting = {};
+    land();
   }
   function lose() {
     land();
@@ -45,6 +52,7 @@ export function newRequests(model, view, have) {
     idle: () => !flying && !Object.keys(waiting).length,
     holds: (name) => name in waiting || Boolean(flying && name in flying.values),
     answered(answer) { if (answer?.[0] === view && answer[1] === flying?.id) land(); },
-    stop() { clearTimeout(timer); land(); },
+    drop, // all of it: there is no kernel
+    stop: drop,
   };
 }

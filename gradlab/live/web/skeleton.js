@@ -14,8 +14,8 @@ export function buildSkeleton(el) {
   const main = element("div", "gl-main", frame);
   const side = element("div", "gl-side", frame);
   const panel = element("div", "gl-controls", side);
+  const starts = element("div", "gl-starts", side); // above "More", which would move it out of the window
   const more = element("details", "gl-more", side);
-  const starts = element("div", "gl-starts", side);
   const tools = element("div", "gl-tools", side);
   const foot = element("div", "gl-foot", frame);
   return { root, frame, head, picture, canvas, field, areas, layer, main, panel, more, starts, tools, foot };

@@ -46,16 +46,54 @@ function valuesTable(foot) {
   };
 }
 
-// A sentence that takes one more line moves the picture down once, and not whenever it changes.
-function keepLines(node) {
-  let width = 0, tallest = 0;
-  const observer = new ResizeObserver(([{ contentRect: box }]) => {
-    tallest = box.width === width ? Math.max(tallest, box.height) : 0;
-    width = box.width;
-    node.style.minHeight = tallest ? `${tallest}px` : "";
+const MEASURED = 3; // the sentences with the most characters; one of them takes the most lines
+
+// What stands above the picture has room for the longest sentence that is known, so that the picture stays where it is
+// while a slider moves; one that nobody knew before moves it down once. What is free lies below the words.
+function keepLines(head, readout) {
+  let width = 0, tallest = 0, longest = [];
+
+  function keep() {
+    const height = parseFloat(getComputedStyle(head).height); // not rounded, and not grown with a lecture
+    if (!(height > tallest)) return;
+    tallest = height;
+    head.style.minHeight = `${tallest}px`;
+  }
+  function measure() {
+    const now = readout.textContent;
+    for (const text of longest) {
+      readout.textContent = text;
+      keep();
+    }
+    readout.textContent = now;
+  }
+  const observer = new ResizeObserver(() => {
+    if (head.offsetWidth !== width) {
+      width = head.offsetWidth;
+      tallest = 0;
+      head.style.minHeight = "";
+      measure();
+    }
+    keep();
   });
-  observer.observe(node);
-  return () => observer.disconnect();
+  observer.observe(head);
+  return {
+    expect(texts) {
+      const all = [...new Set([...longest, ...texts])].sort((a, b) => b.length - a.length).slice(0, MEASURED);
+      if (all.join("\n") === longest.join("\n")) return;
+      longest = all;
+      measure();
+    },
+    stop: () => observer.disconnect(),
+  };
+}
+
+// Why the controls do not move, in the place of the target.
+function showKernel(bar, text) {
+  bar.replaceChildren();
+  if (!text) return;
+  element("b", "", bar).textContent = text;
+  bar.append(" The controls show what the picture shows.");
 }
 
 // Above the picture the sentence about this state, or a status in its place, and the goal; under it a note for this moment
@@ -63,9 +101,10 @@ function keepLines(node) {
 export function addWords({ root, head, foot, canvas }) {
   const readout = element("p", "gl-readout", head, { "aria-hidden": "true" });
   const goal = element("p", "gl-goal", head), [lead, rest] = [element("b", "", goal), element("span", "", goal)];
+  const kernel = element("p", "gl-kernel", head, { role: "status" });
   const aside = element("p", "gl-aside", foot, { "aria-hidden": "true" });
   const aloud = newAnnouncer(element("p", "gl-said", root, { "aria-live": "polite" }));
-  const showValues = valuesTable(foot), stopKeeping = keepLines(readout);
+  const showValues = valuesTable(foot), lines = keepLines(head, readout);
   const parts = { note: "", summary: "", item: "" };
   let spoken = "", aim = "";
   goal.hidden = true;
@@ -100,12 +139,14 @@ export function addWords({ root, head, foot, canvas }) {
       showValues(table);
     },
     status: tell,
+    expect: lines.expect,
+    kernel: (text) => showKernel(kernel, text),
     item: (item) => show({ item }),
     note: (note) => show({ note }),
     dropNote() { parts.note = ""; }, // it goes when the next state is shown
     stop() {
       aloud.stop();
-      stopKeeping();
+      lines.stop();
     },
   };
 }
