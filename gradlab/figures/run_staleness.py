@@ -19,6 +19,8 @@ from ._style import (
     GREEN,
     NARROW,
     ORANGE_TEXT,
+    OTHER,
+    QUIET,
     SMALL,
     WIDE,
     moving_line,
@@ -37,7 +39,7 @@ _TURN = 15  # a limit beyond which has its words on its left
 _LIMIT: dict[str, Any] = {"color": GREEN, "ls": "--", "lw": 1.6}
 _VALUE: dict[str, Any] = {"color": BLUE, "marker": "o", "ms": 4, "lw": 1.6}
 _INTERVAL: dict[str, Any] = {"color": BLUE, "lw": 1.4}
-_OTHER_RUN: dict[str, Any] = {"color": FAINT, "lw": 1.2, "zorder": 1.5}
+_OTHER_RUN: dict[str, Any] = {"color": OTHER, "lw": 1.0, "zorder": 1.5}
 _MEAN: dict[str, Any] = {"color": BLACK, "lw": 1.2}
 _SHARE: dict[str, Any] = {"color": BLUE, "marker": "s", "ms": 3.4, "lw": 1.4}
 _HERE: dict[str, Any] = {"marker": "o", "ms": 9, "color": BLUE, "ls": "none", "mec": "white", "zorder": 4}
@@ -132,14 +134,17 @@ class StalenessView:
     def _draw_agreement(self, agreement: AgreementCurve) -> list[Any]:
         axes = self.agreement
         known = np.isfinite(agreement.low)
-        if not known.any():
+        self._has_agreement = bool(known.any())
+        if not self._has_agreement:
             axes.set(ylim=(0, 1), yticks=[])
             looks: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL, "color": BLACK}
             words = _NO_PROBES if not len(agreement.lags) else _FEW_PROBES
             return [axes.text(0.5, 0.5, words, transform=axes.transAxes, **looks)]
         axes.set(ylim=(-0.55, 1.25), yticks=(-0.5, 0, 0.5, 1))
         lags = agreement.lags[known]
+        other_words = "runs of other seeds" if len(agreement.others) else ""
         return [
+            axes.text(16.6, 0.08, other_words, ha="left", va="bottom", fontsize=SMALL, color=QUIET),
             axes.axhline(0, color=BLACK, lw=0.8),
             *[line for other in agreement.others for line in axes.plot(agreement.lags, other, **_OTHER_RUN)],
             axes.vlines(lags, agreement.low[known], agreement.high[known], **_INTERVAL),
@@ -193,6 +198,8 @@ class StalenessView:
         self._hatching.set_data(*hatching(*rest, lean=0.8, apart=0.4).T)
         for line in self._limits:
             line.set_data([shown.limit + 0.5] * 2, [0, 1])
+        if not self._has_agreement:
+            self._limits[1].set_data((), ())  # words stand there
         mean = min(shown.mean, OLDEST)
         self._mean.set_data([mean, mean], [0, _MEAN_WORD + 0.04])
         at_edge = highest == 0
