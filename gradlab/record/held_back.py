@@ -211,6 +211,7 @@ class Past:
         """Return how many buckets are done by a step."""
         return int(np.searchsorted(self.ends, step, side="right")) - 1
 
+    @quiet
     def ratios(self, done: np.ndarray, entries: np.ndarray) -> np.ndarray:
         """(n, entries) R of some entries after each of n numbers of buckets; NaN where it can't be counted."""
         start = done - done // PART
@@ -220,11 +221,11 @@ class Past:
         late = gradients - self._gradients[np.ix_(start, entries)]
         taken = self._taken[done][:, None]
         taken_late = taken - self._taken[start][:, None]
-        with np.errstate(all="ignore"):
-            ratio = np.sqrt(grown / taken_late / (total / taken))
+        ratio = np.sqrt(grown / taken_late / (total / taken))
         is_countable = (late >= FEWEST_LATE) & (gradients >= FEWEST) & (total <= _LARGEST)
         return np.where(is_countable, ratio, np.nan)
 
+    @quiet
     def at(self, done: int, below: float = BELOW) -> HeldBack:
         """Return what is held back after some buckets."""
         rec = self._rec

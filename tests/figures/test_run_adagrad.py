@@ -25,9 +25,7 @@ def test_states_are_named_where_their_marks_are_and_only_if_there_are_any() -> N
     ratio, row = np.array([0.5, 0.05, np.nan]), np.zeros(3, int)
 
     def said(state: list[int], below: float, row: np.ndarray = row) -> dict[str, tuple[float, str]]:
-        view.draw(
-            Entries(["a"], row, ratio, np.array(state), below, np.ones(1), [""], 0, "a[0]", 2, story, story, 0.1)
-        )
+        view.draw(Entries(["a"], row, ratio, np.array(state), below, np.ones(1), [""], 0, "a[0]", 2, story, story, 0.1))
         words = [words for words in (*view._words, view._threshold) if words.get_visible()]
         return {one.get_text(): (one.get_position()[0], one.get_horizontalalignment()) for one in words}
 
@@ -37,5 +35,7 @@ def test_states_are_named_where_their_marks_are_and_only_if_there_are_any() -> N
     assert list(said([0, 0, 0], 0.01)) == ["keeps its rate", "threshold 0.01"]
     assert list(said([3, 3, 4], 0.01)) == ["✚ too few", "✖ NaN, Inf", "threshold 0.01"]
     assert said([3, 3, 3], 0.01)["threshold 0.01"][1] == "left", "where there is room"
-    assert list(said([0, 0, 3], 0.1, np.array([0, 0, -1]))) == ["keeps its rate", "threshold 0.1"], "of rows that are shown"
+    assert list(said([0, 0, 3], 0.1, np.array([0, 0, -1]))) == ["keeps its rate", "threshold 0.1"], (
+        "of rows that are shown"
+    )
     assert view._title.get_text() == "R of a[0]"

@@ -63,7 +63,7 @@ def test_without_probes_it_says_what_to_add() -> None:
     rec = Recorder()
     for _ in range(50):
         rec.record([np.ones(4)], micro_norms=[2.0, 2.0])
-    with pytest.raises(ValueError, match=r"call rec.probe\(grads\) with the gradient of a batch that is not trained on"):
+    with pytest.raises(ValueError, match=r"rec.probe\(grads\) with the gradient of a batch that is not trained on"):
         rec.agreement()
 
 
