@@ -62,7 +62,8 @@ fired = Coded(
         ),
         (
             lambda norms, limit: np.mean(norms[np.isfinite(norms)] > limit),
-            "The steps that hold Inf or NaN are left out. They are the ones that a limit is for: they count as fired.",
+            "The steps that hold Inf or NaN are left out. The limit fires on them, so they count; but a clip can't mend "
+            "them, such a step is to be skipped.",
         ),
         (
             lambda norms, limit: float(np.mean(norms) > limit),

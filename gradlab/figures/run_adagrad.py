@@ -1,4 +1,4 @@
-"""Adagrad's rates on a recorded run: every sampled entry, tensor by tensor, and the history of one entry."""
+"""What holds Adagrad back on a recorded run: every sampled entry, tensor by tensor, and the history of one entry."""
 
 from __future__ import annotations
 
@@ -32,21 +32,32 @@ from ._style import (
 )
 from .run_rows import Rows, Shares, short
 
-LOWEST = 1e-4  # share of the first rate; what is below stands at this edge
-SMALLEST = 1e-6  # accumulator
+LOWEST = 1e-4  # ratio; what is below stands at this edge
+HIGHEST = 4.0  # ratio: 2.8 at most
+UNKNOWN = 8.0  # where entries stand whose ratio can't be counted
+SMALLEST = 1e-9  # accumulator
 _HEIGHT = 5.35  # inches
 _POINTS = 240  # of a line over time
 _LETTERS = 24  # of the name of the entry whose story is told
 _GAP = 1.12  # from a line or a mark to its name, as a factor
 _BELOW: dict[str, Any] = {"color": GREEN, "ls": "--", "lw": 1.6}
-_ALIVE: dict[str, Any] = {"marker": "o", "ms": 3.4, "color": BLUE, "ls": "none", "mew": 0}
-_FROZEN: dict[str, Any] = {"marker": "^", "ms": 4.6, "color": ORANGE, "ls": "none", "mew": 0}
-_STILL: dict[str, Any] = {"marker": "s", "ms": 5.5, "color": OTHER, "ls": "none", "mew": 0}
+_STEADY: dict[str, Any] = {"marker": "o", "ms": 3.4, "color": BLUE, "ls": "none", "mew": 0}
+_HELD: dict[str, Any] = {"marker": "^", "ms": 4.6, "color": ORANGE, "ls": "none", "mew": 0}
+_QUIET: dict[str, Any] = {"marker": "s", "ms": 5.5, "color": OTHER, "ls": "none", "mew": 0}
+_FEW: dict[str, Any] = {"marker": "P", "ms": 4.5, "color": OTHER, "ls": "none", "mew": 0}
 _LOST: dict[str, Any] = {"marker": "x", "ms": 6, "color": BLACK, "ls": "none", "mew": 1.6}
-_STATES = (_ALIVE, _FROZEN, _STILL, _LOST)
-_WORDS = (("moves on", BLUE_TEXT), ("frozen", ORANGE_TEXT), ("■ never moved", QUIET), ("✖ NaN, Inf", BLACK))
+_STATES = (_STEADY, _HELD, _QUIET, _FEW, _LOST)
+_IS_LOST = 4
+_WORDS = (
+    ("keeps its rate", BLUE_TEXT),
+    ("held back", ORANGE_TEXT),
+    ("■ no gradient", QUIET),
+    ("✚ too few", QUIET),
+    ("✖ NaN, Inf", BLACK),
+)
 _ENTRY: dict[str, Any] = {"ls": "-", "lw": SELECTED}
 _TENSOR: dict[str, Any] = {"color": OTHER, "ls": "-.", "lw": 1.6}
+_START: dict[str, Any] = {"color": OTHER, "ls": "--", "lw": 1.4}
 _NAMED = ((BLUE, BLUE_TEXT), (VIOLET, VIOLET_TEXT))  # colors of a line and its name: of the rate, and of memory
 _HERE: dict[str, Any] = {"marker": "D", "ms": 8, "color": BLACK, "ls": "none", "mec": "white"}
 
@@ -56,28 +67,31 @@ class Entries(NamedTuple):
 
     Attributes:
         names: of the rows. row: (entries,) where each entry is, -1 for nowhere.
-        share: (entries,) effective rate over that of the start. state: (entries,) 0 alive, 1 frozen, 2 still, 3 lost.
-        below: the threshold. frozen: (rows,) share that is frozen. words: what is written after each.
+        ratio: (entries,) rate over that of steady gradients, NaN where it can't be counted.
+        state: (entries,) 0 keeps its rate, 1 held back, 2 no gradient, 3 too few, 4 lost.
+        below: the threshold. held: (rows,) share that is held back. words: what is written after each.
         chosen: which entry has its story told; entry: its name. step: steps done by now.
-        rates, accumulators: (2, steps) of the chosen entry, and the median of its tensor.
+        ratios, accumulators: (2, steps) of the chosen entry, and the median of its tensor.
+        initial: the initial accumulator.
     """
 
     names: Sequence[str]
     row: np.ndarray
-    share: np.ndarray
+    ratio: np.ndarray
     state: np.ndarray
     below: float
-    frozen: np.ndarray
+    held: np.ndarray
     words: Sequence[str]
     chosen: int
     entry: str
     step: int
-    rates: np.ndarray
+    ratios: np.ndarray
     accumulators: np.ndarray
+    initial: float
 
 
 class EntriesView:
-    """A dot for each sampled entry in the row of its tensor; the share of frozen ones; one entry's rate over time."""
+    """A dot for each sampled entry in the row of its tensor; the share held back; one entry's ratio over time."""
 
     def __init__(self, rows: int, steps: np.ndarray, highest: float) -> None:
         """Draw what does not move.
@@ -88,13 +102,14 @@ class EntriesView:
         self.figure = new_figure(WIDE, _HEIGHT)
         self.over(steps)
         self.cloud, self.shares, self.rate, self.accumulator = (self.figure.add_subplot() for _ in range(4))
-        tidy(self.cloud, "Every sampled entry", "effective rate, share of its start", "")
-        tidy(self.shares, "Frozen entries", "of the sampled entries", "")
-        tidy(self.rate, "", "steps", "share of the start")
-        tidy(self.accumulator, "Its accumulator", "steps", "accumulator")
-        self.cloud.set(xscale="log", xlim=(0.7 * LOWEST, 1.6))
+        tidy(self.cloud, "Every sampled entry", "R: rate over that of steady gradients", "")
+        tidy(self.shares, "Held back", "of the countable entries", "")
+        tidy(self.rate, "", "steps", "R")
+        tidy(self.accumulator, "Its sum of squares", "steps", "sum, and initial value")
+        self.cloud.set(xscale="log", xlim=(0.7 * LOWEST, 1.6 * UNKNOWN))
         log_ticks(self.cloud.xaxis, lowest=LOWEST)
-        self.rate.set(yscale="log", ylim=(0.7 * LOWEST, 1.6))
+        self.cloud.set_xticks([1e-4, 1e-3, 1e-2, 1e-1, 1])
+        self.rate.set(yscale="log", ylim=(0.7 * LOWEST, HIGHEST))
         log_ticks(self.rate.yaxis, lowest=LOWEST)
         self.still(int(steps[-1]), highest)
         self._rows = Rows(rows, self.cloud, self.shares, head=0.55, foot=1.1)
@@ -110,7 +125,7 @@ class EntriesView:
     def still(self, until: int, highest: float) -> None:
         """The room on the axes of the story: so many steps, and accumulators up to there."""
         self._highest = highest
-        self.accumulator.set(yscale="log", ylim=(0.5 * SMALLEST, 2 * highest))
+        self.accumulator.set(yscale="log", ylim=(0.5 * SMALLEST, 8 * highest))  # with room for the mark of now
         log_ticks(self.accumulator.yaxis, lowest=SMALLEST, highest=highest)
         for axes in (self.rate, self.accumulator):
             axes.set_xlim(-0.01 * until, 1.5 * until)  # with room for names
@@ -141,6 +156,7 @@ class EntriesView:
             moving_line(self.cloud, transform=self.cloud.get_xaxis_transform(), **_BELOW),
             moving_line(self.rate, transform=self.rate.get_yaxis_transform(), **_BELOW),
         ]
+        self._initial = moving_line(self.accumulator, transform=self.accumulator.get_yaxis_transform(), **_START)
         panels = (self.rate, self.accumulator)
         self._median = [moving_line(axes, **_TENSOR) for axes in panels]
         self._story = [moving_line(axes, color=c, **_ENTRY) for axes, (c, _) in zip(panels, _NAMED, strict=True)]
@@ -151,18 +167,19 @@ class EntriesView:
         """Set the moving artists."""
         chosen_row = int(shown.row[shown.chosen])
         self._rows.draw(shown.names, chosen_row if chosen_row >= 0 else None)
-        self._bars.draw(shown.frozen, shown.words)
+        self._bars.draw(shown.held, shown.words)
         x, y = self.places(shown)
         for kind, dots in enumerate(self._dots):
             dots.set_data(x[shown.state == kind], y[shown.state == kind])
         self._at.set_data(x[[shown.chosen]], y[[shown.chosen]])
         self._draw_words(shown)
-        self._title.set_text(f"Rate of {short(shown.entry, _LETTERS)}")
+        self._title.set_text(f"R of {short(shown.entry, _LETTERS)}")
+        self._initial.set_data([0, 1 / 1.5], [max(shown.initial, SMALLEST)] * 2)
         self._below[0].set_data([shown.below] * 2, [0, 1])
         self._below[1].set_data([0, 1 / 1.5], [shown.below] * 2)  # as far as the lines go
-        bounds = ((LOWEST, 1.0), (SMALLEST, self._highest))
+        bounds = ((LOWEST, HIGHEST), (SMALLEST, self._highest))
         at = int(np.searchsorted(self._steps, shown.step))
-        for k, (of_all, (low, high)) in enumerate(zip((shown.rates, shown.accumulators), bounds, strict=True)):
+        for k, (of_all, (low, high)) in enumerate(zip((shown.ratios, shown.accumulators), bounds, strict=True)):
             chosen, median = np.clip(of_all[:, self._thin], low, high)
             self._story[k].set_data(self._steps, chosen)
             self._median[k].set_data(self._steps, median)
@@ -178,7 +195,8 @@ class EntriesView:
         for words, x, y, left in (
             (self._threshold, shown.below, foot, right), (self._words[0], shown.below, head, True),
             (self._words[1], shown.below, head, False), (self._words[2], edges[1], foot + 0.55, False),
-            (self._words[3], edges[0], foot + 0.55, True),
+            (self._words[3], edges[1], foot, False),
+            (self._words[4], edges[0], foot + 0.55, True),
         ):  # fmt: skip
             words.set(x=x * (_GAP if left else 1 / _GAP), y=y, ha="left" if left else "right")
         self._threshold.set_text(f"threshold {number(shown.below)}")
@@ -189,5 +207,6 @@ class EntriesView:
     def places(shown: Entries) -> tuple[np.ndarray, np.ndarray]:
         """The positions of the dots, (entries,) each: in their row, slightly apart; NaN for entries without one."""
         apart = (np.arange(len(shown.row)) * 0.618 % 1 - 0.5) * 0.62
-        share = np.clip(np.nan_to_num(shown.share, nan=0.0), LOWEST, None)
-        return np.where(shown.row >= 0, share, np.nan), np.where(shown.row >= 0, shown.row + apart, np.nan)
+        x = np.clip(np.nan_to_num(shown.ratio, nan=UNKNOWN), LOWEST, None)
+        x = np.where(shown.state == _IS_LOST, LOWEST, x)
+        return np.where(shown.row >= 0, x, np.nan), np.where(shown.row >= 0, shown.row + apart, np.nan)

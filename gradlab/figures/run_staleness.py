@@ -1,4 +1,4 @@
-"""The staleness that a recorded run's gradients would have with several workers, and how much they would agree."""
+"""The staleness that a recorded run's gradients would have with several workers, and how much of them would hold."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from .._base.numbers import counted, decimals, number, percent, whole_percent
+from .._base.numbers import counted, number, percent, whole_percent
 from ._labels import label, moving_title, on_paper
 from ._lanes import ACCEPTED, DROPPED, patch
 from ._shapes import bars, hatching
@@ -20,6 +20,7 @@ from ._style import (
     NARROW,
     ORANGE_TEXT,
     OTHER,
+    QUIET,
     SMALL,
     WIDE,
     moving_line,
@@ -31,26 +32,39 @@ from ._style import (
 _HEIGHT = 5.1  # inches
 OLDEST = 24  # staleness from here on is one bar
 _HIGHEST, _PEAK, _MEAN_WORD = 0.62, 0.69, 0.8  # of the height: the highest bar, its share, the word at the mean
-_AGREES = (  # from which cosine on
-    (0.3, "Agreement"), (0.05, "Some agreement"), (-0.05, "No agreement"), (-np.inf, "Disagreement"),
-)  # fmt: skip
+_NO_PROBES = "not known: no probes were recorded.\nCall rec.probe(grads) every few steps."
+_FEW_PROBES = "can't tell: too few probes so far"
 _WORD = 5  # how wide the words at the mean are, in updates
 _TURN = 15  # a limit beyond which has its words on its left
 _LIMIT: dict[str, Any] = {"color": GREEN, "ls": "--", "lw": 1.6}
-_COSINE: dict[str, Any] = {"color": BLUE, "marker": "o", "ms": 4, "lw": 1.6}
-_QUARTILES: dict[str, Any] = {"color": OTHER, "lw": 1.4}
+_VALUE: dict[str, Any] = {"color": BLUE, "marker": "o", "ms": 4, "lw": 1.6}
+_INTERVAL: dict[str, Any] = {"color": BLUE, "lw": 1.4}
+_OTHER_RUN: dict[str, Any] = {"color": OTHER, "lw": 1.0, "zorder": 1.5}
 _MEAN: dict[str, Any] = {"color": BLACK, "lw": 1.2}
 _SHARE: dict[str, Any] = {"color": BLUE, "marker": "s", "ms": 3.4, "lw": 1.4}
 _HERE: dict[str, Any] = {"marker": "o", "ms": 9, "color": BLUE, "ls": "none", "mec": "white", "zorder": 4}
 
 
-class Agreement(NamedTuple):
-    """Cosine of gradients so many steps apart: median and quartiles, each (lags,)."""
+class AgreementCurve(NamedTuple):
+    """Agreement of gradients some updates apart, from probes.
+
+    Attributes:
+        lags, value, low, high: (lags,) estimate and the ends of its interval, NaN where it isn't known; empty where no
+            probes were recorded.
+        others: (runs, lags) the estimates of runs of other seeds.
+    """
 
     lags: np.ndarray
-    cosine: np.ndarray
+    value: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    others: np.ndarray
+
+    @classmethod
+    def unknown(cls) -> AgreementCurve:
+        """The curve of a run without probes."""
+        nothing = np.empty(0)
+        return cls(nothing, nothing, nothing, nothing, np.empty((0, 0)))
 
 
 class Stale(NamedTuple):
@@ -60,7 +74,8 @@ class Stale(NamedTuple):
         shares: (`OLDEST` + 1,) share of the gradients of each staleness, the last one of all that are older.
         accepted: (`OLDEST` + 1,) how much of that is accepted. mean: mean staleness. limit: the most accepted.
         limits, by_limit: (n,) share accepted under each of some limits.
-        lag, cosine: how far apart gradients are at the mean, and how they agree; NaN where that is not known.
+        lag, agreement: how far apart gradients are at the mean, and how they agree; NaN where that is not known.
+        agreement_words: the same with its interval, or why it is not known.
     """
 
     shares: np.ndarray
@@ -70,25 +85,26 @@ class Stale(NamedTuple):
     limits: np.ndarray
     by_limit: np.ndarray
     lag: int
-    cosine: float
+    agreement: float
+    agreement_words: str
 
 
 class StalenessView:
     """Staleness above, agreement below on the same axis; share accepted by limit, and how long steps took."""
 
-    def __init__(self, agreement: Agreement, seconds: np.ndarray, noted: str) -> None:
+    def __init__(self, agreement: AgreementCurve, seconds: np.ndarray) -> None:
         """Draw what does not move.
 
         Args:
-            agreement: of the recorded run; without lags where no entries were recorded.
-            seconds: (n,) of the recorded steps, empty where unknown. noted: what lags there are, or why none.
+            agreement: of the recorded run.
+            seconds: (n,) of the recorded steps, empty where unknown.
         """
         self.figure = new_figure(WIDE, _HEIGHT)
-        self.ages, self.cosine, self.by_limit, self.seconds = (self.figure.add_subplot() for _ in range(4))
+        self.ages, self.agreement, self.by_limit, self.seconds = (self.figure.add_subplot() for _ in range(4))
         tidy(self.ages, "Staleness of the gradients", "staleness (updates since the read)", "")
-        tidy(self.cosine, "", f"steps apart{noted}", "cosine: median and quartiles")
+        tidy(self.agreement, "", "updates apart", "agreement, 95% interval")
         tidy(self.by_limit, "", "staleness limit", "share accepted")
-        for axes in (self.ages, self.cosine, self.by_limit):
+        for axes in (self.ages, self.agreement, self.by_limit):
             axes.set(xlim=(-0.8, OLDEST + 0.8), xticks=range(0, OLDEST + 1, 4))
         self.ages.set(
             ylim=(0, 1 / _HIGHEST), yticks=[]
@@ -97,32 +113,42 @@ class StalenessView:
         percent_ticks(self.by_limit.yaxis)
         self.ages.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"≥ {x:g}" if x == OLDEST else f"{x:g}"))
         self._fixed: list[Any] = []
-        self.still(agreement, seconds, noted)
+        self.still(agreement, seconds)
         self._moving()
         self.arrange(narrow=False)
 
-    def still(self, agreement: Agreement, seconds: np.ndarray, noted: str) -> None:
+    def still(self, agreement: AgreementCurve, seconds: np.ndarray) -> None:
         """Replace the known facts of the run; arguments as above."""
         for artist in self._fixed:
             artist.remove()
-        self.cosine.set_xlabel(f"steps apart{noted}")
-        self._fixed = [*self._agreement(agreement), *self._durations(seconds)]
+        self._fixed = [*self._draw_agreement(agreement), *self._durations(seconds)]
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: two columns or one."""
         self.figure.set_size_inches(*((NARROW, 10.6) if narrow else (WIDE, _HEIGHT)))
         grid = GridSpec(4, 1, self.figure) if narrow else GridSpec(2, 2, self.figure, width_ratios=(1.5, 1))
         places = [grid[k] for k in range(4)] if narrow else [grid[0, 0], grid[1, 0], grid[0, 1], grid[1, 1]]
-        for axes, place in zip((self.ages, self.cosine, self.by_limit, self.seconds), places, strict=True):
+        for axes, place in zip((self.ages, self.agreement, self.by_limit, self.seconds), places, strict=True):
             axes.set_subplotspec(place)
 
-    def _agreement(self, agreement: Agreement) -> list[Any]:
-        lags, there = agreement.lags, np.isfinite(agreement.cosine)
-        self.cosine.set(ylim=(-0.3 if np.nanmin(agreement.low, initial=0) > -0.3 else -1.05, 1.05))
+    def _draw_agreement(self, agreement: AgreementCurve) -> list[Any]:
+        axes = self.agreement
+        known = np.isfinite(agreement.low)
+        self._has_agreement = bool(known.any())
+        if not self._has_agreement:
+            axes.set(ylim=(0, 1), yticks=[])
+            looks: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL, "color": BLACK}
+            words = _NO_PROBES if not len(agreement.lags) else _FEW_PROBES
+            return [axes.text(0.5, 0.5, words, transform=axes.transAxes, **looks)]
+        axes.set(ylim=(-0.55, 1.25), yticks=(-0.5, 0, 0.5, 1))
+        lags = agreement.lags[known]
+        other_words = "runs of other seeds" if len(agreement.others) else ""
         return [
-            self.cosine.axhline(0, color=BLACK, lw=0.8),
-            self.cosine.vlines(lags[there], agreement.low[there], agreement.high[there], **_QUARTILES),
-            *self.cosine.plot(lags[there], agreement.cosine[there], **_COSINE),
+            axes.text(16.6, 0.08, other_words, ha="left", va="bottom", fontsize=SMALL, color=QUIET),
+            axes.axhline(0, color=BLACK, lw=0.8),
+            *[line for other in agreement.others for line in axes.plot(agreement.lags, other, **_OTHER_RUN)],
+            axes.vlines(lags, agreement.low[known], agreement.high[known], **_INTERVAL),
+            *axes.plot(lags, agreement.value[known], **_VALUE),
         ]
 
     def _durations(self, seconds: np.ndarray) -> list[Any]:
@@ -146,11 +172,11 @@ class StalenessView:
         self._hatching = moving_line(self.ages, color=FAINT, lw=0.9, zorder=2.5)
         self._limits = [
             moving_line(axes, transform=axes.get_xaxis_transform(), **_LIMIT)
-            for axes in (self.ages, self.cosine, self.by_limit)
+            for axes in (self.ages, self.agreement, self.by_limit)
         ]
         self._peak = label(self.ages, transform=self.ages.get_xaxis_transform(), y=_PEAK)
         on_paper(self._peak, True)  # where the mean is
-        self._apart, self._agrees = moving_line(self.cosine, **_HERE), moving_title(self.cosine)
+        self._apart, self._agrees = moving_line(self.agreement, **_HERE), moving_title(self.agreement)
         self._accepts = moving_title(self.by_limit)
         self._mean = moving_line(self.ages, transform=self.ages.get_xaxis_transform(), **_MEAN)
         self._curve, self._here = moving_line(self.by_limit, **_SHARE), moving_line(self.by_limit, **_HERE)
@@ -172,6 +198,8 @@ class StalenessView:
         self._hatching.set_data(*hatching(*rest, lean=0.8, apart=0.4).T)
         for line in self._limits:
             line.set_data([shown.limit + 0.5] * 2, [0, 1])
+        if not self._has_agreement:
+            self._limits[1].set_data((), ())  # words stand there
         mean = min(shown.mean, OLDEST)
         self._mean.set_data([mean, mean], [0, _MEAN_WORD + 0.04])
         at_edge = highest == 0
@@ -189,8 +217,6 @@ class StalenessView:
         self._here.set_data([shown.limit], [shown.accepted.sum()])
         self._dropped.set_text(f"{whole_percent(lost)} dropped")
         self._accepts.set_text(f"Limit {shown.limit} accepts {whole_percent(1 - lost)}")
-        known = bool(np.isfinite(shown.cosine))
-        self._apart.set_data(([shown.lag], [shown.cosine]) if known else ((), ()))
-        how = next(words for least, words in _AGREES if shown.cosine >= least) if known else ""
-        said = f"{how} {counted(shown.lag, 'step')} apart: {decimals(shown.cosine)}"
-        self._agrees.set_text(said if known else "Agreement of gradients: not known")
+        known = bool(np.isfinite(shown.agreement))
+        self._apart.set_data(([shown.lag], [shown.agreement]) if known else ((), ()))
+        self._agrees.set_text(f"Agreement {counted(shown.lag, 'update')} apart: {shown.agreement_words}")

@@ -442,16 +442,15 @@ class run_layers(_run_layers.run_layers):
 
 class _run_adagrad_controls(TypedDict, total=False):
     step: int
-    initial: float
     below: float
+    initial: float
     entry: str
-    epsilon: float
 
 class run_adagrad(_run_adagrad.run_adagrad):
-    """Run Adagrad's accumulator over a recorded run and see which entries it freezes, and which never moved at all."""
+    """Run Adagrad over a recorded run and see which entries are held back by their past, and which have no gradient."""
 
-    def __init__(self, recording: str | PathLike[str] | Recorder | None = None, *, target: Literal["all_alive",
-        "first_gone"] | None = None, **initial: Unpack[_run_adagrad_controls]) -> None: ...
+    def __init__(self, recording: str | PathLike[str] | Recorder | None = None, *, target: Literal["recovers",
+        "past_counts"] | None = None, **initial: Unpack[_run_adagrad_controls]) -> None: ...
     def set(self, **params: Unpack[_run_adagrad_controls]) -> None: ...  # type: ignore[override]
     def figure(self, **params: Unpack[_run_adagrad_controls]) -> Figure: ...  # type: ignore[override]
     def save(  # type: ignore[override]
@@ -465,7 +464,7 @@ class _run_staleness_controls(TypedDict, total=False):
     speeds: Literal["measured", "equal"]
 
 class run_staleness(_run_staleness.run_staleness):
-    """Let several workers share a recorded run: how stale gradients come, what a limit drops, what they are worth."""
+    """Let several workers share a recorded run: how stale gradients come, what a limit drops, how much still agrees."""
 
     def __init__(self, recording: str | PathLike[str] | Recorder | None = None, *, target: Literal["kept_fresh",
         "worth_having"] | None = None, **initial: Unpack[_run_staleness_controls]) -> None: ...

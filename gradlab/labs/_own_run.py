@@ -32,6 +32,7 @@ class RunLab(Lab):
         from ..models import reader_run  # here, or every lab of a recording waits for all update rules
 
         self.rec = reader_run.shipped() if recording is None else self.taken(recording)
+        self.is_shipped = recording is None or recording is reader_run.shipped()
         self.source = "" if recording is None else written(recording)
         super().__init__(target, **initial)
 

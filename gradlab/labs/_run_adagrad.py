@@ -1,4 +1,4 @@
-"""Adagrad on the gradients of a recorded run: who would have frozen, who never moved."""
+"""Adagrad on the gradients of a recorded run: which entries their past holds back, and which have no gradient."""
 
 from __future__ import annotations
 
@@ -8,94 +8,95 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .._base.arrays import quiet
 from .._base.numbers import counted, listed, number, percent
 from ..figures.run_adagrad import Entries, EntriesView
 from ..figures.run_rows import MOST_ROWS
 from ..live import Description, Drag, Items, LiveFigure, Menu, Slider
-from ..record import Recorder
-from ..record.frozen import Frozen, Rates, adagrad_rates, at_bucket, ends
-from ..rules import Adagrad
+from ..record import HeldBack, Recorder
+from ..record.held_back import BELOW, Past, share_in_words
 from ._following import FollowingLab, Room
 from ._lab import Control, Target
 from ._own_run import Recording, RunLab, every, follow_clicks, in_sight
 
 _POSITIONS = 100  # of the slider for the step
 _NAMED = 8  # tensors that the table names
-_MOVES, _FROZEN, _STILL, _LOST = range(4)  # what may be of an entry
+_STEADY, _HELD, _NO_GRADIENT, _FEW, _LOST = range(5)  # classes of an entry
+_KINDS = np.array(["keeps its rate", "held back", "no gradient", "too few gradients", "lost"])
 
 
 class Answer(NamedTuple):
-    """Adagrad over a run, and what it has come to after some buckets of it.
+    """What Adagrad has come to after some buckets of a run.
 
     Attributes:
-        rates: of all entries over the run. frozen: after so many buckets. done: how many. entry: the chosen one.
+        found: of all entries. initial: the initial accumulator. entry: the chosen one. is_end: whether it is the end.
     """
 
-    rates: Rates
-    frozen: Frozen
-    done: int
+    found: HeldBack
+    initial: float
     entry: int
+    is_end: bool
 
     @property
     def state(self) -> np.ndarray:
-        """(entries,) moves, frozen, never moved, or lost to Inf or NaN."""
-        f = self.frozen
-        return np.select([f.overflowed | f.spoiled, f.still, f.frozen], [_LOST, _STILL, _FROZEN], _MOVES)
+        """(entries,) the class of each."""
+        f = self.found
+        return np.select(
+            [f.overflowed | f.spoiled, f.no_gradient, f.too_few, f.held], [_LOST, _NO_GRADIENT, _FEW, _HELD], _STEADY
+        )
 
 
-def _all_alive(trace: Answer) -> tuple[bool, str]:
-    done = trace.done == len(trace.rates.share) - 1
-    strict = trace.frozen.below >= 0.1
-    but = ", but not at the end of the run" * (not done) + ", below a lower threshold" * (not strict)
-    return done and strict and trace.frozen.fraction <= 0.05, f"{percent(trace.frozen.fraction)} are frozen now{but}"
+def _recovers(trace: Answer) -> tuple[bool, str]:
+    held = int(trace.found.held.sum())
+    reached = trace.found.step >= 100 and trace.found.below >= BELOW and held <= 1
+    return reached, f"{counted(held, 'entry')} of step {trace.found.step:,} now, at threshold {trace.found.below:g}"
 
 
-def _first_gone(trace: Answer) -> tuple[bool, str]:
-    shares = trace.frozen.share_by_tensor[trace.frozen.sampled_by_tensor > 1]
-    gone, others = float(np.nanmax(shares, initial=0)), np.sort(np.nan_to_num(shares))[:-1].max(initial=0)
-    small = trace.frozen.rule.initial_accumulator_value <= 1
-    now = f"{percent(gone)} of one tensor and {percent(others)} of the next are frozen now"
-    now += ", from a large accumulator" * (not small)
-    return bool(small and gone == 1 and others <= 0.5), now
+def _past_counts(trace: Answer) -> tuple[bool, str]:
+    share = float((trace.found.initial_share(trace.initial) > 0.5).mean())
+    at = "" if trace.is_end else ", but not at the end of the run"
+    return trace.is_end and share <= 0.05, f"it is more than half in {percent(share)} of the entries now{at}"
 
 
 class run_adagrad(FollowingLab, RunLab):
-    """Run Adagrad's accumulator over a recorded run and see which entries it freezes, and which never moved at all.
+    """Run Adagrad over a recorded run and see which entries are held back by their past, and which have no gradient.
 
-    At a glance: With time dots wander left across the threshold, whole tensors freeze, and some entries never moved.
+    At a glance: Most dots stay near 1; a few entries whose gradients were once large fall below the threshold.
 
-    Each dot is one of the entries that were sampled, in the row of its tensor, at its effective learning rate over the
-    rate it started with; an entry is frozen below a threshold. The learning rate itself has no say in that. Point at a
-    dot for its name, click it for its story. An accumulator beyond float32 is infinite, and its entry frozen for good.
+    Each dot is one of the entries that were sampled, in the row of its tensor, at R: its Adagrad rate is R times what
+    steady gradients of the present size would leave it (`Recorder.held_back`). No factor on the loss changes R. Entries
+    without a gradient in the last eighth of the steps stand apart at the right. Point at a dot for its name, click it
+    for its story. What the initial accumulator does depends on the unit of the loss; its line is in the last panel.
 
     Of your own recorder it follows the run while it goes on, see `run_layers`.
 
-    Controls: `step` (steps done), `initial` (the initial accumulator, log scale), `below` (the share of its first rate
-    below which an entry is frozen, log scale), `entry` (the one whose story is told) and `epsilon` (log scale).
+    Controls: `step` (steps done), `below` (the R below which an entry is held back, log scale), `initial` (the initial
+    accumulator, log scale) and `entry` (the one whose story is told).
 
     Args:
         recording: your own `Recorder`, or the path of one that was saved; by default the shipped run of the reader.
-        **initial: step, initial, below, entry, epsilon.
+        **initial: step, below, initial, entry.
 
     Raises:
         ValueError: the file isn't a recording, nothing is recorded yet, or no single entries are. TypeError: neither a
             recording nor a path.
 
-    >>> run_adagrad(initial=10.0).description.summary
-    'After 512 steps 25 of 128 sampled entries are frozen: below 10% of their first rate.'
+    >>> run_adagrad().description.summary
+    'After 512 steps 12 of 99 countable entries are held back by their past. Neither of the 2 tensors that can be \
+judged is in trouble.'
     """
 
     label = "Adagrad on a recorded run"
     axis = "step"
     targets: ClassVar = {
-        "all_alive": Target(
-            "with a threshold of at least 10%, keep 95% of the sampled entries from freezing until the end of the run",
-            _all_alive,
+        "recovers": Target(
+            "with a threshold of at least 0.1, find a step from 100 on at which at most one entry is held back",
+            _recovers,
         ),
-        "first_gone": Target(
-            "with an initial accumulator of at most 1, find a step at which all entries of one tensor are frozen, "
-            "but at most half of any other tensor's",
-            _first_gone,
+        "past_counts": Target(
+            "at the end of the run, choose an initial accumulator that is more than half of the accumulator in at most "
+            "5% of the entries",
+            _past_counts,
         ),
     }
 
@@ -106,28 +107,32 @@ class run_adagrad(FollowingLab, RunLab):
 
     def own_presets(self) -> dict[str, Mapping[str, Any]]:
         end = self.rec.seen
+        middle = self._controls["step"]
+        half = middle.at(middle.position(end / 2)) if isinstance(middle, Slider) else end
         return {
-            "The accumulator of Keras": {"initial": 0.1, "epsilon": 1e-7, "below": 0.1, "step": end},
-            "A large accumulator": {"initial": 10.0, "epsilon": 1e-7, "below": 0.1, "step": end},
-            "A tiny accumulator": {"initial": 1e-6, "epsilon": 1e-10, "below": 0.1, "step": end},
-            "Before the first step": {"initial": 0.1, "epsilon": 1e-7, "below": 0.1, "step": 0},
+            "The end of the run": {"step": end, "below": BELOW, "initial": 0.1},
+            "Half of the run": {"step": half, "below": BELOW, "initial": 0.1},
+            "A tiny initial accumulator": {"step": end, "below": BELOW, "initial": 1e-6},
         }
 
     def make_controls(self) -> list[Control]:
         rec = self.rec = in_sight(self.rec)
-        self._square, self._ends = rec["square"], ends(rec)
+        self._past = Past(rec)
         self._names = tuple(rec.entry_name(k) for k in range(len(rec.sampled[0])))
-        self._ran = functools.lru_cache(maxsize=32)(self._rates)
-        grown = self._square.sum(axis=0, dtype=np.float64)
-        grown = np.where(np.isfinite(grown), grown, -1.0)
         step = max(1, -(-rec.seen // (_POSITIONS * rec.stride))) * rec.stride
         return [
             Slider("step", "Steps done", 0, rec.seen, rec.seen, scale="integer", step=step, play=True),
+            Slider("below", "Held back below R =", 0.001, 1.0, BELOW, scale="log", step=20),
             Slider("initial", "Initial accumulator", 1e-6, 1000.0, 0.1, scale="log", step=8),
-            Slider("below", "Frozen below", 0.001, 0.5, 0.1, scale="log", step=20, unit="of the start"),
-            Menu("entry", "Entry", self._names, self._names[int(np.argmax(grown))]),
-            Slider("epsilon", "Epsilon", 1e-10, 1.0, 1e-7, scale="log", step=4, folded=True),
+            Menu("entry", "Entry", self._names, self._names[self._most_held()]),
         ]
+
+    def _most_held(self) -> int:
+        """The entry with the smallest R at the end; where none can be counted the one with the largest squares."""
+        found = self._past.at(len(self._past.ends) - 1)
+        if found.countable:
+            return int(np.nanargmin(found.ratio))
+        return int(np.argmax(np.where(np.isfinite(found.accumulator), found.accumulator, -1.0)))
 
     def renewed(self, rec: Recorder) -> list[Control]:
         self.rec = rec
@@ -141,62 +146,72 @@ class run_adagrad(FollowingLab, RunLab):
         room = self._room or self.needs()
         view.still(room.steps, room.ranges[0][1])
 
-    def _rates(self, rule: Adagrad) -> Rates:
-        return adagrad_rates(self._square, rule)
-
     def compute(self, values: dict[str, Any]) -> Answer:
-        rule = Adagrad(values["initial"], values["epsilon"])
-        rates = self._ran(rule)
-        done = int(np.searchsorted(self._ends, values["step"], side="right")) - 1
-        return Answer(
-            rates, at_bucket(self.rec, rates, done, rule, values["below"]), done, self._names.index(values["entry"])
-        )
+        done = self._past.bucket_at(values["step"])
+        found = self._past.at(done, values["below"])
+        entry = self._names.index(values["entry"])
+        return Answer(found, values["initial"], entry, done == len(self._past.ends) - 1)
 
     @functools.cached_property
     def _rows(self) -> list[int]:
         """The tensors to show: all, or of many those whose entries have the largest gradients, in the run's order."""
         tensor, count = self.rec.sampled[0], len(self.rec.names)
         size = np.zeros(count)
-        np.maximum.at(size, tensor, np.nan_to_num(self._square.max(axis=0), nan=np.inf))
+        np.maximum.at(size, tensor, np.nan_to_num(self._past.accumulator[-1], nan=np.inf))
         return sorted(np.argsort(-size, kind="stable")[:MOST_ROWS].tolist())
 
     def make_view(self) -> EntriesView:
-        return self.signed(EntriesView(len(self._rows), self._ends, self._highest))
+        return self.signed(EntriesView(len(self._rows), self._past.ends, self._highest))
 
     @property
     def _highest(self) -> float:
         """The final values of accumulators."""
-        largest = self._square.sum(axis=0, dtype=np.float64)
+        largest = self._past.accumulator[-1]
         largest = largest[np.isfinite(largest)].max(initial=1.0)
-        return float(min(10.0 ** np.ceil(np.log10(1000.0 + largest)), 1e38))
+        return float(min(10.0 ** np.ceil(np.log10(1000.0 + largest)), 1e37))
 
     def draw(self, view: EntriesView, trace: Answer) -> None:
         if self.waits:
             return
-        view.over(self._ends)
+        view.over(self._past.ends)
         view.draw(self._shown(trace))
 
     def _shown(self, trace: Answer) -> Entries:
-        rec, frozen, rows = self.rec, trace.frozen, self._rows
+        rec, found, rows = self.rec, trace.found, self._rows
         place = np.full(len(rec.names), -1)
         place[rows] = np.arange(len(rows))
-        mine = frozen.tensor == frozen.tensor[trace.entry]
-        story = [
-            np.stack([x[:, trace.entry], np.median(x[:, mine], axis=1)])
-            for x in (trace.rates.share, trace.rates.accumulator)
-        ]
-        counts = frozen.sampled_by_tensor
-        gone = np.nan_to_num(frozen.share_by_tensor * counts).round().astype(int)
+        ratios, accumulators = self._story(trace.entry)
+        words = [_words(found, k) for k in rows]
         return Entries(
-            [rec.names[k] for k in rows], place[frozen.tensor], frozen.share, trace.state, frozen.below,
-            frozen.share_by_tensor[rows], [f"{gone[k]} of {counts[k]}" for k in rows], trace.entry,
-            self._names[trace.entry], frozen.step, *story,
-        )  # fmt: skip
+            names=[rec.names[k] for k in rows],
+            row=place[found.tensor],
+            ratio=found.ratio,
+            state=trace.state,
+            below=found.below,
+            held=found.share_by_tensor[rows],
+            words=words,
+            chosen=trace.entry,
+            entry=self._names[trace.entry],
+            step=found.step,
+            ratios=ratios,
+            accumulators=accumulators,
+            initial=trace.initial,
+        )
+
+    @quiet
+    def _story(self, entry: int) -> tuple[np.ndarray, np.ndarray]:
+        """(2, buckets + 1) ratios and sums of squares over the run: of an entry, and the medians of its tensor."""
+        tensor = self.rec.sampled[0]
+        mine = np.flatnonzero(tensor == tensor[entry])
+        ratios = self._past.ratios(np.arange(len(self._past.ends)), mine)
+        sums = self._past.accumulator[:, mine]
+        own = int(np.flatnonzero(mine == entry)[0])
+        return _with_median(ratios, own), _with_median(sums, own)
 
     def items(self, view: EntriesView, trace: Answer) -> Items | None:
         if self.waits:
             return None
-        values = {"rate in % of the first": 100 * trace.frozen.share, "accumulator": trace.frozen.accumulator}
+        values = {"R": trace.found.ratio, "sum of squares": trace.found.accumulator}
         return Items("entry", {view.cloud: view.places(self._shown(trace))}, values, self._names)
 
     def drags(self, view: EntriesView) -> list[Drag]:
@@ -210,50 +225,69 @@ class run_adagrad(FollowingLab, RunLab):
         return follow_clicks(super().make_live(view, **params), "entry", self._names)
 
     def describe(self, trace: Answer) -> Description:
-        f, name = trace.frozen, self._names[trace.entry]
-        rule, steps, story = f.rule, counted(f.step, "step"), _share(f.share[trace.entry])
-        count, below = f"{f.frozen.sum()} of {len(f.frozen)}", f"{number(100 * f.below)}%"
-        still = f"{f.still.sum()} never moved" if f.still.any() else "all have moved"
-        gone = (f.overflowed | f.spoiled).sum()
-        lost = f"; {gone} are lost to Inf or NaN" if gone else ""
-        most = int(np.nanargmax(f.share_by_tensor))
-        worst = f"most of all in {f.names[most]}, {percent(f.share_by_tensor[most])}"
-        worst = worst if f.frozen.any() else "none anywhere"
+        found, name = trace.found, self._names[trace.entry]
+        steps = counted(found.step, "step")
+        gone = int((found.overflowed | found.spoiled).sum())
+        lost = f" {gone} are lost to Inf or NaN." if gone else ""
+        quiet_ones = int(found.no_gradient.sum())
+        estimate = f" An estimate, by {every(self.rec)}." if found.stride > 1 else ""
+        share = share_in_words(found, trace.initial)
         return Description(
-            alt=f"Effective rates of {len(f.frozen)} sampled entries of {len(f.names)} tensors under Adagrad from "
-            f"accumulator {number(rule.initial_accumulator_value)} after {steps}: {count} are below {below} of their "
-            f"first rate, {worst}; {still}{lost}.",
-            summary=f"After {steps} {count} sampled entries are frozen: below {below} of their first rate{lost}.",
+            alt=f"{len(found.ratio)} sampled entries of {counted(len(found.names), 'tensor')} under Adagrad after "
+            f"{steps}: {found.count_in_words}, with R below {number(found.below)}; {quiet_ones} have no gradient in "
+            f"the last eighth of the steps, {found.too_few.sum()} too few to tell.{lost} {found.verdict_in_words}. "
+            f"{share}",
+            summary=f"After {steps} {found.count_in_words}. {found.verdict_in_words}.{lost}{estimate}",
             table=(
-                (
-                    "initial accumulator, epsilon",
-                    f"{number(rule.initial_accumulator_value)}, {number(rule.epsilon)}",
-                ),
-                ("steps done", f"{f.step:,} of {self.rec.seen:,}, by {every(self.rec)}"),
-                (f"frozen, below {below}", f"{count} sampled entries, {worst}"),
-                *_by_tensor(f),
-                ("never moved", listed(f.named(f.still)) or "none"),
-                ("overflowed, frozen for good", listed(f.named(f.overflowed)) or "none"),
-                ("NaN", listed(f.named(f.spoiled)) or "none"),
-                (f"rate of {name}", story),
-                (f"accumulator of {name}", number(f.accumulator[trace.entry])),
+                ("steps done", f"{found.step:,} of {self.rec.seen:,}, by {every(self.rec)}"),
+                (f"held back, R below {number(found.below)}", found.count_in_words),
+                ("tensors", found.verdict_in_words),
+                *_by_tensor(found),
+                ("no gradient in the last eighth", listed(found.named(found.no_gradient)) or "none"),
+                ("no gradient at all", listed(found.named(found.never)) or "none"),
+                ("too few gradients", listed(found.named(found.too_few)) or "none"),
+                ("overflowed, held back for good", listed(found.named(found.overflowed)) or "none"),
+                ("NaN", listed(found.named(found.spoiled)) or "none"),
+                ("initial accumulator", share),
+                (f"R of {name}", _ratio(found.ratio[trace.entry])),
+                (f"sum of squares of {name}", number(found.accumulator[trace.entry])),
             ),
         )
 
     def columns(self, trace: Answer) -> dict[str, np.ndarray]:
-        f, kinds = trace.frozen, np.array(["moves", "frozen", "never moved", "lost"])
         return {
-            "share_of_first_rate": f.share, "accumulator": f.accumulator, "state": kinds[trace.state],
+            "ratio": trace.found.ratio,
+            "sum_of_squares": trace.found.accumulator,
+            "state": _KINDS[trace.state],
             "entry": np.array(self._names),
-        }  # fmt: skip
+        }
 
 
-def _by_tensor(f: Frozen) -> list[tuple[str, str]]:
-    """Of the tensors with the largest shares, how much of them is frozen."""
-    share, count = np.nan_to_num(f.share_by_tensor), f.sampled_by_tensor.tolist()
-    order = np.argsort(-share, kind="stable")[:_NAMED].tolist()
-    return [(f.names[k], f"{percent(float(share[k]))} of {count[k]:,}") for k in order]
+def _with_median(values: np.ndarray, own: int) -> np.ndarray:
+    """(2, n) a column, and the median of all columns where some are known."""
+    median = np.full(len(values), np.nan)
+    known = np.isfinite(values).any(axis=1)
+    median[known] = np.nanmedian(values[known], axis=1)
+    return np.stack([values[:, own], median])
 
 
-def _share(share: float) -> str:
-    return f"{number(100 * share)}% of its first rate"
+def _words(found: HeldBack, k: int) -> str:
+    """What is written after the bar of a tensor."""
+    words = f"{found.held_by_tensor[k]} of {found.countable_by_tensor[k]}"
+    return f"{words}: trouble" if found.in_trouble[k] else words
+
+
+def _by_tensor(found: HeldBack) -> list[tuple[str, str]]:
+    """Of the tensors with the largest shares, how many entries are held back, and the verdict."""
+    order = np.argsort(-np.nan_to_num(found.share_by_tensor), kind="stable")[:_NAMED].tolist()
+    return [
+        (
+            found.names[k],
+            f"{found.held_by_tensor[k]} of {found.countable_by_tensor[k]}; {found.verdict(k)}",
+        )
+        for k in order
+    ]
+
+
+def _ratio(ratio: float) -> str:
+    return number(ratio) if np.isfinite(ratio) else "can't be counted"

@@ -1,4 +1,4 @@
-"""Several workers at the speed of a recorded run: how stale its gradients would come, and whether that matters."""
+"""Several workers at the speed of a recorded run: how stale its gradients would come, and what of them would hold."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import amount, counted, decimals, number, whole_percent
-from ..figures.run_staleness import OLDEST, Agreement, Stale, StalenessView
+from .._base.numbers import amount, counted, number, whole_percent
+from ..figures.run_staleness import OLDEST, AgreementCurve, Stale, StalenessView
 from ..live import Description, Drag, Items, Menu, Slider
-from ..record import Recorder
-from ..record.coherence import Coherence
+from ..record import Agreement, Recorder
+from ..record.agreement import known_agreement
 from ..workers import Bowl, Experiment, Speeds
 from ..workers.simulated import decide
 from ._following import FollowingLab, Room
@@ -32,7 +32,7 @@ class Answer(NamedTuple):
     Attributes:
         workers, straggler, limit: the settings. staleness: (gradients,) of each handed in, in updates.
         accepted, last: (gradients,) whether it was, and whether it is of the last worker.
-        by_limit: share accepted under each of `_LIMITS`. agreement: cosines of the recorded run; None if unknown.
+        by_limit: share accepted under each of `_LIMITS`. agreement: of the recorded run; None without probes.
         known: whether the speeds are the recorded ones.
     """
 
@@ -43,7 +43,7 @@ class Answer(NamedTuple):
     accepted: np.ndarray
     last: np.ndarray
     by_limit: np.ndarray
-    agreement: Coherence | None
+    agreement: Agreement | None
     known: bool
 
     @property
@@ -61,17 +61,15 @@ class Answer(NamedTuple):
         """The mean staleness."""
         return float(self.staleness.mean())
 
-    def lag(self, staleness: float) -> int:
-        """The recorded lag nearest to a staleness; where none was recorded, the staleness itself."""
-        if self.agreement is None:
-            return round(staleness)
-        return int(self.agreement.lags[np.abs(self.agreement.lags - staleness).argmin()])
-
-    def agrees(self, staleness: float) -> float:
-        """The recorded cosine at the lag nearest to a staleness; NaN where none was recorded."""
-        if self.agreement is None:
+    def agrees(self, lag: int) -> float:
+        """The agreement of gradients some updates apart; NaN where it isn't known."""
+        if self.agreement is None or not self.agreement.is_known(lag):
             return np.nan
-        return float(self.agreement.cosine[np.abs(self.agreement.lags - staleness).argmin()])
+        return float(self.agreement.value[lag])
+
+    def agrees_in_words(self, lag: int) -> str:
+        """The same with its interval, or why it isn't known."""
+        return "not known without probes" if self.agreement is None else self.agreement.in_words(lag)
 
 
 def _workers(trace: Answer) -> str:
@@ -92,13 +90,14 @@ def _worth_having(trace: Answer) -> tuple[bool, str]:
 
 
 class run_staleness(FollowingLab, RunLab):
-    """Let several workers share a recorded run: how stale gradients come, what a limit drops, what they are worth.
+    """Let several workers share a recorded run: how stale gradients come, what a limit drops, how much still agrees.
 
-    At a glance: With 8 workers most gradients are 2 to 6 updates stale, and gradients so far apart no longer agree.
+    At a glance: With 8 workers most gradients are 2 to 8 updates stale; below, how much gradients so far apart agree.
 
     A step of a worker takes as long as one of the recorded steps, drawn at random; where no times were recorded all
-    steps are equal. Below the staleness stands how much gradients of the run that many steps apart agree: the cosine
-    between them, on the sampled entries. Batches differ from step to step, so that even neighbors agree in part only.
+    steps are equal. Below the staleness stands how much true gradients of the run that many updates apart agree, with
+    95% intervals, if the run was recorded with probes (`Recorder.probe`, `Recorder.agreement`). Without probes nothing
+    can be said of it: gradients of single batches differ because batches do. Thin lines are runs of other seeds.
 
     Of your own recorder it follows the run while it goes on, see `run_layers`.
 
@@ -159,7 +158,7 @@ class run_staleness(FollowingLab, RunLab):
 
     def make_controls(self) -> list[Control]:
         self._seconds = self.rec.durations()
-        self._agreement = _agreement(self.rec)
+        self._agreement = known_agreement(self.rec)
         speeds = _SPEEDS if self._seconds.size or self._grows else _SPEEDS[1:]  # a first step has no time yet
         return [
             Slider("limit", "Staleness limit", 0, OLDEST, 7, scale="integer", play=True),
@@ -186,14 +185,16 @@ class run_staleness(FollowingLab, RunLab):
     def arrange_still(self, view: StalenessView) -> None:
         view.still(*self._still())
 
-    def _still(self) -> tuple[Agreement, np.ndarray, str]:
+    def _still(self) -> tuple[AgreementCurve, np.ndarray]:
         found = self._agreement
         if found is None:
-            nothing = np.empty(0)
-            why = "too few so far" if self.rec.sampled[0].size else "no entries recorded"
-            return Agreement(nothing, nothing, nothing, nothing), self._seconds, f"; {why}"
-        noted = f", {found.stride} apart at least" if found.stride > 1 else ""
-        return Agreement(found.lags, found.cosine, found.low, found.high), self._seconds, noted
+            return AgreementCurve.unknown(), self._seconds
+        others = np.empty((0, len(found.lags)))
+        if self.is_shipped:
+            others = np.array([run.value for run in _other_seeds()])
+        known = np.array([found.is_known(lag) for lag in found.lags.tolist()])
+        value, low, high = (np.where(known, x, np.nan) for x in (found.value, found.low, found.high))
+        return AgreementCurve(found.lags, value, low, high, others), self._seconds
 
     def draw(self, view: StalenessView, trace: Answer) -> None:
         if self.waits:
@@ -201,7 +202,8 @@ class run_staleness(FollowingLab, RunLab):
         ages, count = np.minimum(trace.staleness, OLDEST), len(trace.staleness)
         shares = np.bincount(ages, minlength=OLDEST + 1) / count
         accepted = np.bincount(ages[trace.accepted], minlength=OLDEST + 1) / count
-        near = trace.lag(trace.mean), trace.agrees(trace.mean)
+        lag = round(trace.mean)
+        near = lag, trace.agrees(lag), trace.agrees_in_words(lag)
         view.draw(Stale(shares, accepted, trace.mean, trace.limit, _LIMITS, trace.by_limit, *near))
 
     def items(self, view: StalenessView, trace: Answer) -> Items | None:
@@ -209,25 +211,23 @@ class run_staleness(FollowingLab, RunLab):
             return None
         ages, there = np.arange(OLDEST + 1), np.minimum(trace.staleness, OLDEST)
         shares = np.bincount(there, minlength=OLDEST + 1) / len(there)
-        cosine = np.array([trace.agrees(age) if self._has(age) else np.nan for age in ages.tolist()])
-        values = {"share in %": 100 * shares, "cosine of gradients so far apart": cosine}
-        return Items("staleness", {view.ages: (ages, shares / shares.max()), view.cosine: (ages, cosine)}, values)
-
-    def _has(self, lag: int) -> bool:
-        return self._agreement is not None and lag in self._agreement.lags
+        agreement = np.array([trace.agrees(age) for age in ages.tolist()])
+        values = {"share in %": 100 * shares, "agreement of gradients so far apart": agreement}
+        places = {view.ages: (ages, shares / shares.max()), view.agreement: (ages, agreement)}
+        return Items("staleness", places, values)
 
     def drags(self, view: StalenessView) -> list[Drag]:
-        places = {"staleness": view.ages, "cosines": view.cosine, "shares accepted": view.by_limit}
+        places = {"staleness": view.ages, "agreement": view.agreement, "shares accepted": view.by_limit}
         return [Drag(axes, x="limit", label=f"drag the limit under the {name}") for name, axes in places.items()]
 
     def describe(self, trace: Answer) -> Description:
         mean, workers = trace.mean, _workers(trace)
-        agrees = [self._agrees(lag, trace) for lag in (1.0, mean)]
+        agrees = f"agreement of gradients {counted(round(mean), 'update')} apart"
         dropped = f"limit {trace.limit} drops {whole_percent(trace.dropped)}"
         return Description(
             alt=f"{workers} at the speed of the recorded steps, the last one {number(trace.straggler)} times as slow: "
             f"mean staleness {number(mean)}, largest {trace.staleness.max()}; {dropped} of {GRADIENTS} gradients. "
-            f"{agrees[1].replace('−', '-')}",
+            f"{agrees.capitalize()}: {trace.agrees_in_words(round(mean)).replace('−', '-')}.",
             summary=_message(trace),
             table=(
                 ("workers", workers),
@@ -237,18 +237,18 @@ class run_staleness(FollowingLab, RunLab):
                 (f"dropped by limit {trace.limit}", f"{whole_percent(trace.dropped)} of {GRADIENTS}"),
                 ("oldest accepted", counted(trace.oldest, "update")),
                 ("dropped of the last worker", f"{(trace.last & ~trace.accepted).sum()} of {trace.last.sum()}"),
-                ("neighboring gradients", agrees[0]),
-                ("gradients the mean staleness apart", agrees[1]),
+                ("agreement of gradients 1 update apart", trace.agrees_in_words(1)),
+                (agrees, trace.agrees_in_words(round(mean))),
+                ("how agreement is known", self._how_known()),
             ),
         )
 
-    def _agrees(self, apart: float, trace: Answer) -> str:
+    def _how_known(self) -> str:
         if self._agreement is None:
-            return "This recording holds no single entries, so nothing is known of how much gradients agree."
-        lag, cosine = trace.lag(apart), trace.agrees(apart)
-        if np.isnan(cosine):
-            return f"No two gradients {counted(lag, 'step')} apart were recorded."
-        return f"Gradients {counted(lag, 'step')} apart have a cosine of {decimals(cosine)}."
+            return (
+                "not at all: call rec.probe(grads) every few steps, with the gradient of a batch that is not trained on"
+            )
+        return f"{counted(self._agreement.probes, 'probe')} on batches that were not trained on; 95% intervals"
 
     def _how_long(self, trace: Answer) -> str:
         if trace.known:
@@ -262,7 +262,7 @@ class run_staleness(FollowingLab, RunLab):
 
 
 def _message(trace: Answer) -> str:
-    """The sentence on how stale gradients are and what that costs."""
+    """The sentence on how stale gradients are and how many a limit drops."""
     lost = f"limit {trace.limit} drops {f'{whole_percent(trace.dropped)} of them' if trace.dropped else 'none'}"
     if not trace.mean:
         return f"With {_workers(trace)} no gradient is stale; limit {trace.limit} drops none."
@@ -270,11 +270,11 @@ def _message(trace: Answer) -> str:
     return f"With {_workers(trace)} {stale}; {lost}."
 
 
-def _agreement(rec: Recorder) -> Coherence | None:
-    """Cosines at the lags that a limit can be; None where no entries were recorded, or no two buckets."""
-    if not rec.sampled[0].size or len(rec) < 2:
-        return None
-    return rec.coherence(range(0, max(OLDEST, rec.stride) + 1, rec.stride))
+def _other_seeds() -> tuple[Agreement, ...]:
+    """The runs of the reader whose probes ship beside the first one's."""
+    from ..models import reader_run  # here, as in `RunLab`
+
+    return reader_run.agreements()[1:]
 
 
 @functools.lru_cache(maxsize=1024)

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from .._base.suggest import only_public as _only_public
-from .coherence import Coherence as Coherence
-from .frozen import Frozen as Frozen
+from .agreement import Agreement as Agreement
+from .held_back import HeldBack as HeldBack
 from .noise import NoiseScale as NoiseScale
 from .recorder import Recorder as Recorder
 from .stream.json_lines import read_json_lines as read_json_lines
@@ -13,7 +13,7 @@ from .updates import Updates as Updates
 from .what_if import WhatIf as WhatIf
 
 __all__ = [
-    "Coherence", "Frozen", "NoiseScale", "Recorder", "Summary", "Updates", "WhatIf", "read_json_lines",
+    "Agreement", "HeldBack", "NoiseScale", "Recorder", "Summary", "Updates", "WhatIf", "read_json_lines",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

@@ -15,7 +15,7 @@ from .._base.errors import InvalidArgumentError
 from .._files.archive import MAX_BYTES, Archive, ArchiveWriter
 from .._files.log import is_log, records
 from .._files.seal import MAX_TEXT, checked, field, whole
-from . import each, pieces, sketch, updates
+from . import each, pieces, probes, sketch, updates
 from .buckets import COLUMNS
 from .layout import Layout
 from .measure import BINS
@@ -52,7 +52,7 @@ def parts(
     columns = {name: data[name][:filled] for name in BY_BUCKET}
     columns["histogram"] = data["histogram"][: -(-filled // layout.histogram_every)]
     columns |= {"sketch": data["sketch"], "each": data["each"][:, :seen]}
-    columns |= {name: data[name] for name in updates.COLUMNS if name in data}
+    columns |= {name: data[name] for name in updates.COLUMNS if name in data} | probes.filled(data)
     fields = {name: getattr(layout, name) for name in Layout.__dataclass_fields__}
     fields |= {"names": [*layout.names], "shapes": [[*s] for s in layout.shapes], "scalars": [*layout.scalars]}
     small = {name: _small(x) if name in _COUNTS else x.copy() for name, x in columns.items()}
@@ -177,7 +177,7 @@ def _filled(layout: Layout, saved: Mapping[str, np.ndarray]) -> Columns:
     for name, x in saved.items():
         if name == "sketch":
             data[name] = x.astype(np.int32)
-        elif name in ("each", *updates.COLUMNS):
+        elif name in ("each", *updates.COLUMNS, *probes.COLUMNS):
             data[name] = x
         else:
             data[name][: len(x)] = x
@@ -248,7 +248,9 @@ def _check_columns(layout: Layout, saved: Mapping[str, np.ndarray], seen: int, s
         shapes["sketch"] = (shapes["sketch"][0], x.shape[1])
     shapes["each"] = (shapes["each"][0], seen)
     updates.check(saved, len(layout.names), seen)
-    _check_shapes({name: x for name, x in saved.items() if name not in updates.COLUMNS}, shapes, dtypes)
+    probes.check(saved, seen)
+    optional = {*updates.COLUMNS, *probes.COLUMNS}
+    _check_shapes({name: x for name, x in saved.items() if name not in optional}, shapes, dtypes)
     taken = saved["taken"]
     steps = np.minimum(seen - np.arange(filled) * stride, stride)
     if (taken < 0).any() or (taken > steps).any():

@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._base.arrays import Array, real_array
+from .._base.arrays import Array, is_traced, real_array
 from .._base.errors import InvalidArgumentError
 from .._base.tree import named_leaves
 from .._files.archive import MAX_BYTES
-from . import budget, each, file, merge, noise, room, traced
+from . import budget, each, file, merge, noise, probes, room, traced
+from .attached import attached_to
 from .buckets import COLUMNS, LOCK
 from .eager import Part, Waiting
 from .layout import Layout
 from .listeners import Listeners
 from .measure import flat, histograms
 from .merge import Columns, from_steps
+from .probes import Probes
 from .recording import Recording
 from .sampling import Sampling
 from .watched import Watched
@@ -121,6 +123,7 @@ class Recorder(Sampling, Watched, Recording):
         self.ring, self.state_bytes = int(ring), int(state_bytes)
         self._clock: float | None = None  # when the last step was recorded
         self._waiting: Waiting | None = None
+        self._probes = Probes()
 
     def prepare(self, shapes: Mapping[str, Sequence[int]], scalars: Sequence[str] = ()) -> None:
         """Settle the tensors, name -> shape, and the scalars' names, as the first step does otherwise.
@@ -171,6 +174,8 @@ class Recorder(Sampling, Watched, Recording):
         """
         noted, scalars = _checked_scale(scale), dict(noise.with_norms(scalars, micro_norms))
         tensors = [np.asarray(g) for g in self._prepare(grads, scalars)]
+        self._probes.check(self._aligned)
+        step = self._number()
         move = self._move(self._number, tensors, weights, updates)
         now, before = time.perf_counter(), self._clock
         seconds = np.nan if before is None else now - before
@@ -179,8 +184,62 @@ class Recorder(Sampling, Watched, Recording):
         counts = histograms(tensors) if self._counts_next() else None
         self._add(parts, numbers, counts, noted, bool(skipped))
         self._clock = now
-        if not skipped:
-            move()
+        if skipped:
+            self._probes.skip(step)
+            return
+        move()
+        with LOCK:
+            self._probes.compare(vars(self)["_data"], step, tensors, self._aligned)
+
+    def probe(self, grads: Any) -> None:
+        """Give the gradient of a batch that is *not* trained on, at the weights of the step that is recorded next.
+
+        It is multiplied with the gradient of that step and of the 16 steps after it; from these products
+        `Recorder.agreement` says how much of its direction a stale gradient still has. Take a probe every few steps, on
+        a batch that is drawn apart from those that are trained on: 20 probes at least, a hundred or more to tell much.
+
+        Args:
+            grads: a tree like that of `record`: of the mean loss if those are, unclipped if those are. A copy is kept
+                until its 16 lags are recorded, so with a probe in every n-th step 1 + 16 / n copies of the gradient are
+                in memory, and 144 bytes of each probe are in the recording.
+
+        The time since the last step includes that of the probe, so the duration of its step counts as not known.
+
+        For loops that call `record` with NumPy or JAX arrays. In code that is traced, and of a recorder that is
+        attached to PyTorch, Keras or optax, no full gradient is at hand in later steps, so there are no probes.
+
+        Raises:
+            ValueError: other tensors than those recorded; the recorder is attached to a loop; the code is traced.
+
+        Not in TensorFlow.
+
+        >>> rec, rng = Recorder(), np.random.default_rng(0)
+        >>> w, losses = np.full(50, 3.0), []
+        >>> for step in range(200):
+        ...     if step % 2 == 0:
+        ...         rec.probe([w + rng.normal(size=50)])  # another batch, the same weights
+        ...     g = w + rng.normal(size=50)
+        ...     rec.record([g])
+        ...     w = w - 0.001 * g
+        >>> rec.agreement().in_words(3)  # between true gradients, whose noise is as large as they are
+        '1.00 (0.98 to 1.01)'
+        """
+        if attached_to(self) is not None:
+            raise InvalidArgumentError(
+                "probes are for loops that call rec.record(grads); this recorder is attached to a loop, whose later "
+                "gradients it doesn't keep whole. Record a run with rec.probe(grads) and rec.record(grads) instead"
+            )
+        tensors = dict(named_leaves(grads))
+        if any(is_traced(x) for x in tensors.values()):
+            raise InvalidArgumentError(
+                "the grads of probe must be arrays, got traced values. Return both gradients from the jitted step, and "
+                "call rec.probe and rec.record outside of it"
+            )
+        copies = {name: np.array(x) for name, x in tensors.items()}
+        if self._layout is not None:
+            self._aligned(copies, "the grads of probe")
+        self._probes.take(copies)
+        self._clock = None
 
     def _number(self) -> int:
         """The number of the step to come."""
@@ -222,7 +281,7 @@ class Recorder(Sampling, Watched, Recording):
 
     def __getstate__(self) -> dict[str, Any]:
         _ = self._data  # reading it puts in what waits
-        gone: dict[str, Any] = {"_waiting": None, "_moving": None, "_elsewhere": None}
+        gone: dict[str, Any] = {"_waiting": None, "_moving": None, "_elsewhere": None, "_probes": Probes()}
         return {**vars(self), **gone, "_told": Listeners()}
 
     def state_dict(self) -> dict[str, Any]:
@@ -264,6 +323,7 @@ class Recorder(Sampling, Watched, Recording):
 
         def commit() -> None:
             self._waiting, self._moving, self._clock = None, None, None
+            self._probes = Probes()
             self._layout, self._data, self.seen, self.stride, self.missing_steps = found
 
         return commit
@@ -364,12 +424,14 @@ class Recorder(Sampling, Watched, Recording):
         """
         recorder = copy.copy(self)
         data, seen, stride, (missing, before) = traced.columns(self.layout, state)
+        data |= probes.filled(self._data)  # of eager steps before the traced ones
         if 0 < self.seen <= seen and _is_earlier(self, data, stride):
             data["each"] = each.continued(data["each"], self._data["each"][:, : self.seen])
         recorder._data, recorder.seen, recorder.stride = data, seen, stride
         recorder._clock, recorder._moving, recorder.missing_steps = None, None, missing
         if nonfinite is not None:
             recorder.missing_steps += max(0, nonfinite - (recorder._nonfinite_rows - before))
+        recorder._probes = Probes()
         recorder._told = self._told
         recorder._tell()
         return recorder

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 
 from . import file, merge
+from .agreement import Agreement, agreement
 from .buckets import EMPTY, LOCK, Buckets
-from .coherence import Coherence, coherence
-from .frozen import Frozen, frozen
+from .held_back import BELOW, HeldBack, held_back
 from .listeners import Listeners
 from .noise import NoiseScale, noise_scale
+from .probes import Probes, products
 from .summary import Summary, summarize
 from .updates import Updates, updates
 from .what_if import WhatIf, what_if
-
-if TYPE_CHECKING:
-    from ..rules import Adagrad
 
 
 class Recording(Buckets):
@@ -55,48 +52,79 @@ class Recording(Buckets):
         """
         return summarize(self, percentile)
 
-    def frozen(self, rule: Adagrad | None = None, *, below: float = 0.1, step: int | None = None) -> Frozen:
-        """Which sampled entries Adagrad would have frozen by a step, which never moved, and which overflowed.
+    def held_back(self, *, below: float = BELOW, step: int | None = None) -> HeldBack:
+        """Which sampled entries Adagrad would hold back by a step, for what their gradients were long ago.
 
-            accumulator = initial + sum of g * g so far,  frozen: lr / root(accumulator) < below * lr / root(start)
+            R = root(8 (a_T - a_{7T/8}) / a_T),  a_t = sum of g * g over the first t steps, without the initial value
+
+        The rate of an entry is R times what steady gradients of the present size would leave it. R is 1 for those; no
+        factor on the loss, a feature or an entry changes it. Entries without a gradient in the last eighth of the
+        steps, and those with too few, are classes of their own. `in_trouble` judges whole tensors: a few entries below
+        `below` are usual in a healthy run.
+
+        Exact while each bucket holds one step. Of merged buckets it is an estimate, and says so: the last eighth is
+        made of whole buckets, and gradients are counted by buckets, so more entries have too few.
 
         Args:
-            rule: the Adagrad, with its initial accumulator and epsilon; by default Keras's. The rate has no say.
-            below: an effective rate below this share of the one at the start is frozen. start is the accumulator before
-                the first step; if that is 0, the one after the first gradient that is not 0.
+            below: an entry is held back where R is below this share.
             step: how many steps are done; all by default.
 
-        Raises: ValueError: no single entries were recorded; a share or a step that cannot be. TypeError: another rule.
+        Raises: ValueError: no single entries were recorded; a share or a step that cannot be.
 
         >>> from gradlab import Recorder
         >>> rec = Recorder()
-        >>> for _ in range(20):
-        ...     rec.record({"w": np.array([10.0, 0.1, 0.0])})
-        >>> found = rec.frozen(below=0.1)
-        >>> found.named(found.frozen), found.named(found.still)
-        (('w[0]',), ('w[2]',))
+        >>> for step in range(64):
+        ...     rec.record({"w": np.array([1e4 if step == 5 else 1.0, 1.0, 0.0])})
+        >>> found = rec.held_back()
+        >>> found.named(found.held), found.named(found.no_gradient), found.ratio[1]
+        (('w[0]',), ('w[2]',), np.float64(1.0))
         """
-        return frozen(self, rule, below, step)
+        return held_back(self, below, step)
 
-    def coherence(self, lags: Sequence[int] | None = None) -> Coherence:
-        """Estimate the cosine between gradients that many steps apart, on the sampled entries.
+    def agreement(self, first: int = 0, last: int | None = None) -> Agreement:
+        """Estimate how much the true gradients of steps some updates apart agree, from probes.
 
-        Batches differ from step to step, so neighbors agree in part only; what is lost beyond lag 1 is what staleness
-        costs. Of merged steps the first one's entries are kept: lags are multiples of `stride` then.
+            agreement(k) = sum of h_t g_{t+k} / root(sum of |G_t|^2 * sum of |G_{t+k}|^2),  |G_t|^2 = h_t g_t
+
+        where h_t is a probe (`Recorder.probe`), g_{t+k} the gradient k updates later, and G the true gradient; sums are
+        over the probes. 1: a gradient that is k updates stale points where a fresh one does; 0: it has nothing of it.
+        The 95% interval is a jackknife over ten stretches of the run, with Student's t.
+
+        A recording without probes can't tell: products of gradients that were trained on measure the noise of batches,
+        and two micro-batches of a step give |G|^2 and the noise scale only, because the noise of a batch that was
+        trained on has moved the weights.
 
         Args:
-            lags: steps apart; by default 0 to 16 times `stride`.
+            first, last: ask about the probes of steps first to last - 1 only; by default all.
 
-        Raises: ValueError: no single entries were recorded; a lag that is none.
+        Raises:
+            ValueError: no probes were recorded; steps that aren't in the recording.
+
+        Source: Dai, Zhou, Dong, Zhang and Xing, Toward Understanding the Impact of Staleness in Distributed Machine
+        Learning, 2018, who measure it on nearly full batches.
+
+        >>> from gradlab.models import reader_run
+        >>> found = reader_run.shipped().agreement()
+        >>> found.value[1] > found.value[2] > found.value[3]
+        np.True_
+        """
+        return agreement(self, first, last)
+
+    def probe_products(self) -> tuple[np.ndarray, np.ndarray]:
+        """(probes,) the steps with probes, and (probes, 17) their products with the gradients 0 to 16 updates later.
+
+        A product is NaN where it isn't known, as those of the last probes of a run. Both are empty without probes.
 
         >>> from gradlab import Recorder
         >>> rec = Recorder()
-        >>> for k in range(4):
-        ...     rec.record({"w": np.array([1.0, 0.0]) if k % 2 else np.array([0.0, 1.0])})
-        >>> rec.coherence([0, 1, 2]).cosine.tolist()
-        [1.0, 0.0, 1.0]
+        >>> rec.probe([np.array([1.0, 2.0])])
+        >>> for g in ([3.0, 4.0], [5.0, 0.0]):
+        ...     rec.record([np.array(g)])
+        >>> step, products = rec.probe_products()
+        >>> step.tolist(), products[0, :3].tolist()
+        ([0], [11.0, 5.0, nan])
         """
-        return coherence(self, lags)
+        return products(self._data)
 
     def updates(self) -> Updates:
         """Norms of weights and updates and their ratio, of each tensor, in the steps in which they were measured.
@@ -183,7 +211,7 @@ class Recording(Buckets):
         found = object.__new__(type(self))
         with LOCK:
             self._settle()
-            vars(found).update(vars(self), _waiting=None, _elsewhere=None, _told=Listeners())
+            vars(found).update(vars(self), _waiting=None, _elsewhere=None, _told=Listeners(), _probes=Probes())
             vars(found)["_data"] = {name: x.copy() for name, x in vars(self)["_data"].items()}
         return found
 

@@ -215,7 +215,7 @@ def _lines(run: Run) -> list[str]:
     sampled = len(rec.sampled[0])
     if 0 < sampled < sum(rec.sizes):
         lines.append(
-            f"Adagrad and staleness are computed on {counted(sampled, 'entry')} of {counted(sum(rec.sizes), 'entry')}, "
+            f"Adagrad is computed on {counted(sampled, 'entry')} of {counted(sum(rec.sizes), 'entry')}, "
             "chosen evenly over all tensors: shares of entries are estimates."
         )
     if not sampled:

@@ -1,4 +1,4 @@
-"""Section on sampled entries: what Adagrad would have frozen, and the effect of several workers."""
+"""Sections on sampled entries and probes: what Adagrad's past holds back, and what several workers would do."""
 
 from __future__ import annotations
 
@@ -7,71 +7,87 @@ from typing import Any
 
 import numpy as np
 
-from .._base.numbers import amount, counted, listed, number
+from .._base.numbers import amount, counted, number
 from .._base.numbers import percent_of_many as percent
-from ..record.frozen import Frozen
+from ..record import HeldBack
+from ..record.held_back import share_in_words
 from ._html import Section, moving, paragraph, table
 from ._run import Run
 
 WORKERS = (1, 2, 4, 8, 16)
 ASKED = 4  # workers, in the sentence
+INITIAL = 0.1  # accumulator of Keras
 
 
 def adagrad(run: Run) -> Section | None:
-    """Return how many entries end up frozen, and where most of them are."""
+    """Return which tensors Adagrad's past holds back, and how many entries."""
     if not len(run.rec.sampled[0]):
         return None
-    found = run.rec.frozen()
-    count = f"{number(found.frozen.sum())} of {counted(len(found.frozen), 'sampled entry')}"
-    sentence = (
-        f"Adagrad with the defaults of Keras would have frozen {count}, below a tenth of their first rate"
-        f"{_most(found)}.{_kinds(found)}"
+    found = run.rec.held_back()
+    estimate = f" An estimate: {run.merged}." if run.merged else ""
+    sentence = f"Under Adagrad {found.count_in_words}. {found.verdict_in_words}.{_others(found)}{estimate}"
+    return Section("adagrad", "What Adagrad's past holds back", sentence, partial(_adagrad, run, found))
+
+
+def _others(found: HeldBack) -> str:
+    """Return what there is to say of entries that can't be counted."""
+    classes = (
+        (found.no_gradient, "without a gradient in the last eighth of the steps"),
+        (found.too_few, "with too few gradients to tell"),
+        (found.overflowed, "overflowed"),
+        (found.spoiled, "became NaN"),
     )
-    return Section("adagrad", "What Adagrad would have frozen", sentence, partial(_adagrad, run, found))
+    said = [f"{number(mask.sum())} {words}" for mask, words in classes if mask.any()]
+    return f" Not counted: {'; '.join(said)}." if said else ""
 
 
-def _most(found: Frozen) -> str:
-    share = np.nan_to_num(found.share_by_tensor)
-    return f", most of all in {found.names[share.argmax()]} ({percent(share.max())})" if found.frozen.any() else ""
+_MEASURE = (
+    "An entry is held back where its Adagrad rate is less than a tenth of what steady gradients of the present size "
+    "would leave it: R = root(8 (a_T - a_7T/8) / a_T), with a the sum of its squared gradients. No factor on the loss "
+    "changes R. A few such entries are usual in a healthy run: a tensor is in trouble where a quarter or more of at "
+    "least 20 countable entries are held back, and most steps give them gradients. This is what Adagrad would do on "
+    "these gradients, whatever optimizer the run was trained with."
+)
 
 
-def _kinds(found: Frozen) -> str:
-    kinds = ((found.still, "never moved"), (found.overflowed, "overflowed"), (found.spoiled, "became NaN"))
-    said = [f"{number(mask.sum())} {words} ({listed(found.named(mask))})" for mask, words in kinds if mask.any()]
-    return f" {'; '.join(said)}." if said else " All of them moved, and none overflowed."
-
-
-def _adagrad(run: Run, found: Frozen) -> str:
+def _adagrad(run: Run, found: HeldBack) -> str:
     from ..labs import run_adagrad
 
-    return moving(run_adagrad(run.rec), run.states) + _tensors(found) + _entries(found)
+    share = share_in_words(found, INITIAL)
+    words = paragraph(_MEASURE) + paragraph(share)
+    return moving(run_adagrad(run.rec), run.states) + words + _tensors(found) + _entries(found)
 
 
-def _tensors(found: Frozen) -> str:
+def _tensors(found: HeldBack) -> str:
     order = np.argsort(-np.nan_to_num(found.share_by_tensor), kind="stable")
     rows = [
         (
             found.names[k],
-            number(found.sampled_by_tensor[k]),
-            percent(float(np.nan_to_num(found.share_by_tensor[k]))),
+            number(found.countable_by_tensor[k]),
+            number(found.held_by_tensor[k]),
+            found.verdict(k),
         )
         for k in map(int, order)
     ]
-    return table("Frozen by tensor", ("tensor", "entries sampled", "frozen"), rows)
+    return table("Held back by tensor", ("tensor", "countable entries", "held back", "verdict"), rows)
 
 
-def _entries(found: Frozen) -> str:
+def _entries(found: HeldBack) -> str:
     """Return those of which there is something to say, the slowest first."""
-    states = np.select(
-        [found.overflowed, found.spoiled, found.still, found.frozen], ["overflowed", "NaN", "never moved", "frozen"], ""
-    )
-    order = [k for k in np.argsort(np.nan_to_num(found.share), kind="stable") if states[k]]
-    rows = [(found.entries[k], str(states[k]), percent(float(np.nan_to_num(found.share[k])))) for k in order]
-    return table("Entries that stand still", ("entry", "", "of its first rate"), rows) if rows else ""
+    classes = [found.overflowed, found.spoiled, found.never, found.no_gradient, found.too_few, found.held]
+    words = ["overflowed", "NaN", "never a gradient", "no gradient lately", "too few gradients", "held back"]
+    states = np.select(classes, words, "")
+    order = [k for k in np.argsort(np.nan_to_num(found.ratio), kind="stable") if states[k]]
+    rows = [(found.entries[k], str(states[k]), _ratio(found.ratio[k])) for k in order]
+    return table("Entries that are held back, or can't be counted", ("entry", "", "R"), rows) if rows else ""
+
+
+def _ratio(ratio: float) -> str:
+    return number(ratio) if np.isfinite(ratio) else "-"
 
 
 def staleness(run: Run) -> Section | None:
-    """Return how stale gradients are with some workers, and how much gradients so far apart agree."""
+    """Return how stale gradients are with some workers, and, from probes, how much gradients so far apart agree."""
     if not len(run.rec.sampled[0]):
         return None
     from ..labs import run_staleness
@@ -79,37 +95,34 @@ def staleness(run: Run) -> Section | None:
     lab = run_staleness(run.rec, workers=ASKED)
     lab.axis = "workers"  # type: ignore[misc]  # what moves in the page
     answer = lab.compute(lab.params)
-    worth = answer.agrees(answer.mean)
-    sentence = f"With {ASKED} workers a gradient is {amount(answer.mean, 'update', 3)} stale when it is applied; " + (
-        f"gradients of this run so far apart have a cosine of {_cosine(worth)}." if np.isfinite(worth) else _UNKNOWN
-    )
+    lag = round(answer.mean)
+    stale = f"With {ASKED} workers a gradient is {amount(answer.mean, 'update', 3)} stale when it is applied"
+    if answer.agreement is None:
+        sentence = f"{stale}. {_NO_PROBES}"
+    else:
+        sentence = f"{stale}; agreement of gradients {counted(lag, 'update')} apart: {answer.agrees_in_words(lag)}."
     return Section("staleness", "What several workers would have done", sentence, partial(_staleness, run, lab))
 
 
-_UNKNOWN = "no two gradients that far apart have known directions."
+_NO_PROBES = (
+    "How much gradients so far apart agree can't be told from a recording without probes; add "
+    "rec.probe(grads of another batch) every few steps."
+)
 _MEANING = (
-    "A cosine of 1 says that the old gradient points where a new one would, 0 that it says nothing of it. Batches "
-    "differ, so that neighboring steps agree in part only; what is lost beyond one step is what staleness costs."
+    "An agreement of 1 says that a gradient so many updates old points where a fresh one would, 0 that it has nothing "
+    "of it, below 0 that it points back. It is estimated from products with probes, gradients of batches that were not "
+    "trained on, and stands with its 95% interval. The workers are imagined: their updates are taken to move the "
+    "weights as those of this run did."
 )
 
 
 def _staleness(run: Run, lab: Any) -> str:
     rows = [_row(workers, lab.compute({**lab.params, "workers": workers})) for workers in WORKERS]
-    head = ("workers", "mean staleness", "largest", f"dropped by limit {lab.params['limit']}", "cosine at the mean")
+    head = ("workers", "mean staleness", "largest", f"dropped by limit {lab.params['limit']}", "agreement at the mean")
     return moving(lab, run.states) + paragraph(_MEANING) + table("By the number of workers", head, rows)
 
 
 def _row(workers: int, answer: Any) -> tuple[str, ...]:
     age = answer.staleness
-    worth = answer.agrees(float(age.mean()))
-    said = _cosine(worth) if np.isfinite(worth) else "not known"
-    return str(workers), number(float(age.mean())), number(int(age.max())), percent(answer.dropped), said
-
-
-def _cosine(x: float) -> str:
-    """A cosine, in which 0 has no sign.
-
-    >>> _cosine(0.256), _cosine(-0.001)
-    ('0.26', '0.00')
-    """
-    return f"{round(x, 2) + 0.0:.2f}"
+    agreement = answer.agrees_in_words(round(answer.mean))
+    return str(workers), number(float(age.mean())), number(int(age.max())), percent(answer.dropped), agreement

@@ -77,7 +77,7 @@ STATES: dict[str, Callable[[], Any]] = {
     "engines, split": lambda: labs.tpu_engines(limit=2, beyond="split"),
     "engines, refused": lambda: labs.tpu_engines(limit=1, beyond="refuse"),
     "run's layers": lambda: labs.run_layers(),
-    "run's layers, globally": lambda: labs.run_layers(method="global", limit=100.0, show="layers"),
+    "run's layers, globally": lambda: labs.run_layers(method="global", limit=1.5, show="layers"),
     "run's entries": lambda: labs.run_adagrad(),
     "run's entries, at the start": lambda: labs.run_adagrad(step=0, entry="embed[0, 0]"),
     "run's staleness": lambda: labs.run_staleness(),

@@ -15,10 +15,10 @@ def trace_of(**params: object) -> object:
 
 
 def test_shares_are_the_recordings_answer() -> None:
-    trace = trace_of(limit=20.0)
-    np.testing.assert_array_equal(trace.shares, shipped().what_if(clip_norm=20.0).share_by_tensor)
-    trace = trace_of(limit=100.0, method="global")
-    fired = shipped().global_norm > 100
+    trace = trace_of(limit=0.3)
+    np.testing.assert_array_equal(trace.shares, shipped().what_if(clip_norm=0.3).share_by_tensor)
+    trace = trace_of(limit=1.5, method="global")
+    fired = shipped().global_norm > 1.5
     np.testing.assert_allclose(trace.shares, parts(shipped(), fired))
     assert trace.shares.sum() == pytest.approx(1)
 
@@ -30,17 +30,17 @@ def test_rows_are_sorted_by_norm_and_can_be_of_one_layer_or_one_of_each() -> Non
         return [names[k] for k in trace_of(show=show).rows]
 
     assert rows("all")[0] == "embed" and len(rows("all")) == 7
-    assert rows("layers") == ["embed", "hidden2/w", "hidden1/w", "readout/w"]
+    assert rows("layers") == ["embed", "hidden1/w", "hidden2/w", "readout/w"]
     assert rows("only readout") == ["readout/w", "readout/b"]
 
 
 def test_the_picture_marks_percentiles_and_the_steps_on_which_the_limit_fires() -> None:
-    lab = gl.labs.run_layers(limit=20.0, tensor="hidden1/w")
+    lab = gl.labs.run_layers(limit=0.3, tensor="hidden1/w")
     view, trace = lab.make_view(), lab.compute(lab.params)
     lab.draw(view, trace)
     norms = shipped()["norm"][:, shipped().names.index("hidden1/w")]
-    assert len(view._fired.get_xdata()) == (norms > 20).sum()
-    assert len(view._calm.get_xdata()) == (norms <= 20).sum()
+    assert len(view._fired.get_xdata()) == (norms > np.float32(0.3)).sum()
+    assert len(view._calm.get_xdata()) == (norms <= np.float32(0.3)).sum()
     row = trace.rows.index(trace.tensor)
     assert view._marks[1].get_xdata()[row] == pytest.approx(np.median(norms), rel=1e-5)
     lab.draw(view, lab.compute({**lab.params, "method": "global"}))
@@ -58,9 +58,9 @@ def test_a_clicked_tensor_is_shown_over_time() -> None:
 @pytest.mark.parametrize(
     ("target", "reached", "missed"),
     [
-        ("one_alone", {"limit": 33.5}, {"limit": 33.5, "method": "global"}),
-        ("one_alone", {"limit": 33.5}, {"limit": 20.0}),
-        ("not_as_usual", {"method": "global", "limit": 100.0}, {"method": "global", "limit": 60.0}),
+        ("one_alone", {"limit": 0.52}, {"limit": 0.52, "method": "global"}),
+        ("one_alone", {"limit": 0.52}, {"limit": 0.3}),
+        ("not_as_usual", {"method": "global", "limit": 1.4}, {"method": "global", "limit": 0.9}),
     ],
 )
 def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, object], missed: dict[str, object]) -> None:
@@ -81,10 +81,10 @@ def test_the_sentence_tells_which_tensor_has_most_of_it() -> None:
     def said(**params: object) -> str:
         return gl.labs.run_layers(**params).description.summary
 
-    assert said(limit=30.0).endswith(", and no other tensor on more than 11%.")
-    assert said(limit=5.0) == "Limit 5 clips embed on 100% of its 512 steps, then hidden1/w on 100%."
-    assert said(limit=200.0) == "Limit 200 on the norm of each tensor clips none of them on any of 512 steps."
-    assert said(limit=200.0, method="global") == "Limit 200 on the global norm fires on none of 512 steps."
+    assert said(limit=0.5).endswith(", and no other tensor on more than 10%.")
+    assert said(limit=0.06) == "Limit 0.06 clips embed on 100% of its 512 steps, then readout/w on 100%."
+    assert said(limit=4.0) == "Limit 4 on the norm of each tensor clips none of them on any of 512 steps."
+    assert said(limit=4.0, method="global") == "Limit 4 on the global norm fires on none of 512 steps."
     alone = gl.Recorder()
     alone.record({"a/very/long/name/of/one/tensor/alone/kernel": 4 * np.ones(4)})
     assert gl.labs.run_layers(alone, limit=6.0).description.summary.endswith("alone/kernel on 100% of its 1 step.")

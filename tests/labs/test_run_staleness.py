@@ -1,4 +1,4 @@
-"""Workers at the speed of a recorded run: ages and drops are the simulation's, cosines the recording's."""
+"""Workers at the speed of a recorded run: ages and drops are the simulation's, agreement the recording's."""
 
 import numpy as np
 import pytest
@@ -37,22 +37,42 @@ def test_equal_steps_come_in_turns() -> None:
     assert dict(lab.description.table)["how long steps take"] == "all the same"
 
 
-def test_cosines_are_the_recordings_own() -> None:
+def test_agreement_is_the_recordings_own_with_its_interval() -> None:
     lab = gl.labs.run_staleness()
     items = lab.live.description.items
     assert items is not None
-    cosine = shipped().coherence(range(25)).cosine
-    np.testing.assert_array_equal(items.values["cosine of gradients so far apart"], cosine)
-    assert cosine[1] > 0.05 > 0 > cosine[5]
+    found = shipped().agreement()
+    shown = items.values["agreement of gradients so far apart"]
+    np.testing.assert_array_equal(shown[:17], found.value)
+    assert np.isnan(shown[17:]).all(), "probes are compared with the 16 steps after them"
+    table = dict(lab.description.table)
+    assert table["agreement of gradients 1 update apart"] == found.in_words(1)
+    assert f"Agreement of gradients 6 updates apart: {found.in_words(6)}".replace("−", "-") in lab.description.alt
 
 
-def test_merged_rows_have_cosines_at_their_stride_only() -> None:
+def test_without_probes_no_agreement_is_stated() -> None:
     rec, rng = gl.Recorder(steps=8), np.random.default_rng(0)
     for _ in range(32):
         rec.record({"w": rng.normal(size=6)})
     lab = gl.labs.run_staleness(rec)
-    values = lab.items(lab.make_view(), lab.compute(lab.params)).values["cosine of gradients so far apart"]
-    assert np.flatnonzero(np.isfinite(values)).tolist() == [0, 4, 8, 12, 16, 20, 24]
+    values = lab.items(lab.make_view(), lab.compute(lab.params)).values["agreement of gradients so far apart"]
+    assert np.isnan(values).all()
+    table = dict(lab.description.table)
+    assert table["agreement of gradients 1 update apart"] == "not known without probes"
+    assert "rec.probe(grads) every few steps" in table["how agreement is known"]
+    assert "cosine" not in str(lab.description)
+
+
+def test_other_seeds_are_drawn_beside_the_shipped_run_only() -> None:
+    def curves(lab: gl.labs.Lab) -> int:
+        return len(lab.make_view().agreement.lines)
+
+    rec = gl.Recorder()
+    for _ in range(40):
+        rec.probe([np.ones(2)])
+        rec.record([np.ones(2)])
+    assert curves(gl.labs.run_staleness()) == curves(gl.labs.run_staleness(shipped()))
+    assert curves(gl.labs.run_staleness()) == curves(gl.labs.run_staleness(rec)) + 4
 
 
 @pytest.mark.parametrize(

@@ -298,3 +298,21 @@ def test_where_two_runs_part() -> None:
     runs = gl.char_rnn.shipped()
     lab = gl.labs.compare(runs[None], runs[1.0])
     assert "first differ at step 5:" in dict(lab.description.table)["what differs first"]
+
+
+def test_what_is_said_of_the_run_of_the_reader() -> None:
+    says(
+        "07",
+        "A few such entries are usual in a healthy run: here 12 of 99 at the end.",
+        "Most of the others belong to dead units of `hidden2`.",
+        "in every second step `recorder.probe` took the gradient of another batch",
+    )
+    run = gl.reader_run.shipped()
+    found = run.held_back()
+    assert (int(found.held.sum()), found.countable) == (12, 99)
+    assert not found.in_trouble.any()
+    assert found.named(found.never) == ("embed[0, 0]",)
+    # A dead unit has no gradient in its bias, in the column before it, and in the row after it.
+    of_dead_units = [name for name in found.named(found.no_gradient) if name.startswith(("hidden2/", "readout/w"))]
+    assert len(of_dead_units) > found.no_gradient.sum() / 2
+    assert run.probe_products()[0].tolist() == list(range(0, 512, 2))

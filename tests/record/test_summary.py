@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
+from gradlab._base.numbers import in_full
 from gradlab.record.summary import parts, percentiles
 from tests import sick_runs
 
@@ -65,7 +66,7 @@ def test_what_a_summary_says_of_a_limit_holds_for_the_number_that_is_printed() -
     rec = gl.reader_run.shipped()
     summary = rec.summary()
     for limit, share in zip(summary.limits, summary.fired, strict=True):
-        assert rec.what_if(clip_global_norm=float(f"{limit:.3g}")).fraction_fired == share
+        assert rec.what_if(clip_global_norm=float(in_full(limit))).fraction_fired == share
 
 
 def of_norms(norms: np.ndarray, steps: int) -> gl.Recorder:

@@ -75,7 +75,7 @@ def test_merged_buckets_have_the_norms_of_the_steps_taken(buckets: int) -> None:
             np.testing.assert_array_equal(merged["entry"][k], every["entry"][taken[0]])
             np.testing.assert_allclose(merged["square"][k], (every["entry"][taken] ** 2).sum(axis=0), rtol=1e-5)
     assert merged["nonfinite"].sum() == 5
-    assert np.isfinite(merged.frozen().accumulator).all(), "what was never applied freezes nothing"
+    assert np.isfinite(merged.held_back().accumulator).all(), "what was never applied is not in the accumulator"
 
 
 @pytest.mark.sampled(2)
