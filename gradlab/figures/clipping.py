@@ -66,6 +66,7 @@ class Trained(NamedTuple):
         free: without a limit.
         band: (2, buckets) the quartiles of the loss over several runs; None for one run.
         runs: how many.
+        recorded: (buckets,) the losses of the one among several whose norms can be shown.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Trained(NamedTuple):
     free: bool = False
     band: np.ndarray | None = None
     runs: int = 1
+    recorded: np.ndarray | None = None
 
 
 class _Runs(EndLabels):
@@ -153,8 +155,9 @@ class ClippingView:
             return "Loss"
         fewest = min(run.runs for run in self._runs)
         if fewest > 1:
-            what = "medians" if self._narrow else "medians and quartiles"
-            return f"Loss: {what} of {fewest} runs"
+            if self._narrow:
+                return f"Loss, median of {fewest}"
+            return f"Loss: medians and quartiles of {fewest} runs"
         own = ", one by limit" if self._narrow else ", one with each limit"
         return f"Loss of {_COUNTS[many] if many < len(_COUNTS) else many} runs{own}"
 
@@ -202,6 +205,8 @@ class ClippingView:
                 low, high = (running_median(edge) for edge in run.band)
                 self.loss.fill_between(run.loss[0], low, high, color=color, alpha=_BAND, lw=0)
                 shown += [low, high]
+            if run.recorded is not None:
+                shown.append(run.recorded)
         self._shows_loss = _log_scale(self.loss, np.concatenate(shown))
         self._whole_loss = self.loss.get_ylim()
 

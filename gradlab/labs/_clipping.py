@@ -82,8 +82,10 @@ class clipping(FollowingLab):
             one given as `run`, which takes a name.
 
     >>> lab = clipping(limit=1.0, run="0.3")
-    >>> lab.params["limit"], lab.description.summary
-    (1.0, 'SUMMARY')
+    >>> for words in lab.description.summary.split("; "):
+    ...     print(words)
+    Limit 1 clips 11.3% of 300 steps of the run recorded with limit 0.3 at rate 0.8
+    10 runs trained with limit 1 at rate 0.28 end at losses of 2.10 to 2.17.
     """
 
     label = "Clipping a recorded run"
@@ -239,7 +241,8 @@ class clipping(FollowingLab):
         end = float(np.median(char_rnn.final_losses(limit, self.rates[name])))
         curve = np.stack([np.arange(len(middle)), middle])
         band = np.stack([low, high])
-        return Trained(self._label(name), curve, end, name == "none", band, len(losses))
+        recorded = self._recorded(name).loss[1]
+        return Trained(self._label(name), curve, end, name == "none", band, len(losses), recorded)
 
     def _label(self, name: str) -> str:
         """Return what the panel of losses calls a run."""
