@@ -159,9 +159,12 @@ by_global_norm = Coded(
 )
 
 
+_LEAST, _MOST = 0.02, 0.05  # of the steps, as in the target of the lab
+
+
 def _kept(limit: Any) -> Feedback:
     if limit is None:
-        return Feedback(False, "Write a number first; the lab above shows on how many steps a limit fires.")
+        return Feedback(False, "Write a number first; `runs[1.0].what_if` says on how many steps a limit fires.")
     if isinstance(limit, str):
         return Feedback(False, f"A limit is a number: write it without quotes, not {limit!r}.")
     if (
@@ -172,9 +175,7 @@ def _kept(limit: Any) -> Feedback:
         return Feedback(False, f"A limit is a positive number, got {limit!r}.")
     fired = char_rnn.shipped()[1.0].what_if(clip_global_norm=float(limit)).fraction_fired
     said = f"Limit {number(float(limit))} fires on {percent(fired, 1)} of the steps"
-    hint = _too_often(fired) or (
-        "; it hardly ever fires. Lower it until it catches the largest 5%." if fired < 0.04 else ""
-    )
+    hint = _too_often(fired) or ("; that is less than 2%. Lower it." if fired < _LEAST else "")
     if hint:
         return Feedback(False, said + hint, of_numbers(["steps clipped, in %"], [5.0], [100 * fired]))
     return Feedback(True, f"{said} and leaves the rest alone.")
@@ -183,11 +184,12 @@ def _kept(limit: Any) -> Feedback:
 def _too_often(fired: float) -> str:
     if fired > 0.9:
         return f": that keeps {percent(1 - fired)} of them, not 95%. Look at the other end of the distribution."
-    return "; at most one step in twenty should be clipped. Raise it." if fired > 0.05 else ""
+    return "; that is more than 5%. Raise it." if fired > _MOST else ""
 
 
 keep_95 = Judged(
-    "Find a global-norm limit that clips about 5% of the steps of the run trained with limit 1.",
+    "Find a global-norm limit that clips at least 2% and at most 5% of the steps of the run trained with limit 1 at "
+    "rate 0.4.",
     judge=_kept,
     mistakes=(
         (-1.0, "A limit is a positive number"),
@@ -221,8 +223,13 @@ class Share(Prediction):
         if np.diff(guess).min() > -40:
             return "The fall is steep: 8 norms in 10 lie between 3 and 10; below, a limit fires on nearly every step."
         if np.diff(guess).argmin() != np.diff(truth).argmin():
-            return "The fall is where the norms are, between 3 and 10: record them before you choose a limit."
-        return "You have the place of the fall. What is left beyond it are the few explosions that clipping is for."
+            return (
+                "The fall is where the norms are, between 3 and 10: record them, or you can't say how often it fires."
+            )
+        return (
+            "You have the place of the fall. Beyond it a limit fires on the few explosions alone; below it, on nearly "
+            "every step, it sets how long steps are."
+        )
 
 
 class Turn(Prediction):
@@ -261,5 +268,7 @@ class Spikes(Prediction):
 
     def said(self, guess: np.ndarray, truth: np.ndarray) -> str:
         if guess[0] > 3 * truth[0]:
-            return "Spikes are rare. That makes them hard to see in a curve of averages, and clipping worth having."
-        return "A handful: easily missed in a curve of averages, and one is enough to throw away what was learned."
+            return "Spikes are rare, which makes them hard to see in a curve of averages."
+        return (
+            "A handful, easily missed in a curve of averages. The loss left its course long before the largest of them."
+        )

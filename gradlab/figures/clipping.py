@@ -50,38 +50,49 @@ _OUTLIER = 5.0  # times what 99 of 100 steps stay below: a step that is named
 _STRIP = 0.18  # of the height of the panel of norms: where turns are drawn, if there are any
 _MOST_TURN = 130.0  # degrees that have room in it
 _ON_LIMIT = {False: 60, True: 30}  # dots on the line of the limit, by whether the page is narrow: so that it is seen
+_BAND = 0.22  # opacity of a band
+_SAME_EDGE = 1e-6  # of the logarithm, within which an edge of a bin and a limit are the same
 _COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
-_COLUMN = {False: 1.03, True: 0.7}  # inches from the start of a name to the end of its number
+_COLUMN = {False: 1.55, True: 1.0}  # inches from the start of a name to the end of its number
 
 
 class Trained(NamedTuple):
-    """A run of the panel of losses: what it is called, (2, buckets) step and loss, and the mean loss at its end."""
+    """A line of the panel of losses: one run, or several that differ by their seed alone.
+
+    Attributes:
+        name: what it is called.
+        loss: (2, buckets) step and loss; of several runs the median.
+        end: the final loss; of several runs the median.
+        free: without a limit.
+        band: (2, buckets) the quartiles of the loss over several runs; None for one run.
+        runs: how many.
+        recorded: (buckets,) the losses of the one among several whose norms can be shown.
+    """
 
     name: str
     loss: np.ndarray
     end: float = np.nan
-    free: bool = False  # without a limit
+    free: bool = False
+    band: np.ndarray | None = None
+    runs: int = 1
+    recorded: np.ndarray | None = None
 
 
 class _Runs(EndLabels):
-    """Names at the ends of curves; beside them their numbers in a column, and a word at the best of them."""
+    """Names at the ends of curves, and beside them their numbers in a column."""
 
     column = _COLUMN[False]
 
     def __init__(self, axes: Any, most: int) -> None:
         super().__init__(axes, most)
-        self._at = 0
         self._numbers = [label(axes, ha="right", transform=axes.transAxes) for _ in range(most)]
-        self._best = label(axes, ha="left", text="best", color=GREEN, weight="bold", transform=axes.transAxes)
 
-    def number(self, numbers: Sequence[str], best: int, **looks: Sequence[Any]) -> None:
-        """Write a number beside each name, and the word beside that of the best, if it is 0 or more."""
+    def number(self, numbers: Sequence[str], **looks: Sequence[Any]) -> None:
+        """Write a number beside each name."""
         for k, (words, one) in enumerate(zip(self._numbers, self._names, strict=True)):
             words.set_visible(k < len(numbers) and one.get_visible())
             if words.get_visible():
                 words.set(text=numbers[k], **{look: each[k] for look, each in looks.items()})
-        self._best.set_visible(best >= 0 and self._names[best].get_visible())
-        self._at = best
 
     def _place(self) -> None:
         super()._place()
@@ -89,16 +100,15 @@ class _Runs(EndLabels):
         for words, name in zip(self._numbers, self._names, strict=True):
             x, y = name.get_position()
             words.set_position((x + self.column * inch, y))
-        x, y = self._numbers[self._at].get_position()
-        self._best.set_position((x + 0.06 * inch, y))
 
 
 class ClippingView:
     """Norm of every step before and after the limit, how many are clipped, and the losses of runs by their limits.
 
     Steps that the limit clips are orange triangles, with thin lines down to the blue dots that they become; the others
-    are blue dots alone. One run is heavy, and the one that ends lowest is called best. How far steps turn is drawn
-    along the lower edge of the norms, if any does.
+    are blue dots alone. A line of losses is one run, or the median of several with a band from quartile to quartile;
+    the line of the chosen limit is heavy, and the losses of the run whose norms are shown are thin. How far steps turn
+    is drawn along the lower edge of the norms, if any does.
     """
 
     def __init__(
@@ -119,7 +129,7 @@ class ClippingView:
         low = 2.0 if self._shows_loss else 0.01  # of the row of losses
         if narrow:
             self.figure.set_size_inches(NARROW, 7.8 if self._shows_loss else 5.2)
-            grid = GridSpec(3, 2, self.figure, width_ratios=(1, 0.62), height_ratios=(2.6, low, 1.1))
+            grid = GridSpec(3, 2, self.figure, width_ratios=(1, 0.85), height_ratios=(2.6, low, 1.1))
             places = [grid[0, :], grid[2, :], grid[1, 0] if len(self._runs) > 1 else grid[1, :]]
         else:
             self.figure.set_size_inches(WIDE, 5.3)
@@ -134,7 +144,7 @@ class ClippingView:
         self.spread.yaxis.label.set_visible(narrow)
         self.norm.xaxis.set_major_locator(MaxNLocator(4 if narrow else 7, integer=True, steps=[1, 2, 5, 10]))
         self._names.column = _COLUMN[narrow]
-        self._over.xyann = (72 * (_COLUMN[narrow] + (0.48 if narrow else 0.18)), 5)  # points
+        self._over.xyann = (72 * (_COLUMN[narrow] + 0.18), 5)  # points
         self._over.set_visible(len(self._runs) > 1)
         entitle(self.loss, self._of_losses())
 
@@ -143,7 +153,12 @@ class ClippingView:
         many = len(self._runs)
         if many < 2:
             return "Loss"
-        own = " by limit" if self._narrow else ", each trained with its own limit"
+        fewest = min(run.runs for run in self._runs)
+        if fewest > 1:
+            if self._narrow:
+                return f"Loss, median of {fewest}"
+            return f"Loss: medians and quartiles of {fewest} runs"
+        own = ", one by limit" if self._narrow else ", one with each limit"
         return f"Loss of {_COUNTS[many] if many < len(_COUNTS) else many} runs{own}"
 
     def still(
@@ -172,17 +187,26 @@ class ClippingView:
         self.arrange(self._narrow)
 
     def _loss_axis(self, unit: str) -> None:
-        for line in [line for line in self.loss.lines if not line.get_animated()]:
-            line.remove()
+        for artist in [*self.loss.lines, *self.loss.collections]:
+            if not artist.get_animated():
+                artist.remove()
         several, wide = len(self._runs) > 1, window(max(run.loss.shape[1] for run in self._runs))
-        smooth = f" (lines: medians of up to {wide})" if wide > 1 else ""
+        smooth = f" (lines: medians of up to {wide} steps)" if wide > 1 else ""
         tidy(self.loss, "", f"training step{smooth}", unit)
         shown = [np.empty(0)]
         for run in self._runs:
             middle = running_median(run.loss[1])
-            self.loss.plot(run.loss[0], middle, lw=OTHERS, color=ORANGE if run.free and several else OTHER)
-            # Of a run that is never chosen only the median is drawn.
-            shown += [middle] if run.free and several else [middle, run.loss[1]]
+            color = ORANGE if run.free and several else OTHER
+            self.loss.plot(run.loss[0], middle, lw=OTHERS, color=color)
+            shown.append(middle)
+            if run.band is None:
+                shown.append(run.loss[1])
+            else:
+                low, high = (running_median(edge) for edge in run.band)
+                self.loss.fill_between(run.loss[0], low, high, color=color, alpha=_BAND, lw=0)
+                shown += [low, high]
+            if run.recorded is not None:
+                shown.append(run.recorded)
         self._shows_loss = _log_scale(self.loss, np.concatenate(shown))
         self._whole_loss = self.loss.get_ylim()
 
@@ -209,7 +233,7 @@ class ClippingView:
         self._lower = label(self.norm, x=0.99, ha="right", color=BLUE_TEXT, transform=self.norm.transAxes)
         on_paper(self._lower, True)
         self._moving_turn()
-        self._raw = moving_line(self.loss, color=OTHER, lw=0.7, alpha=0.6, zorder=2.5)
+        self._raw = moving_line(self.loss, color=OTHER, lw=0.7, alpha=0.8, zorder=2.5)
         self._nearest = moving_line(self.loss, color=BLACK, lw=SELECTED, zorder=3)
         self._names = _Runs(self.loss, 8)
         self._over = self.loss.annotate(
@@ -231,8 +255,13 @@ class ClippingView:
         looks: dict[str, Any] = {"x": -0.01, "ha": "right", "va": "center", "color": QUIET, "transform": beside}
         self._degrees = [text(self.norm, y=at, s=f"{at}°", **looks) for at in (0, 90)]
 
-    def draw(self, answer: WhatIf, each: Steps | None, chosen: Trained | None) -> None:
-        """Set the moving artists for one limit, its single steps if they are known, and the run that is heavy."""
+    def draw(self, answer: WhatIf, each: Steps | None, chosen: Trained | None, recorded: Trained | None = None) -> None:
+        """Set the moving artists.
+
+        Args:
+            answer: one limit over the recorded run. each: its single steps, if they are known.
+            chosen: the line of losses that is heavy. recorded: the losses of the recorded run; by default of `chosen`.
+        """
         before, after, fired = answer.norm_before, answer.norm_after, answer.fired
         steps = np.arange(fired.size) * answer.stride
         self._calm.set_data(steps[~fired], before[~fired])
@@ -243,16 +272,19 @@ class ClippingView:
         self._cut.set_data(*segments(steps[fired], before[fired], steps[fired], after[fired]))
         norm, hit = each or Steps(before, fired)
         norms = [some[np.isfinite(some)].astype(np.float64) for some in (norm[~hit], norm[hit])]
-        counts = [np.histogram(some, self._bins)[0] for some in norms]
+        bins = self._bins
+        if answer.kind == "clip_global_norm":
+            bins = _cut_at(bins, answer.limit)
+        counts = [np.histogram(some, bins)[0] for some in norms]
         calm, cut = np.array(counts) / max(1, np.sum(counts, axis=0).max())
-        self._bars[0].set_path(_bars(cut, calm, self._bins))
-        self._bars[1].set_path(_bars(np.zeros_like(cut), cut, self._bins, thickness=0.5))
+        self._bars[0].set_path(_bars(cut, calm, bins))
+        self._bars[1].set_path(_bars(np.zeros_like(cut), cut, bins, thickness=0.5))
         self._draw_limit(answer)
         self._draw_turn(steps, answer)
         self._draw_lower(steps[fired], before[fired], after[fired])
         self._name(answer, each)
         if self._shows_loss:
-            self._draw_loss(chosen)
+            self._draw_loss(chosen, recorded or chosen)
 
     def _draw_limit(self, answer: WhatIf) -> None:
         """The line, its chip, and above and below it how many steps are clipped and how many are not."""
@@ -316,17 +348,18 @@ class ClippingView:
                 ha="right" if left else "left",
             )
 
-    def _draw_loss(self, chosen: Trained | None) -> None:
-        looks_alike = id(chosen), self._narrow, self.loss.get_xlim(), self.loss.get_ylim()
+    def _draw_loss(self, chosen: Trained | None, recorded: Trained | None) -> None:
+        looks_alike = id(chosen), id(recorded), self._narrow, self.loss.get_xlim(), self.loss.get_ylim()
         if self._heavy == looks_alike:  # as for most limits beside each other
             return
-        self._chosen, self._heavy = chosen, looks_alike  # nothing else can get its id meanwhile
-        step, loss = np.empty((2, 0)) if chosen is None else chosen.loss
-        self._raw.set_data(step, loss)
-        self._nearest.set_data(step, running_median(loss))
+        self._shown, self._heavy = (chosen, recorded), looks_alike  # nothing else can get their ids meanwhile
+        nothing = np.empty((2, 0))
         runs = self._runs if len(self._runs) > 1 else []
+        self._raw.set_data(*(nothing if recorded is None else recorded.loss))
+        self._raw.set_color(ORANGE if recorded is not None and recorded.free and runs else OTHER)
+        step, loss = nothing if chosen is None else chosen.loss
+        self._nearest.set_data(step, running_median(loss))
         ends = [run.end for run in runs]
-        best = int(np.nanargmin(ends)) if np.isfinite(ends).any() else -1
         heavy = [chosen is not None and run.name == chosen.name for run in runs]
         looks = {
             "color": [
@@ -334,12 +367,10 @@ class ClippingView:
             ],
             "weight": ["bold" if black else "normal" for black in heavy],
         }
-        names = [
-            run.name.removeprefix("limit ").replace("no limit", "none") if self._narrow else run.name for run in runs
-        ]
+        names = [_short(run.name) if self._narrow else run.name for run in runs]
         last, heights = self._last_seen(runs)
         self._names.draw(last, heights, names, **looks)
-        self._names.number([f"{end:.2f}" for end in ends], best, **looks)
+        self._names.number([f"{end:.2f}" for end in ends], **looks)
 
     def _last_seen(self, runs: Sequence[Trained]) -> tuple[float, list[float]]:
         """Return where the losses end, or leave a panel at which somebody looks closer; NaN for those out of sight."""
@@ -350,6 +381,33 @@ class ClippingView:
         low, high = self.loss.get_ylim()
         closer = not np.allclose((low, high), self._whole_loss)  # else a mean above all medians is named at the edge
         return last, [np.nan if closer and not low <= end <= high else end for end in ends]
+
+
+def _short(name: str) -> str:
+    """Return the name of a run for a narrow page.
+
+    >>> _short("no limit, rate 0.4"), _short("limit 1, rate 0.28"), _short("limit 1")
+    ('none, 0.4', '1, 0.28', '1')
+    """
+    return name.removeprefix("limit ").replace("no limit", "none").replace(" rate ", " ")
+
+
+def _cut_at(bins: np.ndarray, limit: float) -> np.ndarray:
+    """Return the edges of bins with one just above the limit, so that no bin has steps on both sides of it.
+
+    An edge that lies as good as on the limit gives way to it.
+
+    >>> _cut_at(np.array([1.0, 10.0, 100.0]), 20.0).round(3).tolist()
+    [1.0, 10.0, 20.0, 100.0]
+    >>> _cut_at(np.array([1.0, 10.0, 100.0]), 10.0).round(3).tolist()
+    [1.0, 10.0, 100.0]
+    """
+    if not bins[0] < limit < bins[-1]:
+        return bins
+    edge = np.nextafter(limit, np.inf)  # a norm at the limit is below it
+    apart = np.abs(np.log(bins / limit)) > _SAME_EDGE
+    apart[[0, -1]] = True
+    return np.sort(np.append(bins[apart], edge))
 
 
 def _most(norms: np.ndarray) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from .._base.numbers import counted, number
 from ..figures.clipping import ClippingView, Trained
 from ..live import Button, Description, Drag, Items, Menu, Slider
-from ..models import char_rnn
+from ..models import char_rnn, claims
 from ..record import Recorder
 from ..record.shares import Steps, by_step
 from ..record.what_if import OF_A_STEP, WhatIf
@@ -21,18 +21,21 @@ from ._own_run import every, in_sight, limit_slider, reach, written
 
 Recording = str | PathLike[str] | Recorder | dict[float | None, Recorder] | None
 
+TUNED_FREE = "none tuned"  # the run without a limit at its own rate; links hold the name
+
 METHODS = (("global", "global norm"), ("norm", "norm of each tensor"), ("value", "value of each entry"))
 _NAMED = 8  # tensors that the table names
 _NEAR = 3.0  # times a limit, at most, that another is called near to it
-_AT_END = 30  # steps of which the mean loss is that at the end
+_QUARTILES = (25, 50, 75)  # percent
+_LEAST, _MOST = 0.001, 1000.0  # the limits that a slider reaches in any case
 _KINDS = {"global": "clip_global_norm", "norm": "clip_norm", "value": "clip_value"}
 
 
 class Answer(NamedTuple):
     """One limit over one run, and the recorded run nearest to it, None if none is near.
 
-    `steps` are single ones, None if not all are known any more; `ends` are the losses at the end of all runs, NaN
-    where there is none.
+    `steps` are single ones, None if not all are known any more; `ends` are the final losses of all runs, NaN where
+    there is none.
     """
 
     what_if: WhatIf
@@ -40,12 +43,6 @@ class Answer(NamedTuple):
     run: str
     nearest: str | None
     ends: dict[str, float]
-
-    @property
-    def best(self) -> str:
-        """The run that ends with the lowest loss."""
-        known = {name: end for name, end in self.ends.items() if np.isfinite(end)}
-        return min(known, key=lambda name: known[name], default="none")
 
 
 def _keeps_95(trace: Answer) -> tuple[bool, str]:
@@ -64,12 +61,14 @@ def _turns_little(trace: Answer) -> tuple[bool, str]:
 class clipping(FollowingLab):
     """Drag a limit over the recorded gradients of a recurrent network and see what every step would have become.
 
-    At a glance: The limit flattens all that is above it, and the run with limit 1 learns best, neither the one with the
-    smallest limit nor the one without.
+    At a glance: The limit flattens all that is above it. Without one, the same learning rate loses the run.
 
-    Controls: `limit` (log scale, as wide as the norms of your own run), `method` (global, norm, value), `run` (which
-    recorded run; "none" is the one that explodes), and, for the shipped recording, a button that records the runs
-    again on this machine.
+    The losses are medians and quartiles of ten runs for each limit, at the learning rate that a sweep chose for it, and
+    of ten without a limit at rate 0.4. What they say of the limits is under *Values*, see `gradlab.models.claims`.
+
+    Controls: `limit` (log scale, as wide as the norms of the runs), `method` (global, norm, value), `run` (which
+    recorded run; "none" is the one that explodes, without a limit at rate 0.4, "none tuned" has no limit and a rate of
+    its own), and, for the shipped recording, a button that records one run of each again on this machine.
 
     Of your own recorder it follows the run while it goes on, at most a few times a second, see `run_layers`.
 
@@ -83,8 +82,10 @@ class clipping(FollowingLab):
             one given as `run`, which takes a name.
 
     >>> lab = clipping(limit=1.0, run="0.3")
-    >>> lab.params["limit"], lab.description.summary
-    (1.0, 'Limit 1 clips 8.0% of 300 steps, and the run trained with it learns best: loss 2.14.')
+    >>> for words in lab.description.summary.split("; "):
+    ...     print(words)
+    Limit 1 clips 11.3% of 300 steps of the run recorded with limit 0.3 at rate 0.8
+    10 runs trained with limit 1 at rate 0.28 end at losses of 2.10 to 2.17.
     """
 
     label = "Clipping a recorded run"
@@ -117,11 +118,17 @@ class clipping(FollowingLab):
         if self.own:
             self.source = written(recording)
         self.trained = recording is None or isinstance(recording, dict)  # by gradlab.char_rnn: the loss has a unit
+        self.rates: dict[str, float] = {}  # of the runs by name, where they are known
+        self.many_seeds = recording is None  # the losses are of ten runs each
         given = recording
         if recording is not None and not isinstance(recording, dict):
             recording = {None: in_sight(self.taken(recording))}
-        self.recording = recording or char_rnn.shipped()
+        if recording is None:
+            recording = _with_free(char_rnn.tuned(), char_rnn.shipped()[None])
+            self.rates = _rates()
+        self.recording: dict[Any, Recorder] = recording
         self._curves: dict[str, tuple[Recorder, int, Trained]] = {}
+        self._own: dict[str, tuple[Recorder, int, Trained]] = {}
         if empty := [name for name, rec in self.runs.items() if not len(rec)]:
             whose = f" in the run {empty[0]!r}" * (len(self.runs) > 1)
             raise ValueError(f"nothing is recorded yet{whose}: call rec.record(grads, loss=loss) in every step first")
@@ -131,21 +138,24 @@ class clipping(FollowingLab):
 
     @property
     def runs(self) -> dict[str, Recorder]:
-        """The recorded runs by name: "none", "0.1", ..."""
-        return {"none" if limit is None else f"{limit:g}": rec for limit, rec in self.recording.items()}
+        """The recorded runs by name: "none", "none tuned", "0.1", ..."""
+        return {_name(limit): rec for limit, rec in self.recording.items()}
 
     def make_controls(self) -> list[Control]:
-        runs = [(name, _limited(name) if self.trained else "your own") for name in self.runs]
+        runs = [(name, self._label(name) if self.trained else "your own") for name in self.runs]
         recorded = "Run recorded with" if self.trained else "Run"
         afresh = [] if self.own else [Button("record", "Record again", self.record_afresh, folded=True)]
         return [
-            Slider("limit", "Limit", 0.001, 1000.0, 1.0, scale="log", step=40, play=True)
-            if self.trained
-            else self._fitting(self.recording[None]),
+            self._wide_slider() if self.trained else self._fitting(self.recording[None]),
             Menu("method", "Clip by", METHODS, "global"),
             Menu("run", recorded, runs, "none" if "none" in self.runs else runs[0][0]),
             *afresh,
         ]
+
+    def _wide_slider(self) -> Slider:
+        """Return a slider up to a limit that clips no step of any run."""
+        _, largest = reach(*(rec.global_norm for rec in self.runs.values()))
+        return Slider("limit", "Limit", _LEAST, max(_MOST, largest), 1.0, scale="log", step=40, play=True)
 
     @staticmethod
     def _fitting(rec: Recorder) -> Slider:
@@ -191,7 +201,7 @@ class clipping(FollowingLab):
     def compute(self, values: dict[str, Any]) -> Answer:
         runs, limit, method = self.runs, values["limit"], values["method"]
         answer = runs[values["run"]].what_if(**{_KINDS[method]: limit})
-        limits = {name: float(name) for name in runs if name != "none"}
+        limits = {name: float(name) for name in runs if not _is_free(name)}
         away = {name: abs(np.log(own / limit)) for name, own in limits.items()}
         nearest: str | None = min(away, key=lambda name: away[name], default="none")
         # All were trained with a limit on the global norm: to another kind none is near.
@@ -217,14 +227,46 @@ class clipping(FollowingLab):
         rec = self.runs[name]
         kept = self._curves.get(name)
         if kept is None or kept[:2] != (rec, rec.seen):
-            kept = rec, rec.seen, Trained(_limited(name), _loss(rec), _end(rec), free=name == "none")
+            line = self._of_seeds(name) if self.many_seeds else self._recorded(name)
+            kept = rec, rec.seen, line
             self._curves[name] = kept
         return kept[2]
+
+    def _recorded(self, name: str) -> Trained:
+        """Return the losses of the recorded run itself, computed once for as many steps as it has."""
+        rec = self.runs[name]
+        kept = self._own.get(name)
+        if kept is None or kept[:2] != (rec, rec.seen):
+            kept = rec, rec.seen, Trained(self._label(name), _loss(rec), _end(rec), free=name == "none")
+            self._own[name] = kept
+        return kept[2]
+
+    def _of_seeds(self, name: str) -> Trained:
+        """Return the losses of the ten runs that have the limit and the rate of a recorded one."""
+        limit = None if _is_free(name) else float(name)
+        losses = char_rnn.seed_losses(limit, self.rates[name])
+        low, middle, high = np.percentile(losses, _QUARTILES, axis=0)
+        end = float(np.median(char_rnn.final_losses(limit, self.rates[name])))
+        curve = np.stack([np.arange(len(middle)), middle])
+        band = np.stack([low, high])
+        recorded = self._recorded(name).loss[1]
+        return Trained(self._label(name), curve, end, name == "none", band, len(losses), recorded)
+
+    def _label(self, name: str) -> str:
+        """Return what the panel of losses calls a run."""
+        limit = "no limit" if _is_free(name) else f"limit {name}"
+        return f"{limit}, rate {self.rates[name]:g}" if name in self.rates else limit
+
+    def _with_limit(self, name: str) -> str:
+        """Return how a sentence says with which limit a run was trained, and at which rate."""
+        limit = "without a limit" if _is_free(name) else f"with limit {name}"
+        return f"{limit} at rate {self.rates[name]:g}" if name in self.rates else limit
 
     def draw(self, view: ClippingView, trace: Answer) -> None:
         if self.waits:
             return
-        view.draw(trace.what_if, trace.steps, None if trace.nearest is None else self._trained(trace.nearest))
+        chosen = None if trace.nearest is None else self._trained(trace.nearest)
+        view.draw(trace.what_if, trace.steps, chosen, self._recorded(trace.run))
 
     def items(self, view: ClippingView, trace: Answer) -> Items | None:
         if self.waits:
@@ -248,12 +290,13 @@ class clipping(FollowingLab):
         of = "" if every_ else f" of the largest of every {answer.stride} steps"
         shares, more = answer.share_by_tensor, len(answer.names) - _NAMED
         most = np.argsort(-shares, kind="stable")[:_NAMED].tolist() if more > 0 else range(len(shares))
-        run = f"run recorded with {_limited(trace.run)}" if self.trained else "recorded run"
+        run = f"run recorded {self._with_limit(trace.run)}" if self.trained else "recorded run"
+        of_run = f" of the {run}" if len(self.runs) > 1 else ""
         return Description(
             alt=f"Clipping by {method} at {number(answer.limit)} fires on {fired} of {steps} of the {run}; the "
             f"largest norm, {number(answer.norm_before[peak])}, becomes {number(answer.norm_after[peak])}.",
-            summary=f"Limit {number(answer.limit)}{on} clips {fired} of {steps}"
-            f"{turned and turned + of}{self._learns(trace)}.",
+            summary=f"Limit {number(answer.limit)}{on} clips {fired} of {steps}{of_run}"
+            f"{turned and turned + of}{self._ends_of_nearest(trace)}.",
             table=(
                 ("clip by", method),
                 ("limit", number(answer.limit)),
@@ -270,31 +313,45 @@ class clipping(FollowingLab):
             ),
         )
 
-    def _learns(self, trace: Answer) -> str:
-        """The final loss of the run trained with the limit, or with the nearest one, among several."""
-        near, best = trace.nearest, trace.best
-        if near is None and len(self.runs) > 1 and trace.what_if.kind == _KINDS["global"]:
-            return "; no run was trained with a limit near it"
-        if near is None or len(self.runs) < 2 or not np.isfinite(trace.ends[near]):
+    def _ends_of_nearest(self, trace: Answer) -> str:
+        """Return how runs trained with the limit, or with the nearest one, end; nothing where there is one run."""
+        near = trace.nearest
+        if len(self.runs) < 2:
             return ""
-        same = float(near) == trace.what_if.limit
-        end, least = (f"{trace.ends[name]:.2f}" for name in (near, best))
-        if near == best:
-            whose = "and the run trained with it" if same else f"and the nearest run, trained with limit {near},"
-            return f", {whose} learns best: loss {end}"
-        return (
-            f"; trained with {'it' if same else _limited(near)}, loss ends at {end}, with {_limited(best)} at {least}"
-        )
+        if near is None:
+            is_global = trace.what_if.kind == _KINDS["global"]
+            return "; no run was trained with a limit near it" if is_global else ""
+        if not np.isfinite(trace.ends[near]):
+            return ""
+        trained = f"trained {self._with_limit(near)}"
+        if float(near) != trace.what_if.limit:
+            trained += ", the nearest,"
+        if not self.many_seeds:
+            return f"; the run {trained} ends at loss {trace.ends[near]:.2f}"
+        ends = char_rnn.final_losses(float(near), self.rates[near])
+        return f"; {len(ends)} runs {trained} end at losses of {ends.min():.2f} to {ends.max():.2f}"
 
     def _ends(self, trace: Answer) -> list[tuple[str, str]]:
-        """The loss at the end; what trained the shipped runs, and in which unit their loss is, is known."""
+        """Return the rows on final losses; what trained the shipped runs, and in which unit their loss is, is known."""
         if not self.trained:
             end = trace.ends[trace.run]
             return [("loss at the end", f"{end:.2f}" if np.isfinite(end) else "not recorded")]
-        return [
-            (f"loss at the end of the run trained with {_limited(name)}", f"{end:.2f} nats")
-            for name, end in trace.ends.items()
-        ]
+        if self.many_seeds:
+            rows = [(f"final loss, {self._label(name)}", self._end_of_seeds(name)) for name in trace.ends]
+            named = {"at the rates of a sweep": "clip.final_loss", "at one rate": "clip.same_rate"}
+            return rows + [(where, claims.sentence(claim)) for where, claim in named.items()]
+        rows = [(f"final loss, {self._label(name)}", f"{end:.2f} nats, one run") for name, end in trace.ends.items()]
+        if len(rows) > 1:
+            rows.append(("which limit is better", "one run of each can't say: another seed may turn the order round"))
+        return rows
+
+    def _end_of_seeds(self, name: str) -> str:
+        """Return the final losses of the runs with a limit and a rate, in words."""
+        limit = None if _is_free(name) else float(name)
+        ends = char_rnn.final_losses(limit, self.rates[name])
+        lost = char_rnn.lost_runs(limit, self.rates[name])
+        words = f"median {np.median(ends):.2f} nats, {ends.min():.2f} to {ends.max():.2f} in {len(ends)} runs"
+        return f"{words}; {lost} of them ended above the loss they began with" if lost else words
 
     def columns(self, trace: Answer) -> dict[str, np.ndarray]:
         a, (step, loss) = trace.what_if, _loss(self.runs[trace.run])
@@ -305,24 +362,57 @@ class clipping(FollowingLab):
         }  # fmt: skip
 
     def record_afresh(self) -> None:
-        """Train again on this machine, about 10 s, and show the new runs in place of the shipped ones."""
-        runs = char_rnn.record(progress=lambda text: self.live.say(f"Recording: {text} ..."))
+        """Train again on this machine, about half a minute, and show one new run of each in place of the shipped ones.
+
+        The losses are of one run of each then, and no longer of ten.
+        """
+
+        def progress(text: str) -> None:
+            self.live.say(f"Recording: {text} ...")
+
+        seed = char_rnn.TYPICAL_SEED
+        tuned = char_rnn.record(seed=seed, rate=char_rnn.TUNED, progress=progress)
+        free = char_rnn.record(limits=(None,), progress=progress)
+        runs = _with_free(tuned, free[None])
 
         def change() -> None:
-            self.recording, self.trained = runs, True
+            self.recording = runs
+            self.trained = True
+            self.many_seeds = False
             self._view.still(*self._still())
 
         self.live.redraw_still(change)
-        self.live.say(f"Recorded afresh on this machine. {self.live.description.summary}")
+        one = "Recorded afresh on this machine: one run of each, which can't say which limit is better."
+        self.live.say(f"{one} {self.live.description.summary}")
+
+
+def _with_free(tuned: dict[float | None, Recorder], free: Recorder) -> dict[Any, Recorder]:
+    """Return the runs of the lab: at their own rates, and without a limit at the rate at which that explodes."""
+    limited = {limit: rec for limit, rec in tuned.items() if limit is not None}
+    return {None: free, TUNED_FREE: tuned[None], **limited}
+
+
+def _rates() -> dict[str, float]:
+    """Return the learning rates of those runs by name."""
+    own = {TUNED_FREE if limit is None else _name(limit): rate for limit, rate in char_rnn.TUNED.items()}
+    return {"none": char_rnn.ONE_RATE, **own}
+
+
+def _name(limit: float | str | None) -> str:
+    """Return the name of a run, which links hold."""
+    if limit is None:
+        return "none"
+    return limit if isinstance(limit, str) else f"{limit:g}"
+
+
+def _is_free(name: str) -> bool:
+    """Whether a run of this name had no limit."""
+    return name in ("none", TUNED_FREE)
 
 
 def _called(answer: WhatIf) -> str:
     """The norm or entries that are limited."""
     return dict(METHODS)[next(method for method, kind in _KINDS.items() if kind == answer.kind)]
-
-
-def _limited(run: str) -> str:
-    return "no limit" if run == "none" else f"limit {run}"
 
 
 def _median_turn(answer: WhatIf) -> float:
@@ -340,7 +430,7 @@ def _end(run: Recorder) -> float:
     """Mean loss of the last steps that have one; NaN if none has."""
     loss = run.every_step("loss") if "loss" in run.scalars else np.empty(0)
     loss = loss[np.isfinite(loss)]
-    return float(np.mean(loss[-_AT_END:])) if loss.size else np.nan
+    return float(np.mean(loss[-char_rnn.AT_END :])) if loss.size else np.nan
 
 
 def _estimated(answer: WhatIf, run: Recorder) -> str:

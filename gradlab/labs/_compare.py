@@ -22,6 +22,10 @@ from ._own_run import Recording, follow_clicks, in_sight, limit_slider, opened, 
 _ALL = "all tensors (global norm)"  # links hold it
 _NAMED = 8  # tensors that the table names
 _LETTERS = 14  # of a run's name, on a button
+_SHIPPED = (
+    f"one run of each, from one seed, with learning rate {char_rnn.ONE_RATE:g} and momentum {char_rnn.MOMENTUM:g}; "
+    "which limit is better can't be seen from single runs"
+)
 
 
 class Answer(NamedTuple):
@@ -72,7 +76,8 @@ class compare(Lab):
 
     Args:
         *recordings: each a `Recorder` or the path of one that was saved; the first is what others are compared with. By
-            default two shipped runs of a recurrent network, without a limit and with limit 1.
+            default two shipped runs of a recurrent network, without a limit and with limit 1, both at learning
+            rate 0.4 and from one seed.
         names: what the runs are called; by default as their files, or "run 1" and so on.
         **initial: limit, tensor.
 
@@ -104,7 +109,8 @@ class compare(Lab):
     ) -> None:
         given = [f"{word}_{k}" if (word := written(x)) == "recording" else word for k, x in enumerate(recordings, 1)]
         self.source = ", ".join([*given, *([f"names={tuple(names)!r}"] if names else [])])
-        if not recordings:
+        self.shipped = not recordings
+        if self.shipped:
             shipped = char_rnn.shipped()
             recordings, names = (shipped[None], shipped[1.0]), names or ("unclipped", "clip at 1")
         called = run_names(recordings, names)
@@ -183,6 +189,7 @@ class compare(Lab):
             alt=f"{counted(len(trace.names), 'recorded run')} on the same axes. {both.first()} A {fires}.",
             summary=self._message(trace),
             table=(
+                *([("what the runs are", _SHIPPED)] if self.shipped else []),
                 ("what differs first", both.first()),
                 ("limit", f"{limit} on {on}"),
                 *(row for k in range(len(trace.names)) for row in self._run(trace, k)),

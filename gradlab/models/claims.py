@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .._base.paired import Comparison
+from .._base.numbers import percent
+from .._base.paired import Comparison, holding
+from . import char_rnn
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,111 @@ def listed(names: tuple[str, ...], conjunction: str = "and") -> str:
     return f"{', '.join(names[:-1])}, {conjunction} {names[-1]}"
 
 
-CLAIMS: dict[str, Claim] = {}
+def _clip_names() -> dict[str, float | None]:
+    """Return the contestants of the claims on clips: their names in sentences, and their limits."""
+    return {"no limit" if limit is None else f"limit {limit:g}": limit for limit in char_rnn.LIMITS}
+
+
+def _tuned_clips() -> Comparison:
+    """Return the final losses of ten runs of each limit at the rate chosen for it."""
+    losses = {name: char_rnn.final_losses(limit, char_rnn.TUNED[limit]) for name, limit in _clip_names().items()}
+    return Comparison("final loss", losses)
+
+
+def _write_tuned_clips(runs: Comparison) -> str:
+    """Say whose mean is lowest where each has a rate of its own, and of whom that can't be said.
+
+    Single spoiled runs make a mean unsure, so it is also said who ends higher in every single seed.
+    """
+    level = runs.level_with_best
+    told = tuple(name for name in runs.values if name not in level)
+    always = tuple(name for name in level if name != runs.leader and _is_higher_in_every_seed(runs, name))
+    sentence = f"In {runs.seeds} runs of each, at the rate that a sweep chose for it, "
+    if len(level) == 1:
+        sentence += f"{_with_means(runs, level)} ends lowest"
+    else:
+        sentence += f"the means of {_with_means(runs, level)} can't be told apart"
+    if told:
+        verb = "ends" if len(told) == 1 else "end"
+        sentence += f"; {_with_means(runs, told)} {verb} higher than {runs.leader}"
+    if always:
+        sentence += f". In every single seed, {listed(always)} ended higher than {runs.leader}"
+    return sentence + "."
+
+
+def _is_higher_in_every_seed(runs: Comparison, name: str) -> bool:
+    return bool((runs.values[name] > runs.values[runs.leader]).all())
+
+
+def _with_means(runs: Comparison, names: tuple[str, ...]) -> str:
+    """Return names with means and standard errors, as a reader lists them."""
+    return listed(tuple(f"{name} ({runs.mean(name):.2f} ± {runs.standard_error(name):.2f})" for name in names))
+
+
+def _clips_at_one_rate() -> Comparison:
+    """Return the final losses of ten runs of each limit at one rate."""
+    losses = {name: char_rnn.final_losses(limit, char_rnn.ONE_RATE) for name, limit in _clip_names().items()}
+    return Comparison("final loss", losses)
+
+
+def _write_clips_at_one_rate(runs: Comparison) -> str:
+    """Say which limits end lower than no limit at the same rate, which higher, and of which that can't be said."""
+    limited = tuple(name for name in runs.values if name != "no limit")
+    holds = holding([runs.difference("no limit", name) for name in limited])
+    differs = dict(zip(limited, holds, strict=True))
+    lower = tuple(name for name in limited if differs[name] and runs.mean(name) < runs.mean("no limit"))
+    higher = tuple(name for name in limited if differs[name] and name not in lower)
+    alike = tuple(name for name in limited if not differs[name])
+    free = _with_means(runs, ("no limit",))
+    parts = []
+    if lower:
+        parts.append(f"{_with_means(runs, lower)} end{'s' * (len(lower) == 1)} lower than {free}")
+    if higher:
+        parts.append(f"{_with_means(runs, higher)} end{'s' * (len(higher) == 1)} higher than {free}")
+    if alike:
+        parts.append(f"{_with_means(runs, alike)} can't be told apart from {free}")
+    return f"In {runs.seeds} runs of each at one rate, {char_rnn.ONE_RATE:g}, {'; '.join(parts)}."
+
+
+def _shares_fired() -> dict[str, float]:
+    """Return on what share of the steps of a recorded run a limit fired, by limit and rate."""
+    rare, often = char_rnn.shipped()[1.0], char_rnn.tuned()
+    runs = {(1.0, char_rnn.ONE_RATE): rare, **{(limit, char_rnn.TUNED[limit]): often[limit] for limit in (0.3, 0.1)}}
+    return {
+        f"limit {limit:g} at rate {rate:g}": rec.what_if(clip_global_norm=limit).fraction_fired
+        for (limit, rate), rec in runs.items()
+    }
+
+
+def _seldom_and_often() -> Comparison:
+    """Return the final losses of a limit that fires on few steps and of two that fire on nearly all."""
+    settings = ((1.0, char_rnn.ONE_RATE), (0.3, char_rnn.TUNED[0.3]), (0.1, char_rnn.TUNED[0.1]))
+    losses = [char_rnn.final_losses(limit, rate) for limit, rate in settings]
+    return Comparison("final loss", dict(zip(_shares_fired(), losses, strict=True)))
+
+
+def _write_seldom_and_often(runs: Comparison) -> str:
+    """Say whether the share of steps on which a limit fires tells how well it does."""
+    fired = _shares_fired()
+    named = {name: f"{name}, which fires on {percent(fired[name])} of the steps of a run" for name in runs.values}
+    level = runs.level_with_best
+    start = f"In {runs.seeds} runs of each, "
+    if len(level) == len(runs.values):
+        means = ", ".join(f"{runs.mean(name):.2f} ± {runs.standard_error(name):.2f}" for name in level)
+        return f"{start}{listed(tuple(named.values()))}, can't be told apart: final losses {means}."
+    told = tuple(name for name in runs.values if name not in level)
+    lower = listed(tuple(named[name] for name in level))
+    return f"{start}{lower}, end{'s' * (len(level) == 1)} lower than {listed(told)}."
+
+
+CLAIMS: dict[str, Claim] = {
+    claim.id: claim
+    for claim in (
+        Claim("clip.final_loss", _tuned_clips, _write_tuned_clips),
+        Claim("clip.same_rate", _clips_at_one_rate, _write_clips_at_one_rate),
+        Claim("clip.how_often", _seldom_and_often, _write_seldom_and_often),
+    )
+}
 
 
 def sentence(claim: str) -> str:

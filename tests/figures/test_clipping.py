@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from gradlab import Recorder
 from gradlab.figures._style import log_ticks
 from gradlab.figures.clipping import ClippingView, Trained, _bars
 from gradlab.labs import clipping
 from gradlab.live.scene import Scene
+from gradlab.models import char_rnn
 
 
 def test_bars_are_as_long_as_their_counts_and_as_thick_as_asked() -> None:
@@ -31,6 +33,28 @@ def test_bars_of_steps_left_alone_go_on_where_those_of_fired_ones_end() -> None:
     ends = dict(zip(np.log10(fired[:, 1:3, 1]).mean(axis=1).round(3), fired[:, 1, 0], strict=True))
     for place, start in zip(np.log10(calm[:, 1:3, 1]).mean(axis=1).round(3), calm[:, 0, 0], strict=True):
         assert start == pytest.approx(ends.get(place, 0))
+
+
+@pytest.mark.parametrize("limit", [1.0, 6.3, 7.5, 100.0])
+def test_no_step_above_the_limit_is_drawn_as_untouched(limit: float) -> None:
+    lab = clipping(limit=limit)
+    view, answer = lab.make_view(), lab.compute(lab.params)
+    lab.draw(view, answer)
+    calm, fired = (bars.get_path().vertices.reshape(-1, 5, 2) for bars in view._bars)
+    assert not np.isfinite(calm).any() or calm[:, :, 1].max() <= limit * (1 + 1e-9)
+    assert not np.isfinite(fired).any() or fired[:, :, 1].min() >= limit
+
+
+def test_no_merged_step_above_the_limit_is_drawn_as_untouched() -> None:
+    rec = Recorder(64)
+    for k in range(400):
+        rec.record({"w": np.array([0.5 + 0.001 * (37 * k % 400)])})
+    lab = clipping(rec, limit=0.668)
+    view, answer = lab.make_view(), lab.compute(lab.params)
+    lab.draw(view, answer)
+    assert rec.stride == 8
+    calm, fired = (bars.get_path().vertices.reshape(-1, 5, 2) for bars in view._bars)
+    assert calm[:, :, 1].max() <= 0.668 * (1 + 1e-9) and fired[:, :, 1].min() >= 0.668
 
 
 def test_a_new_recording_replaces_curves_and_limits() -> None:
@@ -68,35 +92,56 @@ def test_log_axes_have_few_plain_ticks_at_any_distance(limits: tuple[float, floa
     assert [axes.yaxis.get_major_formatter()(tick) for tick in ticks] == texts
 
 
-def test_curves_are_named_the_chosen_one_is_heavy_and_the_lowest_called_best() -> None:
+def test_curves_are_named_with_their_rates_and_the_chosen_one_is_heavy() -> None:
     lab = clipping(limit=3.0)
     view = lab.make_view()
     lab.draw(view, lab.compute(lab.params))
     named = {name.get_text(): name.get_weight() for name in view._names._names if name.get_visible()}
-    assert named == {
-        "no limit": "normal", "limit 0.1": "normal", "limit 0.3": "normal", "limit 1": "normal", "limit 3": "bold",
-    }  # fmt: skip
+    rates = char_rnn.TUNED
+    heavy = f"limit 3, rate {rates[3.0]:g}"
+    others = [f"limit {limit:g}, rate {rates[limit]:g}" for limit in (0.1, 0.3, 1.0)]
+    free = ["no limit, rate 0.4", f"no limit, rate {rates[None]:g}"]
+    assert named == {**dict.fromkeys([*free, *others], "normal"), heavy: "bold"}
     Scene(view.figure).frame(1.0)  # names find their places when they are painted
     numbers = [number for number in view._names._numbers if number.get_visible()]
-    assert [number.get_text() for number in numbers] == ["13.45", "2.55", "2.21", "2.14", "3.27"]
+    settings = [(None, 0.4), *rates.items()]
+    medians = [f"{np.median(char_rnn.final_losses(*setting)):.2f}" for setting in settings]
+    assert [number.get_text() for number in numbers] == medians
     assert len({number.get_position()[0] for number in numbers}) == 1, "one column"
     for number, name in zip(numbers, view._names._names, strict=False):
         assert number.get_position()[1] == name.get_position()[1]
-    assert view._names._best.get_position()[1] == numbers[3].get_position()[1]
-    assert view.loss.get_title("left") == "Loss of five runs, each trained with its own limit"
+    assert view.loss.get_title("left") == "Loss: medians and quartiles of 10 runs"
 
 
-def test_lines_of_losses_are_running_medians_and_the_raw_values_of_the_chosen_one_are_behind_it() -> None:
-    lab = clipping(limit=3.0)
-    view, loss = lab.make_view(), lab.runs["3"]["loss"]
+def test_lines_of_losses_are_medians_over_runs_smoothed_and_the_recorded_run_is_thin() -> None:
+    lab = clipping(limit=3.0, run="1")
+    view, loss = lab.make_view(), np.median(char_rnn.seed_losses(3.0, char_rnn.TUNED[3.0]), axis=0)
     lab.draw(view, lab.compute(lab.params))
-    np.testing.assert_array_equal(view._raw.get_ydata(), loss)
+    np.testing.assert_array_equal(view._raw.get_ydata(), lab.runs["1"]["loss"])
     middle = [np.median(loss[max(0, k - 3) : k + 4]) for k in range(len(loss))]
     np.testing.assert_allclose(view._nearest.get_ydata(), middle)
     still = [line for line in view.loss.lines if not line.get_animated()]
-    np.testing.assert_allclose(still[4].get_ydata(), middle)
+    np.testing.assert_allclose(still[5].get_ydata(), middle)
     assert view._nearest.get_linewidth() > 2 * max(line.get_linewidth() for line in still)
-    assert "medians of up to 7" in view.loss.get_xlabel()
+    assert "medians of up to 7 steps" in view.loss.get_xlabel()
+
+
+def test_all_losses_of_every_recorded_run_are_in_the_panel() -> None:
+    lab = clipping()
+    low, high = lab.make_view().loss.get_ylim()
+    for run in lab.runs.values():
+        assert low < run["loss"].min() and run["loss"].max() < high
+
+
+def test_a_band_is_drawn_from_quartile_to_quartile_of_the_runs() -> None:
+    view = clipping().make_view()
+    bands = [band for band in view.loss.collections if not band.get_animated()]
+    assert len(bands) == 6
+    low, high = np.percentile(char_rnn.seed_losses(None, 0.4), (25, 75), axis=0)
+    edges = bands[0].get_paths()[0].vertices
+    at_100 = edges[edges[:, 0] == 100, 1]
+    assert at_100.min() == pytest.approx(np.median(low[97:104]))
+    assert at_100.max() == pytest.approx(np.median(high[97:104]))
 
 
 def test_dots_leave_the_line_of_the_limit_to_be_seen() -> None:
@@ -169,7 +214,7 @@ def test_who_looks_closer_sees_norms_without_a_strip_and_names_where_curves_leav
     heights = [name.get_position()[1] for name in view._names._names[: len(ends)]]
     expected = [to_panel.transform((right, end))[1] for end in ends]
     np.testing.assert_array_equal(np.argsort(heights), np.argsort(expected))
-    np.testing.assert_allclose(heights[:1], expected[:1], atol=0.03)
+    assert heights[0] == max(heights), "without a limit at rate 0.4"
     scene.zoom(0, [0.0, 1.0], [0.5, 0.9])
     scene.unzoom()
     lab.draw(view, answer)

@@ -9,7 +9,7 @@ import pytest
 
 import gradlab as gl
 from gradlab import Recorder
-from gradlab.models import char_rnn
+from gradlab.models import char_rnn, claims
 from tests import sick_runs
 
 
@@ -18,7 +18,7 @@ from tests import sick_runs
 )
 def test_the_words_are_the_recorders_answer(method: str, kind: str) -> None:
     lab = gl.labs.clipping(method=method, limit=0.7, run="1")
-    answer = char_rnn.shipped()[1.0].what_if(**{kind: 0.7})  # type: ignore[arg-type]
+    answer = char_rnn.tuned()[1.0].what_if(**{kind: 0.7})  # type: ignore[arg-type]
     assert f"{answer.fraction_fired * 100:.1f}% of 300 steps" in lab.description.summary
     table = dict(lab.description.table)
     assert table["exact or estimate"] == ("exact" if answer.exact else "estimate from histograms of 300 of 300 steps")
@@ -32,11 +32,41 @@ def test_the_nearest_recorded_run_is_named() -> None:
     for limit in (0.015, 20.0):
         lab = gl.labs.clipping(limit=limit)
         assert lab.compute(lab.params).nearest is None
-    said = {limit: gl.labs.clipping(limit=limit).description.summary for limit in (1.0, 3.0, 8.0, 20.0)}
-    assert said[1.0].endswith(" steps, and the run trained with it learns best: loss 2.14.")
-    assert said[3.0].endswith(" steps; trained with it, loss ends at 3.27, with limit 1 at 2.14.")
-    assert said[8.0].endswith(" steps; trained with limit 3, loss ends at 3.27, with limit 1 at 2.14.")
-    assert said[20.0].endswith(" steps; no run was trained with a limit near it.")
+    ends = char_rnn.final_losses(3.0, char_rnn.TUNED[3.0])
+    of_ten = f"end at losses of {ends.min():.2f} to {ends.max():.2f}."
+    rate = char_rnn.TUNED[3.0]
+    said = {limit: gl.labs.clipping(limit=limit).description.summary for limit in (3.0, 8.0, 20.0)}
+    assert said[3.0].endswith(f"; 10 runs trained with limit 3 at rate {rate:g} {of_ten}")
+    assert said[8.0].endswith(f"; 10 runs trained with limit 3 at rate {rate:g}, the nearest, {of_ten}")
+    assert said[20.0].endswith("; no run was trained with a limit near it.")
+
+
+@pytest.mark.parametrize("run", ["none", "none tuned", "0.1", "0.3", "1", "3"])
+def test_a_sentence_says_of_which_run_and_at_which_rate_each_number_is(run: str) -> None:
+    lab = gl.labs.clipping(limit=1.0, run=run)
+    rate = char_rnn.ONE_RATE if run == "none" else char_rnn.TUNED[None if run == "none tuned" else float(run)]
+    limit = "without a limit" if run in ("none", "none tuned") else f"with limit {run}"
+    own, trained = lab.description.summary.split("; ")
+    assert own.endswith(f" of 300 steps of the run recorded {limit} at rate {rate:g}")
+    assert trained.startswith(f"10 runs trained with limit 1 at rate {char_rnn.TUNED[1.0]:g} end at ")
+    assert "best" not in lab.description.summary
+
+
+def test_what_is_said_of_limits_comes_from_the_claims() -> None:
+    table = dict(gl.labs.clipping().description.table)
+    assert table["at the rates of a sweep"] == claims.sentence("clip.final_loss")
+    assert table["at one rate"] == claims.sentence("clip.same_rate")
+    lost = char_rnn.lost_runs(None, char_rnn.ONE_RATE)
+    words = table["final loss, no limit, rate 0.4"]
+    assert lost > 0 and words.endswith(f"; {lost} of them ended above the loss they began with")
+
+
+def test_a_limit_that_clips_no_step_of_any_run_can_be_reached() -> None:
+    lab = gl.labs.clipping()
+    lab.set(limit=lab.controls[0].maximum)  # type: ignore[union-attr]
+    for run in lab.runs:
+        lab.set(run=run)
+        assert lab.description.summary.startswith("Limit 100,000 clips 0.0% of 300 steps")
 
 
 def test_the_figure_shows_every_step_once() -> None:
@@ -70,16 +100,31 @@ def test_recording_afresh_shows_the_new_run(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(lab.live, "say", said.append)
     real = char_rnn.record
 
-    def short(progress: Any) -> Any:
-        return real(steps=12, limits=(None, 1.0), progress=progress)
+    def short(limits: Any = (None, 1.0), **options: Any) -> Any:
+        return real(steps=12, limits=limits, **options)
 
     monkeypatch.setattr(char_rnn, "record", short)
     lab.record_afresh()
-    assert said[:2] == ["Recording: training with no limit ...", "Recording: training with limit 1 ..."]
-    assert said[2].startswith("Recorded afresh on this machine. Limit 1 clips ")
+    assert said[0] == f"Recording: training with no limit at rate {char_rnn.TUNED[None]:g} ..."
+    assert said[1] == f"Recording: training with limit 1 at rate {char_rnn.TUNED[1.0]:g} ..."
+    assert said[2] == "Recording: training with no limit at rate 0.4 ..."
+    one = "Recorded afresh on this machine: one run of each, which can't say which limit is better."
+    assert said[3].startswith(f"{one} Limit 1 clips ")
     assert "of 12 steps" in lab.live.description.summary
+    assert f"; the run trained with limit 1 at rate {char_rnn.TUNED[1.0]:g} ends at loss " in said[3]
+    assert dict(lab.live.description.table)["which limit is better"].startswith("one run of each can't say")
     assert lab.live.png() != before
-    assert lab._view.loss.get_title("left") == "Loss of two runs, each trained with its own limit"
+    assert lab._view.loss.get_title("left") == "Loss of three runs, one with each limit"
+
+
+def test_single_runs_by_limit_have_no_winner() -> None:
+    lab = gl.labs.clipping(char_rnn.shipped(), limit=1.0, run="1")
+    end = char_rnn.shipped()[1.0].every_step("loss")[-30:].mean()
+    assert lab.description.summary == (
+        f"Limit 1 clips 10.0% of 300 steps of the run recorded with limit 1; the run trained with limit 1 ends at loss "
+        f"{end:.2f}."
+    )
+    assert dict(lab.description.table)["which limit is better"].startswith("one run of each can't say")
 
 
 def test_ones_own_recording_can_be_looked_at() -> None:
@@ -255,13 +300,13 @@ def test_presets_about_runs_that_are_not_there_are_left_out() -> None:
     assert all(values["run"] == "none" for values in gl.labs.clipping({None: rec}).presets.values())
 
 
-@pytest.mark.parametrize("run", ["none", "0.1", "0.3", "1", "3"])
+@pytest.mark.parametrize("run", ["none", "none tuned", "0.1", "0.3", "1", "3"])
 def test_95_percent_can_be_kept_in_every_run_and_by_no_limit_that_never_fires(run: str) -> None:
     lab = gl.labs.clipping(run=run, target="keep_95")
     limits = lab.controls[0].values()  # type: ignore[union-attr]
     reached = [x for x in limits if lab.targets["keep_95"].measure(lab.compute({**lab.params, "limit": x}))[0]]
-    assert 3 <= len(reached) <= 40
-    assert max(reached) < lab.recording[None if run == "none" else float(run)].global_norm.max()
+    assert 2 <= len(reached) <= 40
+    assert max(reached) < lab.runs[run].global_norm.max()
 
 
 def test_a_small_turn_needs_another_method_and_another_limit() -> None:
@@ -289,7 +334,7 @@ def test_a_step_is_one_item_in_every_panel() -> None:
     assert len(items) == 300
     assert set(items.places) == {view.norm, view.loss}
     assert list(items.values) == ["norm before", "norm after", "turn (degrees)", "loss"]
-    run = char_rnn.shipped()[0.3]
+    run = char_rnn.tuned()[0.3]
     np.testing.assert_array_equal(items.places[view.loss][1], run["loss"])
     np.testing.assert_allclose(items.places[view.norm][1], run.global_norm)
 
@@ -340,8 +385,9 @@ def test_runs_without_losses_are_not_compared() -> None:
     for rec in recs.values():
         for k in range(5):
             rec.record([np.full(3, k + 1.0)])
-    for known in (recs, {limit: recs[limit] for limit in (1.0, 0.1)}):
-        assert gl.labs.clipping(known, limit=1.0).description.summary == "Limit 1 clips 100.0% of 5 steps."
+    for known, run in ((recs, "without a limit"), ({limit: recs[limit] for limit in (1.0, 0.1)}, "with limit 1")):
+        said = gl.labs.clipping(known, limit=1.0).description.summary
+        assert said == f"Limit 1 clips 100.0% of 5 steps of the run recorded {run}."
 
 
 def test_a_log_in_place_of_recordings_is_refused() -> None:

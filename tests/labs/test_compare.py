@@ -44,6 +44,18 @@ def test_words_say_what_differs_first_and_how_often_the_limit_fires() -> None:
     assert several.description.summary == "Limit 1 fires on 8.0% of the steps of “run 3” to 97.7% of “run 1”."
 
 
+def test_shipped_runs_are_single_ones_at_one_rate_and_have_no_winner() -> None:
+    lab = gl.labs.compare()
+    table = dict(lab.description.table)
+    assert table["what the runs are"] == (
+        "one run of each, from one seed, with learning rate 0.4 and momentum 0.9; which limit is better can't be seen "
+        "from single runs"
+    )
+    assert not any(word in lab.description.summary for word in ("best", "better", "lowest"))
+    runs = gl.char_rnn.shipped()
+    assert "what the runs are" not in dict(gl.labs.compare(runs[None], runs[1.0]).description.table)
+
+
 def test_a_preset_leaves_most_steps_alone_and_the_target_can_be_reached_and_missed() -> None:
     lab = gl.labs.compare(target="one_run_only")
     lab.set(**lab.presets["Leave 90% of unclipped alone"])

@@ -35,3 +35,34 @@ def test_a_sentence_follows_its_samples() -> None:
     runs = Comparison("loss", {"a": [1.0, 1.1, 1.0, 0.9, 1.0], "b": [2.0, 2.1, 2.2, 1.9, 2.0]})
     claim = Claim("test.loss", lambda: runs, lambda c: f"{c.best} ends lowest")
     assert claim.sentence == "a ends lowest"
+
+
+def _losses(**levels: float) -> Comparison:
+    """Ten runs of each contestant around a level, paired by seed."""
+    noise = np.random.default_rng(2).normal(0, 0.01, 10)
+    return Comparison("final loss", {name.replace("_", " "): level + noise for name, level in levels.items()})
+
+
+def test_the_claim_on_tuned_clips_names_a_best_only_where_every_other_one_is_told_from_it() -> None:
+    write = CLAIMS["clip.final_loss"].write
+    noise = np.random.default_rng(3).normal(0, 0.01, 10)
+    runs = _losses(no_limit=2.4, limit_1=2.1, limit_3=2.2)
+    assert "limit 1 (2.10 ± 0.00) ends lowest" in write(runs)
+    alike = Comparison("final loss", {**runs.values, "limit 3": runs.values["limit 1"] + noise})
+    assert "can't be told apart; no limit (2.40 ± 0.00) ends higher than" in write(alike)
+
+
+def test_the_claim_on_one_rate_says_lower_higher_or_neither() -> None:
+    said = CLAIMS["clip.same_rate"].write(_losses(no_limit=2.4, limit_1=2.1, limit_3=2.9))
+    assert "limit 1 (2.10 ± 0.00) ends lower than no limit (2.40 ± 0.00)" in said
+    assert "limit 3 (2.90 ± 0.00) ends higher than no limit (2.40 ± 0.00)" in said
+
+
+def test_what_the_shipped_runs_say_of_clips() -> None:
+    tuned, one_rate, how_often = (sentence(f"clip.{name}") for name in ("final_loss", "same_rate", "how_often"))
+    assert "no limit (2.41 ± 0.08) and limit 1 (2.13 ± 0.01) end higher than limit 0.3" in tuned
+    assert "limit 0.1 (2.08 ± 0.01), limit 0.3 (2.08 ± 0.01), and limit 3 (2.24 ± 0.06) can't be told apart" in tuned
+    assert "limit 1 (2.08 ± 0.01) end lower than no limit (3.68 ± 0.25)" in one_rate
+    assert "limit 3 (3.58 ± 0.29) can't be told apart from no limit" in one_rate
+    assert "limit 1 at rate 0.4, which fires on 10% of the steps" in how_often
+    assert how_often.endswith("can't be told apart: final losses 2.08 ± 0.01, 2.08 ± 0.01, 2.08 ± 0.01.")
