@@ -110,7 +110,7 @@ class AdagradView:
             axes.set_subplotspec(place)
 
     def _still(self, steps: int) -> None:
-        tidy(self.plane, "The weights, step by step", "first weight", "second weight")
+        tidy(self.plane, "Path of the weights", "first weight", "second weight")
         tidy(self.loss, "Loss above the bottom", "step", "")
         tidy(self.accumulator, "Memory: sum of gradient²", "step", "")
         tidy(self.rate, "Effective rate", "step", "")
