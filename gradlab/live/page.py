@@ -75,7 +75,7 @@ def page_html(
     def page(figure: str) -> str:
         return Template((FOLDER / "page.html").read_text("utf-8")).substitute(
             title=title, description=description, figure=figure, script=script(), style=style(),
-            code=f'<p id="code">In Python: <code>{escape(code)}</code></p>' if code else "",
+            code=f'<p id="code">In Python, as saved: <code>{escape(code)}</code></p>' if code else "",
         )  # fmt: skip
 
     found = part(live, most, bytes_most - len(page("").encode()), note=note)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +16,15 @@ from tests.browser.written import SETUP, written
 pytestmark = pytest.mark.browser
 
 LABEL = gl.labs.clip_arrows.label
-# Every picture takes so long from when the notebook says so.
-SLOW = """\
-import time
-pause = 0.0
-class Slow(gl.labs.clip_arrows):
+# No picture is made while a file lies beside the notebook.
+HELD = """\
+import pathlib, time
+class Held(gl.labs.clip_arrows):
     def compute(self, values):
-        time.sleep(pause)
+        while pathlib.Path("hold").exists():
+            time.sleep(0.02)
         return super().compute(values)
-Slow()"""
+Held()"""
 
 SESSION = "window.jupyterapp.shell.currentWidget.sessionContext"
 # What ends a kernel, each in its own way; the last one tears the connection and mends it, and the kernel lives.
@@ -49,9 +49,17 @@ def is_dimmed(lab: Lab) -> bool:
 @pytest.fixture
 def notebook(turned: Callable[[Path], Notebook], folder: Path) -> Notebook:
     """A notebook with one lab, run, in a kernel that the test may end."""
-    notebook = turned(written(folder / "kernel.ipynb", SETUP, SLOW))
+    notebook = turned(written(folder / "kernel.ipynb", SETUP, HELD))
     notebook.run_all()
     return notebook
+
+
+@pytest.fixture
+def hold(notebook: Notebook, folder: Path) -> Iterator[Path]:
+    """The file that holds pictures back while it is there."""
+    path = folder / Path(notebook.name).parent / "hold"
+    yield path
+    path.unlink(missing_ok=True)
 
 
 @pytest.mark.parametrize("end", [SHUT_DOWN, RESTART, DIE], ids=["shut down", "restarted", "killed"])
@@ -91,15 +99,18 @@ def test_a_connection_that_is_mended_brings_the_lab_back(notebook: Notebook) -> 
     assert notebook.troubles == []
 
 
-def test_a_slow_kernel_dims_the_picture_until_it_has_answered(notebook: Notebook, screenshots: str | None) -> None:
+def test_a_slow_kernel_dims_the_picture_until_it_has_answered(
+    notebook: Notebook, hold: Path, screenshots: str | None
+) -> None:
     lab = notebook.lab(LABEL)
     sentence = lab.readout()
-    notebook.evaluate("globals().update(pause=3.0)")
+    hold.touch()
     lab.slider("Limit").press("End")
     until(lambda: is_dimmed(lab), saying="the picture is said to be old")
     assert lab.group.locator(".gl-pill").text_content() == "computing"
     assert lab.readout() == sentence
     lab.screenshot(screenshots, "kernel-computing")
+    hold.unlink()
     until(lambda: not is_dimmed(lab), saying="the answer has come")
     assert lab.readout() != sentence
     until(lambda: lab.agrees(limit="Limit"), saying="all say the same")
@@ -109,7 +120,6 @@ def test_a_slow_kernel_dims_the_picture_until_it_has_answered(notebook: Notebook
 
 def test_a_slow_browser_ends_with_the_newest_picture(notebook: Notebook) -> None:
     lab = notebook.lab(LABEL)
-    notebook.evaluate("globals().update(pause=0.2)")
     throttle = notebook.page.context.new_cdp_session(notebook.page)
     throttle.send("Emulation.setCPUThrottlingRate", {"rate": 6})
     lab.slider("Limit").press("ArrowRight", times=8)
@@ -118,13 +128,14 @@ def test_a_slow_browser_ends_with_the_newest_picture(notebook: Notebook) -> None
     assert bar(lab) == ""
 
 
-def test_a_lab_on_a_phone_says_it_too(notebook: Notebook, screenshots: str | None) -> None:
+def test_a_lab_on_a_phone_says_it_too(notebook: Notebook, hold: Path, screenshots: str | None) -> None:
     lab = notebook.lab(LABEL)
     with notebook.whole(390):
-        notebook.evaluate("globals().update(pause=3.0)")
+        hold.touch()
         lab.slider("Limit").press("End")
         until(lambda: is_dimmed(lab), saying="the picture is said to be old")
         lab.screenshot(screenshots, "kernel-computing-390")
+        hold.unlink()
         until(lambda: not is_dimmed(lab), saying="the answer has come")
         notebook.page.evaluate(SHUT_DOWN)
         until(lambda: bar(lab), saying="the lab notices")

@@ -135,7 +135,7 @@ def test_text_in_an_svg_is_text_and_says_what_is_seen_at_which_settings_and_wher
 def test_a_page_tells_how_to_get_the_lab(tmp_path: Path) -> None:
     gl.labs.clip_libraries(case="inf").save(tmp_path / "x.html")
     html = unescape((tmp_path / "x.html").read_text("utf-8"))
-    assert "<code>import gradlab as gl; gl.labs.clip_libraries(case='inf')</code>" in html
+    assert "as saved: <code>import gradlab as gl; gl.labs.clip_libraries(case='inf')</code>" in html
     plain(end=0.25).save(tmp_path / "y.html")
     assert "<code>plain(end=0.25)</code>" in unescape((tmp_path / "y.html").read_text("utf-8"))
 

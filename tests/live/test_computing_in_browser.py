@@ -1,5 +1,6 @@
 """A picture that is older than the controls is dimmed and says so, but not while answers come at once."""
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -9,12 +10,24 @@ from tests.live.examples import clipped
 
 pytestmark = pytest.mark.browser
 
-SOON_MS = 300  # from here on a picture is old
-
 DIMMED = "document.querySelector('.gl-live').classList.contains('gl-computing')"
-# Whether the picture was ever dimmed, however shortly.
-WATCH = """() => { window.dims = 0; new MutationObserver(() => { window.dims += 1 })
-  .observe(document.querySelector('.gl-pill'), { childList: true }) }"""
+# The moments after which a picture is old: they never end by themselves.
+HOLD = """() => { const { setTimeout, clearTimeout } = window;
+  window.moments = new Map();
+  window.usual = { setTimeout, clearTimeout };
+  window.setTimeout = (act, ms, ...rest) => {
+    const id = setTimeout(ms === 300 ? () => {} : act, ms, ...rest);
+    if (ms === 300) window.moments.set(id, act);
+    return id };
+  window.clearTimeout = (id) => { window.moments.delete(id); clearTimeout(id) } }"""
+
+
+@pytest.fixture
+def moments(page: Any) -> Iterator[Callable[[], list[int]]]:
+    """Which moments have begun and are not over."""
+    page.evaluate(HOLD)
+    yield lambda: page.evaluate("[...moments.keys()]")
+    page.evaluate("() => { Object.assign(window, usual) }")
 
 
 def is_busy(wire: Wire) -> bool:
@@ -38,48 +51,36 @@ def test_an_unanswered_move_dims_the_picture_until_the_answer(wire: Wire) -> Non
     assert not wire.page.evaluate(DIMMED)
 
 
-def test_an_answer_that_comes_at_once_does_not_flicker(wire: Wire) -> None:
-    wire.page.evaluate(WATCH)
+def test_an_answer_that_comes_at_once_does_not_flicker(moments: Callable[[], list[int]], wire: Wire) -> None:
+    assert moments() == []
     wire.slider().press("End")
+    assert len(moments()) == 1
     wire.settle()
-    wire.page.wait_for_timeout(2 * SOON_MS)
-    assert wire.page.evaluate("window.dims") == 0
+    assert moments() == []
+    assert not is_busy(wire)
 
 
-def test_pictures_that_follow_a_drag_are_not_old(wire: Wire) -> None:
+def test_pictures_that_follow_a_drag_are_not_old(moments: Callable[[], list[int]], wire: Wire) -> None:
     """The controls are ahead all the time, but each picture is young."""
-    wire.page.evaluate(WATCH)
-    wire.page.evaluate("""() => { const { setTimeout } = window; // the moment never ends by itself
-      window.waits = new Map();
-      window.setTimeout = (act, ms, ...rest) => {
-        const id = setTimeout(ms === 300 ? () => {} : act, ms, ...rest);
-        if (ms === 300) window.waits.set(id, act);
-        return id };
-      const { clearTimeout } = window;
-      window.clearTimeout = (id) => { window.waits.delete(id); clearTimeout(id) };
-      window.usual = { setTimeout, clearTimeout } }""")
     wire.slider().press("ArrowRight")
-    (first,) = wire.page.evaluate("[...waits.keys()]")
+    (first,) = moments()
     wire.slider().press("ArrowRight")  # waits for the answer to the first
     wire.answer()
     wire.reply()  # the picture of the first, while the second is asked for
-    (second,) = wire.page.evaluate("[...waits.keys()]")
+    (second,) = moments()
     assert second != first
-    wire.page.evaluate("Object.assign(window, usual)")
     wire.settle()
-    assert wire.page.evaluate("window.dims") == 0
+    assert moments() == []
 
 
-def test_a_picture_that_is_here_already_is_not_old(page: Any) -> None:
+def test_a_picture_that_is_here_already_is_not_old(moments: Callable[[], list[int]], page: Any) -> None:
     wire = Wire(clipped(axis="limit"), page)
     wire.open()
     wire.slider().press("ArrowRight")
     wire.settle()
-    page.evaluate(WATCH)
     wire.slider().press("ArrowLeft")  # where it was before; nothing answers
-    page.wait_for_timeout(2 * SOON_MS)
     assert wire.readout() == "limit 1"
-    assert page.evaluate("window.dims") == 0
+    assert moments() == []
     wire.settle()
 
 
@@ -100,7 +101,7 @@ def test_a_widget_that_moves_it_in_the_page_makes_the_picture_old(wire: Wire) ->
     assert not wire.page.evaluate(DIMMED)
 
 
-def test_an_answer_that_is_long_in_coming_is_said_to_be_missing(wire: Wire, hurry: Any) -> None:
+def test_an_answer_that_is_long_in_coming_is_said_to_be_missing(wire: Wire, hurry: Callable[[], None]) -> None:
     wire.slider().press("End")
     wire.page.wait_for_function(DIMMED)
     hurry()

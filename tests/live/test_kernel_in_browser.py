@@ -140,6 +140,15 @@ def test_a_play_ends_with_the_kernel(page: Any) -> None:
     assert wire.button("Pause").count() == 0
 
 
+def test_a_button_at_work_does_not_stay_busy(page: Any) -> None:
+    wire = hosted(page)
+    page.evaluate("window.say({kind: 'busy', name: 'train', busy: true})")
+    assert wire.button("Train").get_attribute("aria-busy") == "true"
+    page.evaluate("kernel.statusChanged.emit('dead')")
+    assert wire.button("Train").get_attribute("aria-busy") == "false"
+    assert wire.button("Train").get_attribute("aria-disabled") == "true"
+
+
 def test_what_needs_no_kernel_still_works(page: Any) -> None:
     wire = Wire(everything(folded=("rule",)), page)
     wire.open()

@@ -150,6 +150,7 @@ class View {
   // Nothing else will be computed: the controls go back to what the picture shows.
   goBack() {
     for (const pause of this.pauses) pause();
+    for (const control of this.controls.values()) control.busy?.(false); // a button whose work is not done here any more
     this.requests.drop();
     if (!this.shown) return;
     const { values, entry } = this.shown;
