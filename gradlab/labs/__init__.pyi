@@ -105,7 +105,7 @@ class _adagrad_controls(TypedDict, total=False):
     learning_rate: float
     descent_rate: float
     initial_accumulator: float
-    surface: Literal["bowl", "tumors"]
+    surface: Literal["bowl", "tumours"]
     condition: float
     epsilon: float
     clip: float | None

@@ -22,7 +22,7 @@ NEAR = 1e-3  # above the bottom that counts as reached
 
 SURFACES: dict[str, tuple[str, Callable[[float], Surface]]] = {
     "bowl": ("bowl", bowl),
-    "tumors": ("logistic regression", logistic_regression),
+    "tumours": ("logistic regression", logistic_regression),
 }
 PLACES = (
     ("outside", "outside root (PyTorch)"),
@@ -87,7 +87,7 @@ class adagrad(Lab):
     The loss is a bowl or a real logistic regression (569 breast tumors, malignant or benign, by the radius and the
     texture of their nuclei). Both optimizers get the same gradients, clip and schedule.
 
-    Controls: `step`; `surface` (bowl, tumors) and `condition`, how much steeper it is along the second weight;
+    Controls: `step`; `surface` (bowl, tumours) and `condition`, how much steeper it is along the second weight;
     `learning_rate` of Adagrad, `descent_rate` of gradient descent; `initial_accumulator`, `epsilon`, `epsilon_place`
     (outside, inside, none); `schedule` (constant, inverse, exponential, cosine); `clip` (None, 10, 1, 0.1), the norm to
     which a gradient is clipped before the accumulator sees it; `start_1`, `start_2`, where both begin.
@@ -103,7 +103,7 @@ class adagrad(Lab):
         "First step has length lr": {**_RAVINE, "step": 1, "learning_rate": 1.0, "initial_accumulator": 1e-4},
         "Epsilon takes over": {**_RAVINE, "step": 20, "learning_rate": 45.0, "epsilon": 1000.0},
         "Accumulator grown old": {
-            **_RAVINE, "step": 60, "surface": "tumors", "condition": 20.0, "learning_rate": 0.6, "descent_rate": 0.6
+            **_RAVINE, "step": 60, "surface": "tumours", "condition": 20.0, "learning_rate": 0.6, "descent_rate": 0.6
         },
         "Clipped before it counts": {**_RAVINE, "step": 20, "clip": 1.0},
     }  # fmt: skip

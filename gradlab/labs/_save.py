@@ -120,11 +120,7 @@ def _film(lab: Saved, path: Path, dark: bool) -> None:
 
 def _source(lab: Saved, moved: str | None = None) -> str:
     """The lab, the version, and the line of Python that shows the picture, but for what is moved."""
-    source = f"{lab.label}  ·  gradlab {__version__}  ·  {lab._code(moved)}"
-    if moved is None:
-        return source
-    (control,) = (control for control in lab.controls if control.name == moved)
-    return f"{source}  ·  moving: {control.label}"
+    return f"{lab.label}  ·  gradlab {__version__}  ·  {lab._code(moved)}"
 
 
 def _listed(endings: Any) -> str:

@@ -36,7 +36,7 @@ def test_a_word_is_traced_by_menu(shown: Any) -> None:
 
 
 def test_a_target_says_when_it_is_reached(shown: Any) -> None:
-    tumors = {"surface": "tumors", "condition": 20.0, "learning_rate": 0.6}
+    tumours = {"surface": "tumours", "condition": 20.0, "learning_rate": 0.6}
     for rate, word in ((0.6, "not yet"), (1.0, "reached")):
-        lab = shown(WALK, target="descent_wins", **tumors, descent_rate=rate)
+        lab = shown(WALK, target="descent_wins", **tumours, descent_rate=rate)
         until(lambda lab=lab, word=word: word in lab.goal(), saying=f"the target is {word} with the rate {rate}")

@@ -28,8 +28,8 @@ STATES: dict[str, Callable[[], Any]] = {
     "libraries, errors": lambda: labs.clip_libraries(case="zero"),
     "libraries, moved": lambda: labs.clip_libraries(case="at"),
     "adagrad": lambda: labs.adagrad(),
-    "adagrad, tumors": lambda: labs.adagrad(
-        surface="tumors", step=60, epsilon=0.3, schedule="cosine", descent_rate=5.0, initial_accumulator=1e-4
+    "adagrad, tumours": lambda: labs.adagrad(
+        surface="tumours", step=60, epsilon=0.3, schedule="cosine", descent_rate=5.0, initial_accumulator=1e-4
     ),
     "five adagrads": lambda: labs.adagrad_libraries(),
     "five adagrads, refused": lambda: labs.adagrad_libraries(case="nothing", step=12, reference="optax"),

@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 import gradlab as gl
-from gradlab.labs import _save
 from gradlab.live import Description, Menu, Slider
 from gradlab.live.film import FRAMES, save_film
 
@@ -149,12 +148,6 @@ def test_a_page_without_an_axis_has_its_menu_and_says_what_it_holds(
     html = (tmp_path / "x.html").read_text("utf-8")
     (layout,) = json.loads(re.search(r'type="application/json">(.*?)</script>', html, re.DOTALL)[1])["layouts"]
     assert [c["name"] for c in layout["setup"]["controls"] if not c.get("fixed")] == ["end", "kind"]
-
-
-def test_the_foot_of_a_film_names_what_moves() -> None:
-    lab = gl.labs.clipping()
-    assert _save._source(lab, lab.axis).endswith("gl.labs.clipping()  ·  moving: Limit")
-    assert _save._source(lab).endswith("gl.labs.clipping()")
 
 
 def test_no_picture_of_a_film_says_where_its_axis_stood_before(tmp_path: Path) -> None:
