@@ -254,7 +254,7 @@ def _on_the_page(path: np.ndarray) -> np.ndarray:
     picture again and again.
     """
     drawable = np.where(np.isfinite(path), np.clip(path, -9 * REACH, 9 * REACH), np.nan)
-    outside = (np.abs(drawable) > REACH).any(axis=1)
+    outside = np.asarray((np.abs(drawable) > REACH).any(axis=1))
     gaps = np.flatnonzero(outside[1:] & outside[:-1]) + 1
     return np.insert(drawable, gaps, np.nan, axis=0)
 
