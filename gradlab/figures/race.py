@@ -93,7 +93,7 @@ class RaceView:
         else:
             self.figure.set_size_inches(WIDE, 5.4)
             grid = GridSpec(3, 1, self.figure, height_ratios=(2.8, 0.12, 1.15))
-            above, below = grid[0].subgridspec(1, 3, width_ratios=(1.58, 1, 0.66)), grid[2].subgridspec(1, 4)
+            above, below = grid[0].subgridspec(1, 3, width_ratios=(1.58, 0.96, 0.64)), grid[2].subgridspec(1, 4)
             places = [above[0], above[1], grid[1], *(below[k] for k in range(4))]
         for axes, place in zip((self.plane, self.loss, self._note, *self.rates), places, strict=True):
             axes.set_subplotspec(place)
@@ -254,7 +254,7 @@ def _on_the_page(path: np.ndarray) -> np.ndarray:
     picture again and again.
     """
     drawable = np.where(np.isfinite(path), np.clip(path, -9 * REACH, 9 * REACH), np.nan)
-    outside = (np.abs(drawable) > REACH).any(axis=1)
+    outside = np.asarray((np.abs(drawable) > REACH).any(axis=1))
     gaps = np.flatnonzero(outside[1:] & outside[:-1]) + 1
     return np.insert(drawable, gaps, np.nan, axis=0)
 

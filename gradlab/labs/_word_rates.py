@@ -74,7 +74,7 @@ class word_rates(Lab):
     `step` (steps of sixteen lines), `word` (the one that is traced).
 
     >>> lab = word_rates(word="lambda")
-    >>> lab.params["word"], lab.description.summary.partition(",")[0]
+    >>> lab.params["word"], lab.description.summary.partition(" has ")[0]
     ('lambda', '“lambda”')
     """
 
