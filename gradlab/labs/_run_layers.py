@@ -53,10 +53,10 @@ def _one_alone(trace: Answer) -> tuple[bool, str]:
 
 
 def _not_as_usual(trace: Answer) -> tuple[bool, str]:
-    share, part = trace.what_if.of_finite, float(trace.shares.max())
+    share, part = trace.what_if.fraction_fired, float(trace.shares.max())
     if not trace.is_global:
         return False, "Now the clip is by the norm of each tensor"
-    now = f"It fires on {trace.what_if.percent_of_finite()}, and the largest part there is {percent(part)} now"
+    now = f"It fires on {trace.what_if.percent()}, and the largest part there is {percent(part)} now"
     return 0 < share <= 0.02 and part <= 0.45, now
 
 

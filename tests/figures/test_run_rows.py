@@ -3,7 +3,7 @@
 import numpy as np
 
 from gradlab.figures._style import new_figure
-from gradlab.figures.run_rows import HEAD, MarkNames, Rows, Shares, name_some_rows, short
+from gradlab.figures.run_rows import HEAD, MarkNames, Rows, Shares, short
 
 
 def test_rows_are_named_from_the_top_and_one_is_framed() -> None:
@@ -44,9 +44,3 @@ def test_marks_are_named_while_they_and_the_row_of_names_are_in_sight() -> None:
     assert named() == ([False, False], 0)
     axes.set(xlim=(0, 10), ylim=(4, -1.5))
     assert named() == ([True, True], 2)
-
-
-def test_of_many_rows_as_many_are_named_as_fit() -> None:
-    axes = new_figure(4, 3).add_subplot()
-    assert name_some_rows(axes, [f"w{k}" for k in range(41)], 24) == 2
-    assert [words.get_text() for words in axes.get_yticklabels()] == [f"w{k}" for k in range(0, 41, 2)]
