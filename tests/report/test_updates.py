@@ -23,11 +23,11 @@ def test_updates_and_noise() -> None:
     report = gl.Report(rec, labs=False)
     found = {section.key: section for section in report.sections}
     assert found["updates"].sentence == (
-        "The median ratio of update to weight is 0.001, measured in 3 of 10 steps; 2 of 5 tensors are outside of "
+        "The median ratio of update to weight is 0.001, measured in 10 of 10 steps; 2 of 5 tensors are outside of "
         "0.0001 to 0.01: deep/1/w and deep/0/b. deep/1/frozen never moved."
     )
     html = found["updates"].html()
-    assert "about a thousandth" in html and "by layer, in 3 of 10 steps" in html and html.count("<svg") == 2
+    assert "about a thousandth" in html and "by layer, in 10 of 10 steps" in html and html.count("<svg") == 2
     assert found["noise"].sentence.startswith("Gradient noise scale about")
     assert "2e-06" in str(rec.summary())
 
