@@ -76,6 +76,7 @@ TESTED_ELSEWHERE = {
     "torch/moving": "torch/test_loops.py, torch/test_replicas.py: weights and updates by hand",
     "torch/micro_batches": "the same: the noise scale by hand",
     "torch/waiting": "torch/test_recording.py: every way in which a step comes about",
+    "torch/notes": "torch/test_loops.py: of micro-batches; torch/test_replicas.py: over processes",
     "torch/callbacks": "torch/test_trainers.py",
     "torch/backward": "torch/test_loops.py and test_replicas.py: each loop against gradients computed by hand",
     "torch/doubts": "the same",

@@ -89,11 +89,21 @@ def as_array(x: Any, name: str = "t") -> Array:
     Arrays of the other byte order become this machine's, as in TensorFlow, too.
     """
     if is_jax(x):
+        if not is_traced(x) and x.is_deleted():
+            raise ValueError(
+                f"{name} is a JAX array that was deleted, as donate_argnums does with what a jitted call is given. "
+                "Pass what that call returned, or a copy made before it"
+            )
         return x
     if is_boxed(x):
         followed: Array = x
         return followed
     if isinstance(x, np.ndarray):
+        if isinstance(x, np.ma.MaskedArray):
+            raise TypeError(
+                f"{name} is a masked array, whose mask would be lost. Call its filled(0.0), or fill it with another "
+                "value that stands for what is masked"
+            )
         return x if x.dtype.isnative else x.astype(native(x.dtype))
     if x is None:
         raise ValueError(f"{name} is None; give an array. Only lists may hold None, for variables without a gradient")
@@ -106,6 +116,13 @@ def as_array(x: Any, name: str = "t") -> Array:
         array = np.asarray(x)
     except ValueError as error:
         raise ValueError(f"{name} must be rectangular, got rows of different lengths: {x!r}") from error
+    except (RuntimeError, TypeError) as error:
+        if type(x).__module__.partition(".")[0] != "torch":
+            raise
+        raise TypeError(
+            f"{name} is a torch tensor, where an array of NumPy or JAX is wanted: {error} Pass "
+            "x.detach().cpu().float().numpy() for x; gl.torch.record records a PyTorch loop without that"
+        ) from error
     if array.dtype == object:
         raise TypeError(f"{name} must be numbers, got {type(x).__name__}")
     if isinstance(x, np.generic) or hasattr(x, "dtype"):
@@ -114,6 +131,19 @@ def as_array(x: Any, name: str = "t") -> Array:
     if narrow is np.int32 and array.size and not _INT32.min <= array.min() <= array.max() <= _INT32.max:
         return array
     return array.astype(narrow) if narrow else array
+
+
+def real_array(x: Any, name: str) -> Array:
+    """`as_array` of real numbers; DTypeError, which names the argument, for complex numbers, texts, dates, objects."""
+    array = as_array(x, name)
+    dtype = np.dtype(array.dtype)
+    if is_complex(dtype):
+        raise DTypeError(
+            f"{name} must be real, got {dtype}; pass its real and imaginary parts as two arrays, or its absolute value"
+        )
+    if dtype.kind not in "biufV" or dtype.names is not None:
+        raise DTypeError(f"{name} must be numbers, got {dtype}")
+    return array
 
 
 def native(dtype: Any) -> np.dtype[Any]:

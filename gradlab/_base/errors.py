@@ -24,6 +24,7 @@ __all__ = [
     "NotAVariableError",
     "NotFoundError",
     "NotPairsError",
+    "PrecisionWarning",
     "RecordingWarning",
     "SlicesWarning",
     "StalenessWarning",
@@ -116,6 +117,10 @@ class StalenessWarning(GradlabWarning):
 
 class StateWarning(GradlabWarning):
     """A run goes on from a saved state with other settings than it was saved with."""
+
+
+class PrecisionWarning(GradlabWarning):
+    """A hyperparameter loses its meaning in the dtype of the weights: a decay that is 1, an epsilon that is 0."""
 
 
 class RecordingWarning(GradlabWarning):

@@ -6,12 +6,14 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from .arrays import Array, as_array
+from .arrays import Array, real_array
 from .slices import IndexedSlices
 
 
-def named_leaves(grads: Any) -> list[tuple[str, Array]]:
+def named_leaves(grads: Any, what: str = "gradient") -> list[tuple[str, Array]]:
     """(name, values) of every gradient; None is left out, and a name that comes twice gets a number.
+
+    Raises TypeError or ValueError for a leaf that isn't an array of real numbers; `what` says what leaves are.
 
     Takes an array, IndexedSlices, a (gradient, variable) pair, and lists, dicts or any JAX tree of these, nested. Names
     come from variables, else from the way to the leaf: "layer/w", "0".
@@ -21,7 +23,7 @@ def named_leaves(grads: Any) -> list[tuple[str, Array]]:
     ['a/w', 'b']
     """
     found: dict[str, Array] = {}
-    for name, values in _walk(grads, ""):
+    for name, values in _walk(grads, "", what):
         unique, n = name, 0
         while unique in found:
             n += 1
@@ -30,24 +32,24 @@ def named_leaves(grads: Any) -> list[tuple[str, Array]]:
     return list(found.items())
 
 
-def _walk(x: Any, name: str) -> Iterator[tuple[str, Array]]:
+def _walk(x: Any, name: str, what: str) -> Iterator[tuple[str, Array]]:
     if x is None:
         return
     if isinstance(x, IndexedSlices):
-        yield name or "0", x.values
+        yield name or "0", real_array(x.values, f"the {what} of {name or 0}")
     elif isinstance(x, tuple) and len(x) == 2 and hasattr(x[1], "name"):
-        yield from _walk(x[0], x[1].name)
+        yield from _walk(x[0], x[1].name, what)
     elif isinstance(x, dict):
         for key in sorted(x, key=str):
-            yield from _walk(x[key], _joined(name, key))
+            yield from _walk(x[key], _joined(name, key), what)
     elif isinstance(x, list | tuple):
         for k, item in enumerate(x):
-            yield from _walk(item, _joined(name, k))
+            yield from _walk(item, _joined(name, k), what)
     elif (children := _jax_children(x)) is not None:
         for key, item in children:
-            yield from _walk(item, _joined(name, key))
+            yield from _walk(item, _joined(name, key), what)
     else:
-        yield name or "0", as_array(x, "a gradient")
+        yield name or "0", real_array(x, f"the {what} of {name or 0}")
 
 
 def _joined(name: str, key: Any) -> str:

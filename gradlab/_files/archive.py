@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from .replace import replaced
-from .seal import MAX_TEXT, check_kind, checked, sealed, unsealed
+from .seal import MAX_TEXT, check_kind, checked, require_regular, sealed, unsealed
 
 MAX_BYTES = 1 << 32  # what the arrays of a file may take in memory, if its reader says nothing else
 _HEAD = "gradlab.json"
@@ -101,6 +101,7 @@ class Archive:
         max_bytes: int | None = MAX_BYTES,
     ) -> None:
         self._path, self._kind = path, kind
+        require_regular(path)
         with ExitStack() as stack:
             file = stack.enter_context(open(path, "rb"))
             with checked(path, kind):

@@ -16,7 +16,7 @@ from .._base.arrays import Array, as_array, is_jax, precision
 from .._base.errors import DataLossError
 from .._base.extras import need
 from .replace import replaced, sync_folder
-from .seal import checked
+from .seal import MAX_TEXT, checked, require_regular
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -174,20 +174,26 @@ class Log:
         self._mark = _Mark(self._mark.end + len(data), chain, self._mark.is_old)
 
 
-def records(path: str | os.PathLike[str]) -> Iterator[Record]:
+def records(path: str | os.PathLike[str], max_bytes: int | None = None) -> Iterator[Record]:
     """The whole records of a log, which another process may be writing: nothing is locked, waited for or changed.
 
-    Raises: OSError: it cannot be opened. DataLossError: not such a file, or damaged before its end.
+    Args:
+        max_bytes: what the arrays of a record may take; a longer one is refused before it is read.
+
+    Raises: OSError: it cannot be opened. DataLossError: not such a file, damaged before its end, or too large.
     """
     path = Path(path)
+    require_regular(path)
+    most = None if max_bytes is None else max_bytes + MAX_TEXT
     with open(path, "rb") as file:
-        for payload, _ in _frames(file, os.fstat(file.fileno()).st_size, path):
+        for payload, _ in _frames(file, os.fstat(file.fileno()).st_size, path, most):
             with checked(path, "log"):
                 yield unpack(payload)
 
 
 def is_log(path: str | os.PathLike[str]) -> bool:
     """Tell whether a file begins as a log does."""
+    require_regular(path)
     with open(path, "rb") as file:
         return file.read(len(MAGIC)) in (MAGIC, _MAGIC_1)
 
@@ -220,11 +226,16 @@ def _begin(file: IO[bytes], size: int, path: Path) -> _Mark:
     return _Mark(len(magic), zlib.crc32(MAGIC), magic == _MAGIC_1)
 
 
-def _frames(file: IO[bytes], size: int, path: Path) -> Iterator[tuple[bytes, _Mark]]:
+def _frames(file: IO[bytes], size: int, path: Path, most: int | None = None) -> Iterator[tuple[bytes, _Mark]]:
     """Each whole payload up to `size`, and the place behind its frame. What is torn ends it, what is damaged raises."""
     mark = _begin(file, size, path)
     while mark.end and mark.end < size:
         file.seek(mark.end)
+        if most is not None:
+            length = int.from_bytes(file.read(8), "little")
+            if most < length <= size or (mark.is_old and most < size - mark.end):
+                raise DataLossError(f"{path} has a record of {length:,} bytes, {most:,} are allowed")
+            file.seek(mark.end)
         found = (_old_frame if mark.is_old else _frame)(file, size, mark, path)
         if found is None:
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -33,6 +34,7 @@ def read_json(path: str | os.PathLike[str], kind: str, versions: Collection[int]
     Raises:
         OSError: it cannot be opened. DataLossError: it is something else, damaged, too large, or newer than this.
     """
+    require_regular(path)
     with open(path, "rb") as file, checked(path, kind):
         text = file.read(MAX_TEXT + 1)
         if len(text) > MAX_TEXT:
@@ -40,6 +42,17 @@ def read_json(path: str | os.PathLike[str], kind: str, versions: Collection[int]
         content = unsealed(text.decode("utf-8"))
         check_kind(content, kind, versions)
         return content
+
+
+def require_regular(path: str | os.PathLike[str]) -> None:
+    """Refuse a device or a pipe, which may never end, also behind a link; DataLossError, before it is opened.
+
+    Raises:
+        OSError: it cannot be looked at, or is a folder.
+    """
+    mode = os.stat(path).st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise DataLossError(f"{path} is not a file with an end, but a device or a pipe; give the path of a file")
 
 
 def check_kind(content: Mapping[str, Any], kind: str, versions: Collection[int]) -> None:

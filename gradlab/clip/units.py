@@ -83,13 +83,14 @@ def _agc(grad: Any, param: Any, clipping: float, eps: float, axis: Axis) -> Any:
 
 
 @quiet
-def clip_by_block_rms(t_list: Sequence[MaybeA], threshold: float) -> list[MaybeA]:
+def clip_by_block_rms(t_list: Any, threshold: float) -> Any:
     """Limit the root mean square of each tensor by itself.
 
         result_i = t_i / max(1, rms(t_i) / threshold),  rms(t) = sqrt(mean(t*t))
 
     Args:
-        t_list: list of float arrays; None stays None.
+        t_list: list of float arrays of any shape, also (); None stays None. An array alone is one block, and clipped
+            alone.
         threshold: > 0.
 
     Not in TensorFlow; same numbers as optax. Source: Shazeer & Stern, "Adafactor" (2018).
@@ -108,4 +109,6 @@ def clip_by_block_rms(t_list: Sequence[MaybeA], threshold: float) -> list[MaybeA
         rms = xp.sqrt(sum_squares(t) / t.dtype.type(max(t.size, 1)))
         return xp.asarray(t / xp.maximum(t.dtype.type(1), rms / t.dtype.type(threshold)))
 
+    if hasattr(t_list, "shape"):
+        return clip(t_list)
     return [clip(t) for t in t_list]

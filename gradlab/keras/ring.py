@@ -15,6 +15,7 @@ from .._base.errors import RecordingWarning, warn
 from ..record.layout import Layout
 from ..record.measure import BINS, EXPONENT_BIAS, LOWEST, well_inside
 from ..record.noise import SCALARS
+from ..record.updates import gap_at
 
 Tensor = Any
 _MARKS = 3  # of a step beside its tensors: its loss scale, whether it was skipped, the norm of its micro-batches
@@ -46,7 +47,7 @@ class Ring:
         self._counts = add((self._slots, tensors, BINS), dtype="int32", name="recorded_counts")
         self._batches = add((), dtype="int32", name="recorded_batches")
         self._losses = add((size,), dtype="float32", name="recorded_losses")
-        self._moves = add((self._slots, 2, tensors), dtype="float32", name="recorded_moves") if weights else None
+        self._moves = add((size, 2, tensors), dtype="float32", name="recorded_moves") if weights else None
         self._squares = add((), dtype="float32", name="recorded_squares") if micro_batches else None
         self._micro = micro_batches
         always = (self._at, self._before, self._steps, self._counts, self._batches, self._losses)
@@ -74,8 +75,7 @@ class Ring:
         )
         _put(self._counts, slot, counts)
         if self._moves is not None:
-            due, now = ops.equal(at % every, 0), _taken(self._moves, slot)
-            _put(self._moves, slot, ops.where(due, ops.zeros_like(now), now))
+            _put(self._moves, at % self._size, ops.zeros_like(_taken(self._moves, 0)))
         self._at.assign(at + 1)
 
     def add_micro_batch(self, grads: Sequence[Tensor | None]) -> None:
@@ -104,8 +104,8 @@ class Ring:
         if before is None or self._moves is None:
             return
         ops, every, last = self._ops, self._layout.histogram_every, self._at.value - 1
-        slot, sizes = (last // every) % self._slots, self._layout.sizes
-        now = _taken(self._moves, slot)
+        place, sizes = last % self._size, self._layout.sizes
+        now = _taken(self._moves, place)
 
         def norms() -> Tensor:
             own, after = ([self._flat(x, n) for x, n in zip(xs, sizes, strict=True)] for xs in (before, variables))
@@ -113,7 +113,8 @@ class Ring:
             rows = [ops.stack([self._careful(x)[0] for x in some]) for some in (own, change)]
             return ops.where(ops.any(rows[1] != 0), ops.stack(rows), now)
 
-        _put(self._moves, slot, _choose(ops.equal(last % every, 0), norms, lambda: now))
+        is_due = ops.equal(last % gap_at(last, every, ops.where), 0)
+        _put(self._moves, place, _choose(is_due, norms, lambda: now))
 
     def note(self, loss: Tensor | float) -> None:
         """The loss of one batch more, NaN where it is not known, where its step is traced."""
@@ -148,7 +149,7 @@ class Ring:
         counted = (number % every == 0)[:, None, None]
         slot, also = number // every % self._slots, {}
         if self._moves is not None:
-            also["moved"] = np.where(counted, self._moves.numpy()[slot], 0)
+            also["moved"] = self._moves.numpy()[number % self._size]
         if self._micro:
             also |= dict(zip(SCALARS, (marks[:, 2], np.full(len(number), self._micro)), strict=True))
         return {

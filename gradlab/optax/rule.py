@@ -6,9 +6,12 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._base.arrays import Array, as_array, is_python_number
+import numpy as np
+
+from .._base.arrays import Array, as_array, is_float, is_python_number
 from .._base.errors import InvalidArgumentError
 from .._base.extras import need
+from .._base.slices import IndexedSlices
 from .._steps import apply, pure
 from ..rules import Rule
 
@@ -37,9 +40,14 @@ def from_rule(rule: Any, learning_rate: Any = None, *, replace: bool = False) ->
 
         update = u with params + u == new weights = rule(params, slots, gradient, learning_rate), bit for bit
 
+    Weights of 16 bits are stepped in float32: slots, hyperparameters and powers are float32 (in bfloat16 a beta of
+    0.999 would be 1), and only the update, which has the dtype of the weights, is rounded. TensorFlow's own 16-bit
+    kernels, which `gl.train` and `gl.keras` reproduce, round all of these.
+
     There is such a u wherever the rule adds a number to the weight. Where it sets weights (`Assign`, FTRL, dual
-    averaging), or where XLA fuses a product and a sum under `jit`, an array may not be able to say it; the new weight
-    is then off by at most the machine epsilon times the larger of old and new weight, unless `replace` is set.
+    averaging), where a float32 weight is rounded to 16 bits, or where XLA fuses a product and a sum under `jit`, an
+    array may not be able to say it; the new weight is then off by at most the machine epsilon times the larger of old
+    and new weight, unless `replace` is set.
 
     Args:
         rule: a rule of `gl.rules`, or an optimizer with `init(values)` and `update(state, values, gradients)`:
@@ -79,7 +87,9 @@ def from_rule(rule: Any, learning_rate: Any = None, *, replace: bool = False) ->
             raise ValueError("a rule needs the weights: call update(gradients, state, params)")
         params = jax.tree.map(_on_jax, params)
         new, state = transformation.update(grads, state, params)
-        return jax.tree.map(lambda w, n: Replacement(n) if replace else difference(w, n), params, new), state
+        if replace:
+            return jax.tree.map(lambda w, n: Replacement(n.astype(w.dtype)), params, new), state
+        return jax.tree.map(difference, params, new), state
 
     return optax.GradientTransformation(transformation.init, update)
 
@@ -92,7 +102,7 @@ class _OfRule:
         from .._steps.jax import jax
 
         tree: Any = jax.tree.structure(params)
-        state = pure.init(self.rule, jax.tree.map(_on_jax, params))
+        state = pure.init(self.rule, jax.tree.map(_widen, jax.tree.map(_on_jax, params)))
         slots = {name: tree.unflatten([s[k] for s in state["slots"]]) for k, name in enumerate(self.rule.slots)}
         return RuleState(state["step"], state["shared"], slots)
 
@@ -104,7 +114,8 @@ class _OfRule:
         columns = [tree.flatten_up_to(state.slots[name]) for name in self.rule.slots]  # jit sorts the names of a dict
         slots = list(zip(*columns, strict=True)) if columns else [()] * tree.num_leaves
         before = {"step": state.count, "shared": state.shared, "slots": slots}
-        new, after = pure.update(self.rule, rate, before, params, grads, apply.rows)
+        wide = jax.tree.map(_widen, params)
+        new, after = pure.update(self.rule, rate, before, wide, _widen_gradients(grads), apply.rows)
         named = {name: tree.unflatten([s[k] for s in after["slots"]]) for k, name in enumerate(self.rule.slots)}
         return new, RuleState(after["step"], after["shared"], named)
 
@@ -125,6 +136,26 @@ class _OfOptimizer:
     def update(self, grads: Any, state: Any, params: Any) -> tuple[Any, Any]:
         weights, state = self.optimizer.update(state, params, grads)
         return weights, state
+
+
+def _widen(x: Any) -> Any:
+    """Return numbers of 16 bits as float32, which has room for betas, epsilons and squares; others as they are."""
+    dtype = getattr(x, "dtype", None)
+    if dtype is not None and is_float(dtype) and np.dtype(dtype).itemsize == 2:
+        return x.astype(np.float32)
+    return x
+
+
+def _widen_gradients(grads: Any) -> Any:
+    """Widen gradients before slices of one row are summed."""
+    from .._steps.jax import jax
+
+    def widen(g: Any) -> Any:
+        if isinstance(g, IndexedSlices):
+            return IndexedSlices(_widen(g.values), g.indices, g.dense_shape)
+        return _widen(g)
+
+    return jax.tree.map(widen, grads, is_leaf=lambda g: isinstance(g, IndexedSlices))
 
 
 def _on_jax(w: Any) -> Array:
@@ -153,6 +184,9 @@ def difference(w: Array, n: Array) -> Array:
     u does it. If a rule sets a weight, or a fused multiply-add rounds once where a product and a sum round twice, n may
     lie between the numbers that w + u can be: they lie as far apart as those around w.
 
+    Of weights of 16 bits n may be float32. Then u is the rounded difference, so that a step smaller than the gap
+    between two weights is still seen in u, but where only another u makes w + u what n rounds to.
+
     Its derivative is that of n - w, forward and backward: what is lost in rounding has none.
 
     >>> import jax.numpy as jnp
@@ -171,6 +205,14 @@ def _differentiable() -> Callable[[Array, Array], Array]:
 
     @jax.custom_jvp
     def exact(w: Array, n: Array) -> Array:
+        if n.dtype != w.dtype:
+            rounded = n.astype(w.dtype)
+            small = jax.lax.optimization_barrier((n - w.astype(n.dtype)).astype(w.dtype))
+            other = same_dtype(w, rounded)
+            return jnp.where((w + small != rounded) & (w + other == rounded), other, small)
+        return same_dtype(w, n)
+
+    def same_dtype(w: Array, n: Array) -> Array:
         u = jnp.where(n == w, jnp.zeros_like(w), n - w)  # inf stays inf
         reached = w + u
         neighbor = jnp.nextafter(u, jnp.where(n > reached, jnp.inf, -jnp.inf).astype(u.dtype))
@@ -178,7 +220,9 @@ def _differentiable() -> Callable[[Array, Array], Array]:
 
     @exact.defjvp
     def derivative(at: tuple[Array, Array], moved: tuple[Array, Array]) -> tuple[Array, Array]:
-        return exact(*at), moved[1] - moved[0]
+        w, n = at
+        change = moved[1] - moved[0].astype(n.dtype)
+        return exact(w, n), change.astype(w.dtype)
 
     return exact
 
@@ -201,6 +245,14 @@ class Replacement:
 
     def __radd__(self, old: Any) -> Array:
         return self.weights
+
+    def _refuse(self, *_: Any) -> Any:
+        raise TypeError(
+            "this update is a new weight, which only optax.apply_updates can use: make from_rule(..., replace=True) "
+            "the last transformation of a chain, or leave replace out"
+        )
+
+    __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __add__ = __sub__ = __rsub__ = __neg__ = _refuse
 
     def __repr__(self) -> str:
         return f"Replacement({self.weights!r})"

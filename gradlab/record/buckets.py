@@ -111,7 +111,7 @@ class Buckets:
         """
         moved = vars(self)["_data"].get("moved_at")
         every = "norms, largest and followed entries in every step, all entries by size in 1 of "
-        also = "" if moved is None else f", weights and updates in 1 of {moved[0]:,}"
+        also = "" if moved is None else f", weights and updates in 1 of {moved[0]:,} and more of the first"
         return f"{counted(len(self.names), 'tensor')}: {every}{self.layout.histogram_every:,}{also}"
 
     @property
@@ -237,6 +237,47 @@ class Buckets:
     def nonfinite_steps(self) -> int:
         """The number of steps taken that held NaN or Inf."""
         return int(sketch.nonfinite(self._data["sketch"])[-1])
+
+    @property
+    def first_nonfinite_step(self) -> int | None:
+        """The first step, skipped ones too, whose gradients held NaN or Inf; None if none did.
+
+        Exact however many steps share a bucket, but where `known` says that steps before it are not known.
+
+        >>> from gradlab import Recorder
+        >>> rec = Recorder(steps=1)
+        >>> for g in (1.0, 2.0, np.inf, 3.0):
+        ...     rec.record({"w": np.array([g])})
+        >>> rec.first_nonfinite_step, len(rec)
+        (2, 1)
+        """
+        bad = np.flatnonzero(np.isinf(self._each[each.LARGEST]))
+        return int(bad[0]) if bad.size else None
+
+    def first_nonfinite(self, name: str) -> tuple[int, int] | None:
+        """Between which steps, both included, a tensor first held NaN or Inf; twice the same step where that is known.
+
+        None if it never did. Of merged steps it is the bucket that is known of a single tensor, and of every step
+        whether any tensor held NaN or Inf: what is returned begins and ends at such steps.
+
+        Raises KeyError: no tensor has that name.
+
+        >>> from gradlab import Recorder
+        >>> rec = Recorder(steps=1)
+        >>> for g in (1.0, 2.0, np.inf, 3.0):
+        ...     rec.record({"w": np.array([g]), "b": np.array([1.0])})
+        >>> rec.first_nonfinite("w"), rec.first_nonfinite("b")
+        ((2, 2), None)
+        """
+        if name not in self.names:
+            raise KeyError(f"no tensor {name!r}; there are {listed(self.names, SHOWN)}")
+        buckets = np.flatnonzero(self["nonfinite"][:, self.names.index(name)])
+        if not buckets.size:
+            return None
+        start = int(self.step[buckets[0]])
+        steps = slice(start, start + int(self.bucket_steps[buckets[0]]))
+        may_be = np.flatnonzero(np.isinf(self._each[each.LARGEST, steps]) | ~self.known[steps])
+        return start + int(may_be[0]), start + int(may_be[-1])
 
     @property
     def _nonfinite_rows(self) -> int:

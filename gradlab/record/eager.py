@@ -23,10 +23,19 @@ class Waiting:
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
+        sizes = np.array(layout.sizes)
         self._small = [k for k, size in enumerate(layout.sizes) if layout.is_small(size)]
         self._large = [k for k, size in enumerate(layout.sizes) if not layout.is_small(size)]
-        self._ends = np.cumsum([layout.sizes[k] for k in self._small])
-        self._most = min(_STEPS, max(1, _ENTRIES // max(1, sum(layout.sizes[k] for k in self._small))))
+        # Small tensors lie one after another: where each begins, and where their sampled entries are.
+        self._starts = np.zeros(len(sizes), np.int64)
+        self._starts[self._small] = np.cumsum(sizes[self._small]) - sizes[self._small]
+        tensor, place = layout.sampled
+        is_small = np.isin(tensor, self._small)
+        self._small_entries = np.flatnonzero(is_small)
+        self._small_places = self._starts[tensor[is_small]] + place[is_small]
+        counts = np.array([len(places) for places in layout.places], np.int64)
+        self._entry_ends = np.cumsum(counts)
+        self._most = min(_STEPS, max(1, _ENTRIES // max(1, int(sizes[self._small].sum()))))
         self._steps: list[tuple[list[Any], np.ndarray, Sequence[float], tuple[float, bool]]] = []
 
     def __len__(self) -> int:
@@ -55,28 +64,34 @@ class Waiting:
         """A bucket for each step, the first of them step `number`, and none waits any more."""
         large, small, scalars, marks = zip(*self._steps, strict=True)
         self._steps = []
-        blocks = np.split(np.stack(small), self._ends[:-1], axis=1) if self._small else []
+        together = np.stack(small)
         numbers = np.zeros((3, len(scalars), len(self._layout.sizes)))
-        entry = [np.empty(0)] * len(self._layout.sizes)
-        for k, block in zip(self._small, blocks, strict=True):
-            numbers[:, :, k], entry[k] = _by_step(block), block[:, self._layout.places[k]]
+        entry = np.zeros((len(scalars), len(self._layout.sampled[0])), np.float32)
+        entry[:, self._small_entries] = together[:, self._small_places]
+        for group in self._layout.groups:
+            size = self._layout.sizes[group[0]]
+            if self._layout.is_small(size):
+                which = list(group)
+                of_group = self._starts[which][:, None] + np.arange(size)
+                numbers[:, :, which] = _by_step(together[:, of_group])
         for k, parts in zip(self._large, zip(*large, strict=True), strict=True):
             measured, found = zip(*parts, strict=True)
-            numbers[:, :, k], entry[k] = np.transpose(measured), np.stack(found)
+            numbers[:, :, k] = np.transpose(measured)
+            entry[:, self._entry_ends[k] - len(found[0]) : self._entry_ends[k]] = np.stack(found)
         norm, largest = numbers[:2].astype(np.float32)
         step = np.arange(number, number + len(scalars), dtype=np.int32)
         given, (scale, skipped) = np.array(scalars, np.float32), zip(*marks, strict=True)
         return from_steps(
-            step, norm, largest, numbers[2].astype(np.int32), np.concatenate(entry, axis=1), given,
+            step, norm, largest, numbers[2].astype(np.int32), entry, given,
             np.array(scale, np.float32), np.array(skipped, bool),
         )  # fmt: skip
 
 
 @quiet
-def _by_step(block: np.ndarray) -> np.ndarray:
-    """(3, n) norm, largest entry and count of what is not finite, of each of (n, entries)."""
-    squares, largest = (block * block).sum(axis=1), np.abs(block).max(axis=1, initial=0)
-    found = np.stack([np.sqrt(squares), largest, np.zeros(len(block))])
-    for k in np.flatnonzero(~(well_inside(squares) | (largest == 0))):
-        found[:, k] = careful(block[k])
+def _by_step(blocks: np.ndarray) -> np.ndarray:
+    """(3, n, tensors) norm, largest entry and count of what is not finite, of (n, tensors, entries)."""
+    squares, largest = (blocks * blocks).sum(axis=2), np.abs(blocks).max(axis=2, initial=0)
+    found = np.stack([np.sqrt(squares), largest, np.zeros(squares.shape)])
+    for step, tensor in np.argwhere(~(well_inside(squares) | (largest == 0))):
+        found[:, step, tensor] = careful(blocks[step, tensor])
     return found

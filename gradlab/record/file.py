@@ -90,7 +90,7 @@ def _refuse_logs_of_others(path: str) -> None:
 def load_pieces(path: str | PathLike[str], max_bytes: int = MAX_BYTES) -> Found | None:
     """Return the same of a file that grows; None before its first piece."""
     with checked(path, _KIND):
-        found = pieces.together(records(path), max_bytes)
+        found = pieces.together(records(path, max_bytes), max_bytes)
         return None if found is None else whole_of(*found, max_bytes)
 
 

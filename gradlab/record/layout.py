@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -57,7 +58,7 @@ class Layout:
     @cached_property
     def places(self) -> tuple[np.ndarray, ...]:
         """Of each tensor the flat indices of its sampled entries, in order."""
-        return tuple(_spread(size, count) for size, count in zip(self.sizes, self._shares(), strict=True))
+        return tuple(_spread(size, count) for size, count in zip(self.sizes, self._shares, strict=True))
 
     @cached_property
     def sampled(self) -> tuple[np.ndarray, np.ndarray]:
@@ -65,6 +66,7 @@ class Layout:
         tensor = np.repeat(np.arange(len(self.names)), [len(p) for p in self.places])
         return tensor, np.concatenate(self.places)
 
+    @cached_property
     def _shares(self) -> list[int]:
         """Return an equal number of entries of each tensor, at least one and at most what it has."""
         shares, left = [0] * len(self.sizes), self.entries
@@ -87,7 +89,7 @@ class Layout:
     @cached_property
     def nbytes(self) -> int:
         """Memory that `empty` and `sampled` take; computed without taking any."""
-        indices = 2 * np.dtype(np.int64).itemsize * sum(self._shares())
+        indices = 2 * np.dtype(np.int64).itemsize * sum(self._shares)
         return indices + sum(math.prod(shape) * np.dtype(dtype).itemsize for _, shape, dtype in self.columns())
 
     @cached_property
@@ -97,7 +99,7 @@ class Layout:
 
     def columns(self) -> Iterator[tuple[str, tuple[int, ...], type]]:
         """Name, shape and dtype of each column, with room for all buckets."""
-        buckets, tensors, entries, scalars = self.capacity, len(self.names), sum(self._shares()), 1 + len(self.scalars)
+        buckets, tensors, entries, scalars = self.capacity, len(self.names), sum(self._shares), 1 + len(self.scalars)
         yield (
             "norm",
             (buckets, tensors + 2),
@@ -125,8 +127,12 @@ def groups(sizes: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     return tuple(map(tuple, found.values()))
 
 
+@functools.cache
 def _spread(size: int, count: int) -> np.ndarray:
-    """`count` different indices below `size`, one in each of as many equal parts, not all at the same place in it."""
+    """`count` different indices below `size`, one in each of as many equal parts, not all at the same place in it.
+
+    Tensors of one size share the array: a hundred thousand of them would else take seconds.
+    """
     parts = np.arange(count + 1) * size // max(count, 1)
     places: np.ndarray = parts[:-1] + (np.arange(count) * _GOLDEN % 1 * np.diff(parts)).astype(int)
     return places

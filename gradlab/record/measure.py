@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ LOWEST = -32  # bin k holds |entries| in [2**(k+LOWEST), 2**(k+LOWEST+1)); the f
 _SMALLEST, _LARGEST = 2.0**-80, float(np.finfo(np.float32).max)
 _PIECE = 2**17  # entries that are still in the second-level cache when they are read again: memory is read once
 EXPONENT_BIAS, _EXPONENTS = 127, 256  # of a float32
+_FEW, _TENSORS = 1024, 2048  # entries of a tensor that costs more to call for than to count, and tensors at once
 
 
 def flat(g: A) -> A:
@@ -74,7 +76,33 @@ def histogram(g: np.ndarray) -> np.ndarray:
     counts = np.zeros(_EXPONENTS, np.int64)
     for piece in pieces(flat(g), CACHED):
         counts += np.bincount((piece.view(np.int32) >> 23) & 255, minlength=_EXPONENTS)
+    return _by_bin(counts)
+
+
+def histograms(tensors: Sequence[np.ndarray]) -> np.ndarray:
+    """(tensors, 64) `histogram` of each; small ones of one size at once, as a call costs more than their entries."""
+    found = np.zeros((len(tensors), BINS), np.int32)
+    by_size: dict[int, list[int]] = {}
+    for k, g in enumerate(tensors):
+        if 0 < g.size <= _FEW:
+            by_size.setdefault(g.size, []).append(k)
+        else:
+            found[k] = histogram(g)
+    for group in by_size.values():
+        for start in range(0, len(group), _TENSORS):
+            some = group[start : start + _TENSORS]
+            entries = np.stack([flat(tensors[k]) for k in some])
+            exponents = (entries.view(np.int32) >> 23) & 255
+            exponents += _EXPONENTS * np.arange(len(some), dtype=np.int32)[:, None]
+            counts = np.bincount(exponents.reshape(-1), minlength=_EXPONENTS * len(some))
+            found[some] = _by_bin(counts.reshape(len(some), _EXPONENTS))
+    return found
+
+
+def _by_bin(counts: np.ndarray) -> np.ndarray:
+    """(..., 64) of (..., 256) counts by exponent; those that are not finite are in none."""
     first = LOWEST + EXPONENT_BIAS
     low, high = first + 1, first + BINS - 1  # exponents that have a bin for themselves
-    ends = counts[:low].sum(keepdims=True), counts[high:-1].sum(keepdims=True)
-    return np.concatenate([ends[0], counts[low:high], ends[1]]).astype(np.int32)
+    below = counts[..., :low].sum(axis=-1, keepdims=True)
+    above = counts[..., high:-1].sum(axis=-1, keepdims=True)
+    return np.concatenate([below, counts[..., low:high], above], axis=-1).astype(np.int32)

@@ -6,6 +6,7 @@ each begins in the order of its entries now, how long it is, and the numbers.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -48,6 +49,7 @@ def together(pieces: Iterable[Record], max_bytes: int) -> tuple[dict[str, Any], 
     for fields, arrays in pieces:
         if "kind" in fields:
             check_kind(fields, KIND, (VERSION,))
+            _check_memory((x.nbytes for x in arrays.values()), max_bytes)
             head, columns = dict(fields["head"]), {name: np.array(x) for name, x in arrays.items()}
         elif head is None:
             raise ValueError("its first piece is missing")
@@ -58,16 +60,40 @@ def together(pieces: Iterable[Record], max_bytes: int) -> tuple[dict[str, Any], 
 
 
 def _changed(old: Columns, like: Mapping[str, Any], arrays: Mapping[str, Any], max_bytes: int) -> Columns:
-    needed = sum(np.dtype(dtype).itemsize * int(np.prod(shape, dtype=np.int64)) for dtype, shape in like.values())
-    if needed > max_bytes:
-        raise ValueError(f"its arrays take {needed:,} bytes, max_bytes allows {max_bytes:,}")
+    sizes = {name: math.prod(_checked_shape(shape)) for name, (_, shape) in like.items()}
+    _check_memory((np.dtype(dtype).itemsize * sizes[name] for name, (dtype, _) in like.items()), max_bytes)
     found = {}
     for name, (dtype, shape) in like.items():
         start, length, value = (arrays[f"{name} {part}"] for part in _PARTS)
+        _check_runs(start, length, value, sizes[name])
         x = _reshaped(old.get(name), np.dtype(dtype), tuple(shape))
         x.reshape(-1)[_places(start, length)] = value
         found[name] = x
     return found
+
+
+def _check_memory(nbytes: Iterable[int], max_bytes: int) -> None:
+    """Refuse more than is allowed before it is taken."""
+    needed = sum(nbytes)
+    if needed > max_bytes:
+        raise ValueError(f"its arrays take {needed:,} bytes, max_bytes allows {max_bytes:,}")
+
+
+def _checked_shape(shape: Any) -> list[int]:
+    if not isinstance(shape, list) or not all(type(n) is int and n >= 0 for n in shape):
+        raise ValueError(f"{shape!r} is not a shape")
+    return shape
+
+
+def _check_runs(start: np.ndarray, length: np.ndarray, value: np.ndarray, size: int) -> None:
+    """Refuse runs that overlap, or that are of other numbers than there are: their places take memory."""
+    if start.dtype.kind != "i" or length.dtype.kind != "i" or start.ndim != 1 or start.shape != length.shape:
+        raise ValueError("it does not say where its changes are")
+    # Each bound by itself first, so that no sum of theirs can overflow.
+    inside = ((start >= 0) & (length > 0) & (start <= size) & (length <= size)).all()
+    ends = start + length
+    if not inside or (ends > size).any() or (start[1:] < ends[:-1]).any() or int(length.sum()) != value.size:
+        raise ValueError("its changes are not where its numbers are")
 
 
 def _reshaped(x: np.ndarray | None, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._base.arrays import Array, as_array
+from .._base.arrays import Array, real_array
 from .._base.errors import InvalidArgumentError
 from .._base.tree import named_leaves
 from .._files.archive import MAX_BYTES
@@ -20,7 +20,7 @@ from .buckets import COLUMNS, LOCK
 from .eager import Part, Waiting
 from .layout import Layout
 from .listeners import Listeners
-from .measure import flat, histogram
+from .measure import flat, histograms
 from .merge import Columns, from_steps
 from .recording import Recording
 from .sampling import Sampling
@@ -51,12 +51,16 @@ class Recorder(Sampling, Watched, Recording):
         steps: buckets to keep.
         entries: how many single entries to follow, spread over all tensors; at least one of each, unless 0.
         sample_every: every so many steps all entries are counted by size, and weights and updates measured where they
-            are given, 1 for all; as many buckets share the counts. By default this follows from the tensors' sizes, so
-            that it costs a quarter of what the norms cost at most; `sample_every` then says what it is.
+            are given, 1 for all; as many buckets share the counts. Weights and updates are measured in more of the
+            first steps: in each of the first 16, then in every second, and so on. By default this follows from the
+            tensors' sizes, so that it costs a quarter of what the norms cost at most, in the long run; `sample_every`
+            then says what it is.
         ring: steps of which a traced state keeps those few numbers until `absorb` takes them; of older ones there are
             estimates, with bounds.
         state_bytes: what a traced state may take, a million if you say nothing.
         histogram_every: an older name of `sample_every`.
+
+    A recording counts up to 2,147,483,647 steps, eager and traced.
 
     A traced state is as large as it is at its start. Of T tensors, S scalars and E sampled entries it takes, in bytes,
 
@@ -76,7 +80,7 @@ class Recorder(Sampling, Watched, Recording):
 
     Raises:
         ValueError: steps < 1; a later step has other tensors; nothing recorded yet; a scalar that is a vector.
-        TypeError: a scalar that isn't a number.
+        TypeError: a scalar that isn't a number; a gradient that is complex, masked, or not of numbers.
 
     Not in TensorFlow.
 
@@ -149,7 +153,8 @@ class Recorder(Sampling, Watched, Recording):
         Args:
             grads: its gradients. Of one that was trained with a loss scale, divided by it.
             weights: as they are before it, so that norms of weights and updates are recorded in every `sample_every`th
-                step: `Recorder.updates`. They are copied in such a step, and compared with those given in the next one.
+                step, and more of the first: `Recorder.updates`. They are copied in such a step, and compared with those
+                given in the next one.
             updates: what is added to the weights in this step, if you have it; then nothing is copied.
             micro_norms: the norms of the micro-batches' gradients that `grads` are the mean of, or of the replicas':
                 `Recorder.noise_scale`.
@@ -170,12 +175,13 @@ class Recorder(Sampling, Watched, Recording):
         """
         noted, scalars = _checked_scale(scale), dict(noise.with_norms(scalars, micro_norms))
         tensors = [np.asarray(g) for g in self._prepare(grads, scalars)]
+        self._require_room_for(1)
         move = self._move(self._number, tensors, weights, updates)
         now, before = time.perf_counter(), self._clock
         seconds = np.nan if before is None else now - before
         numbers = [seconds, *(float(scalars.get(name, np.nan)) for name in self.scalars)]
         parts = self._room().parts({k: flat(g) for k, g in enumerate(tensors)})
-        counts = np.stack([histogram(g) for g in tensors]) if self._counts_next() else None
+        counts = histograms(tensors) if self._counts_next() else None
         self._add(parts, numbers, counts, noted, bool(skipped))
         self._clock = now
         if not skipped:
@@ -184,6 +190,13 @@ class Recorder(Sampling, Watched, Recording):
     def _number(self) -> int:
         """The number of the step to come."""
         return int(vars(self)["seen"]) + len(self._room())
+
+    def _require_room_for(self, steps: int) -> None:
+        """Refuse more steps than a recording can count."""
+        if self._number() + steps > each.MOST:
+            raise InvalidArgumentError(
+                f"a recording holds at most {each.MOST:,} steps; save this one, and go on with a new Recorder"
+            )
 
     def _room(self) -> Waiting:
         """Return where steps wait."""
@@ -204,6 +217,7 @@ class Recorder(Sampling, Watched, Recording):
         skipped: bool = False,
     ) -> None:
         """One step more, as `Waiting` has it; the counts of its entries if they are due."""
+        self._require_room_for(1)
         with LOCK:
             waiting = self._room()
             if counts is not None:
@@ -292,6 +306,7 @@ class Recorder(Sampling, Watched, Recording):
         """
         given = merge.checked(columns, self.layout)
         n = len(given["norm"])
+        self._require_room_for(n)
         step = np.arange(self.seen, self.seen + n, dtype=np.int32)
         of_step = ("norm", "largest", "nonfinite", "entry", "scalars", "scale", "skipped")
         steps = from_steps(step, *(given[name] for name in of_step))
@@ -356,12 +371,18 @@ class Recorder(Sampling, Watched, Recording):
             nonfinite: in how many steps since `init` gradients held NaN or Inf, if the state was taken back in some of
                 them, as `optax.apply_if_finite` does: those that are not recorded are `missing_steps`.
 
-        Raises ValueError: the replicas, or the devices of `shard_map`, have recorded different gradients.
+        Raises ValueError: the replicas, or the devices of `shard_map`, have recorded different gradients; the state has
+            counted 2,147,483,647 steps, and cannot say how many more there were.
 
         A state has the norm of every one of its last `ring` steps. Those of earlier steps come from this recorder if it
         has absorbed an earlier state of the same run: `rec = rec.absorb(state)` now and then keeps a long run exact.
         """
         recorder = copy.copy(self)
+        if traced.is_full(state):
+            raise InvalidArgumentError(
+                f"the state has counted {each.MOST:,} steps, which is as far as it can: later ones are not told apart. "
+                "Absorb the state of a longer run now and then, and go on with init of a new Recorder"
+            )
         data, seen, stride, (missing, before) = traced.columns(self.layout, state)
         if 0 < self.seen <= seen and _is_earlier(self, data, stride):
             data["each"] = each.continued(data["each"], self._data["each"][:, : self.seen])
@@ -378,7 +399,7 @@ class Recorder(Sampling, Watched, Recording):
             return found
         tensors = dict(named_leaves(grads))
         for name, x in scalars.items():
-            if not isinstance(x, float) and (shape := tuple(as_array(x, name).shape)):
+            if not isinstance(x, float) and (shape := tuple(real_array(x, name).shape)):
                 raise InvalidArgumentError(f"{name} must be one number for each step, got shape {shape}; give its mean")
         shapes, own = {name: g.shape for name, g in tensors.items()}, self._layout
         if own is None or tuple(shapes.items()) != own.items or own.scalars != tuple(scalars):

@@ -15,7 +15,7 @@ from .buckets import Buckets
 
 
 class Sampling(Buckets):
-    """Norms of weights and updates, in steps that are `sample_every` apart or a multiple of it."""
+    """Norms of weights and updates, in most of the first steps, and then in steps `sample_every` or more apart."""
 
     # The weights before a step, which step it is, and the norms of its gradient and weights, until the next one comes.
     _moving: tuple[list[np.ndarray], int, list[np.ndarray]] | None = None
@@ -69,7 +69,7 @@ class Sampling(Buckets):
 
     def _aligned(self, tree: Any, what: str) -> list[Array]:
         """The leaves of a tree in the order of the recorded tensors: by name, else by sizes."""
-        found = dict(named_leaves(tree))
+        found = dict(named_leaves(tree, what.removesuffix("s")))
         if set(self.names) <= set(found):
             return [found[name] for name in self.names]
         if tuple(x.size for x in found.values()) == self.sizes:

@@ -169,14 +169,17 @@ def moved(sketch: A, low: A, high: A, parts: int, most: int = WIDTH) -> A:
     before = (width - ((high >> joined) - (low >> joined) + 1)) // 2  # free bins on that side
     stays = (joined == shift) & (low >> shift >= lowest) & (high >> shift < lowest + width)
     start = xp.where(stays, lowest, (low >> joined) - before)
-    old = (lowest[:, None] + np.arange(counts.shape[1])) << shift[:, None]
-    place = xp.clip((old >> joined[:, None]) - start[:, None], 0, width - 1)
-    rows = np.broadcast_to(np.arange(len(counts))[:, None], counts.shape)
     again = xp.zeros((len(counts), width), np.int32)
     if is_jax(sketch):
+        old = (lowest[:, None] + np.arange(counts.shape[1])) << shift[:, None]
+        place = xp.clip((old >> joined[:, None]) - start[:, None], 0, width - 1)
+        rows = np.broadcast_to(np.arange(len(counts))[:, None], counts.shape)
         again = again.at[rows, place].add(counts)
     else:
-        np.add.at(again, (rows, place), counts)
+        rows, column = np.nonzero(counts)  # few of many bins, and none at the first step
+        old = (lowest[rows] + column) << shift[rows]
+        place = np.clip((old >> joined[rows]) - start[rows], 0, width - 1)
+        np.add.at(again, (rows, place), counts[rows, column])
     head = xp.stack([start, joined, sketch[:, SKIPPED], sketch[:, ZEROS]], axis=1).astype(np.int32)
     found: A = xp.concatenate([head, again, sketch[:, -1:]], axis=1)
     return found

@@ -1,10 +1,15 @@
 """Updates: norms of weights and of updates by tensor, in sampled steps spread over a run.
 
+Samples are dense at first and then rarer: of steps 0 to 15 each is one, of 16 to 31 every second, of 32 to 63 every
+fourth, and so on until they are `every` steps apart. So a short run has a few dozen, while in a long one they cost what
+`budget` says. What is said of a run weighs a sample by the steps that it stands for, those up to the next one, or the
+first steps would count most. They differ from all later ones besides: Adam's first step is the rate in every entry.
+
 They are two arrays. "moved" (3, samples, tensors), float32, has the norms of the gradient, of the weights before the
-step, and of the update; "moved_at", int32, the steps they are of, and before these how many steps are between two. When
-`ROOM` samples are there, every second one is dropped, and from then on they are as many steps apart again. In traced
-code "moved" has room for all, and "moved_at" begins with the steps between two, the next one that is due, and how many
-there are. A recording without weights has neither.
+step, and of the update; "moved_at", int32, the steps they are of, and before these how many steps are between two at
+most. When `ROOM` samples are there, every second one is dropped, and that number doubles. In traced code "moved" has
+room for all, and "moved_at" begins with the steps between two, the next one that is due, and how many there are. A
+recording without weights has neither.
 """
 
 from __future__ import annotations
@@ -28,6 +33,9 @@ COLUMNS = ("moved", "moved_at")
 ROOM = 256
 USUAL = 1e-3  # a ratio of update to weight that many runs that train well have
 LOW, HIGH = 1e-4, 1e-2  # tensors outside of these are named
+FEWEST = 5  # samples after the first steps that a quartile needs
+FIRST = 8  # steps that are apart from the others, or an eighth of a shorter run
+_DENSE = 8  # samples are no farther apart than an eighth of the steps so far
 _SHOWN = 8
 _NO_WEIGHTS = (
     "this recording holds no weights. Give them to the recorder: record(grads, weights=...), or weights=True to "
@@ -44,10 +52,19 @@ class Updates:
     A ratio of about 1e-3 is usual where training goes well; far below it a tensor hardly moves, far above it the
     learning rate is too high for it.
 
+    The first steps are apart, as Adam's first updates are unlike all others: quartiles are of the steps from number
+    `first` on, each sample weighted by the steps that it stands for. With fewer than five such samples of a tensor they
+    are NaN, and nothing is to be said.
+
     Attributes:
         names: of the tensors, or groups. step: (n,) which steps these are. seen: how many the run has.
         gradient, weight, update: (n, names) norms; of weights before the step. ratio: NaN where a weight's norm is 0.
-        median: (names,) median ratio of the samples, NaN where none is known.
+        first: the number of first steps that are apart, 8, or an eighth of the run. later: (n,) whether a sample
+            is of a step after these. stands_for: (n,) of how many steps each is the sample.
+        quartiles: (3, names) ratios that 25, 50 and 75% of the later steps do not exceed. median: (names,) the middle.
+        at_start: (names,) median ratio of the samples of the first steps, NaN where none is known.
+        enough: whether any tensor has quartiles. below, above: names of tensors whose median is below 1e-4, or above
+            1e-2, the farthest first; `outside` are both. still: names of those that no step has moved.
     """
 
     names: tuple[str, ...]
@@ -65,13 +82,52 @@ class Updates:
         return found
 
     @property
-    def median(self) -> np.ndarray:
-        """(names,) of the ratios that are finite; NaN where none is."""
-        ratio = self.ratio
-        ratio, found = np.where(np.isfinite(ratio), ratio, np.nan), np.full(len(self.names), np.nan)
-        there = np.isfinite(ratio).any(axis=0)
-        found[there] = np.nanmedian(ratio[:, there], axis=0)
+    def first(self) -> int:
+        """The number of first steps that are apart."""
+        return min(FIRST, max(1, self.seen // FIRST))
+
+    @property
+    def later(self) -> np.ndarray:
+        """(n,) whether each sample is of a step after the first ones."""
+        found: np.ndarray = self.step >= self.first
         return found
+
+    @property
+    def stands_for(self) -> np.ndarray:
+        """(n,) how many steps there are from each sample up to the next, or to the end of the run."""
+        found: np.ndarray = np.diff(np.append(self.step, self.seen))
+        return found
+
+    @property
+    def quartiles(self) -> np.ndarray:
+        """(3, names) of the finite ratios of later steps; NaN with fewer than five samples."""
+        ratio, steps = self.ratio[self.later], self.stands_for[self.later]
+        found = np.full((3, len(self.names)), np.nan)
+        for k in range(len(self.names)):
+            known = np.isfinite(ratio[:, k])
+            if known.sum() >= FEWEST:
+                found[:, k] = _weighted_quartiles(ratio[known, k], steps[known])
+        return found
+
+    @property
+    def median(self) -> np.ndarray:
+        """(names,) median ratio of the later steps; NaN with fewer than five samples."""
+        return self.quartiles[1]
+
+    @property
+    def at_start(self) -> np.ndarray:
+        """(names,) median ratio of the samples of the first steps; NaN where none is known."""
+        ratio, found = self.ratio[~self.later], np.full(len(self.names), np.nan)
+        for k in range(len(self.names)):
+            known = ratio[np.isfinite(ratio[:, k]), k]
+            if known.size:
+                found[k] = np.median(known)
+        return found
+
+    @property
+    def enough(self) -> bool:
+        """Whether the median of any tensor is known."""
+        return bool(np.isfinite(self.median).any())
 
     @property
     def still(self) -> tuple[str, ...]:
@@ -85,6 +141,18 @@ class Updates:
         far = np.abs(np.log10(np.where(median > 0, median, 1e-30) / USUAL))
         order = [k for k in np.argsort(-far, kind="stable") if not np.isnan(median[k])]
         return tuple(self.names[k] for k in order if not LOW <= median[k] <= HIGH and self.names[k] not in still)
+
+    @property
+    def below(self) -> tuple[str, ...]:
+        """Those outside whose median ratio is below 1e-4."""
+        low = {name for name, median in zip(self.names, self.median, strict=True) if median < LOW}
+        return tuple(name for name in self.outside if name in low)
+
+    @property
+    def above(self) -> tuple[str, ...]:
+        """Those outside whose median ratio is above 1e-2."""
+        high = {name for name, median in zip(self.names, self.median, strict=True) if median > HIGH}
+        return tuple(name for name in self.outside if name in high)
 
     @property
     def sampled(self) -> str:
@@ -118,21 +186,47 @@ class Updates:
         return replace(self, names=tuple(groups), gradient=gradient, weight=weight, update=update)
 
     def __str__(self) -> str:
-        title = f"median norm of the update over that of the weights, in {self.sampled}; about 1e-3 is usual"
-        median = self.median
-        order = np.argsort(-np.nan_to_num(median), kind="stable")[:_SHOWN]
-        rows = [f"{self.names[k][-40:]:>40} {_shown(median[k])}" for k in order]
-        more = [f"and {len(median) - _SHOWN} more with smaller ones"] if len(median) > _SHOWN else []
+        if not self.enough:
+            return (
+                f"norms of updates were measured in {self.sampled}: fewer than {FEWEST} after the first "
+                f"{counted(self.first, 'step')}, so no ratio of update to weight is stated"
+            )
+        title = (
+            f"median norm of the update over that of the weights (and quartiles), in {self.sampled}, without the first "
+            f"{counted(self.first, 'step')}; about 1e-3 is usual"
+        )
+        quartiles = self.quartiles
+        order = np.argsort(-np.nan_to_num(quartiles[1]), kind="stable")[:_SHOWN]
+        rows = [f"{self.names[k][-40:]:>40} {_shown(quartiles[:, k])}" for k in order]
+        more = [f"and {len(self.names) - _SHOWN} more with smaller ones"] if len(self.names) > _SHOWN else []
         return "\n".join([title, *rows, *more, *([self.in_words] if self.outside else [])])
 
     @property
     def in_words(self) -> str:
         """Which tensors are outside of what is usual, in a sentence."""
-        return f"outside of {LOW:g} to {HIGH:g}: {listed(self.outside, _SHOWN)}" if self.outside else "none is outside"
+        sides = [
+            f"{side}: {listed(names, _SHOWN)}"
+            for side, names in ((f"below {LOW:g}", self.below), (f"above {HIGH:g}", self.above))
+            if names
+        ]
+        return "; ".join(sides) or "none is outside"
 
 
-def _shown(ratio: float) -> str:
-    return "not known" if np.isnan(ratio) else number(ratio)
+def _shown(quartiles: np.ndarray) -> str:
+    if np.isnan(quartiles[1]):
+        return "not known"
+    low, middle, high = (number(float(x)) for x in quartiles)
+    return f"{middle} ({low} to {high})"
+
+
+def _weighted_quartiles(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The values at 25, 50 and 75% of the weight, each value in the middle of its own."""
+    order = np.argsort(values, kind="stable")
+    total = np.cumsum(weights[order], dtype=np.float64)
+    found: np.ndarray = np.interp(
+        np.array([0.25, 0.5, 0.75]) * total[-1], total - weights[order] / 2, values[order].astype(np.float64)
+    )
+    return found
 
 
 def updates(rec: Buckets) -> Updates:
@@ -167,7 +261,35 @@ def put(data: dict[str, np.ndarray], step: int, norms: np.ndarray) -> None:
 def next_due(data: Mapping[str, np.ndarray]) -> int:
     """The first step that the next sample may be of."""
     at = data["moved_at"]
-    return (int(at[-1]) // int(at[0]) + 1) * int(at[0]) if len(at) > 1 else 0
+    return next_after(int(at[-1]), int(at[0])) if len(at) > 1 else 0
+
+
+def gaps(every: int) -> tuple[int, ...]:
+    """The numbers of steps that may be between two samples: powers of 2, and at most `every`.
+
+    >>> gaps(12)
+    (1, 2, 4, 8, 12)
+    """
+    powers = (2**k for k in range(every.bit_length()))
+    return (*(gap for gap in powers if gap < every), every)
+
+
+def next_after(step: int, every: int) -> int:
+    """The first step after a sample that may be the next; steps of any library, traced or not, go by the same rule.
+
+    >>> [next_after(step, 64) for step in (0, 15, 16, 500, 512)]
+    [1, 16, 18, 512, 576]
+    """
+    gap = max(gap for gap in gaps(every) if gap == 1 or step >= _DENSE * gap)
+    return (step // gap + 1) * gap
+
+
+def gap_at(step: Any, every: int, where: Callable[[Any, Any, Any], Any]) -> Any:
+    """The steps between two samples at a traced step; `where` is that of its library."""
+    found: Any = 1
+    for gap in gaps(every):
+        found = where(step >= _DENSE * gap, gap, found)
+    return found
 
 
 def init(data: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -202,13 +324,22 @@ def traced(
         moved, at = where(x[1][2] == ROOM, _thinned, x)
         every, count = at[0], at[2]
         moves = (new[2] != 0).any()  # a step that moved nothing, of MultiSteps say, is none
-        due = jnp.where(moves, (step // every + 1) * every, at[1])
+        gap = jnp.where(step >= _DENSE * every, every, _power_of_2(jnp.maximum(step // _DENSE, 1)))
+        due = jnp.where(moves, (step // gap + 1) * gap, at[1])
         moved = moved.at[:, count].set(new)
         return moved, at.at[3 + count].set(step).at[1].set(due).at[2].add(moves.astype(np.int32))
 
     due = (step >= state["moved_at"][1]) & ~skipped
     moved, at = where(due, sampled, (state["moved"], state["moved_at"]))
     return {"moved": moved, "moved_at": at}
+
+
+def _power_of_2(x: Array) -> Array:
+    """The largest power of 2 that is at most x."""
+    from .._steps.jax import jax, jnp
+
+    found: Array = jnp.left_shift(jnp.ones_like(x), 31 - jax.lax.clz(x))
+    return found
 
 
 def _thinned(x: tuple[Array, Array]) -> tuple[Array, Array]:

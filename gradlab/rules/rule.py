@@ -20,12 +20,13 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
 from .._base.arrays import Array, flush, is_jax, is_traced, namespace, quiet
-from .._base.errors import InvalidArgumentError
+from .._base.errors import InvalidArgumentError, PrecisionWarning, warn
 from .._base.types import Namespace, Number
 
 Slots: TypeAlias = tuple[Array, ...]
@@ -116,7 +117,29 @@ class Rule:
     def _in(self, dtype: Any) -> Self:
         """The rule with its numbers rounded to `dtype`, as the originals round theirs: 1 - 0.999 depends on it."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        if np.dtype(dtype).itemsize == 2:
+            for name, x in fields.items():
+                if isinstance(x, float):
+                    _warn_if_lost(type(self).__name__, name, x, np.dtype(dtype))
         return dataclasses.replace(self, **{n: rounded(x, dtype) for n, x in fields.items() if _is_number(x)})
+
+
+@cache
+def _warn_if_lost(rule: str, name: str, x: float, dtype: np.dtype[Any]) -> None:
+    """Warn, once, of a number that is another kind of number in a dtype of 16 bits."""
+    short = float(rounded(x, dtype))
+    if 0 < x < 1 and short == 1:
+        effect = "what decays by it never changes, and a step may divide by epsilon alone"
+    elif x != 0 and short == 0:
+        effect = "a step may divide 0 by 0" if "epsilon" in name else "it has no effect"
+    else:
+        return
+    warn(
+        f"{rule} has {name}={x:g}, which is {short:g} in {dtype.name}, as in TensorFlow's kernels of 16 bits: "
+        f"{effect}. Keep the weights in float32, pass a {name} that is not lost there, or use gl.optax.from_rule with "
+        "the rule, which steps in float32",
+        PrecisionWarning,
+    )
 
 
 _means: ContextVar[Callable[[Array], Array] | None] = ContextVar("means of columns", default=None)

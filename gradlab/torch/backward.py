@@ -16,6 +16,9 @@ _DEFERRALS = 3
 class AfterBackward:
     """Calls a function after each backward, when gradients are accumulated, and all-reduced where there are replicas.
 
+    `begin` is called as well, when the first gradient of a backward is there: with its parameter, or with another
+    tensor where parameters are sharded.
+
     A hook of a parameter runs before the all-reduce of DDP, and where parameters are sharded (FSDP2) it never runs.
     Hence hooks here only ask to be called when the backward they are in is over.
 
@@ -25,10 +28,14 @@ class AfterBackward:
     """
 
     def __init__(
-        self, call: Callable[[], object], parameters: Iterable[torch.nn.Parameter], model: torch.nn.Module | None
+        self,
+        call: Callable[[], object],
+        parameters: Iterable[torch.nn.Parameter],
+        model: torch.nn.Module | None,
+        begin: Callable[[Any], object],
     ) -> None:
-
-        self._call, self._backward, self.is_awaited = call, -1, False
+        self._call, self._begin = call, begin
+        self._backward, self.is_awaited = -1, False
         heard = self._first_in_backward(outside_graphs(self._heard))
         self._hooks = [_on_gradient(p, heard) for p in parameters if p.is_leaf and p.is_floating_point()]
         for module in model.modules() if model is not None else ():
@@ -62,12 +69,13 @@ class AfterBackward:
 
         return hook
 
-    def _heard(self, _: Any) -> None:
+    def _heard(self, first: Any) -> None:
         """Ask to be called at the end of this backward, once; one that raised never came to its end."""
         import torch
 
         if self._hooks and self._backward != (this := torch._C._current_graph_task_id()):
             self._backward, self.is_awaited = this, True
+            self._begin(first)
             self._defer(_DEFERRALS)
 
     def _defer(self, times: int) -> None:

@@ -41,21 +41,19 @@ def lightning_callback(recorder: Recorder, *, optimizer: int | None = None, **op
     class RecorderCallback(library.Callback):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
             self.recording: Recording | None = None
-            self._loss: Any = None
 
         def on_train_start(self, trainer: Any, pl_module: Any) -> None:
             scaler = getattr(trainer.precision_plugin, "scaler", None)
             moving = _only(trainer.optimizers, optimizer)
-            self._loss, self.recording = None, record(recorder, pl_module, moving, **{"scaler": scaler, **options})
+            # Lightning divides the loss of each micro-batch by their number before it comes here.
+            given = {"scaler": scaler, "notes": "sum", **options}
+            self.recording = record(recorder, pl_module, moving, **given)
 
         def on_before_backward(self, trainer: Any, pl_module: Any, loss: Any) -> None:
             if self.recording is None or "loss" not in self.recording.scalars:
                 return
             scale = scale_of(getattr(trainer.precision_plugin, "scaler", None))
-            loss = loss.detach() if scale is None else loss.detach() / scale
-            first = self._loss is None or self._loss[0] != self.recording.steps
-            self._loss = self.recording.steps, (loss if first else self._loss[1] + loss)
-            self.recording.note(loss=self._loss[1])
+            self.recording.note(loss=loss.detach() if scale is None else loss.detach() / scale)
 
         def on_train_end(self, trainer: Any, pl_module: Any) -> None:
             if self.recording is not None:

@@ -43,3 +43,17 @@ def doubt(after_backward: np.ndarray, at_step: np.ndarray, processes: int) -> st
             "of the recording when you have"
         )
     return None
+
+
+def clipped_with_scale(after_backward: np.ndarray, before_unscaling: np.ndarray, scale: float) -> str | None:
+    """Return what to warn of, given norms without the scale, if gradients shrank while they still had it."""
+    known = np.isfinite(after_backward) & np.isfinite(before_unscaling) & (after_backward > 0)
+    if not known.any() or (before_unscaling[known] >= after_backward[known] * (1 - _CLOSE)).any():
+        return None
+    true, clipped = np.linalg.norm(after_backward[known]), np.linalg.norm(before_unscaling[known])
+    return (
+        f"gradients shrank before unscale_, as by a clip that sees the loss scale of {scale:g}: their global norm was "
+        f"{true:.3g} after backward, for the clip it was {true * scale:.3g}, and {clipped:.3g} is left of it without "
+        "the scale. Call scaler.unscale_(optimizer) before the clip. Norms are recorded as they were before the clip, "
+        "without the scale"
+    )

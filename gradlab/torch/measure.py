@@ -34,6 +34,14 @@ def counted(g: Tensor) -> Tensor:
     return counts
 
 
+def shifted(counts: Tensor, powers: int) -> Tensor:
+    """The counts of 2**powers times the gradient; what leaves the bins is in the ones at the ends."""
+    import torch
+
+    bins = (torch.arange(BINS, device=counts.device) + powers).clamp(0, BINS - 1)
+    return torch.zeros_like(counts).index_add_(0, bins, counts)
+
+
 def careful(g: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Norm, largest and not finite for whatever the tensor holds, as `gradlab.record.measure.careful` has it."""
     import torch

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..record import Recorder
+from ..record.updates import next_after
 from .sharded import local
 from .waiting import DeviceSteps, HostSteps
 
@@ -41,5 +42,4 @@ class Moving:
             return
         change = [a.float() - b.float() for a, b in zip(now, before, strict=True)]
         steps.sample(self._step, [self._gradient, steps.norms_of(before), steps.norms_of(change)])
-        every = self._recorder._samples_every()
-        self._next = (self._step // every + 1) * every
+        self._next = next_after(self._step, self._recorder._samples_every())

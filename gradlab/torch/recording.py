@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from .._base.errors import InvalidArgumentError, RecordingWarning, warn
 from .._base.extras import need
+from .._base.options import check_choice
 from ..record import Recorder, noise
 from ..record.attached import Attached, attached_to
 from .backward import AfterBackward, outside_graphs
-from .doubts import doubt, is_looked_at
+from .doubts import clipped_with_scale, doubt, is_looked_at
+from .measure import shifted
 from .micro_batches import MicroBatches
 from .moving import Moving
+from .notes import Notes, processes
 from .parameters import device_of, moved_by, require_room, to_record
 from .scaling import innermost, listen, scale_of, stop_listening
 from .sharded import ShardedSteps, is_sharded, local
@@ -37,6 +41,8 @@ def record(
     all_parameters: bool = False,
     weights: bool = False,
     noise_scale: bool = False,
+    notes: Literal["mean", "sum"] = "mean",
+    across_processes: bool = False,
 ) -> Recording:
     """Record the gradients of every step of `optimizer`, under the names of `model.named_parameters()`.
 
@@ -51,7 +57,10 @@ def record(
     are those of the model inside torch.compile and DistributedDataParallel.
 
     A step that a GradScaler skips because gradients overflowed is recorded as skipped, with its scale and the tensors
-    that hold NaN or Inf. Of one that your own code skips tell `skip()` of what comes back; otherwise it has no row.
+    that hold NaN or Inf. So is one that your own code skips, as `if norm.isfinite(): optimizer.step()` does, where its
+    gradients hold NaN or Inf: with `before_clip`, once the next backward starts from gradients that are None, or zeroed
+    in place. Where they are finite it may as well be the backward of an evaluation, so it has no row, and a
+    `gl.errors.RecordingWarning` says so once; tell `skip()` of what comes back of a step that is skipped.
 
     Args:
         recorder: takes the steps, from the first step on.
@@ -59,7 +68,7 @@ def record(
         optimizer: one that is a torch.optim.Optimizer. Two optimizers need a recorder each.
         before_clip: where to measure. If you take a loss scale off or average over processes yourself, call `measure()`
             of what comes back when you have; a change that looks like it is warned of.
-        scalars: names that `note` may be given.
+        scalars: names that `note` may be given. Each is of this process alone, unless `across_processes` is set.
         every: steps between two hand-overs to the recorder.
         scaler: a GradScaler, or an object with its methods. torch's own are found by themselves at their first step.
         all_parameters: make room for all parameters of the model, for those that `add_param_group` gives the optimizer
@@ -69,6 +78,10 @@ def record(
         noise_scale: the norms of what each backward adds to .grad as well, on each replica of DistributedDataParallel,
             for `Recorder.noise_scale`: of steps of several micro-batches, or replicas. New gradients are to
             be None, as `zero_grad()` leaves them.
+        notes: what a step has of a number that `note` was given for each of its micro-batches: their "mean", or their
+            "sum", which is right where the loop divides each loss by the number of micro-batches.
+        across_processes: record the mean of such a number over all processes of torch.distributed. Every process
+            then needs a recording and has to note the same names, as this is an all-reduce in each step.
 
     Returns: a `Recording`; its `close()` ends it and returns the recorder. It is a context manager, too. A recorder
         that was attached before goes on with the new one, with a warning.
@@ -105,6 +118,7 @@ def record(
         )
     if every < 1:
         raise InvalidArgumentError(f"every must be >= 1, got {every}")
+    check_choice("notes", notes, ("mean", "sum"))
     if scaler is not None and not all(hasattr(scaler, name) for name in ("unscale_", "step", "get_scale")):
         raise TypeError(f"scaler must have the methods of torch.amp.GradScaler, got {type(scaler).__name__}")
     optimizer = innermost(optimizer)
@@ -119,7 +133,8 @@ def record(
     named = tuple(parameters.values())
     micro = MicroBatches(named, whole) if noise_scale else None
     moving = Moving(recorder, named) if weights else None
-    return Recording(recorder, named, optimizer, whole, before_clip, tuple(scalars), every, scaler, moving, micro)
+    noted = Notes(tuple(scalars), notes, across_processes)
+    return Recording(recorder, named, optimizer, whole, before_clip, noted, every, scaler, moving, micro)
 
 
 class Recording(Attached[Recorder]):
@@ -145,7 +160,7 @@ class Recording(Attached[Recorder]):
         optimizer: torch.optim.Optimizer,
         model: torch.nn.Module | None,
         before_clip: bool,
-        scalars: tuple[str, ...],
+        notes: Notes,
         every: int,
         scaler: Any,
         moving: Moving | None,
@@ -154,7 +169,10 @@ class Recording(Attached[Recorder]):
         self.recorder, self._moving, self._micro = recorder, moving, micro
         self._optimizer, self._parameters, self._scaler = optimizer, parameters, scaler
         self._known = {id(p) for p in self._parameters}
-        self.scalars, self._every = scalars, every
+        self.scalars, self._every = notes.names, every
+        self._notes = notes
+        self._has_closure = False  # while a step runs that calls backward itself
+        self._unapplied = False  # whether it was warned of a gradient that no step used
         self._clock = float("nan")
         self.steps = recorder.seen
         self._doubted = False
@@ -164,8 +182,9 @@ class Recording(Attached[Recorder]):
             optimizer.register_step_pre_hook(outside_graphs(self._before_step)),
             optimizer.register_step_post_hook(outside_graphs(self._after_step)),
         ]
-        self._backward = AfterBackward(self._after_backward, self._parameters, model) if before_clip else None
-        if self._backward:
+        self._backward: AfterBackward | None = None
+        if before_clip:
+            self._backward = AfterBackward(self._after_backward, self._parameters, model, self._backward_begins)
             self._hooks.append(self._backward)
         if micro:
             self._hooks.append(micro)
@@ -212,18 +231,23 @@ class Recording(Attached[Recorder]):
     def note(self, **scalars: Any) -> None:
         """Numbers of the step to come, such as loss=loss, before `optimizer.step()`; a tensor stays on its device.
 
-        Raises ValueError: a name that `record` was not told, or more than one number.
-        """
-        import torch
+        Called for each micro-batch of a step, its mean is recorded, or the sum where `record` was given notes="sum".
 
-        for name, value in scalars.items():
-            if name not in self.scalars:
-                raise InvalidArgumentError(f"{name} is not among scalars={self.scalars} that record was given; add it")
-            number = value.detach() if isinstance(value, torch.Tensor) else torch.as_tensor(value)
-            if number.numel() != 1:
-                shape = tuple(number.shape)
-                raise InvalidArgumentError(f"{name} must be one number for each step, got shape {shape}; give its mean")
-            self._noted[name] = number
+        Raises ValueError: a name that `record` was not told, or more than one number.
+
+        >>> import torch
+        >>> w = torch.nn.Parameter(torch.ones(2))
+        >>> optimizer = torch.optim.SGD([w], lr=0.1)
+        >>> with record(Recorder(), [("w", w)], optimizer) as recording:
+        ...     for scale in (1.0, 3.0):
+        ...         loss = w.sum() * scale
+        ...         loss.backward()
+        ...         recording.note(loss=loss)
+        ...     _ = optimizer.step()
+        >>> recording.recorder["loss"].tolist()
+        [4.0]
+        """
+        self._notes.add(scalars)
 
     @property
     def groups(self) -> dict[str, tuple[str, ...]]:
@@ -236,7 +260,7 @@ class Recording(Attached[Recorder]):
         return {str(g.get("name", k)): tuple(names[id(p)] for p in g["params"] if id(p) in names) for k, g in groups}
 
     def __repr__(self) -> str:
-        return f"<gradlab.torch.Recording of {self.recorder.budget}>"
+        return f"<gradlab.torch.Recording of {self.recorder.budget}; {self._notes.in_words}>"
 
     def flush(self) -> Recorder:
         """Hand the steps so far to the recorder, as reading it does, too, and return it. It waits for the device."""
@@ -248,6 +272,8 @@ class Recording(Attached[Recorder]):
         for hook in self._hooks:
             hook.remove()
         stop_listening(self._optimizer, self)
+        if self._hooks and self._found and self._steps.holds_nonfinite(self._found):
+            self._commit(skipped=True)  # the last step, which the loop did not take
         self._hooks = []
         self.flush()
         self._leave()
@@ -271,19 +297,67 @@ class Recording(Attached[Recorder]):
         """Be ready for another step."""
         self._found: dict[int, Any] = {}  # of the step to come: what was measured, by number of the parameter,
         self._counted: dict[int, Any] = {}  # and counted,
-        self._noted: dict[str, Any] = {}  # and noted,
+        self._versions: dict[int, int] = {}  # how often its .grad was changed by then,
+        self._measured_scale: Any = None  # the scale that was taken off,
         self._by_hand = False  # whether the user said when to measure,
         self._unscaled = False  # whether its scaler has taken the scale off,
         self._awaited = False  # and whether its scaler has begun the step, and might skip it
         self._counting = self.steps % self.recorder.layout.histogram_every == 0
 
     def _after_backward(self) -> None:
+        self._notes.backward_is_over()
         self._measure_all()
         self._by_hand = False
+
+    def _backward_begins(self, first: Any) -> None:
+        """Settle what was measured if this backward starts anew: no step has used it, and none will.
+
+        `first` has its gradient already, others don't.
+        """
+        if not self._found or self._has_closure or not self._starts_anew(first):
+            return
+        if self._steps.holds_nonfinite(self._found):
+            kept = self._notes.of_the_next_step()
+            self._commit(skipped=True, is_over=True)
+            self._notes.put_back(kept)
+            return
+        if not self._unapplied:
+            self._unapplied = True
+            warn(
+                "gradients were measured that no step has used: the next backward started anew without "
+                "optimizer.step() between. They are finite, so they are left out, as those of an evaluation or of "
+                "another model's loss. If your loop skips such steps on purpose, call skip() of the recording where it "
+                "does, or later steps are numbered too low",
+                RecordingWarning,
+            )
+        self._notes.forget_before_the_next_step()
+        self._begin()
+
+    def _starts_anew(self, first: Any) -> bool:
+        """Tell whether .grad of the parameters measured has been set to None, or to zeros, since."""
+        import torch
+
+        others = [k for k in self._found if self._parameters[k] is not first]
+        if not others:  # the only one has its new gradient: a tensor that was added to has changed since
+            (k,) = self._found
+            grad = self._parameters[k].grad
+            return grad is not None and not grad.requires_grad and local(grad)._version <= self._versions.get(k, -1)
+        for k in others:
+            grad = self._parameters[k].grad
+            if grad is None:
+                continue
+            grad = local(grad.detach())
+            if grad._version == self._versions.get(k):
+                return False
+            values = grad.coalesce().values() if grad.is_sparse else grad
+            if torch.count_nonzero(values):  # waits for a device, but only where somebody changed gradients
+                return False
+        return True
 
     def _measure_all(self) -> None:
         """Measure all gradients that the optimizer will use, without the scale that they may still have."""
         scale = None if self._unscaled else scale_of(self._scaler)
+        self._measured_scale = scale
         self._moved = {id(p) for p in moved_by(self._optimizer)}
         for k, p in enumerate(self._parameters):
             self._measure(k, p, scale)
@@ -299,6 +373,8 @@ class Recording(Attached[Recorder]):
             self.flush()
             self._settle()
         self._found[k] = self._steps.measured(k, g)
+        if p.grad is not None:
+            self._versions[k] = local(p.grad)._version
         if self._counting:
             self._counted[k] = self._steps.counted(k, g)
 
@@ -313,7 +389,8 @@ class Recording(Attached[Recorder]):
         self._moved = require_room(optimizer, self._known)
         if self._moving:
             self._moving.begin(self.steps)
-        if not _has_closure(args, kwargs):
+        self._has_closure = _has_closure(args, kwargs)
+        if not self._has_closure:
             scale = getattr(optimizer, "grad_scale", None)  # that a GradScaler left to a fused optimizer
             self._require_measured()
             self._complete(scale)
@@ -322,22 +399,47 @@ class Recording(Attached[Recorder]):
 
     def _after_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
         if _has_closure(args, kwargs):  # whose last call has left its gradients
+            self._has_closure = False
             self._complete()
             self._commit()
         if self._moving:
             self._moving.end(self._steps)
 
+    def _scaler_unscales(self, scaler: Any) -> None:
+        """`scaler.unscale_(optimizer)` begins: warn, once, if something has shrunk gradients with their scale on."""
+        scale = scale_of(scaler)
+        if scale is None or self._doubted or self._by_hand or not self._found or not is_looked_at(self.steps):
+            return
+        measured, now = self._norms_then_and_now(self._measured_scale)
+        if self._measured_scale is None:
+            measured, now = measured / float(scale), now / float(scale)
+        if message := clipped_with_scale(measured, now, float(scale)):
+            self._doubted = True
+            warn(message, RecordingWarning)
+
     def _scaler_unscaled(self, scaler: Any) -> None:
         """`scaler.unscale_(optimizer)` is done."""
-        found, self._scaler, self._unscaled = self._scaler is None, scaler, True
-        if found and self._found and not self._by_hand:  # what was measured after backward has the scale
-            self._measure_all()
+        self._know(scaler)
+        self._unscaled = True
 
     def _scaler_steps(self, scaler: Any) -> None:
         """`scaler.step(optimizer)` begins."""
-        found, self._scaler, self._awaited = self._scaler is None, scaler, True
-        if found and self._found and not self._by_hand:
-            self._measure_all()
+        self._know(scaler)
+        self._awaited = True
+
+    def _know(self, scaler: Any) -> None:
+        """Take the scale of a scaler that nobody told of off what was measured after backward.
+
+        What is in .grad now is not measured again: a clip may have been there.
+        """
+        is_new, self._scaler = self._scaler is None, scaler
+        scale = scale_of(scaler)
+        if not is_new or scale is None or not self._found or self._by_hand or self._measured_scale is not None:
+            return
+        factor = 1 / float(scale)
+        self._measured_scale = scale
+        self._found = {k: self._steps.scaled(part, factor) for k, part in self._found.items()}
+        self._counted = {k: shifted(counts, round(math.log2(factor))) for k, counts in self._counted.items()}
 
     def _scaler_stepped(self, scaler: Any) -> None:
         """`scaler.step(optimizer)` is done; where the optimizer heard nothing of it, it was skipped."""
@@ -352,11 +454,11 @@ class Recording(Attached[Recorder]):
             if p.grad is None or k not in self._found:
                 self._measure(k, p, scale)
 
-    def _commit(self, skipped: Any = None) -> None:
-        """One step, of which all is measured."""
-        now = time.perf_counter()
-        numbers = {**self._noted, "seconds": now - self._clock, "scale": scale_of(self._scaler), "skipped": skipped}
-        if self._micro:
+    def _commit(self, skipped: Any = None, is_over: bool = False) -> None:
+        """One step, of which all is measured; `is_over` if the next one's backward has begun."""
+        now, noted = time.perf_counter(), self._notes.take(self._device)
+        numbers = {**noted, "seconds": now - self._clock, "scale": scale_of(self._scaler), "skipped": skipped}
+        if self._micro and not is_over:
             numbers |= {} if self._by_hand else self._micro.numbers(numbers["scale"])
             self._micro.begin()
         self._steps.append(self._found, self._counted, {name: x for name, x in numbers.items() if x is not None})
@@ -381,19 +483,20 @@ class Recording(Attached[Recorder]):
         """Warn, once, if gradients have changed since backward as no clip changes them."""
         if self._doubted or self._by_hand or not self._found or not is_looked_at(self.steps):
             return
-        import torch.distributed as dist
-
-        now = {k: self._gradient(self._parameters[k], scale) for k in self._found}
-        norms = [
-            (self._steps.norm(self._found[k]), self._steps.norm(self._steps.measured(k, g)))
-            for k, g in now.items()
-            if g is not None
-        ]
-        processes = dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
-        after_backward, at_step = np.reshape(norms, (-1, 2)).T
-        if message := doubt(after_backward, at_step, processes):
+        after_backward, at_step = self._norms_then_and_now(scale)
+        if message := doubt(after_backward, at_step, processes()):
             self._doubted = True
             warn(message, RecordingWarning)
+
+    def _norms_then_and_now(self, scale: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Norms of the gradients as they were measured, and as they are now, divided by the scale."""
+        norms = []
+        for k, part in self._found.items():
+            g = self._gradient(self._parameters[k], scale)
+            if g is not None:
+                norms.append((self._steps.norm(part), self._steps.norm(self._steps.measured(k, g))))
+        then, now = np.reshape(norms, (-1, 2)).T
+        return then, now
 
 
 def _has_closure(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:

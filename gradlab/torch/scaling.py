@@ -16,6 +16,8 @@ Scaler = Any
 class Listener(Protocol):
     """A recording, told what a scaler does to its optimizer."""
 
+    def _scaler_unscales(self, scaler: Scaler) -> None: ...
+
     def _scaler_unscaled(self, scaler: Scaler) -> None: ...
 
     def _scaler_steps(self, scaler: Scaler) -> None: ...
@@ -80,6 +82,8 @@ def _scaler_classes(scaler: Scaler) -> Iterator[type]:
 def _unscaling(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def unscale_(self: Scaler, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+        for listener in _of(optimizer):
+            listener._scaler_unscales(self)
         result = original(self, optimizer, *args, **kwargs)
         for listener in _of(optimizer):
             listener._scaler_unscaled(self)

@@ -80,6 +80,10 @@ class ShardedSteps(DeviceSteps):
         squares = torch.where(counts, super().norms_of(tensors).double().square(), 0.0)
         return self._reduced(squares, "SUM").sqrt().float()
 
+    def holds_nonfinite(self, found: Mapping[int, Any]) -> bool:
+        """Tell whether a gradient has an entry that is not finite on any process. It waits for all of them."""
+        return bool(self._reduced(sum(part[2] for part in found.values()), "SUM") > 0)
+
     def append(self, found: Mapping[int, Any], counts: Mapping[int, Tensor], numbers: Numbers) -> None:
         """Add what all processes measured and counted together."""
         super().append(self._summed(found), self._counts_summed(counts) if counts else counts, numbers)

@@ -49,6 +49,23 @@ class HostSteps:
         """Return how many entries of a gradient have which size."""
         return counted(g)
 
+    def scaled(self, part: Part, factor: float) -> Part:
+        """Return what would have been measured of `factor` times the gradient."""
+        if isinstance(part, np.ndarray):
+            return part * np.float32(factor)
+        (norm, largest, nonfinite), entries = part
+        return (norm * factor, largest * factor, nonfinite), entries * np.float32(factor)
+
+    def holds_nonfinite(self, found: Mapping[int, Part]) -> bool:
+        """Tell whether a gradient that was measured has an entry that is not finite."""
+        for part in found.values():
+            if isinstance(part, np.ndarray):
+                if not np.isfinite(part).all():
+                    return True
+            elif part[0][2]:
+                return True
+        return False
+
     def norm(self, part: Any) -> float:
         """The norm of a gradient that was measured."""
         return float(careful(part)[0]) if isinstance(part, np.ndarray) else part[0][0]
@@ -108,6 +125,15 @@ class DeviceSteps:
     def counted(self, k: int, g: Tensor) -> Tensor:
         """Return how many entries of a gradient have which size."""
         return counted(g)
+
+    def scaled(self, part: Any, factor: float) -> Any:
+        """Return what would have been measured of `factor` times the gradient."""
+        norm, largest, nonfinite, entries = part
+        return norm * factor, largest * factor, nonfinite, entries * factor
+
+    def holds_nonfinite(self, found: Mapping[int, Any]) -> bool:
+        """Tell whether a gradient that was measured has an entry that is not finite. It waits for the device."""
+        return bool(sum(part[2] for part in found.values()) > 0)
 
     def norm(self, part: Any) -> float:
         """The norm of a gradient that was measured. It waits for the device."""

@@ -1,12 +1,16 @@
 """JSON with a checksum: read as it was written or refused; files of before are read."""
 
 import json
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gradlab._files.archive import Archive
+from gradlab._files.log import is_log, records
 from gradlab._files.seal import read_json, sealed, unsealed, write_json
 from gradlab.errors import DataLossError
 from tests._files.damage import damaged, rewrite
@@ -55,3 +59,20 @@ def test_what_is_refused(tmp_path: Path, text: str, said: str) -> None:
 def test_files_of_before(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"a": 1}')
     assert read_json(tmp_path / "a.json", "test", (0, 1)) == {"a": 1}
+
+
+@pytest.mark.parametrize("read", [
+    lambda path: Archive(path, "example", (1,)),
+    lambda path: read_json(path, "example", (1,)),
+    lambda path: next(records(path)),
+    is_log,
+], ids=["archive", "json", "records", "is_log"])  # fmt: skip
+@pytest.mark.parametrize("kind", ["a link to a device", "a pipe"])
+def test_what_may_never_end_is_refused_before_it_is_read(tmp_path: Path, read: Any, kind: str) -> None:
+    path = tmp_path / "shard.npz"
+    if kind == "a pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+    with pytest.raises(DataLossError, match="a device or a pipe"):
+        read(path)

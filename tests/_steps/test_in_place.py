@@ -12,6 +12,9 @@ import gradlab as gl
 from gradlab import apply, in_place
 from tests import ways
 
+# Rules with their usual constants, some of which 16 bits cannot hold; what is said of that is in test_rule.py.
+pytestmark = pytest.mark.filterwarnings("ignore::gradlab.errors.PrecisionWarning")
+
 RULES = gl.rules.catalog()
 RNG = np.random.default_rng(11)
 _START = RNG.bit_generator.state

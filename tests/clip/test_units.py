@@ -81,3 +81,16 @@ def test_a_vector_with_axes_of_one_is_a_vector_as_in_optax(shape: tuple[int, ...
 def test_axes_that_are_none_are_refused(axis: Any, error: type[Exception]) -> None:
     with pytest.raises(error, match="axis must"):
         gl.adaptive_grad_clip([np.ones((2, 2))], [np.ones((2, 2))], 0.5, axis=axis)
+
+
+@pytest.mark.parametrize("make", [np.float32, np.array, jnp.asarray], ids=["NumPy number", "NumPy", "JAX"])
+def test_a_tensor_without_axes_is_a_block(make: Any) -> None:
+    (clipped,) = gl.clip_by_block_rms([make(3.0)], 1.0)
+    assert float(clipped) == 1.0 and np.shape(clipped) == ()
+    assert float(gl.clip_by_block_rms(make(3.0), 1.0)) == 1.0
+
+
+def test_an_array_alone_is_one_block_as_in_optax() -> None:
+    t = np.float32([[3.0, 4.0], [0.0, 0.0]])
+    update, _ = optax.clip_by_block_rms(1.0).update(t, optax.EmptyState())
+    np.testing.assert_allclose(gl.clip_by_block_rms(t, 1.0), update, rtol=1e-6)

@@ -31,13 +31,22 @@ def run(tx: optax.GradientTransformation, params: Any, steps: int = 3, jit: bool
     return params
 
 
-def pure_run(rule: rules.Rule, rate: Any, params: Any, steps: int = 3) -> Any:
-    def step(params: Any, state: Any, grads: Any) -> Any:
-        return pure.update(rule, rate(state["step"]) if callable(rate) else rate, state, params, grads)
+def widened(params: Any) -> Any:
+    """Weights of 16 bits as float32, in which the bridge steps them."""
+    return jax.tree.map(lambda w: w.astype("float32") if w.dtype.itemsize == 2 else w, params)
 
-    state = pure.init(rule, params)
+
+def pure_step(rule: rules.Rule, rate: Any, params: Any, state: Any, grads: Any) -> Any:
+    """The weights and the state after one step of a rule, of 16-bit weights in float32, and then rounded."""
+    new, state = pure.update(rule, rate, state, widened(params), widened(grads))
+    return jax.tree.map(lambda n, w: n.astype(w.dtype), new, params), state
+
+
+def pure_run(rule: rules.Rule, rate: Any, params: Any, steps: int = 3) -> Any:
+    state = pure.init(rule, widened(params))
     for k in range(steps):
-        params, state = step(params, state, gradients(params, k))
+        now = rate(state["step"]) if callable(rate) else rate
+        params, state = pure_step(rule, now, params, state, gradients(params, k))
     return params
 
 

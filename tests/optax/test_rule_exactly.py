@@ -77,7 +77,7 @@ def test_a_replacement_takes_the_place_of_jax_and_numpy_weights() -> None:
 
 def test_what_would_change_a_replacement_fails() -> None:
     update = {"w": Replacement(jnp.ones(2))}
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match=r"make from_rule\(..., replace=True\) the last transformation"):
         optax.scale(0.5).update(update, optax.scale(0.5).init(update))
     with pytest.raises(TypeError):
         jax.tree.map(jnp.square, update)

@@ -1,5 +1,6 @@
 """A recording in a file that grows: at any time all but the last piece is in it, and it stays small."""
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -7,9 +8,10 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab._files.log import Log
+from gradlab._files.log import Log, records
+from gradlab._files.seal import MAX_TEXT
 from gradlab.errors import DataLossError, RecordingWarning
-from gradlab.record import appending
+from gradlab.record import appending, pieces
 from gradlab.record.appending import Appended, parts_now
 
 
@@ -176,3 +178,60 @@ def test_what_cannot_be_written_at_the_end_is_said(tmp_path: Path, monkeypatch: 
     with pytest.warns(RecordingWarning) as warned:
         file.close()
     assert "is closed, and 4 steps are not in the file; the recorder has them" in str(warned[-1].message)
+
+
+def crafted(path: Path, change: dict[str, Any], dtype_and_shape: Any = None) -> None:
+    """A recording that grew by one piece, of which some arrays are others."""
+    rec = recorder()
+    go_on(rec, 1)
+    before = parts_now(rec)
+    go_on(rec, 2)
+    after = parts_now(rec)
+    assert before is not None and after is not None
+    fields, arrays = pieces.later(before, after)
+    if dtype_and_shape:
+        fields["columns"]["norm"] = dtype_and_shape
+    with Log(path, sync=False) as log:
+        log.append(*pieces.first(*before))
+        log.append(fields, {**arrays, **change})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"norm length": np.array([10**9])},
+        {"norm start": np.array([0, 0]), "norm length": np.array([4, 4]), "norm value": np.ones(8, np.float32)},
+        {"norm start": np.array([2**62]), "norm length": np.array([2**62])},
+        {"norm start": np.array([-1])},
+        {"norm value": np.ones(1, np.float32)},
+    ],
+    ids=["longer than the column", "one over the other", "an overflow", "before it", "fewer numbers"],
+)
+def test_places_that_a_piece_cannot_have_take_no_memory(tmp_path: Path, change: dict[str, Any]) -> None:
+    crafted(tmp_path / "run.rec", change)
+    tracemalloc.start()
+    with pytest.raises(DataLossError, match="its changes are not where its numbers are"):
+        gl.Recorder.load(tmp_path / "run.rec")
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 1 << 24
+
+
+@pytest.mark.parametrize("shape", [[1 << 40, 1 << 40], [-1, 4], [1.5], "8"], ids=str)
+def test_shapes_that_no_column_has_are_refused(tmp_path: Path, shape: Any) -> None:
+    crafted(tmp_path / "run.rec", {}, ["<f4", shape])
+    with pytest.raises(DataLossError, match=r"max_bytes allows|is not a shape"):
+        gl.Recorder.load(tmp_path / "run.rec")
+
+
+def test_max_bytes_holds_for_the_first_piece_and_for_a_record(tmp_path: Path) -> None:
+    rec, path = recorder(), tmp_path / "run.rec"
+    with rec.append_to(path, seconds=0):
+        go_on(rec, 3)
+    with pytest.raises(DataLossError, match="max_bytes allows 100"):
+        gl.Recorder.load(path, max_bytes=100)
+    large = tmp_path / "large.log"
+    with Log(large, sync=False) as log:
+        log.append({}, {"x": np.zeros(MAX_TEXT // 8 + 100)})
+    with pytest.raises(DataLossError, match="are allowed"):
+        next(records(large, max_bytes=100))

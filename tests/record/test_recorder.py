@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.record import merge
+from gradlab.record import each, merge
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, jnp.bfloat16])
@@ -166,3 +166,75 @@ def test_whoever_reads_while_another_thread_records_loses_no_step(monkeypatch: p
         now = rec.snapshot()
         assert now.every_step("loss").tolist() == list(range(now.seen))
     assert rec.every_step("loss").tolist() == list(range(steps))
+
+
+def deleted() -> jax.Array:
+    x = jnp.ones(2)
+    x.delete()
+    return x
+
+
+NOT_REAL = {
+    "complex": (lambda: np.array([3 + 4j, 0]), "real, got complex128"),
+    "complex of JAX": (lambda: jnp.array([3 + 4j, 0]), "real, got complex64"),
+    "texts": (lambda: np.array(["a", "b"]), "numbers, got <U1"),
+    "dates": (lambda: np.array(["2020-01-01", "2020-01-02"], "M8[D]"), r"numbers, got datetime64\[D\]"),
+    "objects": (lambda: np.array([None, 1.0], object), "numbers, got object"),
+    "masked": (lambda: np.ma.array([1.0, 2.0], mask=[0, 1]), "masked array, whose mask would be lost"),
+    "deleted": (deleted, "JAX array that was deleted"),
+}
+
+
+@pytest.mark.parametrize("kind", NOT_REAL)
+def test_what_is_not_an_array_of_real_numbers_is_refused_by_name(kind: str) -> None:
+    make, words = NOT_REAL[kind]
+    rec, fine = gl.Recorder(), {"w": np.ones(2)}
+    with pytest.raises((TypeError, ValueError), match=rf"the gradient of layer/w .*{words}"):
+        rec.record({"layer": {"w": make()}})
+    with pytest.raises((TypeError, ValueError), match=rf"the gradient of w:0 .*{words}"):
+        rec.record([(make(), gl.Variable(np.ones(2), name="w"))])
+    with pytest.raises((TypeError, ValueError), match=rf"the weight of w .*{words}"):
+        rec.record(fine, weights={"w": make()})
+    assert rec.seen == 0
+    with pytest.raises((TypeError, ValueError), match=rf"the gradient of w .*{words}"):
+        rec.init({"w": make()})
+
+
+def test_complex_gradients_are_refused_in_traced_code_too() -> None:
+    rec = gl.Recorder()
+    state = rec.init({"w": np.ones(2)})
+    with pytest.raises(TypeError, match="the gradient of w must be real, got complex64"):
+        jax.jit(rec.update)(state, {"w": jnp.array([3 + 4j, 0])})
+
+
+@pytest.mark.parametrize("loss", [1j, np.complex64(1), "0.5", np.datetime64("2020-01-01")], ids=str)
+def test_scalars_that_are_not_real_numbers_are_refused_by_name(loss: Any) -> None:
+    rec = gl.Recorder()
+    with pytest.raises(TypeError, match="loss must be"):
+        rec.record({"w": np.ones(2)}, loss=loss)
+    assert rec.seen == 0
+
+
+def test_more_steps_than_can_be_counted_are_refused_and_nothing_changes() -> None:
+    rec = gl.Recorder()
+    rec.record([np.ones(2)])
+    rec.seen = each.MOST
+    for more in (
+        lambda: rec.record([np.ones(2)]),
+        lambda: rec.extend({name: [[1]] for name in ("norm", "largest", "nonfinite")} | {"entry": [[1, 1]]}),
+    ):
+        with pytest.raises(ValueError, match="at most 2,147,483,647 steps"):
+            more()
+    assert rec.seen == each.MOST
+
+
+def test_a_traced_state_does_not_count_on_below_0() -> None:
+    rec = gl.Recorder()
+    state = rec.init({"w": np.ones(2)})
+    state["at"] = state["at"].at[0].set(each.MOST - 1).at[1].set(1 << 22)
+    step = jax.jit(lambda state: rec.update(state, {"w": np.float32([3.0, 4.0])}))
+    for _ in range(2):
+        state = step(state)
+        assert int(state["at"][0]) == each.MOST
+    with pytest.raises(ValueError, match="has counted 2,147,483,647 steps"):
+        rec.absorb(state)

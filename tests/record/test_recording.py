@@ -1,6 +1,7 @@
 """What a recording says of its steps as a whole: durations, and fewer buckets, as the recorder itself would merge."""
 
 import numpy as np
+import pytest
 
 from gradlab import Recorder
 from gradlab.record.recording import condensed
@@ -47,3 +48,25 @@ def test_a_run_without_times_has_none() -> None:
     ones = np.ones((5, 1))
     rec.extend({"norm": ones, "largest": ones, "nonfinite": 0 * ones})
     assert rec.durations().size == 0
+
+
+def with_nan_at(bad: dict[int, str], steps: int, buckets: int) -> Recorder:
+    rec = Recorder(steps=buckets)
+    for k in range(steps):
+        rec.record({name: np.array([np.nan if bad.get(k) == name else 1.0]) for name in "ab"})
+    return rec
+
+
+def test_the_first_step_with_nan_is_known_however_many_share_a_bucket() -> None:
+    rec = with_nan_at({701: "b", 730: "a", 731: "b"}, 1200, 100)
+    assert rec.stride == 16
+    assert rec.first_nonfinite_step == 701
+    assert rec.first_nonfinite("b") == (701, 701)
+    assert rec.first_nonfinite("a") == (730, 731), "one bucket, in which it is one of two steps"
+
+
+def test_where_nothing_is_nan_there_is_no_first_step() -> None:
+    rec = with_nan_at({}, 5, 2)
+    assert rec.first_nonfinite_step is None and rec.first_nonfinite("a") is None
+    with pytest.raises(KeyError, match="no tensor 'c'; there are a and b"):
+        rec.first_nonfinite("c")

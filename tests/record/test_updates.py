@@ -66,7 +66,7 @@ def test_norms_and_ratios_are_those_computed_by_hand(run: Any) -> None:
     np.testing.assert_allclose(found.weight, norms([weights[k] for k in at]), 1e-5)
     np.testing.assert_allclose(found.update, norms(moved), 1e-5)
     np.testing.assert_allclose(found.ratio, norms(moved) / norms([weights[k] for k in at]), 1e-5)
-    assert run(sample_every=3).updates().step.tolist()[:2] == [0, 5]  # 3 and 4 are none, so the next one
+    assert run(sample_every=3).updates().step.tolist()[:4] == [0, 1, 2, 5]  # 3 and 4 are none, so the next one
     both = found.by_group({"all": ["w", "b"]})
     np.testing.assert_allclose(both.update[:, 0], np.linalg.norm(found.update, axis=1), 1e-6)
     with pytest.raises(ValueError, match="'all' has c, which"):
@@ -88,6 +88,62 @@ def test_long_runs_keep_samples_spread_over_all_of_it(monkeypatch: pytest.Monkey
     later = gl.Recorder(sample_every=1)
     later.load_state_dict(rec.state_dict())
     assert f"in {len(step)} of 40 steps" in str(later.summary())
+
+
+def one_ratio(ratios: list[float], **options: Any) -> gl.Recorder:
+    """A run of one tensor whose updates are these shares of its weights."""
+    rec, w = gl.Recorder(**options), {"w": np.array([3.0, 4.0])}
+    for ratio in ratios:
+        rec.record(w, weights=w, updates={"w": w["w"] * ratio})
+    return rec
+
+
+def test_samples_are_dense_at_first_and_then_rarer() -> None:
+    step = one_ratio([0.1] * 700, sample_every=64).updates().step
+    assert step[:17].tolist() == list(range(17))
+    assert step[17:26].tolist() == [18, 20, 22, 24, 26, 28, 30, 32, 36]
+    assert np.diff(step).max() == 64 and step[-3:].tolist() == [512, 576, 640]
+    assert (np.diff(step) <= np.maximum(step[:-1] / 8, 1)).all()
+
+
+@pytest.mark.exhaustive
+def test_traced_samples_are_of_the_same_steps_as_eager_ones() -> None:
+    rec, w = gl.Recorder(sample_every=12), {"w": np.float32([3.0, 4.0])}
+    state = rec.init(w, weights=w)
+    step = jax.jit(lambda state: rec.update(state, w, weights=w, updates=w))
+    for _ in range(150):
+        state = step(state)
+    assert rec.absorb(state).updates().step.tolist() == one_ratio([1.0] * 150, sample_every=12).updates().step.tolist()
+
+
+def test_the_median_is_of_all_steps_but_the_first() -> None:
+    # As Adam's: large at first, then falling by a power of the step. A plain median of samples is that of the start.
+    ratios = [5.0, 2.0, *(1 / np.arange(3, 1001))]
+    found = one_ratio(ratios).updates()
+    exact = np.percentile(ratios[8:], [25, 50, 75])
+    np.testing.assert_allclose(found.quartiles[:, 0], exact, rtol=0.05)
+    assert found.first == 8 and found.at_start[0] == pytest.approx(np.median(ratios[:8]), rel=1e-5)
+    assert int(found.stands_for.sum()) == 1000
+    assert np.nanmedian(found.ratio) > 5 * exact[1], "which is why samples are weighted"
+
+
+def test_of_few_samples_nothing_is_said() -> None:
+    found = one_ratio([5.0] * 5).updates()  # four after the first
+    assert np.isnan(found.median).all() and not found.enough
+    assert (found.outside, found.below, found.above) == ((), (), ())
+    assert "no ratio of update to weight is stated" in str(found)
+    assert one_ratio([5.0] * 6).updates().enough
+
+
+def test_tensors_below_and_above_are_told_apart() -> None:
+    rec, w = gl.Recorder(), {name: np.array([3.0, 4.0]) for name in ("slow", "usual", "fast", "still")}
+    shares = {"slow": 1e-6, "usual": 1e-3, "fast": 0.5, "still": 0.0}
+    for _ in range(20):
+        rec.record(w, weights=w, updates={name: w[name] * shares[name] for name in w})
+    found = rec.updates()
+    assert (found.below, found.above, found.still) == (("slow",), ("fast",), ("still",))
+    assert found.in_words == "below 0.0001: slow; above 0.01: fast"
+    assert "1.00e-03 (1.00e-03 to 1.00e-03)" in str(found) or "0.001 (0.001 to 0.001)" in str(found)
 
 
 def test_absent_where_no_weights_were_given(tmp_path: Path) -> None:

@@ -1,8 +1,12 @@
 """LaProp beside a run of the JAX SparseCore library 0.1.0 (rate 0.1, its defaults) in float32."""
 
 import numpy as np
+import pytest
 
 from gradlab.rules import LaProp
+
+# Rules with their usual constants, some of which 16 bits cannot hold; what is said of that is in test_rule.py.
+pytestmark = pytest.mark.filterwarnings("ignore::gradlab.errors.PrecisionWarning")
 
 F = np.float32
 GRADIENTS = ([0.1, 0.0, 2.0], [-0.3, 0.25, 1.0], [0.05, -0.5, 0.0])

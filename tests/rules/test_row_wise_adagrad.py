@@ -12,6 +12,9 @@ import gradlab as gl
 from gradlab import IndexedSlices, apply
 from gradlab.rules import Adagrad, RowWiseAdagrad
 
+# Rules with their usual constants, some of which 16 bits cannot hold; what is said of that is in test_rule.py.
+pytestmark = pytest.mark.filterwarnings("ignore::gradlab.errors.PrecisionWarning")
+
 F = np.float32
 W = F([[1.0, -2.0, 0.25, 0.75], [0.5, 4.0, -1.0, 3.0]])
 GRADIENTS = F(

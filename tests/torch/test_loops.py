@@ -10,10 +10,12 @@ backward:
 | several micro-batches                   | their sum, before the clip                                          |
 | bfloat16 autocast                       | after backward, before the clip                                     |
 | GradScaler, `unscale_` before the clip  | without the scale, before the clip                                  |
-| GradScaler, clip of scaled gradients    | without the scale, before the clip                                  |
+| GradScaler, clip of scaled gradients    | without the scale, before the clip, and a warning                   |
 | GradScaler, no clip, also fused         | without the scale                                                   |
 | GradScaler, gradients overflow          | a row that is marked as skipped, with the tensors that overflowed   |
-| a step that the loop skips              | a row that is marked as skipped, once it says so                    |
+| a step that the loop skips              | a row that is marked as skipped, once it says so, or without a word |
+|                                         | where gradients hold NaN or Inf; else a warning                     |
+| `note` in each micro-batch              | the mean of the numbers, or their sum                               |
 | a loss scale by hand                    | a warning; after `measure()` without the scale                      |
 | DDP, `no_sync`, static graph            | averaged over processes, before the clip; the same in each process  |
 | averaged by hand                        | a warning; after `measure()` averaged                               |
@@ -175,6 +177,30 @@ def test_weights_and_updates(kind: str) -> None:
     assert recording.groups == {"0": NAMES}
 
 
+@pytest.mark.parametrize("rate", [0.1, 1e-3], ids=["ruinous", "good"])
+def test_the_median_ratio_of_an_adamw_run_is_that_of_all_its_steps(rate: float) -> None:
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(
+        torch.nn.Embedding(40, 16), torch.nn.Flatten(), torch.nn.Linear(64, 64), torch.nn.LayerNorm(64),
+        torch.nn.Tanh(), torch.nn.Linear(64, 40),
+    )  # fmt: skip
+    optimizer = torch.optim.AdamW(net.parameters(), rate)
+    next_letter, ratios = torch.randperm(40), []
+    with gl.torch.record(gl.Recorder(), net, optimizer, weights=True) as recording:
+        for _ in range(120):
+            letters = torch.randint(0, 40, (32, 4))
+            optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(net(letters), next_letter[letters[:, -1]]).backward()
+            clip(net, 1.0)
+            before = [p.detach().double().clone() for p in net.parameters()]
+            optimizer.step()
+            moved = zip(before, net.parameters(), strict=True)
+            ratios.append([float((p.detach().double() - w).norm() / w.norm()) for w, p in moved])
+    found = recording.recorder.updates()
+    off = found.median / np.median(ratios[1:], axis=0)  # the bias of LayerNorm is 0 before step 0
+    assert (off < 1.3).all() and (off > 1 / 1.3).all(), off
+
+
 @pytest.mark.parametrize("divided", [True, False])
 def test_the_noise_scale_of_micro_batches(divided: bool) -> None:
     """Whether losses are divided by their number, or scaled, says nothing of the noise."""
@@ -184,7 +210,12 @@ def test_the_noise_scale_of_micro_batches(divided: bool) -> None:
     scaler = torch.amp.GradScaler("cpu")
     loss_of(net, 9).backward()  # of no step: begun anew below
     with gl.torch.record(gl.Recorder(), net, optimizer, noise_scale=True, scalars=()) as recording:
+        loss_of(net, 8).backward()  # of no step either, as is said once
+        optimizer.zero_grad()
+        with pytest.warns(gl.errors.RecordingWarning, match="no step has used"):
+            loss_of(net, 8).backward()
         for step in range(STEPS):
+            optimizer.zero_grad()
             loss_of(net, step).backward()  # a batch that the loop drops
             optimizer.zero_grad()
             for rows in parts:
@@ -256,12 +287,32 @@ def test_a_grad_scaler(order: str, given: bool, fused: bool, before_clip: bool) 
         assert (abs(middle) < 8).all()  # the scale is 2**16
 
 
-def test_a_clip_of_scaled_gradients_comes_after_what_is_recorded() -> None:
-    net = model()
+@pytest.mark.parametrize("given", [True, False])
+@pytest.mark.parametrize("unscaled", [True, False], ids=["unscaled after it", "never unscaled by hand"])
+def test_a_clip_of_scaled_gradients_is_warned_of_and_comes_after_what_is_recorded(given: bool, unscaled: bool) -> None:
+    net, expected = model(), []
     optimizer, scaler = torch.optim.SGD(net.parameters(), 0.1), torch.amp.GradScaler("cpu")
-    with gl.torch.record(gl.Recorder(), net, optimizer, scaler=scaler) as recording:
-        expected = scaled_loop(net, optimizer, scaler, "clip of scaled")
-    assert_rows(recording.recorder, expected)
+    recorder = gl.Recorder(histogram_every=1)
+    with gl.torch.record(recorder, net, optimizer, scaler=scaler if given else None):
+        for step in range(STEPS):
+            optimizer.zero_grad()
+            scaler.scale(loss_of(net, step)).backward()
+            expected.append(norms(gradients(net, step)))
+            clip(net)
+            message = "loss scale of 65536: .* before the clip"
+            with pytest.warns(gl.errors.RecordingWarning, match=message) if step == 0 else _nothing() as warned:
+                (scaler.unscale_ if unscaled else scaler.step)(optimizer)
+            if step == 0:
+                (said,) = warned
+            if unscaled:
+                scaler.step(optimizer)
+            scaler.update()
+    true = np.linalg.norm(expected[0])
+    assert f"norm was {true:.3g} after backward" in str(said.message), "what the clip saw, and the truth"
+    assert_rows(recorder, expected)
+    sizes = np.arange(64) - 32.0
+    middle = (recorder["histogram"] * sizes).sum((1, 2)) / recorder["histogram"].sum((1, 2))
+    assert (abs(middle) < 8).all()
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
@@ -338,6 +389,106 @@ def test_steps_that_the_loop_itself_skips() -> None:
     assert_rows(recording.recorder, expected)
     assert recording.recorder["skipped"].tolist() == [0, 1, 0, 0]
     assert np.isnan(recording.recorder["scale"]).all()
+
+
+@pytest.mark.parametrize("set_to_none", [True, False])
+@pytest.mark.parametrize("bad", [1, STEPS - 1], ids=["in the middle", "the last one"])
+def test_a_step_with_nan_that_the_loop_leaves_out_is_a_skipped_row(bad: int, set_to_none: bool) -> None:
+    net, expected, losses = model(), [], []
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    with gl.torch.record(gl.Recorder(), net, optimizer) as recording:
+        for step in range(STEPS):
+            optimizer.zero_grad(set_to_none=set_to_none)
+            loss = loss_of(net, step) * (float("nan") if step == bad else 1.0)
+            loss.backward()
+            expected.append([float("nan")] * len(NAMES) if step == bad else norms(gradients(net, step)))
+            recording.note(loss=loss)
+            losses.append(float(loss.detach()))
+            norm = torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+            if torch.isfinite(norm):
+                optimizer.step()
+    recorder = recording.recorder
+    assert_rows(recorder, expected)
+    assert recorder["skipped"].tolist() == [int(step == bad) for step in range(STEPS)]
+    assert (recorder.seen, recorder.skipped_steps, recorder.nonfinite_steps) == (STEPS, 1, 0)
+    np.testing.assert_allclose(recorder["loss"], losses, 1e-6)
+
+
+def test_numbers_noted_before_backward_are_of_the_step_that_is_left_out() -> None:
+    net, losses = model(), []
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    with gl.torch.record(gl.Recorder(), net, optimizer) as recording:
+        for step in range(STEPS):
+            optimizer.zero_grad()
+            loss = loss_of(net, step)
+            recording.note(loss=loss)
+            losses.append(float(loss.detach()))
+            (loss * (float("inf") if step == 1 else 1.0)).backward()
+            if all(p.grad.isfinite().all() for p in net.parameters()):
+                optimizer.step()
+    np.testing.assert_allclose(recording.recorder["loss"], losses, 1e-6)
+    assert recording.recorder["skipped"].tolist() == [0, 1, 0, 0]
+
+
+def test_micro_batches_with_nan_that_the_loop_leaves_out_are_one_skipped_row() -> None:
+    net = model()
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    with gl.torch.record(gl.Recorder(), net, optimizer) as recording:
+        for step in range(3):
+            for part in (slice(0, 4), slice(4, 8)):
+                (loss_of(net, step, part) * (float("nan") if step == 1 and part.start else 1.0)).backward()
+            if all(p.grad.isfinite().all() for p in net.parameters()):
+                optimizer.step()
+            optimizer.zero_grad()
+    assert recording.recorder["skipped"].tolist() == [0, 1, 0]
+
+
+def test_finite_gradients_that_no_step_uses_are_warned_of_once_and_left_out() -> None:
+    net, expected = model(), []
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    with gl.torch.record(gl.Recorder(), net, optimizer) as recording:
+        for step in range(STEPS):
+            loss_of(net, step + 10).backward()  # an evaluation's
+            optimizer.zero_grad()
+            warned = step == 0
+            message = "no step has used.*call skip()"
+            with pytest.warns(gl.errors.RecordingWarning, match=message) if warned else _nothing():
+                loss_of(net, step).backward()
+            expected.append(norms(gradients(net, step)))
+            optimizer.step()
+            optimizer.zero_grad()
+    assert_rows(recording.recorder, expected)
+    assert recording.recorder.skipped_steps == 0
+
+
+def test_a_clip_of_each_micro_batch_does_not_look_like_a_new_start() -> None:
+    net = model()
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    with gl.torch.record(gl.Recorder(), net, optimizer) as recording:
+        for step in range(STEPS):
+            for part in (slice(0, 4), slice(4, 8)):
+                loss_of(net, step, part).backward()
+                clip(net, 1e3)
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=False)
+    assert recording.recorder.seen == STEPS and recording.recorder.skipped_steps == 0
+
+
+@pytest.mark.parametrize(("notes", "share"), [("mean", 1.0), ("sum", 0.5)])
+def test_numbers_of_micro_batches_are_those_of_the_step(notes: Any, share: float) -> None:
+    net, losses = model(), []
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    with gl.torch.record(gl.Recorder(), net, optimizer, notes=notes) as recording:
+        for step in range(STEPS):
+            losses.append(float(loss_of(net, step).detach()))
+            for part in (slice(0, 4), slice(4, 8)):
+                loss = loss_of(net, step, part) * share
+                loss.backward()
+                recording.note(loss=loss)
+            optimizer.step()
+            optimizer.zero_grad()
+    np.testing.assert_allclose(recording.recorder["loss"], losses, 1e-5)
+    assert f"loss: {notes} over the micro-batches of a step, of this process" in repr(recording)
 
 
 def test_other_objects_may_be_given_to_a_scaler() -> None:

@@ -159,8 +159,49 @@ def ddp_loops(rank: int) -> dict[str, Result]:
     return found
 
 
+def noted_loops(rank: int) -> dict[str, Any]:
+    """Losses that each process notes of its half of the batch, and the loss of all rows."""
+    from torch.nn.parallel import DistributedDataParallel as Ddp
+
+    found: dict[str, Any] = {}
+    for across in (True, False):
+        net, whole = Ddp(model()), []
+        optimizer = torch.optim.SGD(net.parameters(), 0.1)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            with gl.torch.record(gl.Recorder(), net, optimizer, across_processes=across) as recording:
+                for step in range(STEPS):
+                    whole.append(float(loss_of(net.module, step).detach()))
+                    net.zero_grad()
+                    loss = loss_of(net, step, rows_of(rank))
+                    loss.backward()
+                    recording.note(loss=loss)
+                    optimizer.step()
+        found["across" if across else "own"] = {
+            "loss": recording.recorder["loss"].tolist(),
+            "whole": whole,
+            "warned": [str(w.message) for w in caught if issubclass(w.category, gl.errors.RecordingWarning)],
+        }
+    return found
+
+
+def skipped_loop(rank: int) -> list[int]:
+    """Which steps were skipped, of a loop that leaves out a step in which process 1 alone has NaN."""
+    from torch.nn.parallel import DistributedDataParallel as Ddp
+
+    net = Ddp(model())
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    with gl.torch.record(gl.Recorder(), net, optimizer) as recording:
+        for step in range(STEPS):
+            net.zero_grad()
+            (loss_of(net, step, rows_of(rank)) * (np.nan if step == rank == 1 else 1)).backward()
+            if torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0).isfinite():
+                optimizer.step()
+    return recording.recorder["skipped"].tolist()
+
+
 def all_loops(rank: int) -> dict[str, dict[str, Any]]:
-    found = {"ddp": ddp_loops(rank)}
+    found: dict[str, Any] = {"ddp": ddp_loops(rank), "noted": noted_loops(rank), "skipped": skipped_loop(rank)}
     torch._dynamo.reset()
     return {**found, "fsdp": fsdp_loops(rank)}
 
@@ -208,6 +249,21 @@ def test_averages_by_hand_are_warned_of(ddp: list[dict[str, Result]]) -> None:
     for of_rank in ddp:
         (message,) = of_rank["averaged by hand, untold"]["warned"]
         assert "call measure() of the recording when you have" in message
+
+
+def test_a_noted_loss_is_of_its_process_or_the_mean_over_all(both: list[dict[str, dict[str, Any]]]) -> None:
+    for rank, of_rank in enumerate(both):
+        across, own = of_rank["noted"]["across"], of_rank["noted"]["own"]
+        np.testing.assert_allclose(across["loss"], across["whole"], rtol=1e-5)
+        assert not across["warned"]
+        assert not np.allclose(own["loss"], own["whole"], rtol=1e-2)
+        (message,) = own["warned"]
+        assert f"loss is recorded of process {rank} of 2 alone" in message and "across_processes=True" in message
+
+
+def test_a_step_that_all_processes_leave_out_is_a_skipped_row(both: list[dict[str, dict[str, Any]]]) -> None:
+    for of_rank in both:
+        assert of_rank["skipped"] == [0, 1, 0]
 
 
 def fsdp_loops(rank: int) -> dict[str, Any]:
