@@ -44,8 +44,9 @@ def test_updates_and_noise() -> None:
     report = gl.Report(rec, labs=False)
     found = {section.key: section for section in report.sections}
     assert found["updates"].sentence == (
-        "After the first 5 steps the median step changes the weights by 0.001 of their norm (half of the steps by 0.001 "
-        "to 0.001), measured in 26 of 40 steps. For 33% of the weights it is below 0.0001: deep/1/w. deep/1/frozen never moved."
+        "After the first 5 steps the median step changes the weights by 0.001 of their norm (half of the steps by "
+        "0.001 to 0.001), measured in 26 of 40 steps. For 33% of the weights it is below 0.0001: deep/1/w. "
+        "deep/1/frozen never moved."
     )
     html = found["updates"].html()
     assert "about a thousandth" in html and "by layer, in 26 of 40 steps" in html and html.count("<svg") == 2
