@@ -30,6 +30,7 @@ def record(
     They are measured inside the compiled step, where the optimizer clips, before it does: unscaled, and with
     `gradient_accumulation_steps` the mean of the micro-batches, one step for each update. On several devices they are
     those of the whole batch: with TensorFlow's strategies summed over the replicas, each of which clips its own part.
+    A step that a `train_step` of your own leaves out, by not calling the optimizer, has no row.
     A step that LossScaleOptimizer skips is recorded as skipped, with its scale and the tensors that hold NaN or Inf. A
     variable without a gradient has norm 0 in that step. No step calls back or waits; every `every` steps, and after
     each epoch, they are read. While it records, the optimizer has some variables more, which are not saved, and the

@@ -64,7 +64,9 @@ def record(
 
     Every call of `update` is a step: in front of `optax.MultiSteps` each micro-batch, inside of it each mean that the
     optimizer uses. `update(..., scale=..., skipped=...)` mark a step as `Recorder.record` has it; a loop that takes the
-    state of its optimizer back after such a step has to keep that of the recorder.
+    state of its optimizer back after such a step has to keep that of the recorder. A step for which your own code does
+    not call `update`, as `if isfinite(norm):` around it does, leaves no trace here, and later ones are numbered too
+    low: call it for each, with `optax.apply_if_finite` as `around`.
 
     On several devices gradients are to be the averaged ones, and their sharding is whatever it is. Inside `shard_map`
     each device has only its own part of a gradient that is sharded there: update outside of it.

@@ -45,8 +45,9 @@ def from_rule(rule: Any, learning_rate: Any = None, *, replace: bool = False) ->
     kernels, which `gl.train` and `gl.keras` reproduce, round all of these.
 
     There is such a u wherever the rule adds a number to the weight. Where it sets weights (`Assign`, FTRL, dual
-    averaging), where a float32 weight is rounded to 16 bits, or where XLA fuses a product and a sum under `jit`, an array may not be able to say it; the new weight
-    is then off by at most the machine epsilon times the larger of old and new weight, unless `replace` is set.
+    averaging), where a float32 weight is rounded to 16 bits, or where XLA fuses a product and a sum under `jit`, an
+    array may not be able to say it; the new weight is then off by at most the machine epsilon times the larger of old
+    and new weight, unless `replace` is set.
 
     Args:
         rule: a rule of `gl.rules`, or an optimizer with `init(values)` and `update(state, values, gradients)`:

@@ -20,6 +20,7 @@ GLOBAL, LEADING, LARGEST, SKIPPED, SCALE, SCALARS = range(6)
 NAMES = ("global_norm", "leading_norm", "largest", "skipped", "scale")
 RING = 1 << 13  # steps
 LOST = -1.0
+MOST = 2**31 - 1  # steps of a recording: what a traced state can count, and 50 GB of these numbers
 _ROOM = 1024
 
 

@@ -54,12 +54,15 @@ class Recorder(Sampling, Watched, Recording):
         entries: how many single entries to follow, spread over all tensors; at least one of each, unless 0.
         sample_every: every so many steps all entries are counted by size, and weights and updates measured where they
             are given, 1 for all; as many buckets share the counts. Weights and updates are measured in more of the
-            first steps: in each of the first 16, then in every second, and so on. By default this follows from the tensors' sizes, so
-            that it costs a quarter of what the norms cost at most; `sample_every` then says what it is.
+            first steps: in each of the first 16, then in every second, and so on. By default this follows from the
+            tensors' sizes, so that it costs a quarter of what the norms cost at most, in the long run; `sample_every`
+            then says what it is.
         ring: steps of which a traced state keeps those few numbers until `absorb` takes them; of older ones there are
             estimates, with bounds.
         state_bytes: what a traced state may take, a million if you say nothing.
         histogram_every: an older name of `sample_every`.
+
+    A recording counts up to 2,147,483,647 steps, eager and traced.
 
     A traced state is as large as it is at its start. Of T tensors, S scalars and E sampled entries it takes, in bytes,
 
@@ -153,7 +156,8 @@ class Recorder(Sampling, Watched, Recording):
         Args:
             grads: its gradients. Of one that was trained with a loss scale, divided by it.
             weights: as they are before it, so that norms of weights and updates are recorded in every `sample_every`th
-                step, and more of the first: `Recorder.updates`. They are copied in such a step, and compared with those given in the next one.
+                step, and more of the first: `Recorder.updates`. They are copied in such a step, and compared with those
+                given in the next one.
             updates: what is added to the weights in this step, if you have it; then nothing is copied.
             micro_norms: the norms of the micro-batches' gradients that `grads` are the mean of, or of the replicas':
                 `Recorder.noise_scale`.
@@ -174,6 +178,7 @@ class Recorder(Sampling, Watched, Recording):
         """
         noted, scalars = _checked_scale(scale), dict(noise.with_norms(scalars, micro_norms))
         tensors = [np.asarray(g) for g in self._prepare(grads, scalars)]
+        self._require_room_for(1)
         self._probes.check(self._aligned)
         step = self._number()
         move = self._move(self._number, tensors, weights, updates)
@@ -245,6 +250,13 @@ class Recorder(Sampling, Watched, Recording):
         """The number of the step to come."""
         return int(vars(self)["seen"]) + len(self._room())
 
+    def _require_room_for(self, steps: int) -> None:
+        """Refuse more steps than a recording can count."""
+        if self._number() + steps > each.MOST:
+            raise InvalidArgumentError(
+                f"a recording holds at most {each.MOST:,} steps; save this one, and go on with a new Recorder"
+            )
+
     def _room(self) -> Waiting:
         """Return where steps wait."""
         if self._waiting is None:
@@ -264,6 +276,7 @@ class Recorder(Sampling, Watched, Recording):
         skipped: bool = False,
     ) -> None:
         """One step more, as `Waiting` has it; the counts of its entries if they are due."""
+        self._require_room_for(1)
         with LOCK:
             waiting = self._room()
             if counts is not None:
@@ -353,6 +366,7 @@ class Recorder(Sampling, Watched, Recording):
         """
         given = merge.checked(columns, self.layout)
         n = len(given["norm"])
+        self._require_room_for(n)
         step = np.arange(self.seen, self.seen + n, dtype=np.int32)
         of_step = ("norm", "largest", "nonfinite", "entry", "scalars", "scale", "skipped")
         steps = from_steps(step, *(given[name] for name in of_step))
@@ -417,12 +431,18 @@ class Recorder(Sampling, Watched, Recording):
             nonfinite: in how many steps since `init` gradients held NaN or Inf, if the state was taken back in some of
                 them, as `optax.apply_if_finite` does: those that are not recorded are `missing_steps`.
 
-        Raises ValueError: the replicas, or the devices of `shard_map`, have recorded different gradients.
+        Raises ValueError: the replicas, or the devices of `shard_map`, have recorded different gradients; the state has
+            counted 2,147,483,647 steps, and cannot say how many more there were.
 
         A state has the norm of every one of its last `ring` steps. Those of earlier steps come from this recorder if it
         has absorbed an earlier state of the same run: `rec = rec.absorb(state)` now and then keeps a long run exact.
         """
         recorder = copy.copy(self)
+        if traced.is_full(state):
+            raise InvalidArgumentError(
+                f"the state has counted {each.MOST:,} steps, which is as far as it can: later ones are not told apart. "
+                "Absorb the state of a longer run now and then, and go on with init of a new Recorder"
+            )
         data, seen, stride, (missing, before) = traced.columns(self.layout, state)
         data |= probes.filled(self._data)  # of eager steps before the traced ones
         if 0 < self.seen <= seen and _is_earlier(self, data, stride):

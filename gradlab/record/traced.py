@@ -56,6 +56,11 @@ def columns(layout: Layout, state: Mapping[str, Array]) -> tuple[dict[str, np.nd
     return {**found, "each": each.unrolled(host["each"], seen)}, seen, stride, (before[0], before[1])
 
 
+def is_full(state: Mapping[str, Array]) -> bool:
+    """Tell whether a state has counted as many steps as it can."""
+    return bool(np.max(np.asarray(state["at"])[..., 0]) >= each.MOST)
+
+
 def update(
     layout: Layout,
     state: Mapping[str, Array],
@@ -113,8 +118,9 @@ def _update(
     put = {name: jax.lax.dynamic_update_slice_in_dim(kept[name], x, at, 0) for name, x in bucket.items()}
     ring = jax.lax.dynamic_update_slice_in_dim(state["each"], each.of_steps(new), seen % state["each"].shape[1], 1)
     still_open = {f"open_{name}": x for name, x in bucket.items()}
+    counted = jnp.where(seen < each.MOST, seen + 1, seen)  # it stays there rather than go on below 0
     return {
-        "at": jnp.stack([seen + 1, stride, *before]), **still_open, **kept, **put, "each": ring,
+        "at": jnp.stack([counted, stride, *before]), **still_open, **kept, **put, "each": ring,
         **{name: some.counted(kept[name]) for name, some in found.items()},
         **_moved(state, marks[1], measured[0], moves),
     }  # fmt: skip

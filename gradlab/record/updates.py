@@ -7,8 +7,9 @@ first steps would count most. They differ from all later ones besides: Adam's fi
 
 They are two arrays. "moved" (3, samples, tensors), float32, has the norms of the gradient, of the weights before the
 step, and of the update; "moved_at", int32, the steps they are of, and before these how many steps are between two at
-most. When `ROOM` samples are there, every second one is dropped, and that number doubles. In traced code "moved" has room for all, and "moved_at" begins with the steps between two, the next one that is due, and how many
-there are. A recording without weights has neither.
+most. When `ROOM` samples are there, every second one is dropped, and that number doubles. In traced code "moved" has
+room for all, and "moved_at" begins with the steps between two, the next one that is due, and how many there are. A
+recording without weights has neither.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from .._base.numbers import listed, number
+from .._base.numbers import counted, listed, number
 from .._base.numbers import whole_percent as percent
 from ..figures.update_ratios import Ratios, ratios_figure
 from ..record.noise import known_noise
@@ -16,7 +16,6 @@ from ._html import Section, paragraph, picture, table
 from ._run import Run
 
 _RANGE = 10, 90  # percentiles that a line joins
-_FEWEST = 5  # samples, without the first step, from which something can be said
 _TOO_FAR = 0.3  # of the norm of the weights: a step that large undoes what they hold
 _GROWN = 3  # times: weights that make the ratio look small
 _READING = (
@@ -43,8 +42,7 @@ def moved(run: Run) -> Section | None:
 
 def _sentence(run: Run, found: Updates) -> str:
     still = f" {listed(found.still)} never moved." if found.still else ""
-    later = found.ratio[found.step > 0]
-    if len(later) < _FEWEST:
+    if not found.enough:
         few = f"Updates were measured in {found.sampled}, too few to say how far steps move the weights."
         return f"{few}{still}"
     return f"{_weights_in_words(run, found)}{still}"
@@ -52,23 +50,22 @@ def _sentence(run: Run, found: Updates) -> str:
 
 def _weights_in_words(run: Run, found: Updates) -> str:
     """Say how far steps move the weights, each tensor as much as it has entries, and whether that is too far."""
-    ratio = np.where(np.isfinite(found.ratio), found.ratio, np.nan)
-    later, counts = ratio[found.step > 0], _is_weight(run, found)
-    counts &= np.isfinite(later).any(axis=0) & ~np.isin(found.names, found.still)
+    low, middle, high = found.quartiles
+    counts = _is_weight(run, found) & np.isfinite(middle) & ~np.isin(found.names, found.still)
     if not counts.any():
         return f"No ratio of update to weight is known in {found.sampled}."
     sizes = np.array(run.rec.sizes, float)[counts]
-    low, middle, high = np.nanpercentile(later[:, counts], (25, 50, 75), axis=0)
-    quartiles = [number(_weighted_median(x, sizes)) for x in (low, high)]
+    typical, *quartiles = (number(_weighted_median(x[counts], sizes)) for x in (middle, low, high))
     return (
-        f"The median step changes the weights by {number(_weighted_median(middle, sizes))} of their norm (half of the "
-        f"steps by {quartiles[0]} to {quartiles[1]}), measured in {found.sampled}. "
-        f"{_verdict(found, ratio[:, counts], middle, sizes, counts)}"
+        f"After the first {counted(found.first, 'step')} the median step changes the weights by {typical} of their "
+        f"norm (half of the steps by {quartiles[0]} to {quartiles[1]}), measured in {found.sampled}. "
+        f"{_verdict(found, middle[counts], sizes, counts)}"
     )
 
 
-def _verdict(found: Updates, ratio: np.ndarray, middle: np.ndarray, sizes: np.ndarray, counts: np.ndarray) -> str:
+def _verdict(found: Updates, middle: np.ndarray, sizes: np.ndarray, counts: np.ndarray) -> str:
     """Say whether steps are too small, too large, or as usual; `middle` are the medians of the tensors that count."""
+    ratio = found.ratio[:, counts]
     known = np.isfinite(ratio).all(axis=1)
     steps, sampled = found.step[known], ratio[known]
     far = [_weighted_median(row, sizes) for row in sampled]
@@ -133,7 +130,7 @@ def _body(run: Run, found: Updates, sentence: str) -> str:
     order = [k for k in np.argsort(-np.nan_to_num(median), kind="stable") if median[k] > 0]
     shown = ""
     if order:
-        ratio = np.where(np.isfinite(found.ratio) & (found.ratio > 0), found.ratio, np.nan)[:, order]
+        ratio = np.where(np.isfinite(found.ratio) & (found.ratio > 0), found.ratio, np.nan)[found.later][:, order]
         low, high = np.nanpercentile(ratio, _RANGE, axis=0)
         drawn = Ratios([found.names[k] for k in order], low, median[order], high, USUAL, LOW, HIGH)
         alt = f"Ratio of update to weight of each tensor, on a log scale, with 1e-3 marked. {sentence}"

@@ -135,9 +135,9 @@ def _warn_if_lost(rule: str, name: str, x: float, dtype: np.dtype[Any]) -> None:
     else:
         return
     warn(
-        f"{rule} has {name}={x:g}, which is {short:g} in {dtype.name}, as in TensorFlow's kernels of 16 bits: {effect}. "
-        f"Keep the weights in float32, pass a {name} that is not lost there, or use gl.optax.from_rule with the "
-        "rule, which steps in float32",
+        f"{rule} has {name}={x:g}, which is {short:g} in {dtype.name}, as in TensorFlow's kernels of 16 bits: "
+        f"{effect}. Keep the weights in float32, pass a {name} that is not lost there, or use gl.optax.from_rule with "
+        "the rule, which steps in float32",
         PrecisionWarning,
     )
 

@@ -62,8 +62,8 @@ class Notes:
 
             self._warned = True
             warn(
-                f"{', '.join(scalars)} is recorded of process {dist.get_rank()} of {processes()} alone, while gradients "
-                "are those of all: a bad batch on another one does not show in it. Give record(..., "
+                f"{', '.join(scalars)} is recorded of process {dist.get_rank()} of {processes()} alone, while "
+                "gradients are those of all: a bad batch on another one does not show in it. Give record(..., "
                 "across_processes=True) on every process for the mean over all",
                 RecordingWarning,
             )

@@ -3,7 +3,7 @@
 import numpy as np
 
 from gradlab.figures._style import new_figure
-from gradlab.figures.run_rows import HEAD, MarkNames, Rows, Shares, name_some_rows, short
+from gradlab.figures.run_rows import HEAD, MarkNames, Rows, Shares, short
 
 
 def test_rows_are_named_from_the_top_and_one_is_framed() -> None:
@@ -50,9 +50,3 @@ def test_names_of_marks_can_be_read_on_a_limit_that_passes_below_them() -> None:
     axes = new_figure(4, 3).add_subplot()
     names = MarkNames(axes, ("low", "k", "l"), ("high", "k", "h"))
     assert [name.on for name in names._names] == ["white", "white"]
-
-
-def test_of_many_rows_as_many_are_named_as_fit() -> None:
-    axes = new_figure(4, 3).add_subplot()
-    assert name_some_rows(axes, [f"w{k}" for k in range(41)], 24) == 2
-    assert [words.get_text() for words in axes.get_yticklabels()] == [f"w{k}" for k in range(0, 41, 2)]

@@ -134,7 +134,7 @@ def test_presets_show_what_their_names_say() -> None:
     assert clipped.rates.accumulator[-1, 1] < ravine.rates.accumulator[-1, 1] / 100
 
 
-TUMOURS = {"surface": "tumors", "condition": 20.0}
+TUMORS = {"surface": "tumors", "condition": 20.0}
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ TUMOURS = {"surface": "tumors", "condition": 20.0}
         ("bottom_15", {"learning_rate": 1.0}, {"learning_rate": 1.0, "clip": 10.0}),
         ("bottom_15", {"learning_rate": 2.0}, {"learning_rate": 0.8, "clip": 10.0, "initial_accumulator": 0.001}),
         ("bottom_15", {"clip": 10.0, "learning_rate": 1.0, "start_1": 1.0}, {"clip": 10.0, "learning_rate": 1.0}),
-        ("descent_wins", TUMOURS | {"descent_rate": 0.6}, TUMOURS | {"descent_rate": 1.0}),
+        ("descent_wins", TUMORS | {"descent_rate": 0.6}, TUMORS | {"descent_rate": 1.0}),
         ("descent_wins", {"learning_rate": 0.1}, {"condition": 10.0, "descent_rate": 0.18}),
         ("become_descent", {"epsilon": 1000.0, "learning_rate": 45.0}, {"epsilon": 1e4}),
         ("become_descent", {"clip": 0.1}, {"clip": 0.1, "initial_accumulator": 100.0}),

@@ -327,6 +327,15 @@ def test_a_small_turn_needs_another_method_and_another_limit() -> None:
         assert lab.description.goal.endswith(end), lab.description.goal
 
 
+def test_a_log_in_place_of_recordings_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"recording must be a gl.Recorder, .* got a dict with 'grad_norm'"):
+        gl.labs.clipping({"grad_norm": [1, 2, 3]})
+
+
+def test_a_sick_run_has_no_preset_of_a_suggested_limit() -> None:
+    assert "The suggested limit" not in gl.labs.clipping(sick_runs.diverged()).presets
+
+
 def test_a_step_is_one_item_in_every_panel() -> None:
     lab = gl.labs.clipping(limit=1.0, run="0.3")
     view, trace = lab.make_view(), lab.compute(lab.params)
@@ -388,12 +397,3 @@ def test_runs_without_losses_are_not_compared() -> None:
     for known, run in ((recs, "without a limit"), ({limit: recs[limit] for limit in (1.0, 0.1)}, "with limit 1")):
         said = gl.labs.clipping(known, limit=1.0).description.summary
         assert said == f"Limit 1 clips 100.0% of 5 steps of the run recorded {run}."
-
-
-def test_a_log_in_place_of_recordings_is_refused() -> None:
-    with pytest.raises(TypeError, match=r"recording must be a gl.Recorder, .* got a dict with 'grad_norm'"):
-        gl.labs.clipping({"grad_norm": [1, 2, 3]})
-
-
-def test_a_sick_run_has_no_preset_of_a_suggested_limit() -> None:
-    assert "The suggested limit" not in gl.labs.clipping(sick_runs.diverged()).presets

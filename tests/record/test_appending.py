@@ -220,7 +220,7 @@ def test_places_that_a_piece_cannot_have_take_no_memory(tmp_path: Path, change: 
 @pytest.mark.parametrize("shape", [[1 << 40, 1 << 40], [-1, 4], [1.5], "8"], ids=str)
 def test_shapes_that_no_column_has_are_refused(tmp_path: Path, shape: Any) -> None:
     crafted(tmp_path / "run.rec", {}, ["<f4", shape])
-    with pytest.raises(DataLossError, match="max_bytes allows|is not a shape"):
+    with pytest.raises(DataLossError, match=r"max_bytes allows|is not a shape"):
         gl.Recorder.load(tmp_path / "run.rec")
 
 

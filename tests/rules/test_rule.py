@@ -17,11 +17,9 @@ def nothing_was_said() -> None:
 def test_a_decay_that_rounds_to_1_is_warned_of_once() -> None:
     w = np.ones(2, ml_dtypes.bfloat16)
     rule = rules.Adam()
-    with pytest.warns(gl.errors.PrecisionWarning, match=r"Adam has beta2=0\.999, which is 1 in bfloat16") as found:
-        for _ in range(2):
-            rule(w, rule.init(w), w, 0.1)
-    assert len(found) == 1
-    assert "gl.optax.from_rule" in str(found[0].message)
+    with pytest.warns(gl.errors.PrecisionWarning, match=r"beta2=0\.999, which is 1 in bfloat16.*gl\.optax\.from_rule"):
+        rule(w, rule.init(w), w, 0.1)
+    rule(w, rule.init(w), w, 0.1)  # any warning is an error here
 
 
 def test_an_epsilon_that_rounds_to_0_is_warned_of() -> None:
