@@ -207,7 +207,9 @@ def _differentiable() -> Callable[[Array, Array], Array]:
     def exact(w: Array, n: Array) -> Array:
         if n.dtype != w.dtype:
             rounded = n.astype(w.dtype)
-            small = jax.lax.optimization_barrier((n - w.astype(n.dtype)).astype(w.dtype))
+            # Without it XLA may leave out the rounding to 16 bits, and w + small would be what it is for no caller.
+            barrier: Any = jax.lax.optimization_barrier
+            small = barrier((n - w.astype(n.dtype)).astype(w.dtype))
             other = same_dtype(w, rounded)
             return jnp.where((w + small != rounded) & (w + other == rounded), other, small)
         return same_dtype(w, n)

@@ -112,7 +112,8 @@ class Updates:
     @property
     def median(self) -> np.ndarray:
         """(names,) median ratio of the later steps; NaN with fewer than five samples."""
-        return self.quartiles[1]
+        found: np.ndarray = self.quartiles[1]
+        return found
 
     @property
     def at_start(self) -> np.ndarray:

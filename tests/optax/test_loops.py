@@ -430,7 +430,7 @@ def test_meshes(kind: str, sharding: str, ambient: bool) -> None:
     got = gl.optax.absorb(rec, state)
     assert_rows(got, expected)
     assert got["histogram"].sum() == 2 * (8 + 64 + 128)  # of steps 0 and 2
-    np.testing.assert_allclose(got.updates().update, 0.1 * np.array(expected)[[0, 2]], 1e-5)
+    np.testing.assert_allclose(got.updates().update, 0.1 * np.array(expected), 1e-5)  # all of the first steps
 
 
 @pytest.mark.exhaustive
