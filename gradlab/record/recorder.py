@@ -351,6 +351,7 @@ class Recorder(Sampling, Watched, Recording):
         [5.0, 10.0]
         """
         given = merge.checked(columns, self.layout)
+        self._probes.drop()
         n = len(given["norm"])
         step = np.arange(self.seen, self.seen + n, dtype=np.int32)
         of_step = ("norm", "largest", "nonfinite", "entry", "scalars", "scale", "skipped")
@@ -424,6 +425,7 @@ class Recorder(Sampling, Watched, Recording):
         recorder = copy.copy(self)
         data, seen, stride, (missing, before) = traced.columns(self.layout, state)
         data |= probes.filled(self._data)  # of eager steps before the traced ones
+        self._probes.drop()
         if 0 < self.seen <= seen and _is_earlier(self, data, stride):
             data["each"] = each.continued(data["each"], self._data["each"][:, : self.seen])
         recorder._data, recorder.seen, recorder.stride = data, seen, stride
