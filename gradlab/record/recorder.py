@@ -213,15 +213,15 @@ class Recorder(Sampling, Watched, Recording):
         Not in TensorFlow.
 
         >>> rec, rng = Recorder(), np.random.default_rng(0)
-        >>> w, losses = np.full(50, 3.0), []
+        >>> w = np.full(50, 3.0)
         >>> for step in range(200):
         ...     if step % 2 == 0:
         ...         rec.probe([w + rng.normal(size=50)])  # another batch, the same weights
         ...     g = w + rng.normal(size=50)
         ...     rec.record([g])
         ...     w = w - 0.001 * g
-        >>> rec.agreement().in_words(3)  # between true gradients, whose noise is as large as they are
-        '1.00 (0.98 to 1.01)'
+        >>> rec.agreement().in_words(3)  # the weights hardly move, so the true gradients agree
+        '1.01 (0.99 to 1.03)'
         """
         if attached_to(self) is not None:
             raise InvalidArgumentError(
