@@ -51,7 +51,6 @@ TESTED_ELSEWHERE = {
     "_variables/gradient_checks": "test_bad_input.py: apply_gradients with everything it refuses",
     "report/_html": "report/test_report.py and report/test_report_in_browser.py: the page, what is in it, what moves",
     "report/_run": "the same",
-    "report/sampled": "the same, and labs/test_run_adagrad.py: the figure in it",
     "figures/update_ratios": "report/test_updates.py",
     "figures/report": "report/test_report.py: every picture of awkward recordings",
     "figures/compare_still": "report/test_compared.py: the page on several runs",

@@ -62,8 +62,8 @@ fired = Coded(
         ),
         (
             lambda norms, limit: np.mean(norms[np.isfinite(norms)] > limit),
-            "The steps that hold Inf or NaN are left out. The limit fires on them, so they count; but a clip can't mend "
-            "them, such a step is to be skipped.",
+            "The steps that hold Inf or NaN are left out. The limit fires on them, so they count. A clip can't mend "
+            "such a step, though: skip it.",
         ),
         (
             lambda norms, limit: float(np.mean(norms) > limit),

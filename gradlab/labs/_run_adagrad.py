@@ -118,6 +118,7 @@ judged is in trouble.'
     def make_controls(self) -> list[Control]:
         rec = self.rec = in_sight(self.rec)
         self._past = Past(rec)
+        self._stories: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # by entry: medians over a tensor take a while
         self._names = tuple(rec.entry_name(k) for k in range(len(rec.sampled[0])))
         step = max(1, -(-rec.seen // (_POSITIONS * rec.stride))) * rec.stride
         return [
@@ -180,7 +181,9 @@ judged is in trouble.'
         rec, found, rows = self.rec, trace.found, self._rows
         place = np.full(len(rec.names), -1)
         place[rows] = np.arange(len(rows))
-        ratios, accumulators = self._story(trace.entry)
+        if trace.entry not in self._stories:
+            self._stories[trace.entry] = self._story(trace.entry)
+        ratios, accumulators = self._stories[trace.entry]
         words = [_words(found, k) for k in rows]
         return Entries(
             names=[rec.names[k] for k in rows],

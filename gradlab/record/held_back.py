@@ -139,7 +139,7 @@ class HeldBack:
 
         >>> from gradlab.models import reader_run
         >>> reader_run.shipped().held_back().count_in_words
-        '17 of 103 countable entries are held back by their past'
+        '12 of 99 countable entries are held back by their past'
         """
         held = int(self.held.sum())
         verb = "is" if held == 1 else "are"

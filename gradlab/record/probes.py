@@ -19,11 +19,17 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import quiet
+from .._base.errors import RecordingWarning, warn
 from .measure import flat
 
 COLUMNS = ("probe", "probe_step")
 LAGS = 16  # steps after its own that a probe is compared with
 _ROOM = 64  # rows at first
+
+_DROPPED = (
+    "a probe was dropped: these steps were not recorded by rec.record(grads), so their whole gradients are not at "
+    "hand. Return both gradients from the jitted step, and call rec.probe and rec.record outside of it"
+)
 
 Aligned = Callable[[Any, str], Sequence[Any]]
 
@@ -69,6 +75,12 @@ class Probes:
                 probe.lag += 1
             self._outstanding = [probe for probe in self._outstanding if probe.lag <= LAGS]
         self._next_step = step + 1
+
+    def drop(self) -> None:
+        """Forget the probe of the next step, which is recorded without its whole gradient; with a warning."""
+        if self._taken is not None:
+            self._taken = None
+            warn(_DROPPED, RecordingWarning)
 
     def skip(self, step: int) -> None:
         """Pass over a step that changed no weights."""

@@ -219,15 +219,15 @@ class Recorder(Sampling, Watched, Recording):
         Not in TensorFlow.
 
         >>> rec, rng = Recorder(), np.random.default_rng(0)
-        >>> w, losses = np.full(50, 3.0), []
+        >>> w = np.full(50, 3.0)
         >>> for step in range(200):
         ...     if step % 2 == 0:
         ...         rec.probe([w + rng.normal(size=50)])  # another batch, the same weights
         ...     g = w + rng.normal(size=50)
         ...     rec.record([g])
         ...     w = w - 0.001 * g
-        >>> rec.agreement().in_words(3)  # between true gradients, whose noise is as large as they are
-        '1.00 (0.98 to 1.01)'
+        >>> rec.agreement().in_words(3)  # the weights hardly move, so the true gradients agree
+        '1.01 (0.99 to 1.03)'
         """
         if attached_to(self) is not None:
             raise InvalidArgumentError(
@@ -365,6 +365,7 @@ class Recorder(Sampling, Watched, Recording):
         [5.0, 10.0]
         """
         given = merge.checked(columns, self.layout)
+        self._probes.drop()
         n = len(given["norm"])
         self._require_room_for(n)
         step = np.arange(self.seen, self.seen + n, dtype=np.int32)
@@ -445,6 +446,7 @@ class Recorder(Sampling, Watched, Recording):
             )
         data, seen, stride, (missing, before) = traced.columns(self.layout, state)
         data |= probes.filled(self._data)  # of eager steps before the traced ones
+        self._probes.drop()
         if 0 < self.seen <= seen and _is_earlier(self, data, stride):
             data["each"] = each.continued(data["each"], self._data["each"][:, : self.seen])
         recorder._data, recorder.seen, recorder.stride = data, seen, stride

@@ -106,6 +106,19 @@ def test_traced_gradients_are_refused_with_a_way_out() -> None:
         jax.jit(lambda g: rec.probe([g]))(np.ones(2))
 
 
+def test_a_probe_of_steps_that_are_recorded_elsewhere_is_dropped_with_a_warning() -> None:
+    rec = Recorder(entries=0)
+    rec.probe({"w": np.ones(2)})
+    state = rec.init({"w": np.ones(2)})
+    state = rec.update(state, {"w": np.ones(2)})
+    with pytest.warns(gl.errors.RecordingWarning, match="a probe was dropped"):
+        rec = rec.absorb(state)
+    assert not len(rec.probe_products()[0])
+    rec.probe({"w": np.ones(2)})
+    with pytest.warns(gl.errors.RecordingWarning, match="a probe was dropped"):
+        rec.extend({"norm": [[1.0]], "largest": [[1.0]], "nonfinite": [[0]]})
+
+
 def test_jax_arrays_are_probes() -> None:
     import jax.numpy as jnp
 
