@@ -240,7 +240,8 @@ def best_rate(limit: float | None) -> float:
 def _final(losses: np.ndarray) -> np.ndarray:
     """Return the mean of the last losses of each run, (runs, steps) -> (runs,), at most the first loss."""
     end = losses[:, -AT_END:].astype(np.float64).mean(axis=1)
-    return np.fmin(end, losses[:, 0])  # NaN counts as lost, too
+    final: np.ndarray = np.fmin(end, losses[:, 0])  # NaN counts as lost, too
+    return final
 
 
 @cache
