@@ -13,7 +13,7 @@ import gradlab
 from gradlab import __main__ as command
 
 ROOT = Path(__file__).parents[1]
-LIMIT = "limit (0.001 to 1000)"
+LIMIT = "limit (0.001 to 100000)"
 
 
 @pytest.mark.parametrize(
@@ -23,9 +23,9 @@ LIMIT = "limit (0.001 to 1000)"
         (["run", "clipping", "--set", "lr=1"], f"unknown key 'lr': the keys are {LIMIT}; method (one of"),
         (["run", "clipping", "--set", "record=1"], f"unknown key 'record': the keys are {LIMIT}; method (one of"),
         (["run", "clipping", "--set", "limit"], f"--set takes KEY=VALUE, got 'limit'; the keys are {LIMIT}"),
-        (["run", "clipping", "--set", "limit=1e9"], "limit is 0.001 to 1000; got '1e9'"),
-        (["run", "clipping", "--set", "limit=nan"], "limit is 0.001 to 1000; got 'nan'"),
-        (["run", "clipping", "--set", "limit=much"], "limit is 0.001 to 1000; got 'much'"),
+        (["run", "clipping", "--set", "limit=1e9"], "limit is 0.001 to 100000; got '1e9'"),
+        (["run", "clipping", "--set", "limit=nan"], "limit is 0.001 to 100000; got 'nan'"),
+        (["run", "clipping", "--set", "limit=much"], "limit is 0.001 to 100000; got 'much'"),
         (["run", "clipping", "--set", "method=best"], "method is one of global, norm, value; got 'best'"),
         (["run", "clipping", "--save", "x.bmp"], "cannot save 'x.bmp': allowed are .png, .svg, .pdf, .csv, .html"),
         (["run", "clipping", "--save", "no/such/folder/x.png"], "cannot write no/such/folder/x.png:"),

@@ -277,7 +277,7 @@ def test_code_leaves_out_what_is_at_its_default() -> None:
         ("#gl=2&lab=clipping", "made by another version of gradlab; this one reads #gl=1"),
         ("#gl=1&lab=cliping", "a lab 'cliping'; there are descent, clipping, "),
         ("#gl=1&lab=clipping&limmit=3&limit=1", "names 'limmit', which clipping does not have; its settings are limit"),
-        ("#gl=1&lab=clipping&limit=-3", "limit must be from 0.001 to 1000, got -3"),
+        ("#gl=1&lab=clipping&limit=-3", "limit must be from 0.001 to 100000, got -3"),
         ("#gl=1&lab=clipping&limit=much", "limit must be a number, got 'much'"),
         ("#gl=1&lab=clipping&run=fast", "run must be one of 'none'"),
     ],

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from gradlab._base.paired import paired_difference
 from gradlab.datasets import python_docs
 from gradlab.models import char_rnn
 
@@ -34,6 +35,12 @@ def test_the_table_of_the_sweep_is_the_sweep() -> None:
         best = min(means, key=lambda rate: means[rate])
         cells = [f"{rate:g}: {mean:.2f}{'*' * (rate == best)}" for rate, mean in means.items()]
         assert f"{'none' if limit is None else f'{limit:g}':<6} {', '.join(cells)}" in str(char_rnn.__doc__)
+
+
+def test_two_rates_without_a_limit_cannot_be_told_apart() -> None:
+    assert "0.14 and 0.2 can't be told apart" in str(char_rnn.__doc__)
+    final = char_rnn.sweep_losses(None)
+    assert not paired_difference(final[0.14], final[0.2]).holds
 
 
 def test_runs_that_are_judged_had_no_part_in_the_sweep() -> None:
