@@ -7,6 +7,7 @@ is held to Holm's correction over all of them, so that the whole sentence is wro
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -171,6 +172,25 @@ class Comparison:
     def best(self) -> str | None:
         """The contestant that is better than every other one; None where one of them can't be told apart from it."""
         return self.leader if all(self.told_from_leader().values()) else None
+
+    @property
+    def worst(self) -> str | None:
+        """The contestant that is worse than every other one; None where one of them can't be told apart from it."""
+        sign = 1 if self.lower_is_better else -1
+        last = max(self.values, key=lambda name: sign * self.mean(name))
+        others = [name for name in self.values if name != last]
+        return last if all(holding([self.difference(last, name) for name in others])) else None
+
+    def pairs_told_apart(self) -> set[tuple[str, str]]:
+        """Return the pairs of contestants that can be told apart, with Holm's correction over all pairs.
+
+        >>> loss = {"a": [2.1, 2.0, 2.2, 2.1, 2.0], "b": [2.5, 2.3, 2.5, 2.4, 2.4], "c": [2.1, 2.1, 2.1, 2.1, 2.1]}
+        >>> sorted(Comparison("final loss", loss).pairs_told_apart())
+        [('a', 'b'), ('b', 'c')]
+        """
+        pairs = list(itertools.combinations(self.values, 2))
+        holds = holding([self.difference(first, second) for first, second in pairs])
+        return {pair for pair, told in zip(pairs, holds, strict=True) if told}
 
     @property
     def level_with_best(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..figures.prediction import Quantity
-from ..workers.spare_workers import WORKERS, time_to_collect
+from ..models.asynchrony import BACKUP_WORKERS, measured_rounds
 from .pictures import cells
 from .prediction import Prediction
 from .questions import Choice, Coded
@@ -177,7 +177,7 @@ row_mean = Coded(
 
 
 class Collect(Prediction):
-    """Prediction: the time of a round that needs only the k fastest of sixteen workers."""
+    """Prediction: the time of a round that needs only the k fastest of sixteen workers, measured over many rounds."""
 
     name, label = "accumulators.collect", "Predict the time of a round"
     question = "Sixteen workers, now and then one stalls. How long until k gradients are there?"
@@ -186,8 +186,8 @@ class Collect(Prediction):
     at = (1.0, 4.0, 8.0, 12.0, 14.0, 15.0, 16.0)
 
     def truth(self, x: np.ndarray) -> np.ndarray:
-        collected = time_to_collect()
-        return np.asarray(np.interp(x, np.arange(1, WORKERS + 1), 100 * collected / collected[-1]))
+        rounds = measured_rounds()
+        return np.asarray(np.interp(x, np.arange(1, BACKUP_WORKERS + 1), 100 * rounds / rounds[-1]))
 
     def said(self, guess: np.ndarray, truth: np.ndarray) -> str:
         if np.ptp(guess) < 15:
@@ -195,7 +195,11 @@ class Collect(Prediction):
                 "The last one is late far more often than any one is: a stall of one in fifty hits one round in four."
             )
         if guess[0] < 25:
-            return "Even the fastest needs its time, a third of the round. It is the last worker that costs."
+            return "Even the fastest needs its time, more than a third of the round. It is the last worker that costs."
         if guess[4] > 70:
             return "It is the very last that costs: with one or two workers to spare most stalls are left behind."
-        return "Flat, then steep: to wait for the very last of sixteen doubles the round."
+        fifteen, fourteen = truth[-1] / truth[-2], truth[-1] / truth[-3]
+        return (
+            f"Flat, then steep: waiting for all sixteen takes {fifteen:.1f} times as long as for fifteen, and "
+            f"{fourteen:.1f} times as long as for fourteen."
+        )

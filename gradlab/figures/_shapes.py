@@ -23,6 +23,19 @@ def bars(left: Any, right: Any, low: Any, high: Any) -> Path:
     return Path(vertices, [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY] * len(left))
 
 
+def band(x: np.ndarray, low: np.ndarray, high: np.ndarray) -> Path:
+    """Return the area between two curves over x, all (n,), as one path.
+
+    >>> band(np.array([0.0, 1.0]), np.array([1.0, 2.0]), np.array([3.0, 4.0])).vertices.tolist()
+    [[0.0, 1.0], [1.0, 2.0], [1.0, 4.0], [0.0, 3.0], [0.0, 1.0]]
+    """
+    there = np.column_stack([x, low])
+    back = np.column_stack([x, high])[::-1]
+    vertices = np.concatenate([there, back, there[:1]])
+    codes = [Path.MOVETO] + [Path.LINETO] * (len(vertices) - 2) + [Path.CLOSEPOLY]
+    return Path(vertices, codes)
+
+
 def segments(x0: Any, y0: Any, x1: Any, y1: Any) -> np.ndarray:
     """Return straight lines from (x0, y0) to (x1, y1), numbers or arrays (n,), as one line with gaps (2, 3 n).
 

@@ -1,4 +1,4 @@
-"""The cost of stale gradients for models and optimizers: learning curves, and updates to a goal."""
+"""The cost of stale gradients for models and optimizers: learning curves, and how many times as long a goal takes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from matplotlib.gridspec import GridSpec
 from .._base.numbers import number, percent
 from ._curves import SMOOTHED, smoothed
 from ._labels import EndLabels, beyond
+from ._shapes import segments
 from ._style import BLACK, NARROW, OTHER, OTHERS, QUIET, SELECTED, WIDE, moving_line, new_figure, tidy
 
 # One look for each line of a group: dash and marker. Its color and width say whether the sentence speaks of it.
@@ -20,13 +21,16 @@ _LOOKS: tuple[dict[str, Any], ...] = (
     {"ls": (0, (6, 1.5)), "marker": "^"},
     {"ls": "-", "marker": "D"},
 )
-_NEXT = 0.075  # of the last update: between the marks of two lines that never get there
+_MOST = 8.0  # times as many updates: the highest shown
+_NEXT = 0.075  # of that: between the marks of two lines that have no value
+_SIDE = 0.55  # updates of delay: between the bars of two lines, which would lie on one another
 
 
 class DelaysView:
-    """Two groups of lines, each with its learning curves at one delay above and its updates to the goal below.
+    """Two groups of lines, each with its learning curves at one delay above and its slowdown at all delays below.
 
-    What never gets there is a hollow mark above the last update, without a value.
+    A bar is the middle half of the seeds. A line that doesn't get there in all runs is a hollow mark above the highest
+    slowdown, without a value.
     """
 
     def __init__(
@@ -34,7 +38,8 @@ class DelaysView:
         goal: float,
     ) -> None:  # fmt: skip
         self.figure = new_figure(WIDE, 5.2)
-        self._updates, self._delays = np.asarray(updates), np.asarray(delays)
+        self._updates = np.asarray(updates)
+        self._delays = np.asarray(delays)
         self.curves, self.needed = ([self.figure.add_subplot() for _ in titles] for _ in range(2))
         self._still(titles, goal)
         self._moving(labels)
@@ -58,22 +63,24 @@ class DelaysView:
             )
             axes.axhline(100 * goal, color=OTHER, lw=1, ls="-")
         for axes in self.needed:
-            tidy(axes, f"Updates until {percent(goal)} accuracy", "largest delay in updates", "")
-            axes.set(xlim=(-1, self._delays[-1] + 1), ylim=(0, most), xticks=self._delays)
-            axes.set_yticks(range(0, most + 1, max(1, most // 3)))
-            self._never = beyond(axes, most, f"not within {number(most)} updates") - 0.02 * most
-            axes.yaxis.set_major_formatter(lambda y, _: number(y))
+            tidy(axes, f"Times as many updates to {percent(goal)}", "largest delay in updates", "")
+            axes.set(xlim=(-2, self._delays[-1] + 2), xticks=self._delays)
+            axes.set_ylim(0, _MOST)
+            axes.set_yticks(range(0, int(_MOST) + 1, 2))
+            self._never = beyond(axes, _MOST, f"not in all runs within {number(most)} updates") - 0.02 * _MOST
         for axes in self.curves:
             axes.xaxis.set_major_formatter(lambda x, _: number(x))
 
     def _moving(self, labels: Sequence[Sequence[str]]) -> None:
-        self._lines, self._medians, self._beyond, self._here, self._names = [], [], [], [], []
+        self._lines, self._means, self._beyond, self._here, self._names = [], [], [], [], []
+        self._spreads: list[list[Any]] = []
         self._labels = [list(group) for group in labels]
         self._told: list[np.ndarray] = [np.empty(0)] * len(labels)
         for curves, needed, group in zip(self.curves, self.needed, labels, strict=True):
             looks = [{**look, "ms": 5} for look in _LOOKS[: len(group)]]
             self._lines.append([moving_line(curves, **{**look, "marker": "none"}) for look in looks])
-            self._medians.append([moving_line(needed, **look) for look in looks])
+            self._means.append([moving_line(needed, **look) for look in looks])
+            self._spreads.append([moving_line(needed) for _ in looks])
             hollow = {"ls": "none", "mfc": "none"}
             self._beyond.append([moving_line(needed, **{**look, **hollow, "ms": 7}) for look in looks])
             self._here.append(moving_line(needed, color=BLACK, lw=OTHERS, ls=":"))
@@ -86,34 +93,46 @@ class DelaysView:
 
         Args:
             delay: which of the delays the curves are for, by its place.
-            curves: for each group (lines, updates) in %. needed: for each group (lines, delays), infinite for never.
+            curves: for each group (lines, updates) in %.
+            needed: for each group (3, lines, delays): the lower quartile, mean and upper quartile of the slowdown,
+                infinite where some run never gets there.
             told: for each group (lines,), whether the line is heavy.
         """
         for k, heavy in enumerate(told):
             smooth = smoothed(np.asarray(curves[k], float))
-            got, above = self._split(np.asarray(needed[k]))
+            lower, mean, upper = np.asarray(needed[k], float)
+            got, above = self._split(mean)
+            self._spread(k, lower, upper)
             for line, accuracy in zip(self._lines[k], smooth, strict=True):
                 line.set_data(self._updates, accuracy)
-            for lines, heights in ((self._medians[k], got), (self._beyond[k], above)):
+            for lines, heights in ((self._means[k], got), (self._beyond[k], above)):
                 for line, height in zip(lines, heights, strict=True):
                     line.set(data=(self._delays, height), visible=np.isfinite(height).any())
             if not np.array_equal(self._told[k], heavy):
                 self._told[k] = np.array(heavy)
                 self._emphasize(k, heavy)
             self._name(k, smooth[:, -1], np.where(np.isfinite(got), got, above)[:, -1], heavy)
-            self._here[k].set_data([self._delays[delay]] * 2, [0, self._never + _NEXT * self._updates[-1]])
+            self._here[k].set_data([self._delays[delay]] * 2, [0, self._never + _NEXT * _MOST])
+
+    def _spread(self, k: int, lower: np.ndarray, upper: np.ndarray) -> None:
+        """Draw the bars of a group, side by side."""
+        for line, (bar, low, high) in enumerate(zip(self._spreads[k], lower, upper, strict=True)):
+            there = np.isfinite(low) & np.isfinite(high)
+            at = self._delays[there] + _SIDE * (line - (len(lower) - 1) / 2)
+            bar.set_data(*segments(at, low[there], at, high[there]))
 
     def _emphasize(self, k: int, heavy: np.ndarray) -> None:
         """Make some lines of a group heavy and the others light."""
-        for *artists, chosen in zip(self._lines[k], self._medians[k], self._beyond[k], heavy, strict=True):
+        groups = self._lines[k], self._means[k], self._spreads[k], self._beyond[k]
+        for *artists, chosen in zip(*groups, heavy, strict=True):
             width = SELECTED if chosen else OTHERS
             for artist in artists:
                 artist.set(color=BLACK if chosen else QUIET, lw=width, zorder=3 if chosen else 2)
             artists[-1].set_markeredgewidth(1.8 if chosen else OTHERS)
 
     def _split(self, needed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Updates (lines, delays) that have a value, and the heights of the marks of those without."""
-        rows = self._never + _NEXT * self._updates[-1] * (np.arange(len(needed)) % 2)
+        """Slowdowns (lines, delays) that have a value, and the heights of the marks of those without."""
+        rows = self._never + _NEXT * _MOST * (np.arange(len(needed)) % 2)
         there = np.isfinite(needed)
         return np.where(there, needed, np.nan), np.where(there, np.nan, rows[:, None])
 

@@ -1,4 +1,4 @@
-"""One training under several policies for stale gradients: its loss over updates and over time."""
+"""Six policies for stale gradients: what they reach, counted in gradients and by the clock, and how long they take."""
 
 from __future__ import annotations
 
@@ -7,120 +7,146 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.gridspec import GridSpec
-from matplotlib.ticker import MaxNLocator
+from matplotlib.patches import PathPatch
 
 from .._base.numbers import number as rounded
-from ._curves import smoothed
-from ._labels import EndLabels
-from ._shapes import segments
+from ._labels import label, moving_title
+from ._shapes import NOWHERE, bars, segments
 from ._style import (
-    BLACK,
     BLUE,
     BLUE_TEXT,
-    LABEL,
     NARROW,
+    ORANGE,
+    ORANGE_TEXT,
     OTHER,
-    OTHERS,
+    PALE_BLUE,
     QUIET,
-    SELECTED,
     WIDE,
     log_ticks,
     moving_line,
     new_figure,
     tidy,
-)  # fmt: skip
+)
 
-LOWEST, HIGHEST = 0.4, 5.0  # of the losses shown
-# One for each, so that thin gray lines can be followed.
-_DASHES: tuple[Any, ...] = (
-    "-", (0, (6, 1.5)), (0, (6, 1.5, 1.5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1, 1.5, 1, 1.5)), (0, (3, 1)),
-)  # fmt: skip
+LOWEST, HIGHEST = 0.4, 2.5  # of the losses shown; all runs start at 2.3
+LONGEST = 120.0  # gradient times shown
+_SPREAD_ROW, _SINGLE_ROW = -0.14, 0.22  # from the middle of a policy's row, downwards
+_HALF = 0.1  # the height of a bar above and below its middle
 
 
-class Curve(NamedTuple):
-    """The watched loss of one policy: updates, time and loss (n,), and the loss when the first policy is through."""
+class Spread(NamedTuple):
+    """Losses of many seeds at a policy's own rate: the quartiles, the median, and the rate."""
 
-    step: np.ndarray
-    time: np.ndarray
-    loss: np.ndarray
-    then: float
+    lower: float
+    median: float
+    upper: float
+    rate: float
+
+
+class Row(NamedTuple):
+    """One policy: its losses by gradients and by time, and how long its gradients take.
+
+    Attributes:
+        single: (by gradients, by time) of one run at the rate that all policies share.
+        spreads: (by gradients, by time) of the runs at its own rates; None where there are none at this setting.
+        time: gradient times of a quick worker until all gradients are in.
+    """
+
+    single: tuple[float, float]
+    spreads: tuple[Spread, Spread] | None
+    time: float
 
 
 class PoliciesView:
-    """Loss over updates, to the last gradient of each policy; and over time, until the first of them is through.
+    """A row for each policy in three panels: its loss by gradients, its loss by the clock, and the time it takes.
 
-    The policy that is lowest in a panel is heavy there: the one by updates blue in both, the one by time black.
+    Blue: the middle half of the runs at the policy's own rate, with the median. Orange: one run at a common rate.
     """
 
-    def __init__(self, names: Sequence[str], updates: int, time: float) -> None:
-        self.figure = new_figure(WIDE, 5.0)
+    def __init__(self, names: Sequence[str]) -> None:
+        self.figure = new_figure(WIDE, 4.4)
         self.names = list(names)
-        self.steps = _Panel(self.figure.add_subplot(), "updates of the weights", updates, len(self.names))
-        self.times = _Panel(self.figure.add_subplot(), "time (gradient times of a fast worker)", time, len(self.names))
-        self.times.axes.yaxis.label.set_visible(False)
+        self.losses = [_LossPanel(self.figure.add_subplot(), self.names) for _ in range(2)]
+        self.times = _TimePanel(self.figure.add_subplot(), self.names)
         self.arrange(narrow=False)
 
     def arrange(self, narrow: bool) -> None:
-        """Fit the page: both panels side by side, or one above the other. Right of each is room for names."""
-        self.figure.set_size_inches(NARROW if narrow else WIDE, 8.6 if narrow else 5.0)
-        columns = (1, 0.84) if narrow else (1, 0.8, 1, 0.8)
-        grid = GridSpec(2 if narrow else 1, len(columns), self.figure, width_ratios=columns)
-        self.steps.axes.set_subplotspec(grid[0, 0])
-        self.times.axes.set_subplotspec(grid[1, 0] if narrow else grid[0, 2])
-        self.times.axes.tick_params(labelleft=narrow)
-        self.steps.axes.yaxis.label.set_visible(not narrow)
+        """Fit the page: the panels side by side, or one below the other. Right of each is room for numbers."""
+        self.figure.set_size_inches(NARROW if narrow else WIDE, 9.6 if narrow else 4.4)
+        columns = (1, 0.59) if narrow else (1, 0.62, 1, 0.62, 0.85)
+        rows = 3 if narrow else 1
+        grid = GridSpec(rows, len(columns), self.figure, width_ratios=columns)
+        places = [grid[0, 0], grid[1, 0], grid[2, :]] if narrow else [grid[0, 0], grid[0, 2], grid[0, 4]]
+        panels = [self.losses[0].axes, self.losses[1].axes, self.times.axes]
+        for axes, place in zip(panels, places, strict=True):
+            axes.set_subplotspec(place)
+            axes.tick_params(labelleft=narrow or axes is panels[0])
 
-    def draw(self, curves: Mapping[str, Curve], then: float, lowest: str, ahead: str) -> None:
+    def draw(self, rows: Mapping[str, Row], titles: tuple[str, str]) -> None:
         """Set the moving artists.
 
         Args:
-            curves: by policy. then: the time up to which they are drawn over time.
-            lowest: the policy whose loss is lowest in the end. ahead: the one whose loss is lowest at that time.
+            rows: by policy. titles: of the panels by gradients and by time.
         """
-        ordered = [curves[name] for name in self.names]
-        colors = [BLUE if name == lowest else BLACK if name == ahead else QUIET for name in self.names]
-        past = [curve.time <= then for curve in ordered]
-        words = [[f"{name} {written(loss)}" for name, loss in zip(self.names, losses, strict=True)]
-                 for losses in ([c.loss[-1] for c in ordered], [c.then for c in ordered])]  # fmt: skip
-        lines = (
-            [(c.step, c.loss) for c in ordered],
-            [(c.time[p], c.loss[p]) for c, p in zip(ordered, past, strict=True)],
-        )
-        self.steps.draw(lines[0], words[0], colors, self.names.index(lowest), f"Loss by updates: {lowest} ends lowest")
-        self.times.draw(lines[1], words[1], colors, self.names.index(ahead), f"Loss by the clock: {ahead} leads")
+        ordered = [rows[name] for name in self.names]
+        for k, (panel, title) in enumerate(zip(self.losses, titles, strict=True)):
+            spreads = [None if row.spreads is None else row.spreads[k] for row in ordered]
+            panel.draw([row.single[k] for row in ordered], spreads, title)
+        self.times.draw([row.time for row in ordered])
 
 
-class _Panel:
-    """A line for each policy, with its name and its last loss at the right edge."""
+class _LossPanel:
+    """Losses on a log axis, a row for each policy, and its median and rate at the right edge."""
 
-    def __init__(self, axes: Any, unit: str, end: float, lines: int) -> None:
-        self.axes, self._edge = tidy(axes, "loss", unit, "held-out loss (cross-entropy), smoothed"), end
-        axes.set(xlim=(0, end), yscale="log", ylim=(LOWEST / 1.05, HIGHEST * 1.05))
-        axes.xaxis.set_major_locator(MaxNLocator(4))
-        log_ticks(axes.yaxis, LOWEST, HIGHEST)
-        self.lines = [moving_line(axes, ls=dash) for dash in _DASHES[:lines]]
-        self._leaders = moving_line(axes, color=OTHER, lw=0.8, ls=":", zorder=1.5)
-        self.names = EndLabels(axes, lines)
-        self.title = axes.set_title("loss", loc="left", fontsize=LABEL, fontweight="bold", animated=True)
+    def __init__(self, axes: Any, names: Sequence[str]) -> None:
+        self.axes = tidy(axes, "", "held-out loss. Blue: runs at own rates,\norange: one run at the common rate", "")
+        count = len(names)
+        axes.set(xscale="log", xlim=(LOWEST / 1.05, HIGHEST * 1.05), ylim=(count - 0.5, -0.5))
+        axes.set_yticks(range(count), names)
+        axes.grid(False, axis="y")
+        log_ticks(axes.xaxis, LOWEST, HIGHEST)
+        self.spread = axes.add_patch(PathPatch(NOWHERE, fc=PALE_BLUE, ec=BLUE, lw=0.8, animated=True))
+        self.median = moving_line(axes, color=BLUE, marker="o", ms=6, ls="none", mew=0)
+        self.single = moving_line(axes, color=ORANGE, marker="^", ms=6, ls="none", mew=0)
+        beside = {"x": 1.03, "ha": "left", "transform": axes.get_yaxis_transform()}
+        self.numbers = [label(axes, color=BLUE_TEXT, y=k + _SPREAD_ROW, **beside) for k in range(count)]
+        self.singles = [label(axes, color=ORANGE_TEXT, y=k + _SINGLE_ROW, **beside) for k in range(count)]
+        self.title = moving_title(axes)
 
-    def draw(
-        self, lines: Sequence[tuple[np.ndarray, np.ndarray]], words: Sequence[str], colors: Sequence[str], heavy: int,
-        title: str,
-    ) -> None:  # fmt: skip
-        """Lines (x, loss) with words at their ends, one of them heavy; dots join those that end early to theirs."""
-        ends = np.array([(x[-1], shown(loss)[-1]) for x, loss in lines])
-        for k, (line, (x, loss), color) in enumerate(zip(self.lines, lines, colors, strict=True)):
-            told = color != QUIET
-            line.set_data(x, np.exp(smoothed(np.log(shown(loss)))))
-            line.set(
-                color=color, lw=SELECTED if k == heavy else 1.4 if told else OTHERS, zorder=2 + told + (k == heavy)
-            )
-        x, y = ends.T
-        self._leaders.set_data(*segments(x, y, self._edge, y))
-        shades = [BLUE_TEXT if color == BLUE else color for color in colors]
-        weights = ["bold" if k == heavy else "normal" for k in range(len(lines))]
-        self.names.draw(self._edge, ends[:, 1].tolist(), words, color=shades, weight=weights)
-        self.title.set_text(title)
+    def draw(self, singles: Sequence[float], spreads: Sequence[Spread | None], title: str) -> None:
+        """Set the losses of one run each, and the spreads of many."""
+        rows = np.arange(len(singles))
+        self.single.set_data(shown(np.array(singles)), rows + _SINGLE_ROW)
+        there = [(row, spread) for row, spread in zip(rows, spreads, strict=True) if spread is not None]
+        at = np.array([row for row, _ in there], float) + _SPREAD_ROW
+        lower = shown(np.array([spread.lower for _, spread in there], float))
+        upper = shown(np.array([spread.upper for _, spread in there], float))
+        self.spread.set_path(bars(lower, upper, at - _HALF, at + _HALF))
+        self.median.set_data(shown(np.array([spread.median for _, spread in there], float)), at)
+        for row, words in enumerate(self.numbers):
+            spread = spreads[row]
+            words.set(text="" if spread is None else f"{written(spread.median)}, rate {rounded(spread.rate)}")
+            self.singles[row].set(text=written(singles[row]))
+        self.title.set(text=title)
+
+
+class _TimePanel:
+    """How long the gradients of each policy take."""
+
+    def __init__(self, axes: Any, names: Sequence[str]) -> None:
+        self.axes = tidy(axes, "Time", "gradient times\nfor all gradients", "")
+        axes.set(xlim=(0, LONGEST), ylim=(len(names) - 0.5, -0.5), xticks=(0, 50, 100))
+        axes.set_yticks(range(len(names)), names)
+        axes.grid(False, axis="y")
+        self.bars = moving_line(axes, color=OTHER, lw=9, solid_capstyle="butt")
+        self.numbers = [label(axes, color=QUIET, y=k, ha="left") for k in range(len(names))]
+
+    def draw(self, times: Sequence[float]) -> None:
+        """Set the times."""
+        rows = np.arange(len(times))
+        self.bars.set_data(*segments(0, rows, np.array(times), rows))
+        for words, time in zip(self.numbers, times, strict=True):
+            words.set(x=time + 0.04 * LONGEST, text=f"{time:.0f}")
 
 
 def shown(loss: np.ndarray) -> np.ndarray:
@@ -129,5 +155,11 @@ def shown(loss: np.ndarray) -> np.ndarray:
 
 
 def written(loss: float) -> str:
-    """A loss for readers."""
-    return rounded(loss) if loss < 1000 else "> 1,000" if np.isfinite(loss) else "NaN"
+    """Write a loss for readers.
+
+    >>> written(0.4612), written(1e9), written(float("nan"))
+    ('0.461', '> 1,000', 'NaN')
+    """
+    if np.isnan(loss):
+        return "NaN"
+    return rounded(loss) if loss < 1000 else "> 1,000"

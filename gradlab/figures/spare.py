@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 from matplotlib.gridspec import GridSpec
+from matplotlib.patches import PathPatch
 from matplotlib.transforms import ScaledTranslation
 
 from .._base.numbers import number, percent
 from ._curves import SMOOTHED, smoothed
 from ._labels import EndLabels, beyond, label, on_paper
+from ._shapes import NOWHERE, band
 from ._style import (
     BLACK,
     BLUE,
@@ -18,6 +20,7 @@ from ._style import (
     DASHED,
     NARROW,
     OTHER,
+    PALE_BLUE,
     QUIET,
     SELECTED,
     SMALL,
@@ -25,34 +28,37 @@ from ._style import (
     moving_line,
     new_figure,
     tidy,
-)  # fmt: skip
+)
 
 _HERE: dict[str, Any] = {"marker": "D", "ms": 8, "color": BLACK, "ls": "none", "mec": "white", "zorder": 4}
-_NEVER: dict[str, Any] = {"marker": "^", "ls": "none", "mfc": "none"}
+_NEVER: dict[str, Any] = {"marker": "^", "ls": "none", "mfc": "none", "ms": 7, "mec": BLUE}
 _UNIT = 1000  # ticks, of the axes of training
 
 
 class SpareView:
     """Time until enough is right by how many gradients end a round; the time of a round; learning curves over time.
 
-    What does not get there is a hollow triangle above the last time, without a value.
+    Lines are means over the seeds, bands their middle half. A number of gradients with which some run doesn't get there
+    is a hollow triangle above the last time, without a value.
     """
 
-    def __init__(self, collect: np.ndarray, needed: np.ndarray, times: np.ndarray, goal: float) -> None:
+    def __init__(self, rounds: np.ndarray, needed: np.ndarray, times: np.ndarray, goal: float) -> None:
         """Draw what does not move.
 
         Args:
-            collect: (workers,) ticks of a round that ends with 1, 2, ... gradients.
+            rounds: (workers,) ticks of a round that ends with 1, 2, ... gradients.
             needed: (workers, seeds) ticks until the goal, infinite for never. times: of the learning curves.
             goal: accuracy.
         """
         self.figure = new_figure(WIDE, 4.9)
         self.needed, self.rounds, self.curves = (self.figure.add_subplot() for _ in range(3))
-        self._k, self._times = np.arange(1, len(collect) + 1), times / _UNIT
-        self._collect, self._median = collect, np.median(needed, axis=1) / _UNIT
+        self._k = np.arange(1, len(rounds) + 1)
+        self._times = times / _UNIT
+        self._rounds = rounds
+        self._mean = needed.mean(axis=1) / _UNIT
         smooth = number(SMOOTHED * float(times[1] - times[0]))
-        ends = f"gradients that end a round, of {len(collect)}"
-        tidy(self.needed, f"Time until {percent(goal)} accuracy", ends, "thousand ticks")
+        ends = f"gradients that end a round, of {len(rounds)}"
+        tidy(self.needed, f"Time until {percent(goal)} accuracy, at own rates", ends, "thousand ticks")
         tidy(self.rounds, "Time of a round", ends, "ticks")
         tidy(self.curves, "Accuracy over time", "thousand ticks", f"%, mean of {smooth} ticks")
         self._still(needed / _UNIT, goal)
@@ -61,6 +67,7 @@ class SpareView:
         self._said = [label(axes, weight="bold", transform=axes.transData + up) for axes in (self.rounds, self.needed)]
         for words in self._said:
             on_paper(words, True)  # where the line is steep
+        self._band = self.curves.add_patch(PathPatch(NOWHERE, fc=PALE_BLUE, ec=BLUE, lw=0.5, animated=True))
         self._chosen = moving_line(self.curves, color=BLUE, lw=SELECTED)
         self._reference = moving_line(self.curves, color=QUIET, ls=DASHED, lw=1.4, zorder=3)  # seen on the chosen one
         self._names = EndLabels(self.curves, 2)
@@ -79,50 +86,52 @@ class SpareView:
             axes.set_subplotspec(place)
 
     def _still(self, needed: np.ndarray, goal: float) -> None:
-        workers, end = len(self._collect), self._times[-1]
+        workers = len(self._rounds)
+        end = self._times[-1]
         for axes in (self.rounds, self.needed):
             axes.set(xlim=(0.4, workers + 0.6), xticks=[1, *range(4, workers + 1, 4)])
-        self.rounds.plot(self._k, self._collect, "o-", ms=4, lw=1.4, color=BLUE)
-        self.rounds.set_ylim(0, 1.15 * self._collect.max())
-        seeds, every = np.repeat(self._k, needed.shape[1]), needed.ravel()
-        self._never = beyond(self.needed, end, f"not within {number(_UNIT * end)} ticks")
-        series: tuple[Any, ...] = ((seeds, every, {"ms": 5, "color": OTHER}), (self._k, self._median, {"color": BLUE}))
-        for k, ticks, looks in series:
-            lost = ~np.isfinite(ticks)
-            self.needed.plot(k[lost], np.full(lost.sum(), self._never), **{"ms": 7, "mec": looks["color"], **_NEVER})
-            self.needed.plot(k[~lost], ticks[~lost], **({"marker": ".", "ls": "none", "mew": 0, "ms": 6} | looks))
-        self.needed.plot(self._k, np.where(np.isfinite(self._median), self._median, np.nan), lw=1.8, color=BLUE)
-        self._annotate(seeds, every)
+        self.rounds.plot(self._k, self._rounds, "o-", ms=4, lw=1.4, color=BLUE)
+        self.rounds.set_ylim(0, 1.15 * self._rounds.max())
+        self._never = beyond(self.needed, end, f"not in all runs within {number(_UNIT * end)} ticks")
+        there = np.isfinite(self._mean)
+        lower, upper = np.percentile(needed[there], (25, 75), axis=1)
+        self.needed.fill_between(self._k[there], lower, upper, color=PALE_BLUE, lw=0)
+        self.needed.plot(self._k[there], self._mean[there], "o-", ms=5, lw=1.8, color=BLUE)
+        self.needed.plot(self._k[~there], np.full((~there).sum(), self._never), **_NEVER)
+        self._name_lines(upper)
         self.curves.set(xlim=(0, end), ylim=(0, 101), yticks=(0, 50, round(100 * goal)))
         self.curves.axhline(100 * goal, color=OTHER, lw=1)
 
-    def _annotate(self, seeds: np.ndarray, every: np.ndarray) -> None:
-        """Name the fastest, the line of the medians, and one of the dots."""
-        there, best = np.flatnonzero(np.isfinite(self._median)), int(np.argmin(self._median))
-        dots = np.flatnonzero(np.isfinite(every))
+    def _name_lines(self, upper: np.ndarray) -> None:
+        """Name the line of the means and the band around it, where they are highest."""
+        there = np.flatnonzero(np.isfinite(self._mean))
+        if not len(there):
+            return
+        at = self._k[there[0]], self._mean[there[0]]
         looks: dict[str, Any] = {"textcoords": "offset points", "fontsize": SMALL, "va": "center"}
-        if len(dots):
-            at = seeds[dots[0]], every[dots[0]]
-            self.needed.annotate("a run", at, (5, 0), color=QUIET, **looks)
-        if len(there):
-            first = int(there[np.argmax(self._median[there[:4]])])
-            at = self._k[first], self._median[first]
-            self.needed.annotate("median", at, (6, 3), color=BLUE_TEXT, **looks)
-            at = self._k[best], self._median[best]
-            bold: dict[str, Any] = {"color": BLUE_TEXT, "weight": "bold", "ha": "center"}
-            self.needed.annotate(f"{at[0]} is fastest", at, (0, -26), **looks, **bold)
+        self.needed.annotate("mean", at, (8, 0), color=BLUE_TEXT, **looks)
+        self.needed.annotate("middle half of the runs", (at[0], upper[0]), (8, 6), color=QUIET, **looks)
 
-    def draw(self, k: int, curve: np.ndarray, reference: int, other: np.ndarray) -> None:
-        """Set the moving artists: how many gradients end a round, here and for comparison, and their curves in %."""
-        median = self._median[k - 1]
-        self._here[0].set_data([k], [self._collect[k - 1]])
-        self._here[1].set_data([k], [median if np.isfinite(median) else self._never])
+    def draw(
+        self, k: int, curve: np.ndarray, quartiles: tuple[np.ndarray, np.ndarray], reference: int, other: np.ndarray
+    ) -> None:
+        """Set the moving artists.
+
+        Args:
+            k, reference: how many gradients end a round, here and for comparison.
+            curve, other: (times,) their mean accuracies in %. quartiles: lower and upper, (times,), of the first.
+        """
+        mean = self._mean[k - 1]
+        self._here[0].set_data([k], [self._rounds[k - 1]])
+        self._here[1].set_data([k], [mean if np.isfinite(mean) else self._never])
         at_end = {1: "left", len(self._k): "right"}
         side: dict[str, Any] = {"x": k, "ha": at_end.get(k, "center")}
-        self._said[0].set(y=self._collect[k - 1], text=f"{number(self._collect[k - 1])} ticks", **side)
-        self._said[1].set(visible=bool(np.isfinite(median)), **side)
-        if np.isfinite(median):
-            self._said[1].set(y=median, text=f"{number(_UNIT * median)} ticks")
+        self._said[0].set(y=self._rounds[k - 1], text=f"{number(self._rounds[k - 1])} ticks", **side)
+        self._said[1].set(visible=bool(np.isfinite(mean)), **side)
+        if np.isfinite(mean):
+            self._said[1].set(y=mean, text=f"{round(_UNIT * mean, -1):,.0f} ticks")
+        lower, upper = (smoothed(line) for line in quartiles)
+        self._band.set_path(band(self._times, lower, upper))
         shown = [smoothed(curve), smoothed(other)]
         self._chosen.set_data(self._times, shown[0])
         self._reference.set_data(self._times, shown[1])

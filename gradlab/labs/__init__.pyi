@@ -235,16 +235,16 @@ class staleness_phases(_staleness_phases.staleness_phases):
     ) -> str: ...
 
 class _staleness_policies_controls(TypedDict, total=False):
-    staleness: int
-    straggler: float
     learning_rate: float
+    straggler: float
+    staleness: int
     momentum: float
 
 class staleness_policies(_staleness_effects.staleness_policies):
-    """Tell digits apart with eight workers under six policies for stale gradients: the loss over updates and over
+    """Tell digits apart with eight workers under six policies for stale gradients: the loss by gradients and by
     time."""
 
-    def __init__(self, target: Literal["drop_wins", "only_backup"] | None = None, **initial:
+    def __init__(self, target: Literal["all_learn", "slow_wait"] | None = None, **initial:
         Unpack[_staleness_policies_controls]) -> None: ...
     def set(self, **params: Unpack[_staleness_policies_controls]) -> None: ...  # type: ignore[override]
     def figure(self, **params: Unpack[_staleness_policies_controls]) -> Figure: ...  # type: ignore[override]
@@ -347,7 +347,7 @@ class backup_workers(_sync_replicas.backup_workers):
     """Sixteen workers read digits in rounds; a round ends with the first `aggregate` gradients, the others are
     dropped."""
 
-    def __init__(self, target: Literal["faster"] | None = None, **initial:
+    def __init__(self, target: Literal["half_round"] | None = None, **initial:
         Unpack[_backup_workers_controls]) -> None: ...
     def set(self, **params: Unpack[_backup_workers_controls]) -> None: ...  # type: ignore[override]
     def figure(self, **params: Unpack[_backup_workers_controls]) -> Figure: ...  # type: ignore[override]

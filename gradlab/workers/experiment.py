@@ -31,7 +31,7 @@ class Experiment:
         optimizer, learning_rate: a rule of `gl.rules` and its rate; those of `Tables` are in its plan.
         workers, speeds: how many, and how long they take.
         policy, staleness: what becomes of stale gradients, s = step now - step noted with the read:
-            "apply" takes all (Hogwild-like, Recht et al. 2011); "drop" accepts s <= staleness only
+            "apply" takes all (asynchronous SGD, Dean et al. 2012); "drop" accepts s <= staleness only
             (`DropStaleGradientOptimizer`, which also takes limits below 0 and then drops all); "wait" lets nobody get
             more than `staleness` gradients ahead of the slowest (stale-synchronous, Ho et al. 2013); "damp" divides the
             gradient by 1 + s (after Zhang et al. 2016); "compensate" adds strength * g * g * (w_now - w_read) (DC-ASGD,
@@ -47,9 +47,9 @@ class Experiment:
             NumPy takes [seed, k, 0] for [seed, k], which draws the speeds.
         weights: to start from, instead of the problem's own.
 
-    Not in TensorFlow. Source: Recht, Re, Wright & Niu, "Hogwild!" (2011); Ho et al., "More Effective Distributed ML via
-    a Stale Synchronous Parallel Parameter Server" (2013); Chen et al., "Revisiting Distributed Synchronous SGD" (2016);
-    and those named in `gl.staleness`.
+    Not in TensorFlow. Source: Dean et al., "Large Scale Distributed Deep Networks" (2012); Ho et al., "More Effective
+    Distributed ML via a Stale Synchronous Parallel Parameter Server" (2013); Chen et al., "Revisiting Distributed
+    Synchronous SGD" (2016); and those named in `gl.staleness`.
 
     Raises: ValueError or TypeError for what does not fit; the message lists what does.
 

@@ -1,6 +1,12 @@
 """One training under six policies for stale gradients: same workers, speeds and batches, at many settings.
 
-`python -m gradlab.workers.policy_study` trains them all again and writes the shipped recording; it takes ten minutes.
+Two recordings ship. "policies" holds one run for every position of the lab's sliders: one seed, one rate for all
+policies. It shows what a setting does, and can't say which policy is better: the best rates of the policies differ by a
+factor of ten. "tuned_policies" is for that. Each policy runs at the rate of `TUNING_RATES` with the lowest mean loss on
+`TUNING_SEEDS`, and is judged on `FRESH_SEEDS`, with momentum 0 and limit 4, for each of `TUNED_STRAGGLERS` and of
+`CRITERIA`. No chosen rate is the first or the last of the sweep.
+
+`python -m gradlab.workers.policy_study` trains them all again and writes both; it takes twenty minutes.
 """
 
 from __future__ import annotations
@@ -12,8 +18,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..models import curves as recordings
+from ..models.asynchrony import (
+    CRITERIA,
+    FRESH_SEEDS,
+    TUNED,
+    TUNED_STRAGGLERS,
+    TUNING_RATES,
+    TUNING_SEEDS,
+    own_rate,
+)
 from ..rules import Momentum
-from . import recordings
 from .experiment import Experiment
 from .ledger import POLICIES, UPDATE
 from .problems import Digits
@@ -29,6 +44,7 @@ LIMITS = tuple(range(13))
 STRAGGLERS = (1.0, 2.0, 3.0, 4.0, 5.0)
 LEARNING_RATES = tuple(float(f"{0.03 * 100 ** (k / 16):.3g}") for k in range(17))
 MOMENTA = (0.0, 0.3, 0.6, 0.9)
+TUNED_LIMIT = 4  # of "drop" and "wait" in the tuned runs
 _TIME = 100  # ticks that a gradient takes
 _NAME, _BITS = "policies", 14  # of each recorded loss: a rounding below 1 in 30,000
 
@@ -122,9 +138,79 @@ def _places() -> dict[Setting, int]:
     return {setting: place for place, setting in enumerate(settings())}
 
 
+class SeededRun(NamedTuple):
+    """One run of one seed: watched updates (n,), their times in gradient times, losses; the end; share accepted."""
+
+    step: np.ndarray
+    time: np.ndarray
+    loss: np.ndarray
+    end: float
+    accepted: float
+
+    def loss_by(self, criterion: str, horizon: float) -> float:
+        """The last watched loss, or the last one up to the horizon; infinity for one that isn't finite."""
+        at = -1 if criterion == "gradients" else int(np.searchsorted(self.time, horizon, side="right")) - 1
+        loss = float(self.loss[at])
+        return loss if np.isfinite(loss) else np.inf
+
+
+def seeded_run(policy: str, straggler: float, learning_rate: float, seed: int) -> SeededRun:
+    """Train once with a seed for speeds and batches.
+
+    >>> run = seeded_run("backup", 3.0, 4.0, seed=100)
+    >>> run.step[-1] == len(run.loss) - 1
+    True
+    """
+    limit = TUNED_LIMIT if policy in BY_LIMIT else 0
+    trace = decide(experiment(policy, limit, straggler, learning_rate, 0.0).with_(seed=seed))
+    settled = trace.times[trace.moves[:, 0] == UPDATE]
+    times = np.append(0, settled[trace.rounds["moved"] > 0])
+    step = np.arange(len(times))
+    watched = (step % _every(policy) == 0) | (step == step[-1])
+    end = float(settled[-1]) / _TIME
+    return SeededRun(step[watched], times[watched] / _TIME, losses(trace), end, float(trace.accepted.mean()))
+
+
+def record_tuned() -> None:
+    """Sweep the rates, train each policy at its own on fresh seeds, and write "tuned_policies"."""
+    shape = len(TUNED_STRAGGLERS), len(CRITERIA), len(POLICIES)
+    sweep = np.zeros((*shape, len(TUNING_RATES), len(TUNING_SEEDS)), np.float16)
+    horizon = np.zeros(len(TUNED_STRAGGLERS))
+    points = GRADIENTS // EVERY + 1
+    loss = np.full((*shape, len(FRESH_SEEDS), points), np.nan, np.float16)
+    judged = np.zeros((*shape, len(FRESH_SEEDS)), np.float16)
+    time = np.zeros((len(TUNED_STRAGGLERS), len(POLICIES), len(FRESH_SEEDS), points), np.uint16)
+    accepted = np.zeros((len(TUNED_STRAGGLERS), len(POLICIES)), np.float32)
+    end = np.zeros((len(TUNED_STRAGGLERS), len(POLICIES), len(FRESH_SEEDS)), np.uint16)
+    for s, straggler in enumerate(TUNED_STRAGGLERS):
+        tuning = {
+            (p, r, k): seeded_run(policy, straggler, rate, seed)
+            for p, policy in enumerate(POLICIES)
+            for r, rate in enumerate(TUNING_RATES)
+            for k, seed in enumerate(TUNING_SEEDS)
+        }
+        horizon[s] = min(run.end for run in tuning.values())
+        for c, criterion in enumerate(CRITERIA):
+            for (p, r, k), run in tuning.items():
+                sweep[s, c, p, r, k] = run.loss_by(criterion, horizon[s])
+            for p, policy in enumerate(POLICIES):
+                rate = TUNING_RATES[own_rate(sweep[s, c, p])]
+                runs = [seeded_run(policy, straggler, rate, seed) for seed in FRESH_SEEDS]
+                for k, run in enumerate(runs):
+                    loss[s, c, p, k, : len(run.loss)] = run.loss
+                    time[s, p, k, : len(run.time)] = np.rint(run.time * _TIME)
+                    end[s, p, k] = np.rint(run.end * _TIME)
+                    judged[s, c, p, k] = run.loss_by(criterion, horizon[s])
+                accepted[s, p] = np.mean([run.accepted for run in runs])
+                print(straggler, criterion, policy, rate, judged[s, c, p].mean(dtype=float), flush=True)
+    arrays = {"loss": loss, "judged": judged, "ticks": time, "end": end, "accepted": accepted}
+    recordings.write(TUNED, sweep=sweep, horizon=horizon, **arrays)
+
+
 def main() -> None:
-    """Train everything and write the recording."""
+    """Train everything and write both recordings."""
     record([losses(decide(experiment(*setting))) for setting in settings()])
+    record_tuned()
 
 
 if __name__ == "__main__":

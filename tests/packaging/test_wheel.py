@@ -58,7 +58,8 @@ def test_the_license_and_the_notice_are_in_both(built: Built) -> None:
 def test_every_recording_has_its_origin_in_the_notice_or_is_our_own() -> None:
     notice = (ROOT / "NOTICE").read_text("utf-8")
     assert "in the folder gradlab/models/recordings." in notice
-    own = {"char_rnn", "policies", "reader_run", "spare_workers", "staleness"}  # recorded here, from the data named
+    # Recorded here, from the data named.
+    own = {"char_rnn", "policies", "reader_run", "spare_workers", "staleness", "tuned_policies"}
     for path in ROOT.glob("gradlab/models/recordings/*.npz"):
         assert (path.name in notice) != (path.stem.partition("-")[0] in own), path.name
 

@@ -6,8 +6,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gradlab.workers import POLICIES, policy_study, recordings
-from gradlab.workers.policy_study import Setting, experiment, losses, record, recorded, settings, trained
+from gradlab.models import asynchrony
+from gradlab.models import curves as recordings
+from gradlab.workers import POLICIES, policy_study
+from gradlab.workers.policy_study import (
+    GRADIENTS,
+    Setting,
+    experiment,
+    losses,
+    record,
+    recorded,
+    seeded_run,
+    settings,
+    trained,
+)
 from gradlab.workers.simulated import decide
 
 
@@ -63,3 +75,39 @@ def test_what_is_recorded_is_rounded_and_whole(few: list[Setting]) -> None:
     for setting, curve in zip(few, curves, strict=True):
         np.testing.assert_allclose(recorded(setting, len(curve)), curve, rtol=1 / 30_000)
     assert len(recordings.arrays("policies")["losses"]) == 2
+
+
+def test_the_tuned_runs_are_of_the_policies_that_workers_have() -> None:
+    assert asynchrony.POLICIES == POLICIES
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_tuned_run_gives_what_was_recorded(policy: str) -> None:
+    runs = asynchrony.policy_runs(3.0, "time")[policy]
+    again = seeded_run(policy, 3.0, runs.rate, seed=asynchrony.FRESH_SEEDS[4])
+    count = len(again.loss)
+    np.testing.assert_allclose(again.loss, runs.loss[4, :count], rtol=2e-3)
+    np.testing.assert_allclose(again.time, runs.time[4, :count])
+    assert np.isnan(runs.loss[4, count:]).all()
+    assert again.end == pytest.approx(runs.end[4])
+    assert again.loss_by("time", asynchrony.horizon(3.0)) == pytest.approx(runs.judged[4], rel=2e-3)
+
+
+def test_a_run_of_a_sweep_gives_what_was_recorded() -> None:
+    swept = recordings.arrays(asynchrony.TUNED)["sweep"][1, 0]  # three times slower, by gradients
+    policy, rate, seed = POLICIES.index("damp"), asynchrony.TUNING_RATES.index(1.4), 6
+    again = seeded_run("damp", 3.0, 1.4, seed=asynchrony.TUNING_SEEDS[seed])
+    assert again.loss_by("gradients", np.inf) == pytest.approx(float(swept[policy, rate, seed]), rel=2e-3)
+
+
+def test_a_run_is_judged_at_its_end_or_at_a_time() -> None:
+    run = policy_study.SeededRun(np.arange(3), np.array([0.0, 1.0, 2.0]), np.array([2.3, 1.0, np.nan]), 2.0, 1.0)
+    assert run.loss_by("time", 1.5) == 1.0
+    assert run.loss_by("gradients", 1.5) == np.inf
+
+
+def test_every_tuned_run_has_the_same_number_of_gradients() -> None:
+    for policy in POLICIES:
+        run = seeded_run(policy, 1.0, 0.3, seed=100)
+        updates = GRADIENTS * run.accepted / (policy_study.WORKERS - 1 if policy == "backup" else 1)
+        assert run.step[-1] == int(updates + 1e-9)

@@ -1,44 +1,93 @@
-"""The recording is what the code gives, and shows what the notebook says it shows."""
+"""The recording of depths and delays is what the code gives, and the stack of runs is the engine, run by run."""
 
 import numpy as np
 import pytest
 
+from gradlab.models.curves import arrays, best_rate, unpack_times
+from gradlab.workers.experiment import Experiment
+from gradlab.workers.problems import Digits, Weights
+from gradlab.workers.replays import replay
+from gradlab.workers.simulated import uniform_delays
 from gradlab.workers.studies import (
     EVERY,
+    FRESH_SEEDS,
     GOAL,
-    SEEDS,
+    RATES,
     STALENESS,
+    TUNING_SEEDS,
     UPDATES,
     VARIANTS,
-    accuracy_curve,
+    accuracy_curves,
+    chosen_rates,
+    is_sweep_decided,
     recorded,
+    slowdown,
+    sweep,
     updates_to,
-)  # fmt: skip
+)
 
 
-def needed() -> dict[str, np.ndarray]:
-    """Median updates to the goal at every delay, by variant."""
-    return dict(zip((v.label for v in VARIANTS), np.median(updates_to(GOAL, recorded()), axis=-1), strict=True))
+def engine_curve(variant: int, most: int, seed: int, rate: float, updates: int) -> np.ndarray:
+    """The accuracies of one run of the engine in which delays are drawn."""
+    chosen = VARIANTS[variant]
+    digits = Digits(hidden=chosen.hidden, seed=seed)
+    experiment = Experiment(
+        digits, chosen.optimizer, rate, workers=updates, gradients=updates, policy="apply", seed=seed
+    )
+    accuracies = []
+
+    def watch(step: int, time: int, weights: Weights) -> None:
+        if step % EVERY == 0:
+            accuracies.append(digits.accuracy(weights))
+
+    replay(experiment, uniform_delays(most)(experiment), watch)
+    return np.array(accuracies)
+
+
+@pytest.mark.parametrize("variant", [1, 3, 4, 5])
+def test_a_run_of_a_stack_is_the_run_of_the_engine(variant: int) -> None:
+    rate = VARIANTS[variant].rates[6]
+    stacked = accuracy_curves(VARIANTS[variant], 8, seeds=[0, 3], rates=[rate / 2, rate], updates=100)
+    # Another processor may round a product otherwise, and a few of the 297 digits follow.
+    np.testing.assert_allclose(stacked[1], engine_curve(variant, 8, 3, rate, 100), atol=0.01)
+
+
+@pytest.mark.parametrize(("variant", "delay"), [(0, 1), (4, 2)])
+def test_a_run_gives_what_was_recorded(variant: int, delay: int) -> None:
+    rate = chosen_rates()[variant, delay]
+    again = accuracy_curves(VARIANTS[variant], STALENESS[delay], [FRESH_SEEDS[2]], [rate], updates=300)
+    np.testing.assert_allclose(again[0], recorded()[variant, delay, 2, :15], atol=0.03)
 
 
 def test_the_recording_has_every_run() -> None:
-    assert recorded().shape == (len(VARIANTS), len(STALENESS), SEEDS, UPDATES // EVERY)
+    assert recorded().shape == (len(VARIANTS), len(STALENESS), len(FRESH_SEEDS), UPDATES // EVERY)
+    assert sweep().shape == (len(VARIANTS), len(STALENESS), RATES, len(TUNING_SEEDS))
+    assert not set(TUNING_SEEDS) & set(FRESH_SEEDS)
 
 
-@pytest.mark.parametrize(("variant", "delay", "seed"), [(0, 1, 0), (5, 2, 3)])
-def test_a_run_gives_what_was_recorded(variant: int, delay: int, seed: int) -> None:
-    again = accuracy_curve(VARIANTS[variant], STALENESS[delay], seed, updates=400)
-    # Another processor may round a product otherwise, and a few of the 297 digits follow.
-    np.testing.assert_allclose(again, recorded()[variant, delay, seed, : len(again)], atol=0.03)
+def test_all_runs_arrive_at_their_own_rates() -> None:
+    assert np.isfinite(updates_to(GOAL, recorded())).all()
+    assert np.isfinite(slowdown()).all()
 
 
-def test_deeper_models_are_slowed_more() -> None:
-    updates = needed()
-    slowed = [updates[v.label][2] / updates[v.label][0] for v in VARIANTS if v.group == "depth"]
-    assert slowed[0] < 1.5 < slowed[1] < slowed[2] <= slowed[3] == np.inf
+def test_a_sweep_ends_once_its_best_rate_is_certain() -> None:
+    seeds = len(TUNING_SEEDS)
+    curves = np.zeros((RATES * seeds, 10))
+    curves[3 * seeds : 4 * seeds, 4:] = 1.0  # the fourth rate is above the goal from the fifth point on
+    assert not is_sweep_decided(curves[:, :4])
+    assert not is_sweep_decided(curves[:, :8])
+    assert is_sweep_decided(curves)
+    curves[3 * seeds, :] = 0  # one seed never arrives
+    assert not is_sweep_decided(curves)
 
 
-def test_methods_with_momentum_are_slowed_more() -> None:
-    updates = needed()
-    slowed = {label: updates[label][-1] / updates[label][0] for label in updates}
-    assert slowed["gradient descent"] < 1.7 < 2 < slowed["Momentum 0.9"] < slowed["Momentum 0.95"] == np.inf
+def test_the_chosen_rate_is_the_best_of_the_sweep() -> None:
+    swept = unpack_times(arrays("staleness")["sweep"])
+    for variant, by_delay, rates in zip(VARIANTS, swept, chosen_rates(), strict=True):
+        for times, rate in zip(by_delay, rates, strict=True):
+            assert variant.rates[best_rate(times)] == rate
+
+
+def test_the_rates_of_a_sweep_are_a_factor_of_two_apart() -> None:
+    for variant in VARIANTS:
+        np.testing.assert_allclose(np.array(variant.rates[1:]) / variant.rates[:-1], 2)

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gradlab.workers import recordings
+from gradlab.models import curves as recordings
 
 
 def test_saved_and_loaded_it_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
