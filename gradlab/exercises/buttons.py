@@ -46,7 +46,7 @@ class Buttons:
     def press(self, letter: str) -> Feedback:
         """Answer with a letter, as its button does; once it was right, it stays so."""
         if self._solved is not None:
-            self._say(f"<p>{escape(f'Right was ({self._solution}). {self._solved.text}')}</p>")
+            self._say(f"<p>{marked(f'Right was ({self._solution}). {self._solved.text}')}</p>")
             return self._solved
         feedback = self._answered(letter)
         _ = self.box
