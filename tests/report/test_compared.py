@@ -38,7 +38,9 @@ def test_a_page_says_what_differs_and_what_cannot_be_compared(recorded: Recorded
         "run 2 and 0% of 14 finite steps taken of run 3."
     )
     assert said["tensors"] == "layer0/bias: its norm in run 2 is 3 times that in run 1, in the median over the steps."
-    assert said["skipped"] == "run 3 skipped 2 of 17 steps; no other run skipped any."
+    assert said["skipped"] == (
+        "run 3 skipped 2 of 17 steps; no other run skipped any. NaN or Inf was in steps that were taken: run 3 in 1."
+    )
     assert said["incomparable"] == "2 things differ between the recordings."
     html = report.html()
     page = Page(html)
