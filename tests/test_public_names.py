@@ -68,7 +68,6 @@ TESTED_ELSEWHERE = {
     "record/stream/mlflow": "the same",
     "record/pieces": "record/test_appending.py: cut off and damaged anywhere",
     "record/buckets": "record/test_recorder.py and everything else there",
-    "rules/rule": "rules/test_every_rule.py",
     "workers/ray_driver": "workers/test_on_ray.py: runs, deaths, and ends; test_on_two_nodes.py: among processes",
     "_asynchrony/sync_replicas/exchange": "_asynchrony/sync_replicas/test_chief.py: waits, and why they last",
     "_asynchrony/sync_replicas/rounds": "the same",

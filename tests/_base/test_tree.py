@@ -52,5 +52,5 @@ def test_traced_leaves_stay_traced() -> None:
 
 
 def test_a_string_is_no_gradient() -> None:
-    with pytest.raises(TypeError, match="a gradient must be numbers, got 'x'"):
+    with pytest.raises(TypeError, match="the gradient of a must be numbers, got 'x'"):
         named_leaves({"a": "x"})
