@@ -142,7 +142,7 @@ class StalenessView:
             return [axes.text(0.5, 0.5, words, transform=axes.transAxes, **looks)]
         axes.set(ylim=(-0.55, 1.25), yticks=(-0.5, 0, 0.5, 1))
         lags = agreement.lags[known]
-        other_words = "runs of other seeds" if len(agreement.others) else ""
+        other_words = "other seeds" if len(agreement.others) else ""
         return [
             axes.text(16.6, 0.08, other_words, ha="left", va="bottom", fontsize=SMALL, color=QUIET),
             axes.axhline(0, color=BLACK, lw=0.8),
