@@ -67,7 +67,7 @@ class SpareView:
         self._said = [label(axes, weight="bold", transform=axes.transData + up) for axes in (self.rounds, self.needed)]
         for words in self._said:
             on_paper(words, True)  # where the line is steep
-        self._band = self.curves.add_patch(PathPatch(NOWHERE, fc=PALE_BLUE, ec=BLUE, lw=0.5, animated=True))
+        self._band: Any = self.curves.add_patch(PathPatch(NOWHERE, fc=PALE_BLUE, ec=BLUE, lw=0.5, animated=True))
         self._chosen = moving_line(self.curves, color=BLUE, lw=SELECTED)
         self._reference = moving_line(self.curves, color=QUIET, ls=DASHED, lw=1.4, zorder=3)  # seen on the chosen one
         self._names = EndLabels(self.curves, 2)

@@ -82,7 +82,7 @@ class staleness_policies(Lab):
     Blue: 20 runs of each policy at the learning rate that a sweep chose for it on other seeds; the bar is the middle
     half, the dot the median. There are such runs for a straggler of 1 and 3 times, limit 4, and momentum 0. Orange:
     one run of each policy at the rate of the slider, with the same speeds and batches for all. One run at one rate
-    shows what a setting does; it can't rank the policies, whose own rates differ by a factor of ten.
+    shows what a setting does; it can't rank the policies, whose own rates differ by a factor of about ten.
 
     Every policy gets 200 gradients. "backup" takes the mean of the first seven, and "compensate" adapts its strength to
     the size of the gradients. Single runs between the positions of the sliders are computed, which takes a moment.
@@ -91,7 +91,7 @@ class staleness_policies(Lab):
     many times slower the last worker is), `learning_rate` (of the single runs, log scale) and `momentum`.
 
     >>> staleness_policies(momentum=0.3).description.summary
-    'One run each at rate 0.3: losses from 0.539 to 1.03. One run at one rate can\'t rank policies.'
+    "One run each at rate 0.3: losses from 0.467 to 1.13. One run at one rate can't rank policies."
     """
 
     label = "Six policies for stale gradients"

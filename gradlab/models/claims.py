@@ -160,7 +160,7 @@ def write_policies(runs: Comparison) -> str:
     reach = f"({min(among):.2f} to {max(among):.2f})"
     if not told:
         return f"The {len(level)} policies can't be told apart in {runs.seeds} runs {measure} {reach}."
-    if told == [worst]:
+    if worst is not None and told == [worst]:
         return (
             f"“{worst}” has the highest loss {measure}, {means[worst]}; the others can't be told apart in "
             f"{runs.seeds} runs {reach}."
@@ -195,7 +195,7 @@ def write_methods(runs: Comparison) -> str:
         if told:
             parts.append(f"{name} {runs.mean(name):.1f} times")
         else:
-            parts.append(f"{name} can't be told apart from it")
+            parts.append(f"{name} can't be told apart from {plain}")
     start = f"{runs.measure} slow {plain} {runs.mean(plain):.1f} times"
     return f"{start}, {listed(tuple(parts))} in {runs.seeds} runs."
 

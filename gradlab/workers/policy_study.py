@@ -2,7 +2,7 @@
 
 Two recordings ship. "policies" holds one run for every position of the lab's sliders: one seed, one rate for all
 policies. It shows what a setting does, and can't say which policy is better: the best rates of the policies differ by a
-factor of ten. "tuned_policies" is for that. Each policy runs at the rate of `TUNING_RATES` with the lowest mean loss on
+factor of about ten. "tuned_policies" is for that. Each policy runs at the rate of `TUNING_RATES` with the lowest mean loss on
 `TUNING_SEEDS`, and is judged on `FRESH_SEEDS`, with momentum 0 and limit 4, for each of `TUNED_STRAGGLERS` and of
 `CRITERIA`. No chosen rate is the first or the last of the sweep.
 
@@ -158,7 +158,7 @@ def seeded_run(policy: str, straggler: float, learning_rate: float, seed: int) -
     """Train once with a seed for speeds and batches.
 
     >>> run = seeded_run("backup", 3.0, 4.0, seed=100)
-    >>> run.step[-1] == len(run.loss) - 1
+    >>> len(run.step) == len(run.time) == len(run.loss)
     True
     """
     limit = TUNED_LIMIT if policy in BY_LIMIT else 0
@@ -203,8 +203,16 @@ def record_tuned() -> None:
                     judged[s, c, p, k] = run.loss_by(criterion, horizon[s])
                 accepted[s, p] = np.mean([run.accepted for run in runs])
                 print(straggler, criterion, policy, rate, judged[s, c, p].mean(dtype=float), flush=True)
-    arrays = {"loss": loss, "judged": judged, "ticks": time, "end": end, "accepted": accepted}
-    recordings.write(TUNED, sweep=sweep, horizon=horizon, **arrays)
+    recordings.write(
+        TUNED,
+        sweep=sweep,
+        horizon=horizon,
+        loss=loss,
+        judged=judged,
+        ticks=time,
+        end=end,
+        accepted=accepted,
+    )
 
 
 def main() -> None:

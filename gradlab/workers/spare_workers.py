@@ -100,7 +100,7 @@ def accuracy_curves(aggregate: int, seed: int, rates: Sequence[float], end: int 
     trace = decide(one)
     ends = round_ends(trace, end)
     images, labels = datasets.digits()
-    learning_rate = np.float32(rates)[:, None, None]
+    learning_rate = np.array(rates, np.float32)[:, None, None]
     start = one.start()
     weights = np.repeat(start["w0"][None], len(rates), axis=0)
     bias = np.repeat(start["b0"][None, None], len(rates), axis=0)

@@ -95,7 +95,7 @@ def accuracy_curves(
     distinct = {seed: _schedule(seed, most, updates) for seed in set(seeds)}
     batches = np.stack([distinct[seed][0] for seed in seeds], axis=1)  # (updates, runs, 32)
     delays = np.stack([distinct[seed][1] for seed in seeds], axis=1)  # (updates, runs)
-    learning_rate = np.float32(rates)[:, None, None]
+    learning_rate = np.array(rates, np.float32)[:, None, None]
     weights = _start(variant, seeds)
     slots = [variant.optimizer.init(w) for w in weights]
     shared = variant.optimizer.start()
@@ -131,7 +131,7 @@ def _schedule(seed: int, most: int, updates: int) -> tuple[np.ndarray, np.ndarra
 def _start(variant: Variant, seeds: Sequence[int]) -> list[Array]:
     """Return w0, b0, w1, ... of all runs: matrices (runs, rows, columns), biases (runs, 1, columns)."""
     starts = [Digits(hidden=variant.hidden, seed=seed).start() for seed in seeds]
-    stacked = []
+    stacked: list[Array] = []
     for name in starts[0]:
         arrays = np.stack([start[name] for start in starts])
         stacked.append(arrays if arrays.ndim == 3 else arrays[:, None, :])
@@ -170,7 +170,7 @@ def updates_to(goal: float, curves: np.ndarray) -> np.ndarray:
 
 def sweep_rates(variant: Variant, most: int) -> np.ndarray:
     """Return the updates to the goal (RATES, TUNING_SEEDS), infinite where the sweep was decided before that."""
-    rates = np.repeat(variant.rates, len(TUNING_SEEDS))
+    rates = [rate for rate in variant.rates for _ in TUNING_SEEDS]
     tuning = accuracy_curves(variant, most, TUNING_SEEDS * RATES, rates, is_decided=is_sweep_decided)
     return updates_to(GOAL, tuning).reshape(RATES, -1)
 
@@ -216,7 +216,8 @@ def recorded() -> np.ndarray:
 def slowdown() -> np.ndarray:
     """How many times as many updates the goal takes as without delay: (variants, STALENESS, FRESH_SEEDS)."""
     needed = updates_to(GOAL, recorded())
-    return needed / needed[:, :1]
+    times: np.ndarray = needed / needed[:, :1]
+    return times
 
 
 def main() -> None:

@@ -314,6 +314,22 @@ def test_how_the_policies_compare() -> None:
     assert gl.labs.staleness_policies(learning_rate=0.711, target="all_learn").description.met
 
 
+def test_what_papers_and_threads_say() -> None:
+    """Read in the sources: who applied stale gradients unchanged, which methods suffer, and what the threads do."""
+    says(
+        "04",
+        '| `"apply"` | it is applied unchanged | Dean et al. 2012 |',
+        "They found that deeper networks are slowed down more, and so are momentum, Adam, and RMSProp.",
+        "The global step, the check, and the drop are TensorFlow's, bit for bit.",
+    )
+    says(
+        "05",
+        "in issue 12386 an extended optimizer uses the result of `take_grad` after the token, in 41430 the mean is "
+        "assigned to a variable. Both were closed without a diagnosis.",
+    )
+    assert "asynchronous SGD, Dean et al. 2012" in " ".join((gl.workers.Experiment.__doc__ or "").split())
+
+
 def test_how_delays_slow_networks() -> None:
     says(
         "04",
