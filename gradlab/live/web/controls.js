@@ -1,5 +1,5 @@
-// Controls. One shows its value by `set`; what the reader does with it goes to `moved({name: value})`, which sets it. `key`
-// names a value of it; `idle` says whether it changes nothing just now.
+// Controls. One shows its value by `set`; what the reader does with it goes to `moved({name: value})`, which sets it.
+// `key(value)` names a value in the key of a state; `idle` says whether it changes nothing just now.
 
 import { KEYS, button, clamp, element, partsOf, setText } from "./dom.js";
 import { fromPosition, keyOf, shown, shownNumber, toPosition, withUnit } from "./positions.js";
@@ -174,7 +174,7 @@ export const valuesOf = (controls) => (
   Object.fromEntries([...controls.values()].filter(holdsValue).map(({ spec, value }) => [spec.name, value]))
 );
 
-// What names a state in the frame cache: that of the controls as they are, or one with these values.
+// The key of a state in the frame cache: of these values, or of the controls as they are.
 export const stateKey = (controls, values = valuesOf(controls)) => (
   [...controls.values()].filter(holdsValue).map((control) => control.key(values[control.spec.name])).join(",")
 );

@@ -25,7 +25,7 @@ const wordsIn = ({ alt, summary, table, goal, met, idle, stuck }) => ({ alt, sum
 
 class View {
   constructor(model, el) {
-    this.model = watchKernel(model, this.kernelChanged, () => this.opening.renew());
+    this.model = watchKernel(model, this.followKernel, () => this.opening.repeat());
     this.id = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
     this.parts = buildSkeleton(el);
     this.press = { taken: false };
@@ -44,7 +44,7 @@ class View {
     this.latest = this.described = this.status = this.frame = null;
     this.shown = null; // the newest picture in full, {values, entry}; what is painted may be a neighbor of it
     this.held = this.closed = false;
-    this.pauses = []; // of players
+    this.pauses = []; // functions that pause the players
     this.marks = []; // follow the values: on presets, and on what is folded
     this.stops = [this.requests.stop, this.items.stop, this.words.stop, this.screen.stop, this.computing.stop];
     this.listen();
@@ -72,12 +72,12 @@ class View {
   // ---- what the reader does
 
   moved = (values) => {
-    if (this.lock.isOn()) { // an input shows what the reader did already
+    if (this.lock.isOn()) { // the browser has moved the input already: move it back
       for (const name of Object.keys(values)) this.controls.get(name)?.set(this.controls.get(name).value);
       return;
     }
     const news = Object.entries(values).filter(([name, value]) => !same(this.controls.get(name)?.value, value));
-    if (!news.length) { // Reset at the start: what was said besides goes all the same
+    if (!news.length) { // such as Reset where nothing moved: a status goes all the same
       this.dropStatus();
       return;
     }
@@ -142,15 +142,15 @@ class View {
 
   // ---- whether there is a kernel
 
-  kernelChanged = (state) => {
+  followKernel = (state) => {
     if (state !== HERE) this.goBack();
-    this.lock.turn(state !== HERE);
+    this.lock.set(state !== HERE);
     this.words.kernel(kernelWords(state));
   };
-  // Nothing else will be computed: the controls go back to what the picture shows.
+  // Nothing more will be computed: the controls go back to what the picture shows.
   goBack() {
     for (const pause of this.pauses) pause();
-    for (const control of this.controls.values()) control.busy?.(false); // a button whose work is not done here any more
+    for (const control of this.controls.values()) control.busy?.(false); // the work of a button ended with its kernel
     this.requests.drop();
     if (!this.shown) return;
     const { values, entry } = this.shown;
@@ -169,7 +169,7 @@ class View {
       busy: ({ name, busy }) => this.controls.get(name)?.busy(busy),
       present: ({ view }) => { if (view === this.id) this.presenter.enter(false); },
     };
-    this.model.heard();
+    this.model.setHere();
     const introduced = this.ratio !== null || ["setup", "status"].includes(message?.kind);
     return introduced ? handlers[message?.kind]?.call(this, message, buffers ?? []) : undefined;
   };
@@ -262,7 +262,7 @@ class View {
     this.requests.flush(); // the kernel works on the next one while this one is painted
     if (!newest) return;
     this.shown = { values: message.values, entry: this.latest };
-    this.computing.renew();
+    this.computing.restart();
     this.place(message.values);
     this.refresh(true);
   }

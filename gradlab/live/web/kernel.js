@@ -1,5 +1,5 @@
-// The kernel behind a figure, as its page knows it: here, out of reach (the connection may come back), or gone. A kernel that
-// was shut down, died or started again is gone for good: a new one knows nothing of this figure.
+// The kernel behind a figure, as its page knows it: here, away (the connection may come back), or gone. A kernel that was
+// shut down, died or was restarted is gone for good: a new one knows nothing of this figure.
 
 export const HERE = "here";
 export const AWAY = "away";
@@ -7,61 +7,63 @@ export const GONE = "gone";
 
 const ENDINGS = new Set(["dead", "terminating", "restarting", "autorestarting"]);
 
-// A model that never throws: what cannot be sent says that the kernel is gone. `changed` hears of every other state, and
-// `reconnected` that the page has its connection again, before anything has come over it.
-export function watchKernel(model, changed, reconnected) {
-  // JupyterLab, Notebook 7 and Voila let widgets see the kernel; elsewhere only what is sent tells.
+// Wraps the widget's model in one whose sends never throw: a send that fails means that the kernel is gone. It calls
+// `onState(state)` when the state changes, and `onReconnect()` when the page has its connection again. The state is HERE
+// again only with the first message, because the kernel may have ended meanwhile.
+export function watchKernel(model, onState, onReconnect) {
+  // JupyterLab, Notebook 7 and Voila let widgets see the kernel; in other hosts only a failed send tells that it is gone.
   const kernel = model.widget_manager?.kernel;
   const stops = [];
   let state = HERE;
 
-  function become(next) {
+  function setState(next) {
     if (state === next || state === GONE) return;
     state = next;
-    changed(state);
+    onState(state);
   }
-  const lose = () => become(GONE);
+  const setGone = () => setState(GONE);
 
-  function attempt(act) {
+  // Hosts differ: some throw at once, others return a promise that rejects.
+  function trySending(send) {
     if (state === GONE) return;
     try {
-      Promise.resolve(act()).catch(lose);
+      Promise.resolve(send()).catch(setGone);
     } catch {
-      lose();
+      setGone();
     }
   }
   function followStatus(_kernel, status) {
-    if (ENDINGS.has(status)) lose();
+    if (ENDINGS.has(status)) setGone();
   }
   function followConnection(_kernel, status) {
-    if (kernel.isDisposed) lose();
-    else if (status !== "connected") become(AWAY);
-    else if (state === AWAY) reconnected();
+    if (kernel.isDisposed) setGone();
+    else if (status !== "connected") setState(AWAY);
+    else if (state === AWAY) onReconnect();
   }
-  function connect(signal, hear) {
-    if (typeof signal?.connect !== "function") return; // another host's kernel
-    signal.connect(hear);
-    stops.push(() => signal.disconnect(hear));
+  function listen(signal, listener) {
+    if (typeof signal?.connect !== "function") return; // a host whose kernels have no such signal
+    signal.connect(listener);
+    stops.push(() => signal.disconnect(listener));
   }
-  connect(kernel?.statusChanged, followStatus);
-  connect(kernel?.connectionStatusChanged, followConnection);
-  connect(kernel?.disposed, lose);
-  model.on("comm_live_update", lose); // ipywidgets says this once, when the kernel starts again
-  stops.push(() => model.off("comm_live_update", lose));
+  listen(kernel?.statusChanged, followStatus);
+  listen(kernel?.connectionStatusChanged, followConnection);
+  listen(kernel?.disposed, setGone);
+  model.on("comm_live_update", setGone); // ipywidgets says this once, when the kernel is restarted
+  stops.push(() => model.off("comm_live_update", setGone));
 
   return {
     get: (name) => model.get(name),
     set: (name, value) => model.set(name, value),
-    on: (event, hear) => model.on(event, hear),
-    off: (event, hear) => model.off(event, hear),
-    send: (message) => attempt(() => model.send(message)),
-    save_changes: () => attempt(() => model.save_changes()),
-    heard: () => become(HERE), // any message shows that it is there
+    on: (event, listener) => model.on(event, listener),
+    off: (event, listener) => model.off(event, listener),
+    send: (message) => trySending(() => model.send(message)),
+    save_changes: () => trySending(() => model.save_changes()),
+    setHere: () => setState(HERE), // a message has come, so the kernel is there
     stop() { for (const stop of stops) stop(); },
   };
 }
 
-// What a reader can do about it depends on where the figure is.
+// What a reader can do without a kernel depends on where the figure is.
 export function kernelWords(state) {
   if (state === HERE) return "";
   if (state === AWAY) return "No connection to the kernel.";

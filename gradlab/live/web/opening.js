@@ -39,7 +39,7 @@ export function newOpening(root, send) {
       arranges = narrow === asked.narrow; // or the kernel knows one arrangement only
     },
     arranged({ narrow }) { shown = narrow; },
-    renew() { if (asked) ask(); }, // the page has its connection again, and may have missed something
+    repeat() { if (asked) ask(); }, // after a lost connection the page may have missed an answer
     enlarge(times) { scale = times; open(); }, // the picture is shown so many times as large
     stop() {
       clearTimeout(timer);

@@ -8,8 +8,8 @@ const WIDE = 916; // from here the controls stand beside the picture, and all of
 const WAYS = { ArrowRight: 1, ArrowDown: 1, PageDown: 1, ArrowLeft: -1, ArrowUp: -1, PageUp: -1 };
 const OWN_ARROWS = "input, select, [role=application]"; // they move what has the focus
 
-// `enlarge` asks for pictures that are sharp at so many times their size; `entered` hears that the lecture begins.
-export function addPresenter({ root, frame, tools }, enlarge, entered) {
+// `enlarge(times)` asks for pictures that are sharp at so many times their size; `onEnter()` is called when it begins.
+export function addPresenter({ root, frame, tools }, enlarge, onEnter) {
   const toggle = button(tools, "Present", () => (on() ? leave() : enter(true)), "gl-present");
   const observer = new ResizeObserver(fit);
   const on = () => root.classList.contains("gl-presenting");
@@ -17,7 +17,7 @@ export function addPresenter({ root, frame, tools }, enlarge, entered) {
   // Only what a reader presses may take the whole screen; all else, or where that is not allowed, takes the window.
   async function enter(pressed) {
     if (on()) return;
-    entered();
+    onEnter();
     root.classList.add("gl-presenting");
     toggle.textContent = "Leave";
     Object.entries(KEYS).forEach(([name, value]) => root.setAttribute(name, value));

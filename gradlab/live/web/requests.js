@@ -52,7 +52,7 @@ export function newRequests(model, view, have) {
     idle: () => !flying && !Object.keys(waiting).length,
     holds: (name) => name in waiting || Boolean(flying && name in flying.values),
     answered(answer) { if (answer?.[0] === view && answer[1] === flying?.id) land(); },
-    drop, // all of it: there is no kernel
+    drop, // for a page without a kernel: no answer will come
     stop: drop,
   };
 }

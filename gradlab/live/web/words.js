@@ -46,15 +46,16 @@ function valuesTable(foot) {
   };
 }
 
-const MEASURED = 3; // the sentences with the most characters; one of them takes the most lines
+const MOST_MEASURED = 3; // of the sentences with the most characters: one of them takes the most lines
 
-// What stands above the picture has room for the longest sentence that is known, so that the picture stays where it is
-// while a slider moves; one that nobody knew before moves it down once. What is free lies below the words.
+// Keeps the head as tall as the longest known sentence makes it, so that the picture stays in place while a slider moves. A
+// longer sentence, not known before, moves the picture down once.
 function keepLines(head, readout) {
   let width = 0, tallest = 0, longest = [];
 
   function keep() {
-    const height = parseFloat(getComputedStyle(head).height); // not rounded, and not grown with a lecture
+    // Unlike offsetHeight, this isn't rounded, and a lecture doesn't enlarge it. It is NaN while the head is hidden.
+    const height = parseFloat(getComputedStyle(head).height);
     if (!(height > tallest)) return;
     tallest = height;
     head.style.minHeight = `${tallest}px`;
@@ -79,7 +80,7 @@ function keepLines(head, readout) {
   observer.observe(head);
   return {
     expect(texts) {
-      const all = [...new Set([...longest, ...texts])].sort((a, b) => b.length - a.length).slice(0, MEASURED);
+      const all = [...new Set([...longest, ...texts])].sort((a, b) => b.length - a.length).slice(0, MOST_MEASURED);
       if (all.join("\n") === longest.join("\n")) return;
       longest = all;
       measure();
@@ -88,7 +89,7 @@ function keepLines(head, readout) {
   };
 }
 
-// Why the controls do not move, in the place of the target.
+// Says why the controls don't move, where the target stands otherwise.
 function showKernel(bar, text) {
   bar.replaceChildren();
   if (!text) return;
