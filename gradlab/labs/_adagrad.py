@@ -269,10 +269,10 @@ def _message(trace: Descent) -> str:
     if heights[high] < NEAR:
         return f"{said}; after {k} steps both are within {NEAR:g} of the bottom."
     ratio = heights[high] / max(low, 1e-12)
-    high_as = times_as(ratio, "high")
-    if high_as.startswith("about"):
-        high_as += f" as {('descent', 'Adagrad')[high]}"
-    return f"{said}; after {k} steps {name} is {high_as}."
+    comparison = times_as(ratio, "high")
+    if comparison.startswith("about"):  # "about as high" lacks what it is compared with; "3 times as high" doesn't
+        comparison += f" as {('descent', 'Adagrad')[high]}"
+    return f"{said}; after {k} steps {name} is {comparison}."
 
 
 def _gait(walk: Walk, step: int) -> tuple[str, str]:

@@ -19,7 +19,7 @@ from ._lab import Control, Lab
 STEPS, RATE = 20, 0.5
 SCALES = (2.0, 0.1, 0.001)  # of the gradients of the three weights
 WEIGHTS = ("first weight", "second weight", "third weight")
-_COUNTS = ("no", "one", "two", "three", "four")
+_COUNTS = ("no", "one", "two", "three", "four", "five")
 _ALONE = ("NaN", "ValueError")  # ends that need no other library to be told
 
 
@@ -252,7 +252,7 @@ def _message(trace: Parted) -> str:
         return f"After {counted(trace.step, 'step')} the {weights} no longer moves in any library."
     refused = any(weights is None for weights in trace.weights.values())
     if not trace.step and not refused:
-        return "Before the first step all five libraries have the same weights."
+        return f"Before the first step all {_COUNTS[len(trace.weights)]} libraries have the same weights."
     groups: dict[str, list[str]] = {}
     for name in trace.weights:
         end = _said(trace, name).removeprefix(f"{name} ")

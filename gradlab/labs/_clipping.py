@@ -83,10 +83,8 @@ class clipping(FollowingLab):
             one given as `run`, which takes a name.
 
     >>> lab = clipping(limit=1.0, run="0.3")
-    >>> for words in lab.description.summary.split("; "):
-    ...     print(words)
-    Limit 1 clips 11.3% of 300 steps of the run recorded with limit 0.3 at rate 0.8
-    10 runs trained with limit 1 at rate 0.28 end at losses of 2.10 to 2.17.
+    >>> lab.description.summary
+    'Limit 1 clips 11.3% of steps of the run with limit 0.3; 10 runs with limit 1 end at losses of 2.10 to 2.17.'
     """
 
     label = "Clipping a recorded run"
@@ -261,7 +259,7 @@ class clipping(FollowingLab):
     def _with_limit(self, name: str) -> str:
         """Return how a sentence says with which limit a run was trained, and at which rate."""
         limit = "without a limit" if _is_free(name) else f"with limit {name}"
-        return f"{limit} at rate {self.rates[name]:g}" if name in self.rates else limit
+        return f"at rate {self.rates[name]:g} {limit}" if name in self.rates else limit
 
     def draw(self, view: ClippingView, trace: Answer) -> None:
         if self.waits:
@@ -284,7 +282,7 @@ class clipping(FollowingLab):
     def describe(self, trace: Answer) -> Description:
         answer, method = trace.what_if, _called(trace.what_if)
         fired, steps = answer.percent(), counted(answer.steps, "step")
-        turned = f"; the median turn is {_median_turn(answer):.1f}°" if _median_turn(answer) >= 0.05 else ""
+        turned = f"; median turn {_median_turn(answer):.1f}°" if _median_turn(answer) >= 0.05 else ""
         on = "" if answer.kind == _KINDS["global"] else f" on the {method}"
         turn, peak = f"{_median_turn(answer):.1f} degrees", np.argmax(np.nan_to_num(answer.norm_before))
         every_ = answer.stride == 1 or answer.kind == _KINDS["global"]
@@ -292,11 +290,13 @@ class clipping(FollowingLab):
         shares, more = answer.share_by_tensor, len(answer.names) - _NAMED
         most = np.argsort(-shares, kind="stable")[:_NAMED].tolist() if more > 0 else range(len(shares))
         run = f"run recorded {self._with_limit(trace.run)}" if self.trained else "recorded run"
-        of_run = f" of the {run}" if len(self.runs) > 1 else ""
+        # The sentence has to fit on a line. The rates and the number of steps are in the alternative text.
+        whose = _steps_of_run(trace.run) if len(self.runs) > 1 else steps
         return Description(
             alt=f"Clipping by {method} at {number(answer.limit)} fires on {fired} of {steps} of the {run}; the "
-            f"largest norm, {number(answer.norm_before[peak])}, becomes {number(answer.norm_after[peak])}.",
-            summary=f"Limit {number(answer.limit)}{on} clips {fired} of {steps}{of_run}"
+            f"largest norm, {number(answer.norm_before[peak])}, becomes {number(answer.norm_after[peak])}."
+            f"{self._ends_of_nearest_in_full(trace)}",
+            summary=f"Limit {number(answer.limit)}{on} clips {fired} of {whose}"
             f"{turned and turned + of}{self._ends_of_nearest(trace)}.",
             table=(
                 ("clip by", method),
@@ -324,13 +324,28 @@ class clipping(FollowingLab):
             return "; no run was trained with a limit near it" if is_global else ""
         if not np.isfinite(trace.ends[near]):
             return ""
-        trained = f"trained {self._with_limit(near)}"
         if float(near) != trace.what_if.limit:
-            trained += ", the nearest,"
+            return f"; {self._end_in_words(trace, f'with limit {near}, the nearest,')}"
+        # Where the recorded run has another limit, "it" would be read as that one.
+        is_clear = _is_free(trace.run) or trace.run == near
+        return f"; {self._end_in_words(trace, 'with it' if is_clear else f'with limit {near}')}"
+
+    def _ends_of_nearest_in_full(self, trace: Answer) -> str:
+        """Return the same as a sentence of its own, with the rate."""
+        near = trace.nearest
+        if len(self.runs) < 2 or near is None or not np.isfinite(trace.ends[near]):
+            return ""
+        words = self._end_in_words(trace, f"trained {self._with_limit(near)}")
+        return f" {words[0].upper()}{words[1:]}."
+
+    def _end_in_words(self, trace: Answer, trained: str) -> str:
+        """Return at which loss the runs with the nearest limit end, which are called as trained so."""
+        near = trace.nearest
+        assert near is not None
         if not self.many_seeds:
-            return f"; the run {trained} ends at loss {trace.ends[near]:.2f}"
+            return f"the run {trained} ends at loss {trace.ends[near]:.2f}"
         ends = char_rnn.final_losses(float(near), self.rates[near])
-        return f"; {len(ends)} runs {trained} end at losses of {ends.min():.2f} to {ends.max():.2f}"
+        return f"{len(ends)} runs {trained} end at losses of {ends.min():.2f} to {ends.max():.2f}"
 
     def _ends(self, trace: Answer) -> list[tuple[str, str]]:
         """Return the rows on final losses; what trained the shipped runs, and in which unit their loss is, is known."""
@@ -339,8 +354,8 @@ class clipping(FollowingLab):
             return [("loss at the end", f"{end:.2f}" if np.isfinite(end) else "not recorded")]
         if self.many_seeds:
             rows = [(f"final loss, {self._label(name)}", self._end_of_seeds(name)) for name in trace.ends]
-            named = {"at the rates of a sweep": "clip.final_loss", "at one rate": "clip.same_rate"}
-            return rows + [(where, claims.sentence(claim)) for where, claim in named.items()]
+            claim_ids = {"at the rates of a sweep": "clip.final_loss", "at one rate": "clip.same_rate"}
+            return rows + [(where, claims.sentence(claim)) for where, claim in claim_ids.items()]
         rows = [(f"final loss, {self._label(name)}", f"{end:.2f} nats, one run") for name, end in trace.ends.items()]
         if len(rows) > 1:
             rows.append(("which limit is better", "one run of each can't say: another seed may turn the order round"))
@@ -409,6 +424,15 @@ def _name(limit: float | str | None) -> str:
 def _is_free(name: str) -> bool:
     """Whether a run of this name had no limit."""
     return name in ("none", TUNED_FREE)
+
+
+def _steps_of_run(name: str) -> str:
+    """Return what the sentence above the picture calls the steps of a recorded run."""
+    if name == "none":
+        return "the unclipped run's steps"
+    if name == TUNED_FREE:
+        return "the tuned unclipped run's steps"
+    return f"steps of the run with limit {name}"
 
 
 def _called(answer: WhatIf) -> str:

@@ -184,7 +184,7 @@ class compare(Lab):
     def describe(self, trace: Answer) -> Description:
         both, on = self.comparison, "the global norm" if trace.tensor is None else f"the norm of {trace.tensor}"
         limit = number(trace.what_if[0].limit)
-        fires = f"limit {limit} on {on} fires on {self._shares(trace)}"
+        fires = f"limit of {limit} on {on} fires on {self._shares(trace)}"
         return Description(
             alt=f"{counted(len(trace.names), 'recorded run')} on the same axes. {both.first()} A {fires}.",
             summary=self._message(trace),

@@ -49,7 +49,8 @@ class Answer(NamedTuple):
 def _recovers(trace: Answer) -> tuple[bool, str]:
     held = int(trace.found.held.sum())
     reached = trace.found.step >= 100 and trace.found.below >= BELOW and held <= 1
-    return reached, f"{counted(held, 'entry')} of step {trace.found.step:,} now, at threshold {trace.found.below:g}"
+    where = f"at step {trace.found.step:,} and threshold {trace.found.below:g}"
+    return reached, f"{counted(held, 'entry')} {'is' if held == 1 else 'are'} held back now, {where}"
 
 
 def _past_counts(trace: Answer) -> tuple[bool, str]:
@@ -82,8 +83,7 @@ class run_adagrad(FollowingLab, RunLab):
             recording nor a path.
 
     >>> run_adagrad().description.summary
-    'After 512 steps 12 of 99 countable entries are held back by their past. Neither of the 2 tensors that can be \
-judged is in trouble.'
+    'After 512 steps 12 of 99 countable entries are held back; of 2 judged tensors none is in trouble.'
     """
 
     label = "Adagrad on a recorded run"
@@ -184,7 +184,7 @@ judged is in trouble.'
         if trace.entry not in self._stories:
             self._stories[trace.entry] = self._story(trace.entry)
         ratios, accumulators = self._stories[trace.entry]
-        words = [_words(found, k) for k in rows]
+        words = [_bar_label(found, k) for k in rows]
         return Entries(
             names=[rec.names[k] for k in rows],
             row=place[found.tensor],
@@ -240,7 +240,7 @@ judged is in trouble.'
             f"{steps}: {found.count_in_words}, with R below {number(found.below)}; {quiet_ones} have no gradient in "
             f"the last eighth of the steps, {found.too_few.sum()} too few to tell.{lost} {found.verdict_in_words}. "
             f"{share}",
-            summary=f"After {steps} {found.count_in_words}. {found.verdict_in_words}.{lost}{estimate}",
+            summary=f"After {steps} {_summary(found)}.{lost}{estimate}",
             table=(
                 ("steps done", f"{found.step:,} of {self.rec.seen:,}, by {every(self.rec)}"),
                 (f"held back, R below {number(found.below)}", found.count_in_words),
@@ -266,6 +266,19 @@ judged is in trouble.'
         }
 
 
+def _summary(found: HeldBack) -> str:
+    """Say how many entries are held back and which tensors are in trouble, more briefly than `HeldBack` does."""
+    held = int(found.held.sum())
+    judged = int(found.is_judged.sum())
+    entries = counted(found.countable, "countable entry")
+    count = f"{held:,} of {entries} {'is' if held == 1 else 'are'} held back"
+    if not judged:
+        return f"{count}; no tensor can be judged"
+    if found.in_trouble.any():
+        return f"{count}; in trouble: {listed(found.tensors(found.in_trouble), 2)}"
+    return f"{count}; of {counted(judged, 'judged tensor')} none is in trouble"
+
+
 def _with_median(values: np.ndarray, own: int) -> np.ndarray:
     """(2, n) a column, and the median of all columns where some are known."""
     median = np.full(len(values), np.nan)
@@ -274,8 +287,8 @@ def _with_median(values: np.ndarray, own: int) -> np.ndarray:
     return np.stack([values[:, own], median])
 
 
-def _words(found: HeldBack, k: int) -> str:
-    """What is written after the bar of a tensor."""
+def _bar_label(found: HeldBack, k: int) -> str:
+    """Return what is written after the bar of tensor number k."""
     words = f"{found.held_by_tensor[k]} of {found.countable_by_tensor[k]}"
     return f"{words}: trouble" if found.in_trouble[k] else words
 

@@ -231,7 +231,7 @@ class run_layers(FollowingLab, RunLab):
         fires = f"fires on {overall} of {steps}"
         said = f"fires most on {rec.names[most]}, on {self._share(trace, most)} of its {steps}"
         if trace.is_global:
-            said = f"{fires}; there {rec.names[most]} is {_finer(shares[most])} of the squared norm"
+            said = f"{fires}; on those {rec.names[most]} is {_finer(shares[most])} of the squared norm"
         bad, tensors = rec.nonfinite_steps, counted(len(rec.names), "tensor")
         names = sorted(range(len(shares)), key=lambda k: -np.nan_to_num(shares[k]))
         where = "where it fires" if rec.stride == 1 else f"of the largest step of every {rec.stride:,} where it fires"
@@ -262,7 +262,7 @@ class run_layers(FollowingLab, RunLab):
             overall = _finer(trace.what_if.of_finite, *trace.what_if.bounds_of_finite)
             if not trace.what_if.of_finite:
                 return f"{limit} on the global norm fires on none of {steps}."
-            return f"{limit} fires on {overall} of {steps}; there {name} is {share} of the squared norm."
+            return f"{limit} fires on {overall} of {steps}; on those {name} is {share} of the squared norm."
         if not np.nan_to_num(trace.shares).any():
             return f"{limit} on the norm of each tensor clips none of them on any of {steps}."
         if np.nan_to_num(trace.what_if.bounds_by_tensor[0]).min() == 1 and len(trace.shares) > 1:

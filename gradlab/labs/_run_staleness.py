@@ -224,10 +224,11 @@ class run_staleness(FollowingLab, RunLab):
         mean, workers = trace.mean, _workers(trace)
         agrees = f"agreement of gradients {counted(round(mean), 'update')} apart"
         dropped = f"limit {trace.limit} drops {whole_percent(trace.dropped)}"
+        slow = f", the last one {number(trace.straggler)} times as slow" if trace.straggler > 1 else ""
         return Description(
-            alt=f"{workers} at the speed of the recorded steps, the last one {number(trace.straggler)} times as slow: "
-            f"mean staleness {number(mean)}, largest {trace.staleness.max()}; {dropped} of {GRADIENTS} gradients. "
-            f"{agrees.capitalize()}: {trace.agrees_in_words(round(mean)).replace('−', '-')}.",
+            alt=f"{workers} at the speed of the recorded steps{slow}: mean staleness {number(mean)}, largest "
+            f"{trace.staleness.max()}; {dropped} of {GRADIENTS} gradients. {agrees.capitalize()}: "
+            f"{trace.agrees_in_words(round(mean)).replace('−', '-')}.",
             summary=_message(trace),
             table=(
                 ("workers", workers),
@@ -262,7 +263,7 @@ class run_staleness(FollowingLab, RunLab):
 
 
 def _message(trace: Answer) -> str:
-    """The sentence on how stale gradients are and how many a limit drops."""
+    """Say how stale gradients are and how many a limit drops."""
     lost = f"limit {trace.limit} drops {f'{whole_percent(trace.dropped)} of them' if trace.dropped else 'none'}"
     if not trace.mean:
         return f"With {_workers(trace)} no gradient is stale; limit {trace.limit} drops none."

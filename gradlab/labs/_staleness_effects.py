@@ -77,7 +77,7 @@ def _wait_is_slow(trace: Policies) -> tuple[bool, str]:
 class staleness_policies(Lab):
     """Tell digits apart with eight workers under six policies for stale gradients: the loss by gradients and by time.
 
-    At a glance: Counted in gradients, waiting learns most; counted in time, it is last, and no other policy leads.
+    At a glance: With a slow worker, “wait” has the lowest loss by gradients and the highest by time.
 
     Blue: 20 runs of each policy at the learning rate that a sweep chose for it on other seeds; the bar is the middle
     half, the dot the median. There are such runs for a straggler of 1 and 3 times, limit 4, and momentum 0. Orange:
@@ -145,10 +145,9 @@ class staleness_policies(Lab):
         if trace.own is not None:
             verdicts = " " + " ".join(_ascii(words) for words in _verdicts(trace.straggler))
         return Description(
-            alt=f"Six policies, {WORKERS} workers, the last one {number(trace.straggler)} times as slow, limit "
-            f"{trace.staleness}. One run each at learning rate {number(trace.learning_rate)}, momentum "
-            f"{number(trace.momentum)}: losses after {GRADIENTS} gradients: {ends}; after {number(trace.then)} "
-            f"gradient times: {then}.{verdicts}",
+            alt=f"Six policies, {WORKERS} workers{_slow_worker(trace.straggler)}, limit {trace.staleness}. Losses of "
+            f"one run each at learning rate {number(trace.learning_rate)}, momentum {number(trace.momentum)}, after "
+            f"{GRADIENTS} gradients: {ends}; after {number(trace.then)} gradient times: {then}.{verdicts}",
             summary=_summary(trace),
             table=(
                 ("staleness limit", f"{trace.staleness}"),
@@ -202,7 +201,13 @@ def _standing(straggler: float) -> str:
     return " and ".join(f"“{name}” is {' and '.join(where)}" for name, where in places.items())
 
 
+def _slow_worker(straggler: float) -> str:
+    """Return the clause on the last worker; nothing where it is as fast as the others."""
+    return f", the last one {number(straggler)} times as slow" if straggler > 1 else ""
+
+
 def _ascii(words: str) -> str:
+    """Write quotes as alternative texts have them."""
     return words.replace("“", '"').replace("”", '"')
 
 
@@ -212,12 +217,12 @@ def _row(trace: Policies, name: str) -> str:
     single = f"loss {written(run.loss[-1])} after {took}; {percent(run.accepted)} of the gradients accepted"
     if trace.own is None:
         return single
-    said = []
+    own = []
     for by_policy, clock in zip(trace.own, (f"{GRADIENTS} gradients", "equal time"), strict=True):
         runs = by_policy[name]
         error = runs.judged.std(ddof=1) / np.sqrt(len(runs.judged))
-        said.append(f"{runs.judged.mean():.3f} ± {error:.3f} after {clock} at rate {number(runs.rate)}")
-    return f"own rates: {', '.join(said)}. One run: {single}"
+        own.append(f"{runs.judged.mean():.3f} ± {error:.3f} after {clock} at rate {number(runs.rate)}")
+    return f"own rates: {', '.join(own)}. One run: {single}"
 
 
 # The lines of the two groups, by their places among the variants: two hidden layers with descent is in both.
@@ -283,17 +288,17 @@ class staleness_models(Lab):
         members = [list(places) for places in GROUPS.values()]
         curves = [trace.curves[places] for places in members]
         slow = [trace.slowdown[:, places] for places in members]
-        # The sentence has the numbers of the shallowest and the deepest network.
-        told = [np.array([True, False, False, True]), np.zeros(len(members[1]), bool)]
-        view.draw(trace.delay, curves, slow, told)
+        # The sentence has the numbers of the shallowest and the deepest network, whose lines are heavy.
+        heavy = [np.array([True, False, False, True]), np.zeros(len(members[1]), bool)]
+        view.draw(trace.delay, curves, slow, heavy)
 
     def describe(self, trace: Slowed) -> Description:
         delay = STALENESS[trace.delay]
         rows = tuple((v.label, _said(trace, k)) for k, v in enumerate(VARIANTS))
         every = "; ".join(f"{label}: {words}" for label, words in rows)
         return Description(
-            alt=f"Learning curves of networks that read digits, with gradients 0 to {counted(delay, 'update')} stale, "
-            f"each at its own learning rate. Updates until {percent(GOAL)} accuracy on new digits, the median of "
+            alt=f"Learning curves of networks that read digits, with {_how_stale(delay)}, each at its own learning "
+            f"rate. Updates until {percent(GOAL)} accuracy on new digits, the median of "
             f"{len(FRESH_SEEDS)} runs: {every}.{_methods(trace)}",
             summary=_slowed(trace),
             table=(("largest delay", counted(delay, "update")), *rows),
@@ -319,7 +324,12 @@ def _slowed(trace: Slowed) -> str:
     )
 
 
+def _how_stale(delay: int) -> str:
+    return f"gradients 0 to {counted(delay, 'update')} stale" if delay else "fresh gradients"
+
+
 def _methods(trace: Slowed) -> str:
+    """Return the sentence on the methods, which there is only for delays."""
     delay = STALENESS[trace.delay]
     return f" {sentence(f'methods.slowdown.{delay}')}" if delay else ""
 
@@ -329,5 +339,8 @@ def _said(trace: Slowed, variant: int) -> str:
     rate = f"at rate {number(trace.rates[variant])}"
     if not np.isfinite(trace.needed[variant]):
         return f"not within {number(UPDATES)} {rate}"
+    needed = f"{number(trace.needed[variant])} {rate}"
+    if not trace.delay:
+        return needed
     times = trace.slowdown[1, variant, trace.delay]
-    return f"{number(trace.needed[variant])} {rate}, {number(times, 2)} times those of fresh gradients"
+    return f"{needed}, on average {number(times, 2)} times as many as with fresh gradients"

@@ -7,13 +7,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import are, counted, number, percent, were
+from .._base.numbers import are, counted, listed, number, percent, were
 from ..figures.spare import SpareView
 from ..figures.tokens import Rounds, TokensView
 from ..live import Description, Slider
 from ..models.asynchrony import backup_curves, backup_rates, backup_times, compare_backup, measured_rounds
 from ..workers import Speeds
-from ..workers.spare_workers import END, EVERY, FRESH_SEEDS, GOAL, WORKERS
+from ..workers.spare_workers import END, EVERY, GOAL, WORKERS
 from ..workers.sync_rounds import Moment, sync_rounds
 from ._lab import Control, Lab, Target
 
@@ -263,9 +263,8 @@ class backup_workers(Lab):
         needed = _ticks_needed(trace.needed)
         return Description(
             alt=f"Sixteen workers; a round ends with {counted(trace.aggregate, 'gradient')} and takes "
-            f"{trace.round:,.0f} ticks. Until {percent(GOAL)} accuracy on new digits: {needed}, the mean of "
-            f"{len(FRESH_SEEDS)} runs at learning rate {number(trace.rate)}. The time of a round is flat up to 13 of "
-            "16 and then steep; the time to learn is longest with few gradients.",
+            f"{trace.round:,.0f} ticks. Until {percent(GOAL)} accuracy on new digits at learning rate "
+            f"{number(trace.rate)}: {needed}. {_lengths_of_rounds()}",
             summary=_waiting(trace),
             table=(
                 ("gradients that end a round", f"{trace.aggregate} of {WORKERS}"),
@@ -287,11 +286,19 @@ def _ticks_needed(needed: np.ndarray) -> str:
     if late:
         return f"not within {END:,} ticks in {late} of {len(needed)} runs"
     error = needed.std(ddof=1) / np.sqrt(len(needed))
-    return f"{needed.mean():,.0f} ± {error:,.0f} ticks"
+    return f"{needed.mean():,.0f} ± {error:,.0f} ticks, the mean of {len(needed)} runs"
 
 
-def _rounded(ticks: np.ndarray) -> str:
-    """The mean to three digits or so: its standard error is hundreds of ticks."""
+def _lengths_of_rounds() -> str:
+    """Say how the time of a round rises with the gradients that it waits for."""
+    counts = (1, 8, 13, _ONE_BACKUP, WORKERS)
+    ticks = [f"{measured_rounds()[k - 1]:,.0f}" for k in counts]
+    shown = listed([str(k) for k in counts], len(counts))
+    return f"Rounds of {shown} gradients take {listed(ticks, len(ticks))} ticks."
+
+
+def _mean_to_tens(ticks: np.ndarray) -> str:
+    """Return the mean, rounded to tens: its standard error is hundreds of ticks."""
     return f"{ticks.mean().round(-1):,.0f}"
 
 
@@ -302,9 +309,9 @@ def _waiting(trace: Spared) -> str:
     late = int(np.isinf(trace.needed).sum())
     if late:
         return f"With {of}, {late} of {len(trace.needed)} runs don't reach {goal} in {number(END)} ticks."
-    took = f"Waiting for {of} workers takes {_rounded(trace.needed)} ticks to {goal}"
+    took = f"Waiting for {of} workers takes {_mean_to_tens(trace.needed)} ticks to {goal}"
     if trace.aggregate == WORKERS:
-        return f"{took}; with one backup worker {_rounded(backup_times()[_ONE_BACKUP - 1])}."
+        return f"{took}; with one backup worker {_mean_to_tens(backup_times()[_ONE_BACKUP - 1])}."
     runs = compare_backup()
     chosen, everybody = f"{trace.aggregate}", f"{WORKERS}"
     times = runs.mean(everybody) / runs.mean(chosen)

@@ -159,9 +159,9 @@ class tpu_embedding_run(Lab):
         said, other = _message(trace), f"{trace.elsewhere[1]:.1f} times its share"
         traffic = _traffic_message(trace)
         return Description(
-            alt=f"Two tables on {DEVICES} devices, rows by {s['strategy']}, {RULES[s['rule']][0]} at rates "
-            f"{number(s['rate_words'])} and {number(s['rate_users'])}, {counted(k, 'step')} done. {traffic} {away} of "
-            f"{asked} rows came from another device. Loss {loss[0]} of {NAMES[0]}, {loss[1]} of {NAMES[1]}.",
+            alt=f"Two tables on {DEVICES} devices, rows by {s['strategy']}, optimizer {RULES[s['rule']][0]}, rates "
+            f"{number(s['rate_words'])} and {number(s['rate_users'])}, {counted(k, 'step')} done. {traffic} {away:,} "
+            f"of {asked:,} rows came from another device. Loss {loss[0]} of {NAMES[0]}, {loss[1]} of {NAMES[1]}.",
             summary=said,
             table=(
                 ("optimizer", RULES[s["rule"]][0]),

@@ -159,9 +159,8 @@ class word_rates(Lab):
         right = percent(trace.right, 1)
         return Description(
             alt=f"After {trace.step} of {text.steps} steps of {rule} with learning rate {number(trace.learning_rate)} "
-            f"the word {word}, in {_steps_seen(trace, 0)} of them, has the rate {rate}, {times:.1f} times that of the "
-            f"word {text.words[0]}; in a log-log plot the rates of all words fall with their frequency at slope "
-            f"{_slope(trace):.2f}.",
+            f"the word {word}, seen in {_steps_seen(trace, 0)} of them, has the rate {rate}, {times:.1f} times that of "
+            f"the word {text.words[0]}; {_fall(trace)}.",
             summary=_message(trace),
             table=(
                 ("rule", rule),
@@ -205,6 +204,13 @@ def _message(trace: Rates) -> str:
     # A rate acts only in the steps that see the word, so a rare word with a large rate may still move little.
     times = number(float(now[trace.word] / now[0]), 2)
     return f"{word} has {times} times the rate of {frequent}, but is seen in {steps}."
+
+
+def _fall(trace: Rates) -> str:
+    """Say how the rates of all words depend on their frequency."""
+    if np.ptp(trace.now) == 0:
+        return "all words have one rate"
+    return f"in a log-log plot the rates of all words fall with their frequency at slope {_slope(trace):.2f}"
 
 
 def _steps_seen(trace: Rates, row: int) -> int:

@@ -190,14 +190,15 @@ def write_methods(runs: Comparison) -> str:
     plain = "gradient descent"
     others = [name for name in runs.values if name != plain]
     holds = holding([runs.difference(name, plain) for name in others])
-    parts = []
+    slower = [plain]
+    level = []
     for name, told in zip(others, holds, strict=True):
-        if told:
-            parts.append(f"{name} {runs.mean(name):.1f} times")
-        else:
-            parts.append(f"{name} can't be told apart from {plain}")
-    start = f"{runs.measure} slow {plain} {runs.mean(plain):.1f} times"
-    return f"{start}, {listed(tuple(parts))} in {runs.seeds} runs."
+        (slower if told else level).append(name)
+    times = tuple(f"{name} {runs.mean(name):.1f} times" for name in slower)
+    start = f"{runs.measure} slow {listed(times)}"
+    if not level:
+        return f"{start} in {runs.seeds} runs."
+    return f"{start}; {listed(tuple(level))} can't be told apart from {plain} in {runs.seeds} runs."
 
 
 def largest_level_group(runs: Comparison) -> tuple[str, ...]:

@@ -19,7 +19,8 @@ from tests import sick_runs
 def test_the_words_are_the_recorders_answer(method: str, kind: str) -> None:
     lab = gl.labs.clipping(method=method, limit=0.7, run="1")
     answer = char_rnn.tuned()[1.0].what_if(**{kind: 0.7})  # type: ignore[arg-type]
-    assert f"{answer.fraction_fired * 100:.1f}% of 300 steps" in lab.description.summary
+    assert f"clips {answer.fraction_fired * 100:.1f}% of steps" in lab.description.summary
+    assert f"{answer.fraction_fired * 100:.1f}% of 300 steps" in lab.description.alt
     table = dict(lab.description.table)
     assert table["exact or estimate"] == ("exact" if answer.exact else "estimate from histograms of 300 of 300 steps")
 
@@ -28,27 +29,30 @@ def test_the_nearest_recorded_run_is_named() -> None:
     for limit, nearest in ((0.05, "0.1"), (0.25, "0.3"), (8.0, "3")):
         lab = gl.labs.clipping(limit=limit)
         assert lab.compute(lab.params).nearest == nearest
-        assert f"trained with limit {nearest}" in lab.description.summary
+        assert f"10 runs with limit {nearest}, the nearest," in lab.description.summary
     for limit in (0.015, 20.0):
         lab = gl.labs.clipping(limit=limit)
         assert lab.compute(lab.params).nearest is None
     ends = char_rnn.final_losses(3.0, char_rnn.TUNED[3.0])
     of_ten = f"end at losses of {ends.min():.2f} to {ends.max():.2f}."
-    rate = char_rnn.TUNED[3.0]
     said = {limit: gl.labs.clipping(limit=limit).description.summary for limit in (3.0, 8.0, 20.0)}
-    assert said[3.0].endswith(f"; 10 runs trained with limit 3 at rate {rate:g} {of_ten}")
-    assert said[8.0].endswith(f"; 10 runs trained with limit 3 at rate {rate:g}, the nearest, {of_ten}")
+    assert said[3.0].endswith(f"; 10 runs with it {of_ten}")
+    assert said[8.0].endswith(f"; 10 runs with limit 3, the nearest, {of_ten}")
     assert said[20.0].endswith("; no run was trained with a limit near it.")
 
 
 @pytest.mark.parametrize("run", ["none", "none tuned", "0.1", "0.3", "1", "3"])
-def test_a_sentence_says_of_which_run_and_at_which_rate_each_number_is(run: str) -> None:
+def test_the_words_say_of_which_run_and_at_which_rate_each_number_is(run: str) -> None:
     lab = gl.labs.clipping(limit=1.0, run=run)
     rate = char_rnn.ONE_RATE if run == "none" else char_rnn.TUNED[None if run == "none tuned" else float(run)]
     limit = "without a limit" if run in ("none", "none tuned") else f"with limit {run}"
+    free = {"none": "the unclipped run's steps", "none tuned": "the tuned unclipped run's steps"}
     own, trained = lab.description.summary.split("; ")
-    assert own.endswith(f" of 300 steps of the run recorded {limit} at rate {rate:g}")
-    assert trained.startswith(f"10 runs trained with limit 1 at rate {char_rnn.TUNED[1.0]:g} end at ")
+    assert own.endswith(f"% of {free.get(run, f'steps of the run with limit {run}')}")
+    its_limit = "limit 1" if run in ("0.1", "0.3", "3") else "it"
+    assert trained.startswith(f"10 runs with {its_limit} end at losses of ")
+    assert f" of 300 steps of the run recorded at rate {rate:g} {limit}; " in lab.description.alt
+    assert f" 10 runs trained at rate {char_rnn.TUNED[1.0]:g} with limit 1 end at " in lab.description.alt
     assert "best" not in lab.description.summary
 
 
@@ -66,7 +70,7 @@ def test_a_limit_that_clips_no_step_of_any_run_can_be_reached() -> None:
     lab.set(limit=lab.controls[0].maximum)  # type: ignore[union-attr]
     for run in lab.runs:
         lab.set(run=run)
-        assert lab.description.summary.startswith("Limit 100,000 clips 0.0% of 300 steps")
+        assert lab.description.summary.startswith("Limit 100,000 clips 0.0% of ")
 
 
 def test_the_figure_shows_every_step_once() -> None:
@@ -110,8 +114,9 @@ def test_recording_afresh_shows_the_new_run(monkeypatch: pytest.MonkeyPatch) -> 
     assert said[2] == "Recording: training with no limit at rate 0.4 ..."
     one = "Recorded afresh on this machine: one run of each, which can't say which limit is better."
     assert said[3].startswith(f"{one} Limit 1 clips ")
-    assert "of 12 steps" in lab.live.description.summary
-    assert f"; the run trained with limit 1 at rate {char_rnn.TUNED[1.0]:g} ends at loss " in said[3]
+    assert "of 12 steps" in lab.live.description.alt
+    assert "; the run with it ends at loss " in said[3]
+    assert f" The run trained at rate {char_rnn.TUNED[1.0]:g} with limit 1 ends at loss " in lab.live.description.alt
     assert dict(lab.live.description.table)["which limit is better"].startswith("one run of each can't say")
     assert lab.live.png() != before
     assert lab._view.loss.get_title("left") == "Loss of three runs, one with each limit"
@@ -121,8 +126,7 @@ def test_single_runs_by_limit_have_no_winner() -> None:
     lab = gl.labs.clipping(char_rnn.shipped(), limit=1.0, run="1")
     end = char_rnn.shipped()[1.0].every_step("loss")[-30:].mean()
     assert lab.description.summary == (
-        f"Limit 1 clips 10.0% of 300 steps of the run recorded with limit 1; the run trained with limit 1 ends at loss "
-        f"{end:.2f}."
+        f"Limit 1 clips 10.0% of steps of the run with limit 1; the run with it ends at loss {end:.2f}."
     )
     assert dict(lab.description.table)["which limit is better"].startswith("one run of each can't say")
 
@@ -394,6 +398,7 @@ def test_runs_without_losses_are_not_compared() -> None:
     for rec in recs.values():
         for k in range(5):
             rec.record([np.full(3, k + 1.0)])
-    for known, run in ((recs, "without a limit"), ({limit: recs[limit] for limit in (1.0, 0.1)}, "with limit 1")):
+    limited = {limit: recs[limit] for limit in (1.0, 0.1)}
+    for known, steps in ((recs, "the unclipped run's steps"), (limited, "steps of the run with limit 1")):
         said = gl.labs.clipping(known, limit=1.0).description.summary
-        assert said == f"Limit 1 clips 100.0% of 5 steps of the run recorded {run}."
+        assert said == f"Limit 1 clips 100.0% of {steps}."

@@ -33,7 +33,7 @@ from gradlab.live import Slider
         ("sync_replicas", {"workers": 1}, "and none will come: only 1 of 2 gradients is there."),
         ("compare", {}, "Limit 1 fires on 97.7% of the steps of “unclipped” and on 10.0% of “clip at 1”."),
         ("adagrad_libraries", {"step": 0}, "Before the first step all five libraries have the same weights."),
-        ("run_layers", {"limit": 2.0}, "Limit 2 on the norm of each tensor clips all of them on each of 512 steps."),
+        ("run_layers", {"limit": 2.0}, "Limit 2 on the norm of each tensor clips none of them on any of 512 steps."),
         ("optimizers", {"step": 0, "third": "none", "fourth": "none"}, "Both rules start at (−1.7, −0.6)."),
         ("optimizers", {"factor": 0.01}, "At 0.01 times their own rates (at least 0.0001), turning the ravine"),
     ],
@@ -87,7 +87,7 @@ def test_two_gradients_are_both() -> None:
         (
             "run_layers",
             "The suggested limit",
-            "fires on 10% of 512 steps; there embed is 47% of the squared norm",
+            "fires on 10% of 512 steps; on those embed is 47% of the squared norm",
         ),
         ("run_layers", "Suggested limit, per tensor", "clips embed on 1% of its 512 steps"),
         (
@@ -95,8 +95,16 @@ def test_two_gradients_are_both() -> None:
             "Saddle",
             "Here gradient descent and Adagrad end lowest; Momentum, third, is below the picture, too.",
         ),
-        ("run_adagrad", "The end of the run", "12 of 99 countable entries are held back by their past"),
-        ("run_adagrad", "A tiny initial accumulator", "12 of 99 countable entries are held back by their past"),
+        (
+            "run_adagrad",
+            "The end of the run",
+            "12 of 99 countable entries are held back; of 2 judged tensors none is in trouble.",
+        ),
+        (
+            "run_adagrad",
+            "A tiny initial accumulator",
+            "12 of 99 countable entries are held back; of 2 judged tensors none is in trouble.",
+        ),
         ("run_staleness", "Two workers", "With 2 workers gradients are 0.83 updates stale on average"),
         ("run_staleness", "All in step", "updates stale on average; limit 7 drops none."),
         ("compare", "Most different tensor", "Limit 1 on readout fires on 96.3% of the steps of “unclipped”"),

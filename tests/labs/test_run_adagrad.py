@@ -16,12 +16,15 @@ def test_what_is_held_back_is_what_the_recording_says(values: dict[str, float]) 
     expected = shipped().held_back(below=p["below"], step=p["step"])
     np.testing.assert_array_equal(trace.found.held, expected.held)
     np.testing.assert_array_equal(lab.columns(trace)["ratio"], expected.ratio)
-    assert expected.count_in_words in lab.description.summary and expected.verdict_in_words in lab.description.alt
+    assert f"{expected.held.sum()} of {expected.countable} countable entries are held back" in lab.description.summary
+    assert expected.count_in_words in lab.description.alt
+    assert expected.verdict_in_words in lab.description.alt
 
 
 def test_a_healthy_run_does_not_read_as_trouble() -> None:
     said = gl.labs.run_adagrad().description
-    assert said.summary.endswith("Neither of the 2 tensors that can be judged is in trouble.")
+    assert said.summary.endswith("; of 2 judged tensors none is in trouble.")
+    assert "Neither of the 2 tensors that can be judged is in trouble." in said.alt
     assert dict(said.table)["hidden1/w"] == "1 of 20; fine"
     assert "frozen" not in str(said)
 

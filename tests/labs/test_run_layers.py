@@ -101,3 +101,11 @@ def test_a_sick_run_has_no_preset_of_a_suggested_limit() -> None:
     lab = gl.labs.run_layers(sick_runs.diverged())
     assert "The suggested limit" not in lab.presets
     assert dict(lab.description.table)["suggestion"].startswith("no limit is suggested: 72 of 80 steps held NaN or Inf")
+
+
+def test_a_limit_that_clips_every_tensor_on_every_step_says_so() -> None:
+    rec = gl.Recorder(4)
+    for _ in range(3):
+        rec.record({"a": np.array([3.0]), "b": np.array([4.0])}, loss=1.0)
+    said = gl.labs.run_layers(rec, limit=2.0).description.summary
+    assert said == "Limit 2 on the norm of each tensor clips all of them on each of 3 steps."
