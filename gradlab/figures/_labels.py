@@ -42,7 +42,7 @@ class Label(MovingText):
         _, digit, _ = renderer.get_text_width_height_descent("0", font, False)
         x, y = np.round(self.get_transform().transform(self.get_position()))
         x, y = x - round(_LEFT[aligned] * width), y - round(digit / 2)
-        if self.box is _CHIP:  # its edge, not that of the words, is at the place, so that it stays in the panel
+        if self.box is _CHIP:  # align the edge of the chip, wider than its words, so that it stays in the panel
             x += round((1 - 2 * _LEFT[aligned]) * _CHIP.pad * renderer.points_to_pixels(self.get_fontsize()))
         pen = renderer.new_gc()
         if self.get_clip_on():

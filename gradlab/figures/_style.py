@@ -52,8 +52,11 @@ class _Thousands(ScalarFormatter):
         """Write the number of a tick."""
         words: str = super().__call__(x, pos)
         whole, point, decimals = words.partition(".")
-        sign, digits = whole[: len(whole) - len(whole.lstrip("−"))], whole.lstrip("−")
-        return f"{sign}{int(digits):,}{point}{decimals}" if digits.isdecimal() and len(digits) > 3 else words
+        digits = whole.lstrip("−")
+        if not digits.isdecimal() or len(digits) <= 3:  # not a plain number, such as "$10^5$", or without thousands
+            return words
+        sign = whole.removesuffix(digits)
+        return f"{sign}{int(digits):,}{point}{decimals}"
 
 
 def tidy(axes: Any, title: str, x: str, y: str) -> Any:
@@ -74,7 +77,7 @@ def tidy(axes: Any, title: str, x: str, y: str) -> Any:
 class _LogTicks(LogLocator):
     """A tick for every decade, 2 and 5 between them where these are few, and any round numbers closer by.
 
-    An axis at whose ends stands what lies beyond has a tick at both of them, as long as both are in sight.
+    `lowest` and `highest` are the ends at which values beyond are drawn. While both are in sight, both have a tick.
     """
 
     def __init__(self, lowest: float, highest: float) -> None:

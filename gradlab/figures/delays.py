@@ -29,8 +29,8 @@ _SIDE = 0.55  # updates of delay: between the bars of two lines, which would lie
 class DelaysView:
     """Two groups of lines, each with its learning curves at one delay above and its slowdown at all delays below.
 
-    A bar is the middle half of the seeds. A line that doesn't get there in all runs is a hollow mark above the highest
-    slowdown, without a value.
+    A bar is the middle half of the seeds. Where some run doesn't reach the goal, a hollow mark above the highest
+    slowdown stands in place of a value.
     """
 
     def __init__(

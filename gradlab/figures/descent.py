@@ -33,7 +33,8 @@ from ._style import (
 )
 
 TOP = 14.0  # the highest loss in the picture
-_SHORT, _ABOVE = 0.75, 0.95  # a step that is hidden by the ball is drawn this far above it
+_SHORT = 0.75  # a step below this length is hidden by the ball
+_ABOVE = 0.95  # how far above the ball its arrow is drawn then
 _LOSSES = 10.0  # the highest in the panel of losses
 _ZONES = {  # what each is called under the strip, and its color
     "creeps": ("creeps", "#E9E9E9"), "rolls": ("rolls", PALE_GREEN), "jumps": ("jumps across", "#E9E9E9"),
@@ -89,7 +90,7 @@ class DescentView:
             self.figure.set_size_inches(WIDE, 4.9)
             grid = GridSpec(3, 2, self.figure, width_ratios=(1.75, 1), height_ratios=(1, 1, 0.26))
             places = [grid[:2, 0], grid[0, 1], grid[1, 1], grid[2, :]]
-        self._half_a_rate = 0.12 if narrow else 0.05  # of the strip
+        self._half_width = 0.12 if narrow else 0.05  # of the strip
         for axes, place in zip((self.bowl, self.loss, self.gradient, self.strip), places, strict=True):
             axes.set_subplotspec(place)
         for k, words in enumerate(self._words):  # where the bowl leaves room: below it, or inside
@@ -166,7 +167,7 @@ class DescentView:
             there = low <= run.rate <= high
             words.set(weight="bold" if there else "normal", color=BLACK if there else QUIET)
         first, last = self.strip.get_xlim()
-        half = self._half_a_rate * (last - first)  # of the words, which stay above the strip
+        half = self._half_width * (last - first)  # of the words, which must not leave the strip
         self._rate.set(x=np.clip(run.rate, first + half, last - half), text=rate)
 
     def _draw_next(self, run: Descended) -> None:

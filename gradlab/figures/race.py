@@ -186,10 +186,8 @@ class RaceView:
         self._losses[k].set(data=(np.arange(len(loss)), loss), **looks)
         self._heads[k].set(data=path[-1:].T, color=looks["color"], mec="white", zorder=looks["zorder"] + 2)
 
-    def _name(
-        self, racers: Sequence[Racer | None], heavy: int, reference: tuple[str, np.ndarray] | None
-    ) -> None:  # fmt: skip
-        """Name the ends of all losses, that of the reference as well, so that no name lies on another."""
+    def _name(self, racers: Sequence[Racer | None], heavy: int, reference: tuple[str, np.ndarray] | None) -> None:
+        """Name the ends of all losses. The reference is among them, so that no name lies on another."""
         there = [(k, racer) for k, racer in enumerate(racers) if racer is not None]
         ends = [float(_shown(racer.loss)[-1]) for _, racer in there]
         colors = [BLUE_TEXT if k == heavy else QUIET for k, _ in there]
@@ -230,6 +228,7 @@ class _Sweep:
         beyond = "≥ " if good[0] or good[-1] else ""
         span = rates[good].max() / rates[good].min() if good.any() else 0.0
         wide = f"{beyond}{number(float(f'{span:.1e}'), 2)} ×" if span else "none"
+        # Both share a line above the panel: a wider number leaves less room for the name.
         room = _LETTERS - 2 * max(0, len(wide) - len("1,000 ×"))
         self._name.set(text=_short(racer.title, room), weight="bold" if heavy else "normal")
         self._name.set_color(BLUE_TEXT if heavy else BLACK)
@@ -250,8 +249,7 @@ def _short(title: str, most: int = _LETTERS) -> str:
 def _on_the_page(path: np.ndarray) -> np.ndarray:
     """A path as far as it can be drawn; what is far outside lies outside.
 
-    Steps from one point outside the square to another are left out: those of a path that runs away would cross the
-    picture again and again.
+    Steps between two points outside the square are left out. A path that diverges would cross the picture with each.
     """
     drawable = np.where(np.isfinite(path), np.clip(path, -9 * REACH, 9 * REACH), np.nan)
     outside = np.asarray((np.abs(drawable) > REACH).any(axis=1))

@@ -94,7 +94,7 @@ def map_figure(norm: np.ndarray, step: np.ndarray, until: int, names: Sequence[s
     axes = tidy(figure.add_subplot(), "Norm of each tensor", "training step", "")
     axes.grid(False)
     ends = (step[0] if step.size else 0, max(until, 1), lines - 0.5, -0.5)
-    seen = np.where(shown == 0, np.finfo(float).tiny, shown)  # a logarithm has no 0, and would call it not finite
+    seen = np.where(shown == 0, np.finfo(float).tiny, shown)  # the logarithm of 0 would be drawn as not finite
     picture = axes.imshow(seen, norm=_scale(shown), cmap=_colors(), aspect="auto", interpolation="none", extent=ends)
     together = -(-len(names) // lines)  # tensors of a line
     every = name_some_rows(axes, names[::together], NAMED) * together

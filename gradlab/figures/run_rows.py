@@ -40,7 +40,7 @@ def name_rows(axes: Any, places: Sequence[float] | np.ndarray, names: Sequence[s
 
 
 def name_some_rows(axes: Any, names: Sequence[str], most: int) -> int:
-    """Name every k-th row, so that at most that many names stand there; return k."""
+    """Name every k-th row, with k so large that there are at most `most` names; return k."""
     every = -(-len(names) // most)
     rows = range(0, len(names), every)
     name_rows(axes, rows, [names[row] for row in rows])

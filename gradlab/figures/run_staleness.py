@@ -35,6 +35,7 @@ _HIGHEST, _PEAK, _MEAN_WORD = 0.62, 0.69, 0.8  # of the height: the highest bar,
 _NO_PROBES = "not known: no probes were recorded.\nCall rec.probe(grads) every few steps."
 _FEW_PROBES = "can't tell: too few probes so far"
 _WORD = 5  # how wide the words at the mean are, in updates
+_OTHER_SEEDS = (16.6, 0.08)  # where these words stand: lag and agreement, where the lines of other runs leave room
 _TURN = 15  # a limit beyond which has its words on its left
 _LIMIT: dict[str, Any] = {"color": GREEN, "ls": "--", "lw": 1.6}
 _VALUE: dict[str, Any] = {"color": BLUE, "marker": "o", "ms": 4, "lw": 1.6}
@@ -140,11 +141,11 @@ class StalenessView:
             looks: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL, "color": BLACK}
             words = _NO_PROBES if not len(agreement.lags) else _FEW_PROBES
             return [axes.text(0.5, 0.5, words, transform=axes.transAxes, **looks)]
-        axes.set(ylim=(-0.55, 1.25), yticks=(-0.5, 0, 0.5, 1))
+        axes.set(ylim=(-0.55, 1.25), yticks=(-0.5, 0, 0.5, 1))  # an interval may pass 1
         lags = agreement.lags[known]
         other_words = "other seeds" if len(agreement.others) else ""
         return [
-            axes.text(16.6, 0.08, other_words, ha="left", va="bottom", fontsize=SMALL, color=QUIET),
+            axes.text(*_OTHER_SEEDS, other_words, ha="left", va="bottom", fontsize=SMALL, color=QUIET),
             axes.axhline(0, color=BLACK, lw=0.8),
             *[line for other in agreement.others for line in axes.plot(agreement.lags, other, **_OTHER_RUN)],
             axes.vlines(lags, agreement.low[known], agreement.high[known], **_INTERVAL),

@@ -38,8 +38,8 @@ _UNIT = 1000  # ticks, of the axes of training
 class SpareView:
     """Time until enough is right by how many gradients end a round; the time of a round; learning curves over time.
 
-    Lines are means over the seeds, bands their middle half. A number of gradients with which some run doesn't get there
-    is a hollow triangle above the last time, without a value.
+    Lines are means over the seeds, bands their middle half. Where some run doesn't reach the goal, a hollow triangle
+    above the last time stands in place of a value.
     """
 
     def __init__(self, rounds: np.ndarray, needed: np.ndarray, times: np.ndarray, goal: float) -> None:
