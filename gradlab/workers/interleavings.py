@@ -273,17 +273,17 @@ class Outcomes:
         parts = [
             f"{counted(self.interleavings, 'order')}, {results}",
             f"{accepted} of {counted(self.rounds * self.experiment.workers, 'gradient')} accepted",
-            _accepting(self.too_stale, "one that is too stale"),
+            _orders_that_accept(self.too_stale, "one that is too stale"),
         ]
         if self.understated != self.too_stale:
-            parts.append(_accepting(self.understated, "one that is staler than its check saw"))
+            parts.append(_orders_that_accept(self.understated, "one that is staler than its check saw"))
         if self.stuck:
             parts.append(f"in {self.stuck:,} a worker waits forever")
         return "; ".join(parts)
 
 
-def _accepting(orders: int, what: str) -> str:
-    """How many orders accept such a gradient, as a clause."""
+def _orders_that_accept(orders: int, what: str) -> str:
+    """Say how many orders accept such a gradient."""
     if not orders:
         return f"no order accepts {what}"
     return f"{counted(orders, 'order')} {'accepts' if orders == 1 else 'accept'} {what}"

@@ -2,9 +2,9 @@
 
 Two recordings ship. "policies" holds one run for every position of the lab's sliders: one seed, one rate for all
 policies. It shows what a setting does, and can't say which policy is better: the best rates of the policies differ by a
-factor of about ten. "tuned_policies" is for that. Each policy runs at the rate of `TUNING_RATES` with the lowest mean loss on
-`TUNING_SEEDS`, and is judged on `FRESH_SEEDS`, with momentum 0 and limit 4, for each of `TUNED_STRAGGLERS` and of
-`CRITERIA`. No chosen rate is the first or the last of the sweep.
+factor of about ten. "tuned_policies" can. In it each policy runs at the rate of `TUNING_RATES` with the lowest mean
+loss on `TUNING_SEEDS`, and is judged on `FRESH_SEEDS`, with momentum 0 and limit 4, for each of `TUNED_STRAGGLERS` and
+of `CRITERIA`. No chosen rate is the first or the last of the sweep.
 
 `python -m gradlab.workers.policy_study` trains them all again and writes both; it takes twenty minutes.
 """
@@ -148,16 +148,16 @@ class SeededRun(NamedTuple):
     accepted: float
 
     def loss_by(self, criterion: str, horizon: float) -> float:
-        """The last watched loss, or the last one up to the horizon; infinity for one that isn't finite."""
+        """Return the last watched loss, by time the last one up to the horizon; infinity if it isn't finite."""
         at = -1 if criterion == "gradients" else int(np.searchsorted(self.time, horizon, side="right")) - 1
         loss = float(self.loss[at])
         return loss if np.isfinite(loss) else np.inf
 
 
-def seeded_run(policy: str, straggler: float, learning_rate: float, seed: int) -> SeededRun:
+def train_with_seed(policy: str, straggler: float, learning_rate: float, seed: int) -> SeededRun:
     """Train once with a seed for speeds and batches.
 
-    >>> run = seeded_run("backup", 3.0, 4.0, seed=100)
+    >>> run = train_with_seed("backup", 3.0, 4.0, seed=100)
     >>> len(run.step) == len(run.time) == len(run.loss)
     True
     """
@@ -184,7 +184,7 @@ def record_tuned() -> None:
     end = np.zeros((len(TUNED_STRAGGLERS), len(POLICIES), len(FRESH_SEEDS)), np.uint16)
     for s, straggler in enumerate(TUNED_STRAGGLERS):
         tuning = {
-            (p, r, k): seeded_run(policy, straggler, rate, seed)
+            (p, r, k): train_with_seed(policy, straggler, rate, seed)
             for p, policy in enumerate(POLICIES)
             for r, rate in enumerate(TUNING_RATES)
             for k, seed in enumerate(TUNING_SEEDS)
@@ -195,7 +195,8 @@ def record_tuned() -> None:
                 sweep[s, c, p, r, k] = run.loss_by(criterion, horizon[s])
             for p, policy in enumerate(POLICIES):
                 rate = TUNING_RATES[own_rate(sweep[s, c, p])]
-                runs = [seeded_run(policy, straggler, rate, seed) for seed in FRESH_SEEDS]
+                runs = [train_with_seed(policy, straggler, rate, seed) for seed in FRESH_SEEDS]
+                # Times and shares don't depend on the rate, so the second criterion writes them again as they are.
                 for k, run in enumerate(runs):
                     loss[s, c, p, k, : len(run.loss)] = run.loss
                     time[s, p, k, : len(run.time)] = np.rint(run.time * _TIME)

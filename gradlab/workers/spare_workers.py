@@ -43,7 +43,7 @@ TIMING_END = 400_000
 SPEEDS = Speeds(spread=0.1, stall=0.02, stall_factor=6.0)
 DIGITS = Digits(batch=1)  # so that there is noise which a mean takes out
 _TRAINING_IMAGES = 1500
-_QUICKEST_ROUND = 60  # ticks, shorter than any round, to bound the number of gradients
+_QUICKEST_ROUND = 60  # ticks; shorter than any round, so that a run has gradients enough to last to its end
 
 
 def experiment(aggregate: int, seed: int, learning_rate: float, end: int = END) -> Experiment:
@@ -86,7 +86,7 @@ def round_length(aggregate: int, seeds: Sequence[int] = TIMING_SEEDS, end: int =
 
 @quiet
 def accuracy_curves(aggregate: int, seed: int, rates: Sequence[float], end: int = END) -> np.ndarray:
-    """Train at several rates at once; who comes when, and with which digit, doesn't depend on the rate.
+    """Train at several rates at once; which worker hands in when, and which digit, doesn't depend on the rate.
 
     A run is the one that the engine makes of `experiment`, up to rounding.
 
@@ -96,32 +96,33 @@ def accuracy_curves(aggregate: int, seed: int, rates: Sequence[float], end: int 
     >>> accuracy_curves(8, seed=0, rates=[0.1, 0.3], end=400).shape
     (2, 2)
     """
-    one = experiment(aggregate, seed, learning_rate=rates[0], end=end)
-    trace = decide(one)
+    run = experiment(aggregate, seed, learning_rate=rates[0], end=end)
+    trace = decide(run)
     ends = round_ends(trace, end)
     images, labels = datasets.digits()
     learning_rate = np.array(rates, np.float32)[:, None, None]
-    start = one.start()
+    start = run.start()
     weights = np.repeat(start["w0"][None], len(rates), axis=0)
     bias = np.repeat(start["b0"][None, None], len(rates), axis=0)
     held_out = images[_TRAINING_IMAGES:]
     accuracies = [_accuracy(weights, bias, held_out, labels[_TRAINING_IMAGES:])]
-    for digits in _digits_of_rounds(one, trace)[: len(ends)]:
+    for digits in _digits_of_rounds(run, trace)[: len(ends)]:
         x = images[digits]
-        wrong = x @ weights + bias
-        wrong = np.exp(wrong - wrong.max(axis=-1, keepdims=True))
-        wrong /= wrong.sum(axis=-1, keepdims=True)
-        wrong[:, np.arange(len(digits)), labels[digits]] -= 1
-        wrong /= np.float32(len(digits))
-        weights = weights - learning_rate * (x.T @ wrong)
-        bias = bias - learning_rate * wrong.sum(axis=1, keepdims=True)
+        # The gradient of the mean cross-entropy by the logits: softmax less the one-hot label, over the batch.
+        logits = x @ weights + bias
+        error = np.exp(logits - logits.max(axis=-1, keepdims=True))
+        error /= error.sum(axis=-1, keepdims=True)
+        error[:, np.arange(len(digits)), labels[digits]] -= 1
+        error /= np.float32(len(digits))
+        weights = weights - learning_rate * (x.T @ error)
+        bias = bias - learning_rate * error.sum(axis=1, keepdims=True)
         accuracies.append(_accuracy(weights, bias, held_out, labels[_TRAINING_IMAGES:]))
     at = np.arange(EVERY, end + 1, EVERY)
     after = np.searchsorted(ends, at, side="right")  # rounds that have ended by then
     return np.array(accuracies)[after].T
 
 
-def _digits_of_rounds(one: Experiment, trace: Trace) -> list[list[int]]:
+def _digits_of_rounds(run: Experiment, trace: Trace) -> list[list[int]]:
     """Return which digits the accepted gradients of each round are of."""
     number = np.zeros(WORKERS, int)
     rounds: list[list[int]] = []
@@ -129,7 +130,7 @@ def _digits_of_rounds(one: Experiment, trace: Trace) -> list[list[int]]:
     moved = trace.rounds["moved"] > 0
     for worker, accepted, ends_round in zip(trace.rounds["worker"], trace.accepted, moved, strict=True):
         if accepted:
-            drawn = one.rng(int(worker), int(number[worker])).integers(_TRAINING_IMAGES, size=DIGITS.batch)
+            drawn = run.rng(int(worker), int(number[worker])).integers(_TRAINING_IMAGES, size=DIGITS.batch)
             digits.append(int(drawn[0]))
         number[worker] += 1
         if ends_round:

@@ -150,16 +150,17 @@ def _layers(weights: Sequence[Array], x: Array) -> list[Array]:
 def _gradients(weights: Sequence[Array], x: Array, labels: np.ndarray) -> list[Array]:
     """Return the gradients of the mean cross-entropy of each run's batch, in the order of the weights."""
     layers = _layers(weights, x)
-    wrong = np.exp(layers[-1] - layers[-1].max(axis=-1, keepdims=True))
-    wrong /= wrong.sum(axis=-1, keepdims=True)
+    # By the logits it is softmax less the one-hot label, over the batch; then back through the layers.
+    error = np.exp(layers[-1] - layers[-1].max(axis=-1, keepdims=True))
+    error /= error.sum(axis=-1, keepdims=True)
     run, image = np.indices(labels.shape)
-    wrong[run, image, labels] -= 1
-    wrong /= np.float32(labels.shape[1])
+    error[run, image, labels] -= 1
+    error /= np.float32(labels.shape[1])
     gradients: list[Array] = []
     for k in reversed(range(len(weights) // 2)):
-        gradients[:0] = [layers[k].transpose(0, 2, 1) @ wrong, wrong.sum(axis=1, keepdims=True)]
+        gradients[:0] = [layers[k].transpose(0, 2, 1) @ error, error.sum(axis=1, keepdims=True)]
         if k > 0:
-            wrong = wrong @ weights[2 * k].transpose(0, 2, 1) * (layers[k] > 0)
+            error = error @ weights[2 * k].transpose(0, 2, 1) * (layers[k] > 0)
     return gradients
 
 

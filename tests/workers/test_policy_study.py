@@ -16,8 +16,8 @@ from gradlab.workers.policy_study import (
     losses,
     record,
     recorded,
-    seeded_run,
     settings,
+    train_with_seed,
     trained,
 )
 from gradlab.workers.simulated import decide
@@ -84,7 +84,7 @@ def test_the_tuned_runs_are_of_the_policies_that_workers_have() -> None:
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_tuned_run_gives_what_was_recorded(policy: str) -> None:
     runs = asynchrony.policy_runs(3.0, "time")[policy]
-    again = seeded_run(policy, 3.0, runs.rate, seed=asynchrony.FRESH_SEEDS[4])
+    again = train_with_seed(policy, 3.0, runs.rate, seed=asynchrony.FRESH_SEEDS[4])
     count = len(again.loss)
     np.testing.assert_allclose(again.loss, runs.loss[4, :count], rtol=2e-3)
     np.testing.assert_allclose(again.time, runs.time[4, :count])
@@ -96,7 +96,7 @@ def test_a_tuned_run_gives_what_was_recorded(policy: str) -> None:
 def test_a_run_of_a_sweep_gives_what_was_recorded() -> None:
     swept = recordings.arrays(asynchrony.TUNED)["sweep"][1, 0]  # three times slower, by gradients
     policy, rate, seed = POLICIES.index("damp"), asynchrony.TUNING_RATES.index(1.4), 6
-    again = seeded_run("damp", 3.0, 1.4, seed=asynchrony.TUNING_SEEDS[seed])
+    again = train_with_seed("damp", 3.0, 1.4, seed=asynchrony.TUNING_SEEDS[seed])
     assert again.loss_by("gradients", np.inf) == pytest.approx(float(swept[policy, rate, seed]), rel=2e-3)
 
 
@@ -108,6 +108,6 @@ def test_a_run_is_judged_at_its_end_or_at_a_time() -> None:
 
 def test_every_tuned_run_has_the_same_number_of_gradients() -> None:
     for policy in POLICIES:
-        run = seeded_run(policy, 1.0, 0.3, seed=100)
+        run = train_with_seed(policy, 1.0, 0.3, seed=100)
         updates = GRADIENTS * run.accepted / (policy_study.WORKERS - 1 if policy == "backup" else 1)
         assert run.step[-1] == int(updates + 1e-9)
