@@ -28,7 +28,7 @@ def check(name: str, answer: Any) -> Feedback:
     """Check an answer: a letter, a number or a function, as the exercise asks.
 
     In a notebook a right answer is saved beside it, in `gradlab_progress.json`; `progress()` shows what is there.
-    What the notebook comes with is no answer: the question is asked again, without a verdict.
+    The code that the notebook comes with isn't an answer: the question is asked again, without a verdict.
 
     Raises: ValueError: no exercise of that name.
 
@@ -46,7 +46,7 @@ def check(name: str, answer: Any) -> Feedback:
         return noted(name, exercise(answer))
     if isinstance(exercise, Choice):
         return exercise(answer)
-    return Feedback(False, exercise.question, tried=False)
+    return Feedback(False, exercise.question, is_answer=False)
 
 
 def choose(name: str, answer: str | None = None) -> Buttons:

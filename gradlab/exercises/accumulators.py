@@ -192,14 +192,15 @@ class Collect(Prediction):
     def said(self, guess: np.ndarray, truth: np.ndarray) -> str:
         if np.ptp(guess) < 15:
             return (
-                "The last one is late far more often than any one is: a stall of one in fifty hits one round in four."
+                "The last one is late far more often than any single one: a stall in one gradient of fifty hits one "
+                "round in four."
             )
         if guess[0] < 25:
             return "Even the fastest needs its time, more than a third of the round. It is the last worker that costs."
         if guess[4] > 70:
             return "It is the very last that costs: with one or two workers to spare most stalls are left behind."
-        fifteen, fourteen = truth[-1] / truth[-2], truth[-1] / truth[-3]
+        *_, fourteen, fifteen, sixteen = truth
         return (
-            f"Flat, then steep: waiting for all sixteen takes {fifteen:.1f} times as long as for fifteen, and "
-            f"{fourteen:.1f} times as long as for fourteen."
+            f"Flat, then steep: waiting for all sixteen takes {sixteen / fifteen:.1f} times as long as for fifteen, "
+            f"and {sixteen / fourteen:.1f} times as long as for fourteen."
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 from ipywidgets import HTML, Button, HBox, Layout, VBox
 
-from .questions import Choice, Feedback, marked
+from .questions import Choice, Feedback, as_html
 
 
 class Buttons:
@@ -21,14 +21,14 @@ class Buttons:
         self._question, self._answered = question, answered
         self._box: VBox | None = None
         self._solved: Feedback | None = None
-        self._solution = ""  # the letter that was right, once it was pressed
+        self._right_letter = ""  # once it was pressed
 
     def __repr__(self) -> str:
         *others, last = (f"({letter})" for letter in self._question.letters)
         return f"{self._question.question} Press {', '.join(others)} or {last}."
 
     def _repr_html_(self) -> str:
-        return f"<p>{marked(repr(self))}</p>"
+        return f"<p>{as_html(repr(self))}</p>"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         shown = self.box._repr_mimebundle_(**kwargs) or {}
@@ -44,9 +44,10 @@ class Buttons:
         return self._box
 
     def press(self, letter: str) -> Feedback:
-        """Answer with a letter, as its button does; once it was right, it stays so."""
+        """Answer with a letter, as its button does. After the right one, others change nothing."""
         if self._solved is not None:
-            self._say(f"<p>{marked(f'Right was ({self._solution}). {self._solved.text}')}</p>")
+            words = f"The right answer was ({self._right_letter}). {self._solved.text}"
+            self._say(f"<p>{as_html(words)}</p>")
             return self._solved
         feedback = self._answered(letter)
         _ = self.box
@@ -57,7 +58,7 @@ class Buttons:
         self._say(feedback._repr_html_())
         if feedback.right:
             self._solved = feedback
-            self._solution = letter
+            self._right_letter = letter
         return feedback
 
     def _say(self, html: str) -> None:

@@ -159,7 +159,9 @@ by_global_norm = Coded(
 )
 
 
-_LEAST, _MOST = 0.02, 0.05  # of the steps, as in the target of the lab
+# Shares of the steps, as in the target of the lab.
+_LEAST_FIRED = 0.02
+_MOST_FIRED = 0.05
 
 
 def _kept(limit: Any) -> Feedback:
@@ -175,7 +177,9 @@ def _kept(limit: Any) -> Feedback:
         return Feedback(False, f"A limit is a positive number, got {limit!r}.")
     fired = char_rnn.shipped()[1.0].what_if(clip_global_norm=float(limit)).fraction_fired
     said = f"Limit {number(float(limit))} fires on {percent(fired, 1)} of the steps"
-    hint = _too_often(fired) or ("; that is less than 2%. Lower it." if fired < _LEAST else "")
+    hint = _too_often(fired)
+    if fired < _LEAST_FIRED:
+        hint = f"; that is less than {percent(_LEAST_FIRED)}. Lower it."
     if hint:
         return Feedback(False, said + hint, of_numbers(["steps clipped, in %"], [5.0], [100 * fired]))
     return Feedback(True, f"{said} and leaves the rest alone.")
@@ -184,7 +188,7 @@ def _kept(limit: Any) -> Feedback:
 def _too_often(fired: float) -> str:
     if fired > 0.9:
         return f": that keeps {percent(1 - fired)} of them, not 95%. Look at the other end of the distribution."
-    return "; that is more than 5%. Raise it." if fired > _MOST else ""
+    return f"; that is more than {percent(_MOST_FIRED)}. Raise it." if fired > _MOST_FIRED else ""
 
 
 keep_95 = Judged(
@@ -224,7 +228,8 @@ class Share(Prediction):
             return "The fall is steep: 8 norms in 10 lie between 3 and 10; below, a limit fires on nearly every step."
         if np.diff(guess).argmin() != np.diff(truth).argmin():
             return (
-                "The fall is where the norms are, between 3 and 10: record them, or you can't say how often it fires."
+                "The fall is where the norms are, between 3 and 10. Unless you record them, you can't say how often a "
+                "limit fires."
             )
         return (
             "You have the place of the fall. Beyond it a limit fires on the few explosions alone; below it, on nearly "

@@ -29,7 +29,7 @@ class Feedback:
         right: whether it is. text: the hint, or why. difference: the result and the wanted one, where there are two.
         progress: how many exercises of the notebook are solved.
         mistake: the hint of the mistake that was recognized; empty if none was.
-        tried: whether this is an answer at all; what a notebook comes with isn't.
+        is_answer: False for the code that a notebook comes with, and for None.
     """
 
     right: bool
@@ -37,7 +37,7 @@ class Feedback:
     difference: Difference | None = field(default=None, compare=False)
     progress: str = ""
     mistake: str = field(default="", compare=False)
-    tried: bool = True
+    is_answer: bool = True
 
     def __bool__(self) -> bool:
         return self.right
@@ -53,12 +53,12 @@ class Feedback:
 
     @property
     def _verdict(self) -> str:
-        if not self.tried:
+        if not self.is_answer:
             return "Your turn."
         return "Right." if self.right else "Not yet."
 
     def _repr_html_(self) -> str:
-        return self.difference.html(repr(self)) if self.difference else f"<p>{marked(repr(self))}</p>"
+        return self.difference.html(repr(self)) if self.difference else f"<p>{as_html(repr(self))}</p>"
 
 
 class Choice:
@@ -74,7 +74,7 @@ class Choice:
     def __call__(self, answer: Any) -> Feedback:
         letters = ", ".join(map(repr, self.letters))
         if answer is None:  # nobody has answered yet
-            return Feedback(False, f"Write your guess first: one of {letters}.", tried=False)
+            return Feedback(False, f"Write your guess first: one of {letters}.", is_answer=False)
         letter = answer.strip(" ()").lower() if isinstance(answer, str) else ""
         if letter not in self._options:
             return Feedback(False, f"The answers are {letters}; got {answer!r}.")
@@ -120,17 +120,17 @@ class Judged:
         return replace(feedback, mistake=next(known, ""))
 
 
-# What the code of an answer may raise. SystemExit comes from `sys.exit()`, and would end the caller.
+# What is caught from the code of an answer. SystemExit comes from `sys.exit()`, and would end the caller.
 # KeyboardInterrupt is left out: it comes from a reader who stops an answer that takes too long.
 FAILURES = (Exception, SystemExit)
 
 
-def raised(error: BaseException) -> str:
+def error_in_words(error: BaseException) -> str:
     """Say what an answer raises.
 
-    >>> raised(ValueError("no"))
+    >>> error_in_words(ValueError("no"))
     'raises ValueError: no'
-    >>> raised(SystemExit(1))
+    >>> error_in_words(SystemExit(1))
     'raises SystemExit: 1. It must return its result and leave Python running'
     """
     if isinstance(error, SystemExit):
@@ -184,7 +184,10 @@ class Coded:
             given = _called(answer, arguments)
         except FAILURES as error:
             hint = next((hint for mistake, hint in self.mistakes if _raises(mistake, case, error)), "")
-            return Feedback(False, f"{raised(error)}{hint and f'. {hint}'}", mistake=hint)
+            words = error_in_words(error)
+            if hint:
+                words += f". {hint}"
+            return Feedback(False, words, mistake=hint)
         if given is None:
             return Feedback(False, said := "returns None; did you forget `return`?", mistake=said)
         got = _like(wanted, given)
@@ -257,10 +260,10 @@ def _like(wanted: Any, value: Any) -> Any:
         return None
 
 
-def marked(text: str) -> str:
+def as_html(text: str) -> str:
     """Return HTML for a text in which code stands between backticks.
 
-    >>> marked("The rows in `indices` do, if a < b.")
+    >>> as_html("The rows in `indices` do, if a < b.")
     'The rows in <code>indices</code> do, if a &lt; b.'
     """
     return re.sub("`([^`]+)`", r"<code>\1</code>", escape(text))

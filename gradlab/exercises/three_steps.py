@@ -18,7 +18,7 @@ from . import scene
 from .clipping import by_global_norm
 from .pictures import Difference, of_numbers, of_words
 from .prediction import Prediction
-from .questions import FAILURES, Choice, Coded, Feedback, Judged, no_function, norm_of, quiet, raised
+from .questions import FAILURES, Choice, Coded, Feedback, Judged, error_in_words, no_function, norm_of, quiet
 
 none = Choice(
     "What does apply_gradients do with the pair (None, variable)?",
@@ -67,7 +67,7 @@ def _minimized(answer: Any, rate: float = 0.25, start: Sequence[float] = (4.0, -
         with quiet():
             ends = play(scene, rate, list(start)) if play else scene.play(answer, rate, list(start))
     except FAILURES as error:
-        return Feedback(False, f"It {raised(error)}")
+        return Feedback(False, f"It {error_in_words(error)}")
     v, w, other, steps = ends
     return _moved(v, w, other, steps, rate, list(start))
 
@@ -184,7 +184,7 @@ def _processed(answer: Any, gradients: Sequence[list[Any]] = _GRADIENTS) -> Feed
                 given = answer(list(pairs))
                 given = list(given) if hasattr(given, "__next__") else given
         except FAILURES as error:
-            return Feedback(False, f"With the gradients {rows} it {raised(error)}{_on_none(rows)}")
+            return Feedback(False, f"With the gradients {rows} it {error_in_words(error)}{_on_none(rows)}")
         if said := _no_pairs(given):
             return Feedback(False, f"With the gradients {rows}: {said}")
         if said := _misplaced(given, pairs):

@@ -92,7 +92,7 @@ def test_a_round_is_flat_until_the_last_worker() -> None:
 @pytest.mark.parametrize(
     ("guess", "said"),
     [
-        ([95, 96, 97, 98, 99, 99, 100], "stall of one in fifty"),
+        ([95, 96, 97, 98, 99, 99, 100], "a stall in one gradient of fifty"),
         ([5, 10, 20, 40, 60, 80, 100], "a third of the round"),
         ([40, 45, 50, 60, 80, 90, 100], "one or two workers to spare"),
         ([38, 40, 42, 45, 53, 66, 100], "1.5 times as long as for fifteen, and 1.9 times as long as for fourteen"),

@@ -23,7 +23,7 @@ def test_what_was_right_stays_right() -> None:
     row, said = asked.box.children
     row.children[1].click()
     row.children[2].click()
-    assert "Right was (b). " in said.value and "Not yet" not in said.value
+    assert "The right answer was (b). " in said.value and "Not yet" not in said.value
     assert [button.button_style for button in row.children] == ["", "success", ""]
 
 

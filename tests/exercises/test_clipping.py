@@ -89,7 +89,7 @@ def test_an_unknown_exercise_lists_the_others() -> None:
         (Share(), [0] * 5 + [50] * 6, "so it falls"),
         (Share(), [10, 20, 30, 40, 50, 60, 50, 30, 20, 10, 0], "begins at 100%"),
         (Share(), [100, 90, 80, 70, 60, 50, 40, 30, 20, 10, 0], "The fall is steep"),
-        (Share(), [100, 100, 0] + [0] * 8, "record them, or you can't say"),
+        (Share(), [100, 100, 0] + [0] * 8, "Unless you record them, you can't say"),
         (Share(), [100] * 6 + [5] * 5, "You have the place of the fall"),
         (Turn(), [0.0] * 11, "It does turn"),
         (Turn(), [0, 9, 18, 27, 36, 45, 36, 27, 18, 9, 0], "both entries are cut alike"),

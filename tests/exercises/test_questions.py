@@ -115,7 +115,7 @@ def test_who_stops_an_answer_that_takes_too_long_stops_the_check() -> None:
 def test_what_a_notebook_comes_with_is_no_try(name: str) -> None:
     feedback = gl.exercises.check(name, _first(name))
     assert repr(feedback) == f"Your turn. {EXERCISES[name].question}"
-    assert not feedback.right and not feedback.tried
+    assert not feedback.right and not feedback.is_answer
     assert feedback.mistake == "" and feedback.difference is None
 
 
