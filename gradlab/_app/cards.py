@@ -27,7 +27,7 @@ def page(labs: Mapping[str, type[Lab]], address_of: Callable[[str], str]) -> str
 
     Args:
         labs: by name.
-        address_of: where a notebook of the course is, by its file name; empty where no page has it.
+        address_of: the address of a notebook of the course by its file name; empty where it is on no page.
     """
     groups: dict[str, list[str]] = {}
     for name in labs:

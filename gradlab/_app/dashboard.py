@@ -27,7 +27,7 @@ def write_pages(folder: Path, address_of: Callable[[str], str] = addresses.on_bi
 
     Args:
         folder: made if it is not there; pages that are there are written again.
-        address_of: where a notebook of the course is, by its file name; empty where no page has it.
+        address_of: the address of a notebook of the course by its file name; empty where it is on no page.
     """
     folder.mkdir(parents=True, exist_ok=True)
     titles = dict(notebooks.titles())

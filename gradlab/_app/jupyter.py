@@ -70,8 +70,8 @@ def application() -> Any:
         raise UsageError(missing("`gradlab lab`", (error.name or "jupyterlab").partition(".")[0], "lab")) from error
 
 
-def is_refused_root(arguments: Sequence[str]) -> bool:
-    """Tell whether Jupyter refuses to start: root asks, and the arguments do not allow it."""
+def lacks_allow_root(arguments: Sequence[str]) -> bool:
+    """Tell whether this is root without `--allow-root`, which Jupyter refuses."""
     is_root = getattr(os, "geteuid", lambda: -1)() == 0
     return is_root and not any("allow-root" in one or "allow_root" in one for one in arguments)
 
@@ -98,9 +98,9 @@ def open_lab(lab: Any, folder: Path, arguments: Sequence[str], notebook: str = S
     try:
         lab.launch_instance([*settings, *arguments])
     except SystemExit as end:
-        if end.code and is_refused_root(arguments):
-            # Said last: Jupyter writes its reason below pages of its log.
-            print("as root, Jupyter refuses to start unless it is told so: gradlab lab -- --allow-root", flush=True)
+        if end.code and lacks_allow_root(arguments):
+            # Printed after Jupyter has ended, because its own message is lost among pages of its log.
+            print("Jupyter doesn't start as root unless you allow it: gradlab lab -- --allow-root", flush=True)
         raise
 
 

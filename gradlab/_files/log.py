@@ -232,15 +232,23 @@ def _frames(file: IO[bytes], size: int, path: Path, most: int | None = None) -> 
     while mark.end and mark.end < size:
         file.seek(mark.end)
         if most is not None:
-            length = int.from_bytes(file.read(8), "little")
-            if most < length <= size or (mark.is_old and most < size - mark.end):
-                raise DataLossError(f"{path} has a record of {length:,} bytes, {most:,} are allowed")
+            _check_length(file, size, mark, path, most)
             file.seek(mark.end)
         found = (_old_frame if mark.is_old else _frame)(file, size, mark, path)
         if found is None:
             return
         yield found
         mark = found[1]
+
+
+def _check_length(file: IO[bytes], size: int, mark: _Mark, path: Path, most: int) -> None:
+    """Raise DataLossError if reading the next record would take more than so many bytes."""
+    length = int.from_bytes(file.read(8), "little")  # both formats begin a frame with it
+    # A length beyond the file is torn or damaged, and never read. But in format 1 the rest of the file is read then, to
+    # tell which of both it is.
+    rest = size - mark.end
+    if most < length <= size or (mark.is_old and most < rest):
+        raise DataLossError(f"{path} has a record of {length:,} bytes, {most:,} are allowed")
 
 
 def _frame(file: IO[bytes], size: int, mark: _Mark, path: Path) -> tuple[bytes, _Mark] | None:

@@ -68,6 +68,7 @@ def check_folder_of(path: str | os.PathLike[str]) -> None:
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] There is no such folder, make it first: 'nowhere'
     """
+    # Only links are resolved, so that the error names the folder as the caller wrote it.
     folder = Path(path).parent
     if Path(path).is_symlink():
         folder = Path(os.path.realpath(path)).parent

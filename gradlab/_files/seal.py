@@ -45,13 +45,15 @@ def read_json(path: str | os.PathLike[str], kind: str, versions: Collection[int]
 
 
 def require_regular(path: str | os.PathLike[str]) -> None:
-    """Refuse a device or a pipe, which may never end, also behind a link; DataLossError, before it is opened.
+    """Refuse a device or a pipe, also behind a link: reading it, or even opening it, may never end.
+
+    A folder passes: opening it raises the usual error.
 
     Raises:
-        OSError: it cannot be looked at, or is a folder.
+        DataLossError: it is neither a file nor a folder. OSError: there is nothing at this path, or no permission.
     """
     mode = os.stat(path).st_mode
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise DataLossError(f"{path} is not a file with an end, but a device or a pipe; give the path of a file")
 
 
