@@ -37,7 +37,7 @@ class Optimizer(Stateful, ABC):
     GATE_NONE, GATE_OP, GATE_GRAPH = GATE_NONE, GATE_OP, GATE_GRAPH
 
     def __init__(self, name: str) -> None:
-        if not name:
+        if not name:  # first, so that None is a ValueError, as in TensorFlow
             raise ValueError(f"name must be a non-empty string, got {name!r}")
         if not isinstance(name, str):
             raise TypeError(f"name must be a non-empty string, got {name!r}")

@@ -1,4 +1,4 @@
-"""The shell around a rule: its slots as variables, its update as TensorFlow's third step."""
+"""`RuleOptimizer`: a rule of `gl.rules` as an optimizer, its slots as variables, its update as the third step."""
 
 from __future__ import annotations
 
@@ -70,8 +70,9 @@ class RuleOptimizer(Optimizer):
         check_functions(learning_rate=learning_rate, **fields)
         fixed = {field: x for field, x in fields.items() if is_plain(x)}
         self._fixed = replace(rule, **{field: scalar(x, field) for field, x in fixed.items()})
-        self._fields = {field: x for field, x in fields.items() if field not in fixed}  # asked anew at every step
-        self._learning_rate, self._store = learning_rate, SlotStore()
+        self._fields = {field: x for field, x in fields.items() if field not in fixed}  # read again at every step
+        self._learning_rate = learning_rate
+        self._store = SlotStore()
 
     def __repr__(self) -> str:
         rule = {k: x for k, x in self._fixed.get_config().items() if k not in ("rule", *self._fixed.start())}
@@ -105,7 +106,7 @@ class RuleOptimizer(Optimizer):
 
         Raises:
             ValueError: nothing to apply, a shape or dtype differs from the variable's, an index outside it.
-            In a Graph: `name` is no scope name.
+            In a Graph: `name` isn't a scope name.
             TypeError: not pairs, not variables, strings. RuntimeError: slices for a variable with a constraint.
         """
         pairs = checked_pairs(grads_and_vars)
@@ -205,15 +206,18 @@ class RuleOptimizer(Optimizer):
 
     def _loading(self, state: Any, names: Named) -> Commit:
         check_class(state, self)
-        settings, read, slots = part(state, "settings"), part(state, "variables"), part(state, "slots")
+        settings = part(state, "settings")
+        read = part(state, "variables")
+        slots = part(state, "slots")
         if settings.get("rule") != type(self._fixed).__name__:
             raise ValueError(f"the state is of the rule {settings.get('rule')}, it does not fit {self!r}")
         shared = shared_of(state, names, self._fixed)
         store = self._store.loading(slots, shared, names, self._fixed, self._labels())
         own = {name: x for name, x in self._reads().items() if isinstance(x, Variable)}
         values = [setting(own[name], x, f"{name} of {self._name}") for name, x in read.items() if name in own]
-        was, now = settings | dict.fromkeys(read, "a Variable"), self._settings() | dict.fromkeys(own, "a Variable")
-        warn_of_changes(was, now, self._name)
+        saved_settings = settings | dict.fromkeys(read, "a Variable")
+        own_settings = self._settings() | dict.fromkeys(own, "a Variable")
+        warn_of_changes(saved_settings, own_settings, self._name)
         powers = [partial(self._keep_shared, key, x) for key, x in shared.items()]
         return together([store, *powers, *values])
 
@@ -258,16 +262,17 @@ class RuleOptimizer(Optimizer):
     def _update(self, pairs: Sequence[tuple[Gradient, Variable]], global_step: Variable | None) -> None:
         """All updates, in order, or none: values are stored when the last one has been computed."""
         with ExitStack() as stack:
-            for v in sorted({v for _, v in pairs}, key=id):  # one order for all threads
+            for v in sorted({v for _, v in pairs}, key=id):  # one order for all threads, or two could deadlock
                 stack.enter_context(v._lock)
             rate = self._rate()
             rule = self._rule_at(rate)
             if rule.start():
                 stack.enter_context(self._store.lock)
             shared = {key: self._shared(key, rule) for key in {v._graph_key for _, v in pairs}}
-            now, store = {key: rule.at(x) for key, x in shared.items()}, self._store
+            store = self._store
+            rules_now = {key: rule.at(x) for key, x in shared.items()}
             for commit in commits(
-                [Job(now[v._graph_key], v, g, rate, type(self)._sparse) for g, v in pairs],
+                [Job(rules_now[v._graph_key], v, g, rate, type(self)._sparse) for g, v in pairs],
                 lambda v: store.cells(v, rule),
                 lambda v, slots: store.store(v, rule, slots, self._labels()),
             ):

@@ -47,26 +47,27 @@ def stacks_of(plan: Plan, layouts: Sequence[Layout], devices: int) -> tuple[Stac
     return tuple(_stacked(plan, members, devices) for members in groups.values())
 
 
+_MAY_DIFFER = ("name", "rows", "combiner")  # fields of the tables of one stack
+
+
 def stack_key(table: Table) -> Hashable:
     """Return what tables of one stack have in common: everything but the name, the rows and the combiner.
 
     Combiners may differ because they are in the weights of a batch.
     """
-    fields = (getattr(table, field.name) for field in dataclasses.fields(table) if field.name not in _DIFFERING)
-    return tuple(_settings_key(value) for value in fields)
-
-
-_DIFFERING = ("name", "rows", "combiner")
+    shared = [field.name for field in dataclasses.fields(table) if field.name not in _MAY_DIFFER]
+    return tuple(_settings_key(getattr(table, name)) for name in shared)
 
 
 def _settings_key(value: Any) -> Hashable:
     """Return a key that is equal for equal settings.
 
-    A hyperparameter may be an array of JAX, which has no hash, and no value while it is traced: such a one is equal to
+    A hyperparameter may be an array of JAX, which has no hash, and no value while it is traced. Such an array equals
     itself alone.
     """
     if dataclasses.is_dataclass(value):
-        return (type(value), *(_settings_key(getattr(value, field.name)) for field in dataclasses.fields(value)))
+        keys = [_settings_key(getattr(value, field.name)) for field in dataclasses.fields(value)]
+        return (type(value), *keys)
     return value if isinstance(value, Hashable) else id(value)
 
 
@@ -110,7 +111,7 @@ def inside(plan: Plan, placement: Placement) -> Inside:
     everything = tuple(range(len(plan.tables)))
     if not isinstance(placement, OnMesh) or "whole" not in placement.layouts:
         return Inside(plan, placement, everything, ())
-    return _cached_stacking(plan, placement) if _has_hash(plan) else _stacking(plan, placement)
+    return _stack_tables_cached(plan, placement) if _has_hash(plan) else _stack_tables(plan, placement)
 
 
 def _has_hash(plan: Plan) -> bool:
@@ -122,7 +123,7 @@ def _has_hash(plan: Plan) -> bool:
     return True
 
 
-def _stacking(plan: Plan, placement: OnMesh) -> Inside:
+def _stack_tables(plan: Plan, placement: OnMesh) -> Inside:
     everything = range(len(plan.tables))
     stacks = stacks_of(plan, placement.layouts, placement.devices)
     alone = tuple(k for k in everything if placement.layouts[k] != "whole")
@@ -138,8 +139,8 @@ def _stacking(plan: Plan, placement: OnMesh) -> Inside:
     return Inside(inner, dataclasses.replace(placement, layouts=layouts), alone, stacks)
 
 
-# Each batch asks again, and to stack 26 tables takes 2 ms.
-_cached_stacking = lru_cache(maxsize=64)(_stacking)
+# Called for each batch, and stacking 26 tables takes 2 ms.
+_stack_tables_cached = lru_cache(maxsize=64)(_stack_tables)
 
 
 def stacked_lookups(plan: Plan, within: Inside, tables: Sequence[Lookups], cores: int) -> tuple[Lookups, ...]:

@@ -177,8 +177,8 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         timeout: float | None = None,
     ) -> Any:
         """`compute_gradients` and `apply_gradients` in one; in a Graph an Operation that does both at every run."""
-        given = (gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss)
-        pairs = self.compute_gradients(loss, var_list, *given, worker=worker)
+        options = (gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss)
+        pairs = self.compute_gradients(loss, var_list, *options, worker=worker)
         collection = current_collection()
         scope = name or self._name
         collection.check_scope(scope)
@@ -186,7 +186,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         variables = [v for _, v in pairs]
 
         def train() -> Push:
-            now = self.compute_gradients(loss, variables, *given, worker=worker) if collection.graph else pairs
+            now = self.compute_gradients(loss, variables, *options, worker=worker) if collection.graph else pairs
             return self._train(now, worker, timeout)
 
         return collection.fetch(train, scope)
