@@ -191,7 +191,7 @@ def write_methods(runs: Comparison) -> str:
     others = [name for name in runs.values if name != plain]
     holds = holding([runs.difference(name, plain) for name in others])
     slower = [plain]
-    level = []
+    level: list[str] = []
     for name, told in zip(others, holds, strict=True):
         (slower if told else level).append(name)
     times = tuple(f"{name} {runs.mean(name):.1f} times" for name in slower)
