@@ -2,7 +2,7 @@
 
 Two recordings ship. "policies" holds one run for every position of the lab's sliders: one seed, one rate for all
 policies. It shows what a setting does, and can't say which policy is better: the best rates of the policies differ by a
-factor of about ten. "tuned_policies" can. In it each policy runs at the rate of `TUNING_RATES` with the lowest mean
+factor of about ten. "tuned_policies" is for that. Each policy runs at the rate of `TUNING_RATES` with the lowest mean
 loss on `TUNING_SEEDS`, and is judged on `FRESH_SEEDS`, with momentum 0 and limit 4, for each of `TUNED_STRAGGLERS` and
 of `CRITERIA`. No chosen rate is the first or the last of the sweep.
 
@@ -174,11 +174,11 @@ def train_with_seed(policy: str, straggler: float, learning_rate: float, seed: i
 def record_tuned() -> None:
     """Sweep the rates, train each policy at its own on fresh seeds, and write "tuned_policies"."""
     shape = len(TUNED_STRAGGLERS), len(CRITERIA), len(POLICIES)
-    sweep = np.zeros((*shape, len(TUNING_RATES), len(TUNING_SEEDS)), np.float16)
+    sweep = np.zeros((*shape, len(TUNING_RATES), len(TUNING_SEEDS)))
     horizon = np.zeros(len(TUNED_STRAGGLERS))
     points = GRADIENTS // EVERY + 1
-    loss = np.full((*shape, len(FRESH_SEEDS), points), np.nan, np.float16)
-    judged = np.zeros((*shape, len(FRESH_SEEDS)), np.float16)
+    loss = np.full((*shape, len(FRESH_SEEDS), points), np.nan)
+    judged = np.zeros((*shape, len(FRESH_SEEDS)))
     time = np.zeros((len(TUNED_STRAGGLERS), len(POLICIES), len(FRESH_SEEDS), points), np.uint16)
     accepted = np.zeros((len(TUNED_STRAGGLERS), len(POLICIES)), np.float32)
     end = np.zeros((len(TUNED_STRAGGLERS), len(POLICIES), len(FRESH_SEEDS)), np.uint16)
@@ -194,7 +194,7 @@ def record_tuned() -> None:
             for (p, r, k), run in tuning.items():
                 sweep[s, c, p, r, k] = run.loss_by(criterion, horizon[s])
             for p, policy in enumerate(POLICIES):
-                rate = TUNING_RATES[own_rate(sweep[s, c, p])]
+                rate = TUNING_RATES[own_rate(_half(sweep[s, c, p]))]
                 runs = [train_with_seed(policy, straggler, rate, seed) for seed in FRESH_SEEDS]
                 # Times and shares don't depend on the rate, so the second criterion writes them again as they are.
                 for k, run in enumerate(runs):
@@ -206,14 +206,20 @@ def record_tuned() -> None:
                 print(straggler, criterion, policy, rate, judged[s, c, p].mean(dtype=float), flush=True)
     recordings.write(
         TUNED,
-        sweep=sweep,
+        sweep=_half(sweep),
         horizon=horizon,
-        loss=loss,
-        judged=judged,
+        loss=_half(loss),
+        judged=_half(judged),
         ticks=time,
         end=end,
         accepted=accepted,
     )
+
+
+def _half(losses: np.ndarray) -> np.ndarray:
+    """Return losses in 16 bits, as they are stored; one above 65,504 is that of a lost run, and infinite."""
+    with np.errstate(over="ignore"):
+        return losses.astype(np.float16)
 
 
 def main() -> None:

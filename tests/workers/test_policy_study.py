@@ -111,3 +111,24 @@ def test_every_tuned_run_has_the_same_number_of_gradients() -> None:
         run = train_with_seed(policy, 1.0, 0.3, seed=100)
         updates = GRADIENTS * run.accepted / (policy_study.WORKERS - 1 if policy == "backup" else 1)
         assert run.step[-1] == int(updates + 1e-9)
+
+
+def test_the_tuned_runs_are_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small sweep: two rates, two seeds each, one straggler."""
+    monkeypatch.setattr(recordings, "files", lambda package: tmp_path)
+    monkeypatch.setattr(policy_study, "TUNED_STRAGGLERS", (3.0,))
+    monkeypatch.setattr(policy_study, "TUNING_RATES", (0.3, 2.8))
+    monkeypatch.setattr(policy_study, "TUNING_SEEDS", (0, 1))
+    monkeypatch.setattr(policy_study, "FRESH_SEEDS", (100,))
+    shipped = asynchrony.policy_runs(3.0, "gradients")["damp"]
+    recordings.arrays.cache_clear()
+    policy_study.record_tuned()
+    written = recordings.arrays(asynchrony.TUNED)
+    recordings.arrays.cache_clear()
+    assert written["sweep"].shape == (1, 2, len(POLICIES), 2, 2)
+    assert written["loss"].shape == (1, 2, len(POLICIES), 1, 51)
+    damp = POLICIES.index("damp")
+    assert asynchrony.own_rate(written["sweep"][0, 0, damp]) == 1  # 2.8, as in the whole sweep
+    np.testing.assert_allclose(written["loss"][0, 0, damp, 0].astype(float), shipped.loss[0], rtol=2e-3)
+    assert float(written["judged"][0, 0, damp, 0]) == pytest.approx(shipped.judged[0], rel=2e-3)
+    assert written["end"][0, damp, 0] / 100 == pytest.approx(shipped.end[0])

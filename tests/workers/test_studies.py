@@ -1,9 +1,13 @@
 """The recording of depths and delays is what the code gives, and the stack of runs is the engine, run by run."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from gradlab.models import curves
 from gradlab.models.curves import arrays, best_rate, unpack_times
+from gradlab.workers import studies
 from gradlab.workers.experiment import Experiment
 from gradlab.workers.problems import Digits, Weights
 from gradlab.workers.replays import replay
@@ -72,13 +76,13 @@ def test_all_runs_arrive_at_their_own_rates() -> None:
 
 def test_a_sweep_ends_once_its_best_rate_is_certain() -> None:
     seeds = len(TUNING_SEEDS)
-    curves = np.zeros((RATES * seeds, 10))
-    curves[3 * seeds : 4 * seeds, 4:] = 1.0  # the fourth rate is above the goal from the fifth point on
-    assert not is_sweep_decided(curves[:, :4])
-    assert not is_sweep_decided(curves[:, :8])
-    assert is_sweep_decided(curves)
-    curves[3 * seeds, :] = 0  # one seed never arrives
-    assert not is_sweep_decided(curves)
+    runs = np.zeros((RATES * seeds, 10))
+    runs[3 * seeds : 4 * seeds, 4:] = 1.0  # the fourth rate is above the goal from the fifth point on
+    assert not is_sweep_decided(runs[:, :4])
+    assert not is_sweep_decided(runs[:, :8])
+    assert is_sweep_decided(runs)
+    runs[3 * seeds, :] = 0  # one seed never arrives
+    assert not is_sweep_decided(runs)
 
 
 def test_the_chosen_rate_is_the_best_of_the_sweep() -> None:
@@ -86,6 +90,25 @@ def test_the_chosen_rate_is_the_best_of_the_sweep() -> None:
     for variant, by_delay, rates in zip(VARIANTS, swept, chosen_rates(), strict=True):
         for times, rate in zip(by_delay, rates, strict=True):
             assert variant.rates[best_rate(times)] == rate
+
+
+def test_a_study_is_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One network, without delay, and two seeds."""
+    shipped = recorded()[0, 0, :2, :10]
+    swept = sweep()[0, 0]
+    monkeypatch.setattr(curves, "files", lambda package: tmp_path)
+    monkeypatch.setattr(studies, "VARIANTS", VARIANTS[:1])
+    monkeypatch.setattr(studies, "STALENESS", (0,))
+    monkeypatch.setattr(studies, "FRESH_SEEDS", FRESH_SEEDS[:2])
+    for reader in (curves.arrays, curves.load):
+        reader.cache_clear()
+    studies.main()
+    again = recorded()[0, 0, :, :10]
+    written = sweep()[0, 0]
+    for reader in (curves.arrays, curves.load):
+        reader.cache_clear()
+    np.testing.assert_allclose(again, shipped, atol=0.03)
+    assert best_rate(written) == best_rate(swept)
 
 
 def test_the_rates_of_a_sweep_are_a_factor_of_two_apart() -> None:
