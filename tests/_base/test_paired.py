@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from gradlab._base.paired import Comparison, which_hold, paired_difference, t_probability, t_quantile
+from gradlab._base.paired import Comparison, paired_difference, t_probability, t_quantile, which_hold
 
 
 @given(st.floats(0, 1e6), st.integers(1, 200))
