@@ -128,7 +128,7 @@ def summarize(rec: Buckets, percentile: float) -> Summary:
     suggested = None if trouble else _limit_at(rec, percentile)
     answers = list(overall)
     if suggested is None:
-        reason = f"no limit is suggested: {trouble}; find out why first{_not_counted(rec, is_sick=True)}"
+        reason = f"no limit is suggested, because {trouble}; find out why first{_not_counted(rec, is_sick=True)}"
     else:
         answer = what_if(rec, {"clip_global_norm": suggested})
         answers.append(answer)

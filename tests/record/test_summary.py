@@ -107,7 +107,7 @@ def test_shares_of_a_run_with_nan_are_of_its_finite_steps() -> None:
 @pytest.mark.parametrize("run", [sick_runs.diverged, sick_runs.exploding])
 def test_no_limit_is_suggested_for_a_sick_run(run: Any) -> None:
     summary = run().summary()
-    assert summary.suggested is None and summary.reason.startswith("no limit is suggested: ")
+    assert summary.suggested is None and summary.reason.startswith("no limit is suggested, because ")
     assert "explodes" in summary.reason and summary.reason.endswith("find out why first")
     assert summary.reason in str(summary) and "leaves the others alone" not in str(summary)
 
