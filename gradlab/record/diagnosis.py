@@ -117,7 +117,7 @@ def _loss_is_lower(rec: Buckets, before: tuple[int, int], after: tuple[int, int]
         return False
     medians = []
     for first, last in (before, after):
-        inside = every.loss[(every.step + every.many > first) & (every.step <= last)]
+        inside = every.loss[(every.step + every.num_steps > first) & (every.step <= last)]
         inside = inside[np.isfinite(inside)]
         if not inside.size:
             return False

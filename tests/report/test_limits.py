@@ -56,7 +56,8 @@ def test_no_limit_is_suggested_for_a_sick_run() -> None:
     said = limits(Run(diverged, None, 0))
     assert said.sentence.startswith("No limit is suggested, because 72 of 80 steps held NaN or Inf (first: step 8)")
     assert "Look for the first step that did" in said.body()
-    assert limits(Run(exploding, None, 0)).sentence.startswith("No limit is suggested, because the gradient norm explodes: ")
+    sentence = limits(Run(exploding, None, 0)).sentence
+    assert sentence.startswith("No limit is suggested, because the gradient norm explodes: ")
     for rec in (diverged, exploding):
         assert other_limit(Run(rec, None, 0)) is None and by_layer(Run(rec, None, 0)) is None
         said = limits(Run(rec, 1.0, 0))
