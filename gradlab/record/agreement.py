@@ -73,7 +73,8 @@ class Agreement:
 
     def __str__(self) -> str:
         rows = [f"{lag:>3} {self.in_words(lag)}" for lag in self.lags.tolist()]
-        head = f"agreement of true gradients by updates between them, with 95% intervals, from {counted(self.probes, 'probe')}"
+        measured = f"from {counted(self.probes, 'probe')}"
+        head = f"agreement of true gradients by updates between them, with 95% intervals, {measured}"
         return "\n".join([head, *rows])
 
 

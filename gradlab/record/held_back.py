@@ -36,8 +36,8 @@ PART = 8  # the last 1/8 of a run stands for its present
 FEWEST_LATE = 4  # gradients in the last eighth that R needs
 FEWEST = 8  # gradients in all that R needs
 JUDGED = 20  # countable entries that a verdict on a tensor needs
-# The share of its countable entries that puts a tensor in trouble. In dense tensors of a small network it was 0 to 7% in
-# healthy runs, and 46 to 93% after a planted gradient of 1,000 times the size. Other models may differ.
+# The share of its countable entries that puts a tensor in trouble. In dense tensors of a small network it was 0 to 7%
+# in healthy runs, and 46 to 93% after a planted gradient of 1,000 times the size. Other models may differ.
 TROUBLE = 0.25
 _LARGEST = float(np.finfo(np.float32).max)
 
