@@ -1,7 +1,7 @@
-"""The shipped runs on stale gradients and backup workers, as comparisons of contestants at rates of their own.
+"""The shipped runs on stale gradients and backup workers, as comparisons, each contestant at its own learning rate.
 
-How they were made is said in `gradlab.workers.policy_study`, `studies` and `spare_workers`, which write them. This
-module reads what they wrote, so that the table of claims needs no engine.
+`gradlab.workers.policy_study`, `studies` and `spare_workers` make these runs, and say how. This module only reads the
+files, so that the table of claims doesn't import the simulator.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ CRITERIA = ("gradients", "time")  # the loss after 200 gradients, and after as m
 TUNING_RATES = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0, 11.0)
 TUNING_SEEDS = tuple(range(10))
 FRESH_SEEDS = tuple(range(100, 120))
-_TICKS = 100  # of a gradient time
+_TICKS = 100  # in a gradient time, the time that a quick worker takes for a gradient
 
 
 def own_rate(losses: np.ndarray) -> int:
-    """Return the place of the rate whose mean loss over the tuning seeds is lowest.
+    """Return the index of the rate whose mean loss over the tuning seeds is lowest.
 
     Args:
-        losses: (rates, seeds), infinite for a run that is lost.
+        losses: (rates, seeds), infinite for a run that diverged; its rate is never chosen.
 
     >>> own_rate(np.array([[1.0, 1.0], [0.1, np.inf], [0.5, 0.7]]))
     2
@@ -43,8 +43,8 @@ class PolicyRuns(NamedTuple):
     Attributes:
         rate: the learning rate that the sweep chose.
         time, loss: (seeds, points) gradient times of a quick worker, and held-out losses; NaN after the end.
-        judged: (seeds,) the loss by which policies are compared.
-        end: (seeds,) when all 200 gradients are in, in gradient times.
+        judged: (seeds,) the loss by which policies are compared, see `CRITERIA`.
+        end: (seeds,) when all 200 gradients have arrived, in gradient times.
         accepted: the share of gradients accepted, the mean over seeds.
     """
 
@@ -58,13 +58,14 @@ class PolicyRuns(NamedTuple):
 
 @cache
 def policy_runs(straggler: float, criterion: str) -> dict[str, PolicyRuns]:
-    """Return the runs of all policies.
+    """Return the runs of all policies at rates chosen by a criterion of `CRITERIA`.
 
     >>> policy_runs(3.0, "gradients")["wait"].loss.shape
     (20, 51)
     """
     stored = curves.arrays(TUNED)
-    s, c = TUNED_STRAGGLERS.index(straggler), CRITERIA.index(criterion)
+    s = TUNED_STRAGGLERS.index(straggler)
+    c = CRITERIA.index(criterion)
     runs = {}
     for p, policy in enumerate(POLICIES):
         loss = stored["loss"][s, c, p].astype(np.float64)
@@ -78,7 +79,7 @@ def policy_runs(straggler: float, criterion: str) -> dict[str, PolicyRuns]:
 
 
 def horizon(straggler: float) -> float:
-    """The time at which policies are compared by the clock, in gradient times.
+    """Return the time at which policies are compared by the clock, in gradient times.
 
     >>> round(horizon(3.0), 1)
     27.1
@@ -92,15 +93,17 @@ def compare_policies(straggler: float, criterion: str) -> Comparison:
     >>> compare_policies(3.0, "gradients").best
     'wait'
     """
-    measure = "loss after 200 gradients" if criterion == "gradients" else f"loss at time {horizon(straggler):.0f}"
+    measure = "loss after 200 gradients"
+    if criterion == "time":
+        measure = f"loss after {horizon(straggler):.0f} gradient times"
     runs = policy_runs(straggler, criterion)
     return Comparison(measure, {policy: run.judged for policy, run in runs.items()})
 
 
 # Backup workers
 BACKUP_WORKERS = 16
-BACKUP_END = 20_000  # ticks
-BACKUP_GOAL = 0.8  # on the slope of the curves; above 86% they are flat and the time to a goal is chance
+BACKUP_END = 20_000  # ticks of a run
+BACKUP_GOAL = 0.8  # where the curves still rise; above 86% they are flat, and the time to a goal is chance
 BACKUP_EVERY = 200  # ticks between two points of a curve
 BACKUP_RATES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2, 2.0, 3.0)
 
@@ -111,12 +114,15 @@ def measured_rounds() -> np.ndarray:
 
 
 def backup_curves() -> np.ndarray:
-    """Return accuracies (16, seeds, points) for k = 1, 2, ..., 16, each k at its own rate."""
+    """Return accuracies (16, seeds, points) of rounds that end with the first k = 1, 2, ..., 16 gradients.
+
+    Each k has the learning rate that the sweep chose for it.
+    """
     return curves.load("spare_workers")
 
 
 def backup_rates() -> np.ndarray:
-    """Return the learning rate of each k that the sweep chose, (16,)."""
+    """Return the learning rate that the sweep chose for each k, (16,)."""
     swept = curves.unpack_times(curves.arrays("spare_workers")["sweep"])
     return np.array([BACKUP_RATES[curves.best_rate(times)] for times in swept])
 
@@ -127,21 +133,21 @@ def backup_times() -> np.ndarray:
 
 
 def compare_backup() -> Comparison:
-    """Return the ticks to 80% for each k at which all seeds get there, by the number k as text.
+    """Return the ticks to 80% by k, as text; without each k at which some seed doesn't get there.
 
     >>> "16" in compare_backup().values
     True
     """
-    arrived = {f"{k}": times for k, times in enumerate(backup_times(), 1) if np.isfinite(times).all()}
-    return Comparison("ticks to 80% accuracy", arrived)
+    times_by_k = {f"{k}": times for k, times in enumerate(backup_times(), 1) if np.isfinite(times).all()}
+    return Comparison("ticks to 80% accuracy", times_by_k)
 
 
 # Depth and delay
 DELAYS = (0, 8, 16, 24, 32)  # the largest, in updates
 DELAY_EVERY = 20  # updates between two points of a curve
-DELAY_GOAL = 0.85  # all variants end above it, so that no curve crosses it on its plateau
+DELAY_GOAL = 0.85  # all variants end above it: on a plateau the time to a goal would be chance
 DEPTHS = (1, 2, 4, 6)  # hidden layers; the first variants of the recording
-METHODS = {"gradient descent": 1, "Momentum 0.9": 4, "Adam": 5}  # their places among the variants
+METHODS = {"gradient descent": 1, "Momentum 0.9": 4, "Adam": 5}  # their indices among the variants
 
 
 def updates_needed() -> np.ndarray:
@@ -156,7 +162,7 @@ def compare_depths(delay: int) -> Comparison:
     ['1', '2', '4', '6']
     """
     slowdown = _slowdown(delay)
-    return Comparison(f"Delays up to {delay}", {f"{n}": slowdown[k] for k, n in enumerate(DEPTHS)})
+    return Comparison(f"slowdown by delays up to {delay}", {f"{n}": slowdown[k] for k, n in enumerate(DEPTHS)})
 
 
 def compare_methods(delay: int) -> Comparison:
@@ -166,10 +172,11 @@ def compare_methods(delay: int) -> Comparison:
     ['gradient descent', 'Momentum 0.9', 'Adam']
     """
     slowdown = _slowdown(delay)
-    return Comparison(f"Delays up to {delay}", {name: slowdown[place] for name, place in METHODS.items()})
+    return Comparison(f"slowdown by delays up to {delay}", {name: slowdown[k] for name, k in METHODS.items()})
 
 
 def _slowdown(delay: int) -> np.ndarray:
+    """Return (variants, seeds) updates to the goal at a delay, divided by those without one."""
     needed = updates_needed()
     slowdown: np.ndarray = needed[:, DELAYS.index(delay)] / needed[:, 0]
     return slowdown

@@ -1,16 +1,16 @@
-"""Real runs to look at: a plain recurrent network that learns to predict the next character of Python's documentation.
+"""Recorded runs of a plain recurrent network that learns to predict the next character of Python's documentation.
 
-Unrolled over 100 characters its gradients explode now and then. Five contestants are trained with momentum 0.9: without
-a limit on the global norm, and with 0.1, 0.3, 1 and 3. Three things ship, in `recordings/`:
+Unrolled over 100 characters, its gradients explode now and then. Five contestants are trained with momentum 0.9:
+without a limit on the global norm, and with limits 0.1, 0.3, 1 and 3. Three things ship, in `recordings/`:
 
 - `shipped()`: one run of each at one learning rate, 0.4, from one seed. It shows what a limit does to a run, and what a
-  run without one goes through at this rate. No contestant has a rate of its own, so it doesn't say which is best.
+  run without one goes through at this rate. It doesn't say which contestant is best, because no rate was tuned.
 - `tuned()`: one run of each at the rate that a sweep chose for it, `TUNED`.
-- `final_losses` and `seed_losses`: ten runs of each, at its own rate and at 0.4, from seeds that had no part in the
-  sweep. What is said of contestants rests on these, see `gradlab.models.claims`.
+- `final_losses` and `seed_losses`: ten runs of each, at its tuned rate and at 0.4, from seeds that had no part in the
+  sweep. Comparisons of the contestants rest on these, see `gradlab.models.claims`.
 
-The sweep, `sweep_losses`: seeds 0 to 9, rates a factor of about 1.41 apart. A rate is chosen by the lowest mean of the
-final losses; a run that ends above the loss it began with counts with the latter, because nobody would keep it. No
+The sweep, `sweep_losses`: seeds 0 to 9, rates a factor of about 1.41 apart. The rate with the lowest mean of the final
+losses is chosen. A run that ends above its first loss counts as that first loss, because nobody would keep it. No
 chosen rate, marked with a star, is at an edge of its row. The rows lie around the best rates of a coarser sweep (five
 seeds, rates from 0.025 to 6.4). The run without a limit was given the most rates; 0.14 and 0.2 can't be told apart:
 
@@ -21,7 +21,7 @@ seeds, rates from 0.025 to 6.4). The run without a limit was given the most rate
     1      0.2: 2.22, 0.28: 2.15*, 0.4: 2.27, 0.57: 3.02
     3      0.14: 2.32, 0.2: 2.24, 0.28: 2.16*, 0.4: 3.34
 
-An exploding run is chaotic, so another processor records other digits. `python -m gradlab.models.char_rnn` writes all
+An exploding run is chaotic, so a different processor records different digits. `python -m gradlab.models.char_rnn` writes all
 recordings again, in about five minutes, and with `--sweep` the sweep before them, in about fifteen.
 """
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 LIMITS: tuple[float | None, ...] = (None, 0.1, 0.3, 1.0, 3.0)  # None: no clipping
 MOMENTUM = 0.9
-ONE_RATE = 0.4  # the learning rate at which all of them are run, too
+ONE_RATE = 0.4  # the learning rate at which all of them are also run
 TUNED: Mapping[float | None, float] = {None: 0.14, 0.1: 3.2, 0.3: 0.8, 1.0: 0.28, 3.0: 0.28}  # chosen by the sweep
 SWEPT: Mapping[float | None, tuple[float, ...]] = {
     None: (0.1, 0.14, 0.2, 0.28, 0.4),
@@ -54,18 +54,21 @@ SWEPT: Mapping[float | None, tuple[float, ...]] = {
     1.0: (0.2, 0.28, 0.4, 0.57),
     3.0: (0.14, 0.2, 0.28, 0.4),
 }
-TUNING_SEEDS, FRESH_SEEDS = tuple(range(10)), tuple(range(100, 110))
-TYPICAL_SEED = 106  # of the fresh ones, that whose five tuned runs lie closest to the medians
-AT_END = 30  # steps, the mean of whose losses is the final loss
-HIDDEN, UNROLLED, BATCH = 64, 100, 16
-_BYTES = 1 << 13  # of the recorder's state for each step, so that each has a bucket of its own
+TUNING_SEEDS = tuple(range(10))
+FRESH_SEEDS = tuple(range(100, 110))
+TYPICAL_SEED = 106  # the fresh seed whose five tuned runs lie closest to the medians
+AT_END = 30  # steps; the final loss of a run is the mean loss of its last 30
+HIDDEN = 64  # units
+UNROLLED = 100  # characters that gradients go back through
+BATCH = 16  # sequences
+_STATE_BYTES = 1 << 13  # of the recorder for each step, enough for a bucket of its own
 _NO_LIMIT = 2.0**100  # a power of two: clip * (1 / clip) is exactly 1, so gradients pass unchanged
 
 Weights = dict[str, Any]
 
 
 def initial_weights(seed: int, letters: int) -> Weights:
-    """Normal weights, float32: embed (letters, 64), hidden (64, 64), readout (64, letters) and two biases."""
+    """Draw normal weights, float32: embed (letters, 64), hidden (64, 64), readout (64, letters) and two biases."""
     draw = np.random.default_rng([seed, 0]).normal
     weights = {
         "embed": draw(0, 0.1, (letters, HIDDEN)),
@@ -104,53 +107,55 @@ def record(
 
     Args:
         steps: of each run. seed: of the weights and of the batches. limits: on the global norm; None for no limit.
-        progress: called with what is done next, in words.
+        progress: called with a line of text before each run.
         rate: the learning rate of all runs, or one for each limit, such as `TUNED`.
 
     Returns: limit -> Recorder with tensors bias, embed, hidden, readout, readout_bias and scalar loss (nats).
 
     Not in TensorFlow. Source: Pascanu et al., "On the difficulty of training recurrent neural networks" (2013).
 
-    >>> runs = shipped()  # what record() gave; it trains for ten to thirty seconds
+    >>> runs = shipped()  # what record() returned; it trains for ten to thirty seconds
     >>> runs[1.0].names, len(runs[1.0])
     (('bias', 'embed', 'hidden', 'readout', 'readout_bias'), 300)
     """
-    from .. import train  # to look at recordings that ship takes none of it
+    from .. import train  # here, because reading the recordings that ship doesn't need it
 
     codes, alphabet = python_docs()
     starts = np.random.default_rng([seed, 1]).integers(0, len(codes) - UNROLLED - 1, (steps, BATCH, 1))
     batches = codes[starts + np.arange(UNROLLED + 1)]
     weights = initial_weights(seed, len(alphabet))
     recorder, run = _compiled(steps)
-    momentum = train.MomentumOptimizer(ONE_RATE, MOMENTUM).init(weights)
+    momentum = train.MomentumOptimizer(ONE_RATE, MOMENTUM).init(weights)  # its slots don't depend on the rate
     carry = (weights, momentum, recorder.init(weights, loss=0.0))
     runs = {}
     for limit in limits:
         own_rate = rate[limit] if isinstance(rate, Mapping) else rate
-        progress(f"training with {'no limit' if limit is None else f'limit {limit:g}'} at rate {own_rate:g}")
-        state = run(carry, batches, np.float32(_NO_LIMIT if limit is None else limit), np.float32(own_rate))
+        name = "no limit" if limit is None else f"limit {limit:g}"
+        progress(f"training with {name} at rate {own_rate:g}")
+        norm_limit = _NO_LIMIT if limit is None else limit
+        state = run(carry, batches, np.float32(norm_limit), np.float32(own_rate))
         runs[limit] = recorder.absorb(state)
     return runs
 
 
 @cache
 def _compiled(steps: int) -> tuple[Recorder, Callable[..., Any]]:
-    """Return a recorder for so many steps and their training, compiled once for all limits, rates and seeds."""
+    """Return a recorder for that many steps and a training loop, compiled once for all limits, rates and seeds."""
     from .. import train
     from .._steps.jax import jax
 
-    # No single entries, which would make a file 20 times as large. The sizes of all entries are counted in every step,
-    # for what a limit on entries does is estimated from them.
-    recorder = Recorder(steps, entries=0, sample_every=1, state_bytes=_BYTES * steps)
+    # Single entries would make a file 20 times as large. The sizes of all entries are counted in every step, because
+    # the effect of a limit on entries is estimated from these counts.
+    recorder = Recorder(steps, entries=0, sample_every=1, state_bytes=_STATE_BYTES * steps)
 
     def run(carry: Any, batches: Any, limit: Any, rate: Any) -> Any:
-        return _run(recorder, train.MomentumOptimizer(rate, MOMENTUM), carry, batches, limit)
+        return _train(recorder, train.MomentumOptimizer(rate, MOMENTUM), carry, batches, limit)
 
     return recorder, jax.jit(run)
 
 
-def _run(recorder: Recorder, optimizer: train.RuleOptimizer, carry: Any, batches: Any, limit: Any) -> Any:
-    """All steps as one scan: the state of the recorder at the end."""
+def _train(recorder: Recorder, optimizer: train.RuleOptimizer, carry: Any, batches: Any, limit: Any) -> Any:
+    """Take all steps in one scan, and return the state of the recorder at the end."""
     from .._steps.jax import jax
 
     def step(carry: Any, batch: Any) -> Any:
@@ -162,7 +167,8 @@ def _run(recorder: Recorder, optimizer: train.RuleOptimizer, carry: Any, batches
         weights, state = optimizer.update(state, weights, dict(zip(names, clipped, strict=True)))
         return (weights, state, seen), None
 
-    return jax.lax.scan(step, carry, batches)[0][2]
+    (_, _, seen), _ = jax.lax.scan(step, carry, batches)
+    return seen
 
 
 def shipped() -> dict[float | None, Recorder]:
@@ -175,9 +181,7 @@ def shipped() -> dict[float | None, Recorder]:
 
 
 def tuned() -> dict[float | None, Recorder]:
-    """Return a run that ships of each limit at the rate `TUNED` chosen for it, all from one seed.
-
-    The seed is that of the ten fresh ones whose runs lie closest to the medians.
+    """Return the runs that ship at the rates in `TUNED`, all from `TYPICAL_SEED`, by limit.
 
     >>> len(tuned()), bool(tuned()[None].global_norm.max() < 1000)
     (5, True)
@@ -200,14 +204,14 @@ def seed_losses(limit: float | None, rate: float) -> np.ndarray:
 def final_losses(limit: float | None, rate: float) -> np.ndarray:
     """Return the final losses of the ten runs of `seed_losses`, (10,) in nats.
 
-    A run that ends above the loss it began with counts with the latter: it has learned nothing, and how far above it
-    ends is chance.
+    A run that ends above its first loss counts as that first loss: it has learned nothing, and how far above it ends is
+    chance.
     """
     return _final(seed_losses(limit, rate))
 
 
 def lost_runs(limit: float | None, rate: float) -> int:
-    """Return how many of the ten runs of `seed_losses` ended above the loss they began with.
+    """Return how many of the ten runs of `seed_losses` ended above their first loss.
 
     >>> lost_runs(0.3, 0.4)
     0
@@ -241,12 +245,13 @@ def best_rate(limit: float | None) -> float:
 def _final(losses: np.ndarray) -> np.ndarray:
     """Return the mean of the last losses of each run, (runs, steps) -> (runs,), at most the first loss."""
     end = losses[:, -AT_END:].astype(np.float64).mean(axis=1)
-    final: np.ndarray = np.fmin(end, losses[:, 0])  # NaN counts as lost, too
+    final: np.ndarray = np.fmin(end, losses[:, 0])  # fmin ignores NaN: such a run counts as its first loss
     return final
 
 
 @cache
 def _losses_by_setting() -> dict[tuple[float | None, float], np.ndarray]:
+    """Return the losses of the fresh seeds by limit and rate, read-only."""
     with np.load(str(_path("seeds"))) as stored:
         limits = [None if np.isinf(limit) else limit for limit in stored["limit"].tolist()]
         settings = zip(limits, stored["rate"].tolist(), strict=True)
@@ -256,6 +261,7 @@ def _losses_by_setting() -> dict[tuple[float | None, float], np.ndarray]:
 
 
 def _as_number(limit: float | None) -> float:
+    """Return a limit as it is stored, with infinity for none."""
     return np.inf if limit is None else limit
 
 
@@ -264,7 +270,8 @@ def _path(name: str) -> Any:
 
 
 def _file(limit: float | None, kind: str = "") -> Any:
-    return _path(f"{'none' if limit is None else f'{limit:g}'}{kind}")
+    name = "none" if limit is None else f"{limit:g}"
+    return _path(f"{name}{kind}")
 
 
 def _train_losses(limit: float | None, rate: float, seeds: Iterable[int]) -> np.ndarray:
@@ -274,7 +281,7 @@ def _train_losses(limit: float | None, rate: float, seeds: Iterable[int]) -> np.
 
 
 def _write_sweep() -> None:
-    """Train all that the sweep is of, and write the final losses."""
+    """Train at every limit and rate of the sweep, and write the final losses."""
     cells = [(limit, rate) for limit in LIMITS for rate in SWEPT[limit]]
     final = []
     for limit, rate in cells:
@@ -299,7 +306,7 @@ def _write_seeds() -> None:
 
 
 def main() -> None:
-    """Write the recordings that ship with the package; with --sweep, the sweep that chose the rates, too."""
+    """Write the recordings that ship with the package; with --sweep, first the sweep that chose the rates."""
     if "--sweep" in sys.argv[1:]:
         _write_sweep()
     _write_seeds()

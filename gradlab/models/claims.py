@@ -2,7 +2,8 @@
 
 "Best", "lowest" and "faster" are said of shipped runs only by a claim of this table. A claim computes its sentence from
 the measured values of at least five seeds, each contestant at a rate chosen for it on other seeds, and says "can't be
-told apart" where the test of `gradlab._base.paired` does not tell them apart. So a sentence can't outlive its data.
+told apart" where the test of `gradlab._base.paired` doesn't tell them apart. When the recordings change, so do the
+sentences.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from .._base.numbers import percent
-from .._base.paired import Comparison, holding
+from .._base.paired import Comparison, which_hold
 from . import asynchrony, char_rnn
 
 
@@ -24,7 +25,7 @@ class Claim:
     Attributes:
         id: dotted, such as "clip.final_loss".
         samples: returns the measured values by contestant and seed.
-        write: turns them into the sentence; it asks the comparison, and so can't say more than holds.
+        write: turns them into the sentence. It takes every verdict from the comparison.
     """
 
     id: str
@@ -60,28 +61,32 @@ def _tuned_clips() -> Comparison:
 
 
 def _write_tuned_clips(runs: Comparison) -> str:
-    """Say whose mean is lowest where each has a rate of its own, and of whom that can't be said.
+    """Say which mean is lowest where each contestant has a rate of its own, and which ones can't be told from it.
 
-    Single spoiled runs make a mean unsure, so it is also said who ends higher in every single seed.
+    One spoiled run makes a mean unsure, so the sentence also names the contestants that end higher in every seed.
     """
     level = runs.level_with_best
-    told = tuple(name for name in runs.values if name not in level)
+    apart = tuple(name for name in runs.values if name not in level)
     always = tuple(name for name in level if name != runs.leader and _is_higher_in_every_seed(runs, name))
     sentence = f"In {runs.seeds} runs of each, at the rate that a sweep chose for it, "
     if len(level) == 1:
         sentence += f"{_with_means(runs, level)} ends lowest"
     else:
         sentence += f"the means of {_with_means(runs, level)} can't be told apart"
-    if told:
-        verb = "ends" if len(told) == 1 else "end"
-        sentence += f"; {_with_means(runs, told)} {verb} higher than {runs.leader}"
+    if apart:
+        sentence += f"; {_with_means(runs, apart)} {_end(apart)} higher than {runs.leader}"
     if always:
-        sentence += f". In every single seed, {listed(always)} ended higher than {runs.leader}"
+        sentence += f". Even so, {listed(always)} ended higher than {runs.leader} in each of the {runs.seeds} seeds"
     return sentence + "."
 
 
 def _is_higher_in_every_seed(runs: Comparison, name: str) -> bool:
     return bool((runs.values[name] > runs.values[runs.leader]).all())
+
+
+def _end(names: tuple[str, ...]) -> str:
+    """Return the verb that goes with the names."""
+    return "ends" if len(names) == 1 else "end"
 
 
 def _with_means(runs: Comparison, names: tuple[str, ...]) -> str:
@@ -96,53 +101,61 @@ def _clips_at_one_rate() -> Comparison:
 
 
 def _write_clips_at_one_rate(runs: Comparison) -> str:
-    """Say which limits end lower than no limit at the same rate, which higher, and of which that can't be said."""
+    """Say which limits end lower than no limit at the same rate, which higher, and which can't be told from it."""
     limited = tuple(name for name in runs.values if name != "no limit")
-    holds = holding([runs.difference("no limit", name) for name in limited])
+    holds = which_hold([runs.difference("no limit", name) for name in limited])
     differs = dict(zip(limited, holds, strict=True))
     lower = tuple(name for name in limited if differs[name] and runs.mean(name) < runs.mean("no limit"))
     higher = tuple(name for name in limited if differs[name] and name not in lower)
     alike = tuple(name for name in limited if not differs[name])
-    free = _with_means(runs, ("no limit",))
+    no_limit = _with_means(runs, ("no limit",))
     parts = []
     if lower:
-        parts.append(f"{_with_means(runs, lower)} end{'s' * (len(lower) == 1)} lower than {free}")
+        parts.append(f"{_with_means(runs, lower)} {_end(lower)} lower than {no_limit}")
     if higher:
-        parts.append(f"{_with_means(runs, higher)} end{'s' * (len(higher) == 1)} higher than {free}")
+        parts.append(f"{_with_means(runs, higher)} {_end(higher)} higher than {no_limit}")
     if alike:
-        parts.append(f"{_with_means(runs, alike)} can't be told apart from {free}")
+        parts.append(f"{_with_means(runs, alike)} can't be told apart from {no_limit}")
     return f"In {runs.seeds} runs of each at one rate, {char_rnn.ONE_RATE:g}, {'; '.join(parts)}."
 
 
+# limits and their rates: one limit that fires on few steps, and two that fire on nearly all
+_SELDOM_AND_OFTEN = ((1.0, char_rnn.ONE_RATE), (0.3, char_rnn.TUNED[0.3]), (0.1, char_rnn.TUNED[0.1]))
+
+
 def _shares_fired() -> dict[str, float]:
-    """Return on what share of the steps of a recorded run a limit fired, by limit and rate."""
-    rare, often = char_rnn.shipped()[1.0], char_rnn.tuned()
-    runs = {(1.0, char_rnn.ONE_RATE): rare, **{(limit, char_rnn.TUNED[limit]): often[limit] for limit in (0.3, 0.1)}}
-    return {
-        f"limit {limit:g} at rate {rate:g}": rec.what_if(clip_global_norm=limit).fraction_fired
-        for (limit, rate), rec in runs.items()
-    }
+    """Return the share of the steps of a recorded run on which a limit fires, by limit and rate."""
+    tuned = char_rnn.tuned()
+    shares = {}
+    for limit, rate in _SELDOM_AND_OFTEN:
+        recording = char_rnn.shipped()[limit] if rate == char_rnn.ONE_RATE else tuned[limit]
+        name = f"limit {limit:g} at rate {rate:g}"
+        shares[name] = recording.what_if(clip_global_norm=limit).fraction_fired
+    return shares
 
 
 def _seldom_and_often() -> Comparison:
     """Return the final losses of a limit that fires on few steps and of two that fire on nearly all."""
-    settings = ((1.0, char_rnn.ONE_RATE), (0.3, char_rnn.TUNED[0.3]), (0.1, char_rnn.TUNED[0.1]))
-    losses = [char_rnn.final_losses(limit, rate) for limit, rate in settings]
+    losses = [char_rnn.final_losses(limit, rate) for limit, rate in _SELDOM_AND_OFTEN]
     return Comparison("final loss", dict(zip(_shares_fired(), losses, strict=True)))
 
 
 def _write_seldom_and_often(runs: Comparison) -> str:
     """Say whether the share of steps on which a limit fires tells how well it does."""
     fired = _shares_fired()
-    named = {name: f"{name}, which fires on {percent(fired[name])} of the steps of a run" for name in runs.values}
+    named = {name: f"{name} (fires on {percent(fired[name])} of the steps)" for name in runs.values}
     level = runs.level_with_best
+    apart = tuple(named[name] for name in runs.values if name not in level)
     start = f"In {runs.seeds} runs of each, "
-    if len(level) == len(runs.values):
+    if not apart:
         means = ", ".join(f"{runs.mean(name):.2f} ± {runs.standard_error(name):.2f}" for name in level)
-        return f"{start}{listed(tuple(named.values()))}, can't be told apart: final losses {means}."
-    told = tuple(name for name in runs.values if name not in level)
-    lower = listed(tuple(named[name] for name in level))
-    return f"{start}{lower}, end{'s' * (len(level) == 1)} lower than {listed(told)}."
+        return f"{start}{listed(tuple(named.values()))} can't be told apart: final losses {means}."
+    # Contestants are compared with the leader alone, so nothing is said of the others against each other.
+    alike = tuple(named[name] for name in level if name != runs.leader)
+    sentence = f"{start}{listed(apart)} {_end(apart)} higher than {named[runs.leader]}"
+    if alike:
+        sentence += f"; {listed(alike)} can't be told apart from it"
+    return sentence + "."
 
 
 def write_policies(runs: Comparison) -> str:
@@ -150,85 +163,98 @@ def write_policies(runs: Comparison) -> str:
     level = runs.level_with_best
     worst = runs.worst
     means = {name: f"{runs.mean(name):.2f}" for name in runs.values}
-    measure = runs.measure.replace("loss ", "", 1)  # "after 200 gradients", "at time 27"
     if runs.best is not None:
         others = [runs.mean(name) for name in runs.values if name != runs.best]
         rest = f"the others end at {min(others):.2f} to {max(others):.2f}"
-        return f"“{runs.best}” has the lowest loss {measure}, {means[runs.best]}; {rest}."
-    told = [name for name in runs.values if name not in level]
+        return f"“{runs.best}” has the lowest {runs.measure}, {means[runs.best]}; {rest}."
+    apart = [name for name in runs.values if name not in level]
     among = [runs.mean(name) for name in level]
     reach = f"({min(among):.2f} to {max(among):.2f})"
-    if not told:
-        return f"The {len(level)} policies can't be told apart in {runs.seeds} runs {measure} {reach}."
-    if worst is not None and told == [worst]:
+    if not apart:
+        return f"The {len(level)} policies can't be told apart by {runs.measure} in {runs.seeds} runs {reach}."
+    if worst is not None and apart == [worst]:
         return (
-            f"“{worst}” has the highest loss {measure}, {means[worst]}; the others can't be told apart in "
+            f"“{worst}” has the highest {runs.measure}, {means[worst]}; the others can't be told apart in "
             f"{runs.seeds} runs {reach}."
         )
-    quoted = tuple(f"“{name}”" for name in level)
-    return f"{listed(quoted)} have the lowest losses {measure} and can't be told apart in {runs.seeds} runs {reach}."
+    # Policies are compared with the leader alone, so the others aren't said to be higher than all of these.
+    alike = listed(tuple(f"“{name}”" for name in level if name != runs.leader))
+    return (
+        f"“{runs.leader}” has the lowest mean {runs.measure}, {means[runs.leader]}; {alike} can't be told apart "
+        f"from it in {runs.seeds} runs, and the others end higher than it."
+    )
 
 
-def write_slowdown(runs: Comparison) -> str:
+def write_slowdown(runs: Comparison, delay: int) -> str:
     """Say how many times as many updates delays cost, and which depths the runs can't tell apart."""
     means = {name: runs.mean(name) for name in runs.values}
     least = min(means, key=lambda name: means[name])
     most = max(means, key=lambda name: means[name])
-    cost = f"{runs.measure} slow {_layers(least)} {means[least]:.1f} and {_layers(most)} {means[most]:.1f} times"
+    cost = (
+        f"With delays up to {delay}, {_layers(least)} {_need(least)} {means[least]:.1f} times as many updates, and "
+        f"{_layers(most)} {_need(most)} {means[most]:.1f} times"
+    )
     group = largest_level_group(runs)
     if not group:
-        return f"{cost}; each depth can be told from the others in {runs.seeds} runs."
-    return f"{cost}; {listed(group)} can't be told apart in {runs.seeds} runs."
+        return f"{cost}; every depth can be told from the others in {runs.seeds} runs."
+    return f"{cost}; {listed(group)} layers can't be told apart in {runs.seeds} runs."
 
 
 def _layers(count: str) -> str:
     return f"{count} layer" if count == "1" else f"{count} layers"
 
 
-def write_methods(runs: Comparison) -> str:
-    """Say how much delays slow gradient descent, and which methods they slow more."""
+def _need(count: str) -> str:
+    return "needs" if count == "1" else "need"
+
+
+def write_methods(runs: Comparison, delay: int) -> str:
+    """Say how much delays slow gradient descent and the other methods, and which of these can't be told from it."""
     plain = "gradient descent"
     others = [name for name in runs.values if name != plain]
-    holds = holding([runs.difference(name, plain) for name in others])
-    slower = [plain]
-    level: list[str] = []
-    for name, told in zip(others, holds, strict=True):
-        (slower if told else level).append(name)
-    times = tuple(f"{name} {runs.mean(name):.1f} times" for name in slower)
-    start = f"{runs.measure} slow {listed(times)}"
-    if not level:
-        return f"{start} in {runs.seeds} runs."
-    return f"{start}; {listed(tuple(level))} can't be told apart from {plain} in {runs.seeds} runs."
+    holds = which_hold([runs.difference(name, plain) for name in others])
+    differ = tuple(f"{name} {runs.mean(name):.1f} times" for name, apart in zip(others, holds, strict=True) if apart)
+    alike = tuple(name for name, apart in zip(others, holds, strict=True) if not apart)
+    times = f"{plain} needs {runs.mean(plain):.1f} times as many updates"
+    sentence = f"In {runs.seeds} runs with delays up to {delay}, {listed((times, *differ))}"
+    if alike:
+        sentence += f"; {listed(alike)} can't be told apart from {plain}"
+    return sentence + "."
 
 
 def largest_level_group(runs: Comparison) -> tuple[str, ...]:
     """Return the largest group of contestants of which no two can be told apart; empty if all pairs can.
 
-    Of groups of one size it is the last one, such as the deepest networks.
+    Of several groups of that size it is the last one, such as the deepest networks.
     """
-    told = runs.pairs_told_apart()
+    apart = runs.pairs_told_apart()
     names = tuple(runs.values)
     for size in range(len(names), 1, -1):
         for group in reversed(list(itertools.combinations(names, size))):
-            if not told & set(itertools.combinations(group, 2)):
+            if not apart & set(itertools.combinations(group, 2)):
                 return group
     return ()
 
 
 def write_backup(runs: Comparison) -> str:
     """Say what one and two backup workers save, and which numbers of gradients can't be told from the fastest."""
-    everybody = "16"
-    holds = holding([runs.difference(everybody, k) for k in ("15", "14")])
+    no_backup = str(asynchrony.BACKUP_WORKERS)
+    holds = which_hold([runs.difference(no_backup, k) for k in ("15", "14")])
     parts = []
-    for name, k, told in zip(("one backup worker", "two"), ("15", "14"), holds, strict=True):
-        ratio = runs.mean(everybody) / runs.mean(k)
-        parts.append(f"{ratio:.2f} times as fast with {name}" if told else f"{name} can't be told apart from none")
+    for backups, k, differs in zip(("one backup worker", "two"), ("15", "14"), holds, strict=True):
+        ratio = runs.mean(no_backup) / runs.mean(k)
+        if differs:
+            parts.append(f"{backups} {'makes' if k == '15' else 'make'} it {ratio:.2f} times as fast as none")
+        else:
+            parts.append(f"{backups} can't be told apart from none")
     level = runs.level_with_best
     if len(level) == 1:
-        end = f"waiting for {level[0]} is fastest"
+        end = f"waiting for {level[0]} of {no_backup} workers is fastest"
     else:
-        end = f"waiting for {listed(level, 'or')} of 16 can't be told apart"
-    return f"Training to 80% accuracy, against none of 16: {listed(tuple(parts))}; {end} in {runs.seeds} runs."
+        end = f"waiting for {listed(level, 'or')} of {no_backup} workers can't be told apart"
+    return (
+        f"Training to {percent(asynchrony.BACKUP_GOAL)} accuracy: {listed(tuple(parts))}; {end} in {runs.seeds} runs."
+    )
 
 
 def _policies(ending: str, straggler: float, criterion: str) -> Claim:
@@ -246,12 +272,20 @@ CLAIMS: dict[str, Claim] = {
         _policies("per_gradient.no_straggler", 1.0, "gradients"),
         _policies("per_time.no_straggler", 1.0, "time"),
         *(
-            Claim(f"depth.slowdown.{delay}", partial(asynchrony.compare_depths, delay), write_slowdown)
+            Claim(
+                f"depth.slowdown.{delay}",
+                partial(asynchrony.compare_depths, delay),
+                partial(write_slowdown, delay=delay),
+            )
             for delay in asynchrony.DELAYS
             if delay
         ),
         *(
-            Claim(f"methods.slowdown.{delay}", partial(asynchrony.compare_methods, delay), write_methods)
+            Claim(
+                f"methods.slowdown.{delay}",
+                partial(asynchrony.compare_methods, delay),
+                partial(write_methods, delay=delay),
+            )
             for delay in asynchrony.DELAYS
             if delay
         ),

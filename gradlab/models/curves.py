@@ -8,22 +8,22 @@ from typing import Any
 
 import numpy as np
 
-_HELD_OUT = 297  # digits; stored is the number of them that are classified correctly
-POINTS = 5  # whose mean has to reach a goal, so that one lucky point doesn't count
+_HELD_OUT = 297  # digits; a file stores how many of them are classified correctly
+POINTS = 5  # of a curve, whose mean has to reach a goal, so that one lucky point doesn't count
 
 
 @cache
 def arrays(name: str) -> dict[str, np.ndarray]:
-    """The arrays of a recording by name, not to be written to.
+    """Return the arrays of a recording by name, read-only.
 
     >>> sorted(arrays("spare_workers"))
     ['of', 'right', 'round', 'sweep']
     """
     with np.load(str(_file(name))) as stored:
-        found = dict(stored)
-    for array in found.values():
-        array.flags.writeable = False
-    return found
+        by_name = dict(stored)
+    for array in by_name.values():
+        array.flags.writeable = False  # they are cached, and so shared by all callers
+    return by_name
 
 
 def write(name: str, **arrays: np.ndarray) -> None:
@@ -33,7 +33,7 @@ def write(name: str, **arrays: np.ndarray) -> None:
 
 @cache
 def load(name: str) -> np.ndarray:
-    """Accuracies on the held-out digits, float64 and not to be written to, in the shape that was saved.
+    """Return accuracies on the held-out digits, float64 and read-only, in the shape that was saved.
 
     >>> load("spare_workers").shape
     (16, 15, 100)
@@ -45,22 +45,25 @@ def load(name: str) -> np.ndarray:
 
 
 def save(name: str, curves: np.ndarray, **others: np.ndarray) -> None:
-    """Write such shares where `load` finds them, with other arrays beside them."""
+    """Write accuracies where `load` finds them, with other arrays beside them."""
     write(name, right=np.rint(curves * _HELD_OUT).astype(np.uint16), of=np.array(_HELD_OUT), **others)
 
 
 def time_to(goal: float, curves: np.ndarray, every: int) -> np.ndarray:
-    """When the mean of five points of a curve first reaches a goal, infinity if it does not.
+    """Return when the mean of five points of a curve first reaches a goal; infinity if it doesn't.
+
+    The time is that of the last of the five points.
 
     Args:
-        curves: (..., points) accuracies. every: the time between two points.
+        curves: (..., points) accuracies. every: the time between two points, and of the first one.
 
     >>> time_to(0.5, np.array([[0.1, 0.9, 0.1, 0.6, 0.9, 0.9]]), every=200).tolist()
     [1000.0]
     """
     means = np.lib.stride_tricks.sliding_window_view(curves, POINTS, axis=-1).mean(axis=-1)
-    there = means >= goal
-    return np.where(there.any(axis=-1), (there.argmax(axis=-1) + float(POINTS)) * every, np.inf)
+    is_there = means >= goal
+    first = is_there.argmax(axis=-1)
+    return np.where(is_there.any(axis=-1), (first + float(POINTS)) * every, np.inf)
 
 
 def best_rate(times: np.ndarray) -> int:
@@ -72,9 +75,11 @@ def best_rate(times: np.ndarray) -> int:
     >>> best_rate(np.array([[100.0, np.inf], [300.0, 300.0], [200.0, 300.0]]))
     2
     """
-    lost = np.isinf(times).sum(axis=1)
-    mean = np.where(np.isfinite(times), times, 0).sum(axis=1) / np.maximum(1, np.isfinite(times).sum(axis=1))
-    return int(np.lexsort([mean, lost])[0])
+    is_finite = np.isfinite(times)
+    lost = (~is_finite).sum(axis=1)
+    total = np.where(is_finite, times, 0).sum(axis=1)
+    mean = total / np.maximum(1, is_finite.sum(axis=1))
+    return int(np.lexsort([mean, lost])[0])  # lexsort takes the most important key last
 
 
 def pack_times(times: np.ndarray) -> np.ndarray:

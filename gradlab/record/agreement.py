@@ -1,4 +1,4 @@
-"""Agreement of a run's gradients with earlier ones: how much of its direction a stale gradient still has.
+"""Agreement of a run's gradients with earlier ones: how much a stale gradient still points where a fresh one does.
 
 Two gradients of single batches agree in part only because each is mostly noise of its batch, so their cosine says
 little about the true gradients. Products with probes (`record/probes.py`) are free of that noise on average. They are
@@ -19,9 +19,9 @@ from .._base.paired import LEVEL, t_quantile
 from . import probes
 from .buckets import Buckets
 
-FEWEST = 20  # probes that an agreement is given for
-WIDEST = 1.0  # an interval that is wider tells nothing
-_BLOCKS = 10  # stretches of the run, each left out once
+FEWEST = 20  # probes that an agreement needs: two in each block of the jackknife
+WIDEST = 1.0  # width of an interval beyond which no agreement is stated; a convention: cosines span 2
+_BLOCKS = 10  # of the jackknife
 NO_PROBES = (
     "this recording holds no probes, so nothing can be said about how much its gradients agree: products of the "
     "gradients that were trained on measure the noise of batches. Every few steps call rec.probe(grads) with the "
@@ -31,15 +31,15 @@ NO_PROBES = (
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """Cosine between the true gradients of steps some updates apart, estimated from probes, with its 95% interval.
+    """Cosine of the true gradients of two steps, by updates between them, estimated from probes with 95% intervals.
 
     Attributes:
         lags: (17,) updates apart, 0 to 16.
-        value: (17,) the agreement; NaN where fewer than 20 probes have that lag, or where no gradient shows in the
-            noise. An estimate may be a little above 1.
+        value: (17,) the agreement; NaN where fewer than 20 probes have that lag, or where the estimate of a squared
+            norm is not above 0, because noise hides the gradient. An estimate may be a little above 1.
         low, high: (17,) the ends of its 95% interval.
-        pairs: (17,) how many probes each is from.
-        probes: how many there are. first, last: the steps that were asked about, `last` not included.
+        pairs: (17,) the number of probes behind each value.
+        probes: the number of probes in these steps. first, last: the steps asked about, without `last`.
     """
 
     lags: np.ndarray
@@ -52,13 +52,13 @@ class Agreement:
     last: int
 
     def is_known(self, lag: int) -> bool:
-        """Whether the interval at a lag is at most 1 wide; a wider one tells nothing."""
+        """Tell whether the interval at a lag is known and at most 1 wide."""
         if not 0 <= lag <= probes.LAGS:
             return False
-        return bool(self.high[lag] - self.low[lag] <= WIDEST)
+        return bool(self.high[lag] - self.low[lag] <= WIDEST)  # False for NaN
 
     def in_words(self, lag: int) -> str:
-        """The agreement at a lag with its interval, or why there is none.
+        """Return the agreement at a lag with its interval, or why there is none.
 
         >>> from gradlab.models import reader_run
         >>> reader_run.shipped().agreement().in_words(40)
@@ -73,7 +73,8 @@ class Agreement:
 
     def __str__(self) -> str:
         rows = [f"{lag:>3} {self.in_words(lag)}" for lag in self.lags.tolist()]
-        head = f"agreement of true gradients by updates apart, 95% interval, from {counted(self.probes, 'probe')}"
+        measured = f"from {counted(self.probes, 'probe')}"
+        head = f"agreement of true gradients by updates between them, with 95% intervals, {measured}"
         return "\n".join([head, *rows])
 
 
@@ -88,17 +89,17 @@ def agreement(rec: Buckets, first: int, last: int | None) -> Agreement:
     step, products = probes.products(rec._data)
     if not len(step):
         raise ValueError(NO_PROBES)
-    updates = np.cumsum(rec.every_step("skipped") != 1)[step]  # by then: a skipped step is none
+    updates = np.cumsum(rec.every_step("skipped") != 1)[step]  # up to each probe; a skipped step isn't an update
     return estimate(products, step, updates, first, end)
 
 
 def estimate(products: np.ndarray, step: np.ndarray, updates: np.ndarray, first: int, last: int) -> Agreement:
-    """Return the agreement that products of probes (`record/probes.py`) tell.
+    """Estimate the agreement from products of probes (`record/probes.py`).
 
     Args:
         products: (probes, 17) by lag, NaN where not known.
-        step, updates: (probes,) the step of lag 0 of each, and how many updates there were by then.
-        first, last: the probes of steps first to last - 1 are asked.
+        step, updates: (probes,) the step of lag 0 of each, and the number of updates up to it.
+        first, last: only probes of steps first to last - 1 count.
     """
     inside = (step >= first) & (step < last) & np.isfinite(products[:, 0])
     rows = [_at_lag(products[inside], updates[inside], lag) for lag in range(probes.LAGS + 1)]
@@ -109,7 +110,9 @@ def estimate(products: np.ndarray, step: np.ndarray, updates: np.ndarray, first:
 
 def known_agreement(rec: Buckets) -> Agreement | None:
     """Return the agreement over the whole run; None where there are no probes."""
-    return agreement(rec, 0, None) if probes.count(rec._data) and rec.seen else None
+    if not rec.seen or not probes.count(rec._data):
+        return None
+    return agreement(rec, 0, None)
 
 
 def _at_lag(products: np.ndarray, updates: np.ndarray, lag: int) -> tuple[float, float, float, int]:
@@ -117,24 +120,30 @@ def _at_lag(products: np.ndarray, updates: np.ndarray, lag: int) -> tuple[float,
 
         sum of h_t g_{t+k} / root(sum of |G_t|^2 * sum of |G_{t+k}|^2)
 
-    |G_t|^2 is h_t g_t; |G_{t+k}|^2 lies between two probes where not every step has one, and is interpolated.
+    |G_t|^2 is estimated by h_t g_t. Where step t + k has no probe, |G_{t+k}|^2 is interpolated between the nearest
+    two. The interval is a jackknife over blocks of the run, because neighboring products depend on each other.
+
+    Source: Künsch, "The jackknife and the bootstrap for general stationary observations" (1989).
     """
     later = updates + lag
-    here = np.isfinite(products[:, lag]) & (later <= updates.max(initial=0))
-    if here.sum() < FEWEST:
-        return math.nan, math.nan, math.nan, int(here.sum())
-    signal = products[:, 0]
-    terms = np.stack([products[here, lag], signal[here], np.interp(later[here], updates, signal)])
+    counts = np.isfinite(products[:, lag]) & (later <= updates.max(initial=0))  # nothing is known after the last probe
+    pairs = int(counts.sum())
+    if pairs < FEWEST:
+        return math.nan, math.nan, math.nan, pairs
+    squared_norm = products[:, 0]
+    terms = np.stack([products[counts, lag], squared_norm[counts], np.interp(later[counts], updates, squared_norm)])
     value = _ratio(terms.sum(axis=1))
     starts = np.arange(_BLOCKS) * terms.shape[1] // _BLOCKS
     blocks = np.add.reduceat(terms, starts, axis=1)
     without = np.array([_ratio(terms.sum(axis=1) - block) for block in blocks.T])
     error = math.sqrt((_BLOCKS - 1) / _BLOCKS * float(((without - without.mean()) ** 2).sum()))
     half_width = t_quantile(1 - LEVEL / 2, _BLOCKS - 1) * error
-    return value, value - half_width, value + half_width, int(here.sum())
+    return value, value - half_width, value + half_width, pairs
 
 
 def _ratio(sums: Sequence[float]) -> float:
     """Return the first over the root of the product of the others; NaN unless both are above 0."""
     product, first, second = sums
-    return float(product / math.sqrt(first * second)) if min(first, second) > 0 else math.nan
+    if min(first, second) <= 0:
+        return math.nan
+    return float(product / math.sqrt(first * second))

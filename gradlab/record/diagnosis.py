@@ -1,6 +1,6 @@
-"""What is wrong with a recorded run, from its norms and losses: in every case with step, tensor and number.
+"""What is wrong with a recorded run, from its norms and losses, each finding with step, tensor and number.
 
-Everything here is a ratio of norms of one run, so that the unit of the loss doesn't matter:
+Every rule compares norms of one run with each other, so that the unit of the loss doesn't matter:
 
 - a run is not finite where most of its steps held NaN or Inf;
 - its norms explode where the median over some tenth of its steps is 100 times that of an earlier tenth, and the loss,
@@ -24,18 +24,23 @@ from . import sketch
 from .buckets import Buckets
 from .loss_course import losses
 
+# These thresholds are conventions, not tests of significance. A peak is no fault: of the recordings that ship, runs
+# that train well have one of up to 19 times the steps around it. Only an explosion keeps a limit from being suggested.
 EXPLODES = 100  # times as large as an earlier tenth
-_PARTS, _FEWEST = 10, 3  # parts of a run whose medians are compared, of so many steps at least
+_PARTS = 10  # of a run, whose medians are compared
+_FEWEST_STEPS = 3  # of a part, or around a peak, that a median needs
 PEAK = 5  # times the median of the steps around it
 _AROUND = 10  # steps on either side
-_RISES = 3  # times: a tensor that rises with a peak
-_ALL, _FEW = 0.9, 0.25  # of the tensors: nearly every one, and only a few
+_RISES = 3  # times its own median: a tensor that rises with a peak
+_NEARLY_ALL = 0.9  # of the tensors
+_FEW = 0.25  # of the tensors
 DOMINATES = 0.9  # of the squared norm
-_FEWEST_TENSORS = 3  # of which one can dominate
+_FEWEST_TENSORS = 3  # to say that one stands out from the others, or that they all rise
 
 
 def nonfinite_norms(rec: Buckets) -> int:
     """Return in how many of the steps taken the global norm was NaN or Inf."""
+    # The sketch has a row for each tensor, and the next one is that of the global norm.
     return int(sketch.nonfinite(rec._data["sketch"])[len(rec.names)])
 
 
@@ -49,17 +54,19 @@ def _finite_norms(rec: Buckets) -> tuple[np.ndarray, np.ndarray]:
     """Return the steps taken with a finite global norm above 0, and these norms; by bucket where steps were lost."""
     if rec.known.all():
         norms = rec.every_step("global_norm").astype(np.float64)
-        step, is_taken = np.arange(rec.seen), rec.every_step("skipped") != 1
+        step = np.arange(rec.seen)
+        is_taken = rec.every_step("skipped") != 1
     else:
         norms = rec.global_norm.astype(np.float64)
-        step, is_taken = rec.step, rec.taken > 0
-    which = is_taken & np.isfinite(norms) & (norms > 0)
-    return step[which], norms[which]
+        step = rec.step
+        is_taken = rec.taken > 0
+    counts = is_taken & np.isfinite(norms) & (norms > 0)
+    return step[counts], norms[counts]
 
 
 @dataclass(frozen=True)
 class Explosion:
-    """Two stretches of a run between which the global norm grew 100 times or more.
+    """Two stretches of a run, the later with a median global norm 100 times that of the earlier, or more.
 
     Attributes:
         before, after: median global norms. before_steps, after_steps: first and last step of each stretch.
@@ -72,32 +79,34 @@ class Explosion:
 
     @property
     def times(self) -> float:
+        """How many times as large the later median is."""
         return self.after / self.before
 
     def __str__(self) -> str:
-        before, after = (f"steps {first:,} to {last:,}" for first, last in (self.before_steps, self.after_steps))
-        return (
-            f"the gradient norm explodes: its median grows {number(self.times)} times, from {number(self.before)} in "
-            f"{before} to {number(self.after)} in {after}"
-        )
+        before = f"{number(self.before)} in steps {self.before_steps[0]:,} to {self.before_steps[1]:,}"
+        after = f"{number(self.after)} in steps {self.after_steps[0]:,} to {self.after_steps[1]:,}"
+        factor = number(self.times)
+        return f"the gradient norm explodes: its median grows by a factor of {factor}, from {before} to {after}"
 
 
 def explosion(rec: Buckets) -> Explosion | None:
     """Return where the norms explode; None where they don't."""
     step, norms = _finite_norms(rec)
-    stretches = np.array_split(np.arange(len(norms)), min(_PARTS, len(norms) // _FEWEST)) if len(norms) >= 6 else []
-    if not stretches:
+    parts = min(_PARTS, len(norms) // _FEWEST_STEPS)
+    if parts < 2:
         return None
+    stretches = np.array_split(np.arange(len(norms)), parts)
     medians = np.array([np.median(norms[stretch]) for stretch in stretches])
     lowest = np.minimum.accumulate(medians)
     growth = medians / lowest
+    # From the largest growth down, because the loss may be lower where the norms grew most, and higher elsewhere.
     for after in np.argsort(-growth, kind="stable"):
         if growth[after] < EXPLODES:
             return None
         before = int(np.argmin(medians[: after + 1]))
-        ends = [(int(step[stretches[k][0]]), int(step[stretches[k][-1]])) for k in (before, after)]
-        if not _loss_is_lower(rec, *ends):
-            return Explosion(float(medians[before]), float(medians[after]), *ends)
+        before_steps, after_steps = ((int(step[s[0]]), int(step[s[-1]])) for s in (stretches[before], stretches[after]))
+        if not _loss_is_lower(rec, before_steps, after_steps):
+            return Explosion(float(medians[before]), float(medians[after]), before_steps, after_steps)
     return None
 
 
@@ -108,7 +117,7 @@ def _loss_is_lower(rec: Buckets, before: tuple[int, int], after: tuple[int, int]
         return False
     medians = []
     for first, last in (before, after):
-        inside = every.loss[(every.step + every.many > first) & (every.step <= last)]
+        inside = every.loss[(every.step + every.num_steps > first) & (every.step <= last)]
         inside = inside[np.isfinite(inside)]
         if not inside.size:
             return False
@@ -118,11 +127,13 @@ def _loss_is_lower(rec: Buckets, before: tuple[int, int], after: tuple[int, int]
 
 def why_no_limit(rec: Buckets) -> str:
     """Say why no limit can be suggested for a run that is sick; empty where it isn't."""
-    taken, bad, found = taken_steps(rec), nonfinite_norms(rec), explosion(rec)
+    taken = taken_steps(rec)
+    bad = nonfinite_norms(rec)
+    found = explosion(rec)
     sentences = []
     if 2 * bad > taken:
         first = first_nonfinite_step(rec)
-        since = "" if first is None else f", first step {first:,}"
+        since = "" if first is None else f" (first: step {first:,})"
         sentences.append(f"{bad:,} of {counted(taken, 'step')} held NaN or Inf{since}, which no limit mends")
     if found is not None:
         sentences.append(str(found))
@@ -139,10 +150,10 @@ def first_nonfinite_step(rec: Buckets) -> int | None:
 
 
 def frontier(names: Sequence[str], is_bad: np.ndarray) -> str:
-    """Say where NaN came into the gradients of a step; empty where too few tensors say it.
+    """Say where NaN came into the gradients of a step; empty where too few tensors show it.
 
-    The backward pass carries NaN from where it arises towards the input. So of tensors in the order of the forward pass
-    the first ones have it, up to the place where it arose.
+    The backward pass carries NaN from where it arises towards the input. So, in the order of the forward pass, the
+    tensors up to the place where it arose have it, and those behind it don't.
 
     >>> frontier(["embed", "up", "down", "head"], np.array([True, True, False, False])).partition(": ")[2]
     'look at the output of up.'
@@ -152,19 +163,21 @@ def frontier(names: Sequence[str], is_bad: np.ndarray) -> str:
     if is_bad.sum() < 2 or len(names) < 3:
         return ""
     if is_bad.all():
-        return "Every tensor has it: look at the loss, or at what is behind the last tensor."
-    last, first_finite = int(np.flatnonzero(is_bad)[-1]), int(np.flatnonzero(~is_bad)[0])
+        return "Every tensor has it: look at the loss, or at the operations after the last tensor."
+    last = int(np.flatnonzero(is_bad)[-1])
+    first_finite = int(np.flatnonzero(~is_bad)[0])
     if last > first_finite:
         return (
-            "Finite tensors stand between those with NaN or Inf: the order in which tensors were recorded isn't that "
-            f"of the forward pass, or it arose in several places. The last one with it is {names[last]}."
+            "Finite tensors stand between those with NaN or Inf: either the tensors weren't recorded in the order of "
+            f"the forward pass, or NaN arose in several places. The last tensor with NaN or Inf is {names[last]}."
         )
     said = (
-        f"In recorded order, everything up to {names[last]} has NaN or Inf, everything from "
+        f"In recorded order, everything up to {names[last]} has NaN or Inf, and everything from "
         f"{names[first_finite]} on is finite"
     )
     look = f"look at the output of {names[last]}"
     if list(names) == sorted(names):
+        # JAX sorts the keys of a dict, so this order may say nothing about the model.
         return f"{said}. Names are in alphabetical order: if that is the order of the forward pass, {look}."
     return f"{said}: {look}."
 
@@ -172,7 +185,7 @@ def frontier(names: Sequence[str], is_bad: np.ndarray) -> str:
 def frontier_in(rec: Buckets, row: int) -> str:
     """Say where NaN came into the gradients of a bucket, leaving out tensors that no gradient reaches there."""
     is_bad = rec["nonfinite"][row] > 0
-    counts = is_bad | (rec["norm"][row] != 0)
+    counts = is_bad | (rec["norm"][row] != 0)  # a frozen tensor is finite wherever it stands
     return frontier([rec.names[k] for k in np.flatnonzero(counts)], is_bad[counts])
 
 
@@ -193,24 +206,24 @@ def without_gradient(rec: Buckets) -> tuple[str, ...]:
 
 
 def names_by_layer(names: Sequence[str], chosen: np.ndarray) -> tuple[str, ...]:
-    """Return the chosen names; where a layer, or a group of layers, has no other name, that instead of its tensors.
+    """Return the chosen names, with the common prefix in place of the tensors where all tensors under it are chosen.
 
     >>> names_by_layer(["in.w", "block.w", "block.b"], np.array([False, True, True]))
     ('block (2 tensors)',)
     """
-    found: dict[str, int] = {}
+    tensors_under: dict[str, int] = {}
     for name, is_chosen in zip(names, chosen, strict=True):
         if not is_chosen:
             continue
         cuts = [k for k, letter in enumerate(name) if letter in "./" and k]
-        whole = name
-        for cut in cuts:
+        prefix = name
+        for cut in cuts:  # the shortest prefix first, which is the largest group
             inside = np.array([other.startswith(name[: cut + 1]) for other in names])
             if chosen[inside].all() and inside.sum() > 1:
-                whole = name[:cut]
+                prefix = name[:cut]
                 break
-        found[whole] = found.get(whole, 0) + 1
-    return tuple(name if count == 1 else f"{name} ({count} tensors)" for name, count in found.items())
+        tensors_under[prefix] = tensors_under.get(prefix, 0) + 1
+    return tuple(name if count == 1 else f"{name} ({count} tensors)" for name, count in tensors_under.items())
 
 
 @quiet
@@ -223,7 +236,9 @@ def dominant(rec: Buckets) -> tuple[str, float] | None:
         return None
     medians = np.median(share, axis=0)
     most = int(medians.argmax())
-    return (rec.names[most], float(medians[most])) if medians[most] > DOMINATES else None
+    if medians[most] <= DOMINATES:
+        return None
+    return rec.names[most], float(medians[most])
 
 
 @dataclass(frozen=True)
@@ -232,12 +247,12 @@ class Peak:
 
     Attributes:
         step: its number. norm: its global norm. usual: the median norm of up to 10 steps, or buckets, on either side.
-        long: how many steps, or buckets, in a row are that large.
+        long: how many steps, or buckets, in a row are at least 5 times as large as usual.
         names, rises: (tensors,) norm of each over its own median around it; NaN where that is 0 or not known.
-        share: (tensors,) each one's part of the squared global norm, at least.
-        losses: before, at and after the peak; NaN where it is not known. jumps: whether it is above both others by more
-            than it changes from step to step.
-        after: "usual" where the next norm is that small again, "nonfinite" where it is NaN or Inf, else "".
+        share: (tensors,) each one's share of the squared global norm; of merged steps a lower bound.
+        losses: before, at and after the peak; NaN where one is not known. jumps: whether the loss at the peak is above
+            both others by more than 5 times its median change from step to step.
+        after: "usual" where the next norm is small again, "nonfinite" where it is NaN or Inf, else "".
         stride: steps of a bucket.
     """
 
@@ -261,52 +276,60 @@ class Peak:
     def tensors_in_words(self) -> str:
         """Say which tensors rise, and what that means; empty where the peak doesn't stand out."""
         rises = self.rises[np.isfinite(self.rises)]
-        if not self.stands_out or not rises.size:
+        if not self.stands_out or not rises.size or len(self.names) == 1:
             return ""
         up = rises[rises >= _RISES]
         most = int(np.nan_to_num(self.share).argmax())
         least = "at least " if self.stride > 1 else ""
         top = f"{self.names[most]} has {least}{percent(self.share[most])} of the squared norm"
-        if len(self.names) == 1:
-            return ""
         if len(rises) < _FEWEST_TENSORS:
-            return f"There {top}."
+            return f"There, {top}."
         if self.rises_everywhere:
-            who = f"all {counted(len(rises), 'tensor')} rise" if len(up) == len(rises) else "nearly all tensors rise"
-            return f"There {who}, {number(up.min(), 2)} to {number(up.max(), 2)} times, so it isn't one layer; {top}."
+            which = "nearly all tensors"
+            if len(up) == len(rises):
+                which = f"all {counted(len(rises), 'tensor')}"
+            factors = f"{number(up.min(), 2)} to {number(up.max(), 2)} times"
+            return f"There, {which} have {factors} their usual norm, so it isn't one layer; {top}."
         if len(up) <= max(1, _FEW * len(rises)):
             order = np.argsort(-np.nan_to_num(self.rises))[: max(1, len(up))]
-            risen = [f"{self.names[k]} ({number(self.rises[k], 2)} times)" for k in order]
+            risen = [f"{self.names[k]} ({number(self.rises[k], 2)} times its usual norm)" for k in order]
             verb = "rises" if len(risen) == 1 else "rise"
-            return f"There only {listed(risen)} of {counted(len(rises), 'tensor')} {verb}: look at that layer; {top}."
-        return f"There {len(up)} of {counted(len(rises), 'tensor')} rise 3 times or more; {top}."
+            where = "that layer" if len(risen) == 1 else "those layers"
+            return f"There, only {listed(risen)} of {counted(len(rises), 'tensor')} {verb}: look at {where}; {top}."
+        of = f"{len(up)} of {counted(len(rises), 'tensor')}"
+        return f"There, {of} have at least {_RISES} times their usual norm; {top}."
 
     @property
     def rises_everywhere(self) -> bool:
         """Whether nearly every tensor rises 3 times or more."""
         rises = self.rises[np.isfinite(self.rises)]
-        return len(rises) >= _FEWEST_TENSORS and (rises >= _RISES).sum() >= _ALL * len(rises)
+        return len(rises) >= _FEWEST_TENSORS and (rises >= _RISES).sum() >= _NEARLY_ALL * len(rises)
 
     def loss_in_words(self) -> str:
-        """Give the loss before, at and after the peak; empty where it stands out by nothing or no loss is known."""
+        """Give the loss before, at and after the peak; empty where the peak doesn't stand out or no loss is known."""
         before, there, after = self.losses
         if not self.stands_out or np.isnan(there):
             return ""
         said = f"The loss there is {number(there)}"
-        said += f", after {number(before)}" if np.isfinite(before) else ""
-        return said + (f" and before {number(after)}." if np.isfinite(after) else ".")
+        if np.isfinite(before):
+            said += f", {number(before)} in the step before"
+        if np.isfinite(after):
+            said += f", {number(after)} in the step after"
+        return said + "."
 
     def length_in_words(self) -> str:
         """Say how long norms stay that large, and what that points to."""
         if not self.stands_out:
             return ""
-        what = "step" if self.stride == 1 else f"bucket of {self.stride:,} steps"
-        many = f"one {what}" if self.long == 1 else f"{self.long:,} {what.partition(' ')[0]}s in a row"
         if self.after == "nonfinite":
             return "After it the norm is NaN or Inf."
         if self.after != "usual":
             return ""
-        said = f"It lasts {many}, then the norm is back to its usual size"
+        unit = "step" if self.stride == 1 else "bucket"
+        length = f"one {unit}" if self.long == 1 else f"{self.long:,} {unit}s"
+        if self.stride > 1:
+            length += f" of {self.stride:,} steps" if self.long == 1 else f" of {self.stride:,} steps each"
+        said = f"It lasts {length}, then the norm is back to its usual size"
         if self.jumps and self.rises_everywhere:
             return f"{said}: look at the examples of that batch, or at the step before it, which may have gone too far."
         return f"{said}."
@@ -326,8 +349,10 @@ def peak(rec: Buckets) -> Peak | None:
     at = int(np.nanargmax(norms))
     around = np.r_[max(0, at - _AROUND) : at, at + 1 : min(len(norms), at + 1 + _AROUND)]
     around = around[np.isfinite(norms[around])]
-    usual = float(np.median(norms[around])) if len(around) >= _FEWEST else float(norms[at])
-    first, last = at, at
+    # With too few steps around it there is nothing to compare with, and no peak stands out.
+    usual = float(np.median(norms[around])) if len(around) >= _FEWEST_STEPS else float(norms[at])
+    first = at
+    last = at
     while first and norms[first - 1] >= PEAK * usual:
         first -= 1
     while last + 1 < len(norms) and norms[last + 1] >= PEAK * usual:
@@ -336,7 +361,7 @@ def peak(rec: Buckets) -> Peak | None:
     medians = np.median(by_tensor[around], axis=0) if around.size else by_tensor[at]
     rises = np.where(medians > 0, by_tensor[at] / medians, np.nan)
     step = int(rec.peak[at])
-    around_it = _losses_around(rec, step)
+    losses_around = _losses_around(rec, step)
     return Peak(
         step=step,
         norm=float(norms[at]),
@@ -344,9 +369,9 @@ def peak(rec: Buckets) -> Peak | None:
         long=last - first + 1,
         names=rec.names,
         rises=rises,
-        share=_least_shares(by_tensor[at], float(norms[at])),
-        losses=around_it,
-        jumps=_jumps(rec, around_it),
+        share=_lowest_shares(by_tensor[at], float(norms[at])),
+        losses=losses_around,
+        jumps=_jumps(rec, losses_around),
         after=_after(rec, last, usual),
         stride=rec.stride,
     )
@@ -372,15 +397,16 @@ def _jumps(rec: Buckets, around: tuple[float, float, float]) -> bool:
     return there - max(before, after) > PEAK * usual
 
 
-def _least_shares(norms: np.ndarray, global_norm: float) -> np.ndarray:
-    """Return each tensor's part of the squared global norm, at least.
+def _lowest_shares(norms: np.ndarray, global_norm: float) -> np.ndarray:
+    """Return lower bounds of each tensor's share of the squared global norm; exact for a bucket of one step.
 
-    The norms of a bucket may be of different steps. What the others can't make up at most is a tensor's own.
+    A bucket has the largest norm of each tensor and the largest global norm, and these may be of different steps. So
+    the other tensors have at most these norms in the step of the global norm, and the rest is this tensor's.
     """
     squares = (norms / global_norm) ** 2
     others = squares.sum() - squares
-    least: np.ndarray = np.clip(1 - others, 0, 1)
-    return least
+    lowest: np.ndarray = np.clip(1 - others, 0, 1)
+    return lowest
 
 
 def _losses_around(rec: Buckets, step: int) -> tuple[float, float, float]:
@@ -392,7 +418,7 @@ def _losses_around(rec: Buckets, step: int) -> tuple[float, float, float]:
 
 
 def trouble_in_tensors(rec: Buckets) -> str:
-    """Say which tensors have no gradient in any step, and which one has nearly all of it; empty where none does."""
+    """Say which tensors have no gradient in any step, and which one has nearly all of the norm; empty if none."""
     sentences = []
     still = without_gradient(rec)
     if still:

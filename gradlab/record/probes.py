@@ -9,6 +9,9 @@ The columns are "probe" (rows, 17) float64, the products at lags 0 to 16, NaN wh
 (rows,) int64, the step of lag 0. Rows are sorted by step, and rows of step -1 are room for more. A recording without
 probes has neither column. A lag counts updates: a skipped step is not one. The full probe is kept only until its 16
 lags are there.
+
+Each module that records calls `take`, then `compare` with the whole gradient of the step, or `skip`, or `drop` where
+the whole gradient isn't at hand.
 """
 
 from __future__ import annotations
@@ -24,18 +27,19 @@ from .measure import flat
 
 COLUMNS = ("probe", "probe_step")
 LAGS = 16  # steps after its own that a probe is compared with
-_ROOM = 64  # rows at first
+_ROOM = 64  # rows at first; doubled when they are full
 
 _DROPPED = (
     "a probe was dropped: these steps were not recorded by rec.record(grads), so their whole gradients are not at "
     "hand. Return both gradients from the jitted step, and call rec.probe and rec.record outside of it"
 )
 
-Aligned = Callable[[Any, str], Sequence[Any]]
+# (tensors, what they are called in an error) -> the tensors in recorded order; ValueError where they aren't those
+Align = Callable[[Any, str], Sequence[Any]]
 
 
 class _Outstanding:
-    """A probe with lags to come: its row in the columns, its flat tensors, and the next lag."""
+    """A probe that isn't complete: its row in the columns, its flat tensors, and the next lag."""
 
     def __init__(self, row: int, tensors: list[np.ndarray]) -> None:
         self.row = row
@@ -44,7 +48,7 @@ class _Outstanding:
 
 
 class Probes:
-    """The probes of a recorder that still wait for gradients to be compared with."""
+    """The pending probes of a recorder, which are still to be compared with gradients of later steps."""
 
     def __init__(self) -> None:
         self._taken: dict[str, np.ndarray] | None = None  # its step isn't recorded yet
@@ -55,18 +59,18 @@ class Probes:
         """Keep the probe of the step that is recorded next; a second one of that step replaces the first."""
         self._taken = dict(tensors)
 
-    def check(self, align: Aligned) -> None:
+    def check(self, align: Align) -> None:
         """Raise ValueError unless the probe of the next step has the recorded tensors."""
         if self._taken is not None:
             align(self._taken, "the grads of probe")
 
-    def compare(self, data: dict[str, np.ndarray], step: int, tensors: Sequence[np.ndarray], align: Aligned) -> None:
-        """Multiply all probes that wait with the gradient of a step that was not skipped."""
+    def compare(self, data: dict[str, np.ndarray], step: int, tensors: Sequence[np.ndarray], align: Align) -> None:
+        """Multiply all pending probes with the gradient of a step that was not skipped."""
         if step != self._next_step:
-            self._outstanding.clear()  # steps between were recorded in another way, and their gradients are gone
+            self._outstanding.clear()  # steps in between were recorded without their whole gradients: lags are lost
         if self._taken is not None:
-            own = [flat(np.asarray(x)) for x in align(self._taken, "the grads of probe")]
-            self._outstanding.append(_Outstanding(_add_row(data, step), own))
+            probe_tensors = [flat(np.asarray(x)) for x in align(self._taken, "the grads of probe")]
+            self._outstanding.append(_Outstanding(_add_row(data, step), probe_tensors))
             self._taken = None
         if self._outstanding:
             gradient = [flat(x) for x in tensors]
@@ -77,7 +81,7 @@ class Probes:
         self._next_step = step + 1
 
     def drop(self) -> None:
-        """Forget the probe of the next step, which is recorded without its whole gradient; with a warning."""
+        """Drop the probe of the next step, which is recorded without its whole gradient, with a warning."""
         if self._taken is not None:
             self._taken = None
             warn(_DROPPED, RecordingWarning)
@@ -95,7 +99,7 @@ def _product(first: Sequence[np.ndarray], second: Sequence[np.ndarray]) -> float
 
 
 def _add_row(data: dict[str, np.ndarray], step: int) -> int:
-    """Make a row of unknown products for the probe of a step, and return its place."""
+    """Make a row of unknown products for the probe of a step, and return its index."""
     if "probe" not in data:
         data |= {"probe": np.full((_ROOM, LAGS + 1), np.nan), "probe_step": np.full(_ROOM, -1, np.int64)}
     row = count(data)
@@ -112,7 +116,7 @@ def count(data: Mapping[str, np.ndarray]) -> int:
 
 
 def filled(data: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return the columns without the room for more; nothing where there is no probe."""
+    """Return the columns without their empty rows; an empty dict where there is no probe."""
     rows = count(data)
     return {name: data[name][:rows] for name in COLUMNS} if rows else {}
 
@@ -126,11 +130,11 @@ def products(data: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def check(saved: Mapping[str, np.ndarray], seen: int) -> None:
-    """Refuse columns that can't be of a run of so many steps; ValueError."""
+    """Raise ValueError for columns that can't be of a run of `seen` steps."""
     if not any(name in saved for name in COLUMNS):
         return
     if not all(name in saved for name in COLUMNS):
-        raise ValueError("it has a part of the products of probes")
+        raise ValueError("it has only one of the two columns of probes")
     products, step = saved["probe"], saved["probe_step"]
     if step.dtype != np.int64 or step.ndim != 1 or (np.diff(step) <= 0).any():
         raise ValueError("it does not say which steps its probes are of")

@@ -23,7 +23,7 @@ class Sampling(Buckets):
     def _sample(self) -> None:
         """Make room for norms of weights and updates."""
         if "moved" not in vars(self)["_data"]:
-            vars(self)["_data"] |= updates.empty(len(self.names), self.layout.histogram_every)
+            vars(self)["_data"] |= updates.empty_columns(len(self.names), self.layout.histogram_every)
 
     def _next_sample(self) -> int:
         """The first step whose weights and updates may be measured next."""
@@ -36,7 +36,7 @@ class Sampling(Buckets):
     def _sampled(self, step: int, norms: np.ndarray) -> None:
         """Norms (3, tensors) of the gradient, the weights and the update of a step; one that moved nothing is none."""
         if (norms[2] != 0).any():
-            updates.put(vars(self)["_data"], step, norms)
+            updates.append_sample(vars(self)["_data"], step, norms)
 
     def _move(
         self, number: Callable[[], int], grads: Sequence[np.ndarray], weights: Any, given: Any

@@ -31,9 +31,9 @@ class Summary:
         fired: share of the finite steps taken on which each fires. fired_by_tensor: share of the steps in which a
             tensor is finite on which `clip_norm` at that limit would fire on it, by name.
         doubt, doubt_by_tensor: by how much these can be wrong at most; 0 where they were counted.
-        suggested: the limit at the percentile asked for; None where the run is sick, so that its norms say nothing of
-            a limit: most steps taken held NaN or Inf, or the norms explode, which is that their median over some tenth
-            of the run is 100 times that of an earlier tenth while the loss, if it is known, doesn't fall.
+        suggested: the limit at the percentile asked for. None where the run is sick, so that its norms don't tell which
+            limit a healthy run needs: most steps taken held NaN or Inf, or the norms explode (their median over some
+            tenth of the run is 100 times that of an earlier tenth, and the loss, if it is known, isn't lower there).
         reason: why this limit, or why none, in words.
         nonfinite_steps: how many of the steps taken held NaN or Inf. skipped_steps: how many more a scaler skipped.
         missing_steps: how many more were not recorded, because their gradients held NaN or Inf.
@@ -78,21 +78,21 @@ def _line(name: str, column: Sequence[str], width: int) -> str:
 
 
 def distinct(names: Sequence[str], most: int = 22) -> list[str]:
-    """Cut names from the left to that many letters, and to more where two of them would be the same.
+    """Keep the last `most` letters of each name, and more of them where two names would look the same.
 
     >>> distinct(["w", "encoder.layer.0.mlp.weight", "encoder.layer.1.mlp.weight"], 12)
     ['w', '..0.mlp.weight', '..1.mlp.weight']
     >>> distinct(["h.0.attn.out.kernel", "h.1.attn.out.kernel"], 12)
     ['h.0.attn.out.kernel', 'h.1.attn.out.kernel']
     """
-    found = []
+    shortened = []
     for name in names:
         others = [other for other in names if other != name]
         length = most
         while length < len(name) and any(other.endswith(name[-length:]) for other in others):
             length += 1
-        found.append(name if length + 2 >= len(name) else f"..{name[-length:]}")
-    return found
+        shortened.append(name if length + 2 >= len(name) else f"..{name[-length:]}")  # ".." takes two letters itself
+    return shortened
 
 
 def shows(doubt: float) -> bool:
@@ -128,7 +128,7 @@ def summarize(rec: Buckets, percentile: float) -> Summary:
     suggested = None if trouble else _limit_at(rec, percentile)
     answers = list(overall)
     if suggested is None:
-        reason = f"no limit is suggested: {trouble}; find out why first{_not_counted(rec, is_sick=True)}"
+        reason = f"no limit is suggested, because {trouble}; find out why first{_not_counted(rec, is_sick=True)}"
     else:
         answer = what_if(rec, {"clip_global_norm": suggested})
         answers.append(answer)
@@ -144,7 +144,7 @@ def summarize(rec: Buckets, percentile: float) -> Summary:
 
 
 def _reason(rec: Buckets, suggested: float, percentile: float, answer: WhatIf) -> str:
-    """Say what a suggested limit is and how often it fires."""
+    """Return the words on a suggested limit: what it is, and how often it fires."""
     about = "the" if rec.known.all() else "about the"
     finite = answer.steps - answer.nonfinite
     steps = counted(finite, "finite step" if answer.nonfinite else "step")
@@ -155,12 +155,14 @@ def _reason(rec: Buckets, suggested: float, percentile: float, answer: WhatIf) -
 
 
 def _not_counted(rec: Buckets, is_sick: bool = False) -> str:
-    """Name the steps that shares leave out, but for those that a sick run is sick of, and say what a bucket is."""
+    """Name the steps that shares leave out, and say what a bucket is; `is_sick` if NaN and Inf are already named."""
     bad, skipped, missing = rec.nonfinite_steps, rec.skipped_steps, rec.missing_steps
     said = ""
     if bad and not is_sick:
         first = first_nonfinite_step(rec)
-        said += f"; {counted(bad, 'step')} held NaN or Inf" + ("" if first is None else f", first step {first:,}")
+        said += f"; {counted(bad, 'step')} held NaN or Inf"
+        if first is not None:
+            said += f" (first: step {first:,})"
     if skipped:
         said += f"; {counted(skipped, 'more step')} {were(skipped)} skipped"
     if missing:

@@ -41,7 +41,7 @@ def init(data: Mapping[str, np.ndarray], seen: int, stride: int, before: tuple[i
     for name, rows in _sketches(room.layout).items():
         start[name] = sketch.fitted(data["sketch"][rows], room.layout.parts, room.bins[name])
     start["each"] = each.ring(data["each"], seen, room.ring)
-    start |= updates.init(data) if "moved" in data else {}
+    start |= updates.to_traced(data) if "moved" in data else {}
     return {"at": jnp.array([seen, stride, *before], np.int32), **{name: jnp.array(x) for name, x in start.items()}}
 
 
@@ -52,7 +52,7 @@ def columns(layout: Layout, state: Mapping[str, Array]) -> tuple[dict[str, np.nd
     found = {**_unpacked(layout, host), "histogram": host["histogram"]}
     found, _ = merge.condensed(found, seen, stride, layout.capacity, layout.histogram_every)
     found["sketch"] = np.concatenate([sketch.fitted(host[name], layout.parts) for name in _sketches(layout)])
-    found |= updates.found(host) if "moved" in host else {}
+    found |= updates.from_traced(host) if "moved" in host else {}
     return {**found, "each": each.unrolled(host["each"], seen)}, seen, stride, (before[0], before[1])
 
 
@@ -204,7 +204,7 @@ def _moved(state: State, skipped: Array, norm: Array, moves: Sequence[Sequence[A
 
     if not moves:
         return {name: state[name] for name in updates.COLUMNS if name in state}
-    return updates.traced(state, state["at"][0], skipped, norms, _where)
+    return updates.update_traced(state, state["at"][0], skipped, norms, _where)
 
 
 def _packed(columns: Mapping[str, A]) -> dict[str, A]:

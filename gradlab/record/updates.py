@@ -1,15 +1,19 @@
 """Updates: norms of weights and of updates by tensor, in sampled steps spread over a run.
 
-Samples are dense at first and then rarer: of steps 0 to 15 each is one, of 16 to 31 every second, of 32 to 63 every
-fourth, and so on until they are `every` steps apart. So a short run has a few dozen, while in a long one they cost what
-`budget` says. What is said of a run weighs a sample by the steps that it stands for, those up to the next one, or the
-first steps would count most. They differ from all later ones besides: Adam's first step is the rate in every entry.
+Samples are dense at first and then rarer: every step up to 15, every second step up to 31, every fourth up to 63, and
+so on, until they are `every` steps apart. So a short run has a few dozen samples, while in a long one they cost what
+`budget` says. Quartiles weigh a sample by the steps that it stands for, those up to the next sample, because otherwise
+the first steps would count most. The first steps also differ from all later ones: Adam's first step is the learning
+rate in every entry.
 
-They are two arrays. "moved" (3, samples, tensors), float32, has the norms of the gradient, of the weights before the
-step, and of the update; "moved_at", int32, the steps they are of, and before these how many steps are between two at
-most. When `ROOM` samples are there, every second one is dropped, and that number doubles. In traced code "moved" has
-room for all, and "moved_at" begins with the steps between two, the next one that is due, and how many there are. A
-recording without weights has neither.
+The columns are two arrays:
+
+- "moved" (3, samples, tensors), float32: norms of the gradient, of the weights before the step, and of the update.
+- "moved_at" (1 + samples,), int32: the largest number of steps between two samples, then the steps of the samples.
+
+A sample beyond `ROOM` of them drops every second one and doubles that number. In traced code "moved" has `ROOM`
+samples, and "moved_at" begins with three numbers: the largest number of steps between two samples, the step at which
+the next one is due, and how many there are. A recording without weights has neither column.
 """
 
 from __future__ import annotations
@@ -30,13 +34,14 @@ if TYPE_CHECKING:
     from .buckets import Buckets
 
 COLUMNS = ("moved", "moved_at")
-ROOM = 256
-USUAL = 1e-3  # a ratio of update to weight that many runs that train well have
-LOW, HIGH = 1e-4, 1e-2  # tensors outside of these are named
-FEWEST = 5  # samples after the first steps that a quartile needs
-FIRST = 8  # steps that are apart from the others, or an eighth of a shorter run
-_DENSE = 8  # samples are no farther apart than an eighth of the steps so far
-_SHOWN = 8
+ROOM = 256  # samples
+USUAL = 1e-3  # a ratio of update to weight that is usual where training goes well; a rule of thumb
+LOW = 1e-4  # tensors whose median ratio is below this are named
+HIGH = 1e-2  # and those above this
+FEWEST = 5  # samples after the first steps that quartiles need
+FIRST = 8  # steps left out of the quartiles, or an eighth of a shorter run
+_DENSE = 8  # samples are at most 1/8 of the steps so far apart
+_SHOWN = 8  # tensors in a text
 _NO_WEIGHTS = (
     "this recording holds no weights. Give them to the recorder: record(grads, weights=...), or weights=True to "
     "gl.torch.record, gl.keras.record, or gl.optax.record with around="
@@ -49,22 +54,22 @@ class Updates:
 
         ratio[n, k] = update[n, k] / weight[n, k] = |w_k after - w_k before| / |w_k before|
 
-    A ratio of about 1e-3 is usual where training goes well; far below it a tensor hardly moves, far above it the
-    learning rate is too high for it.
+    A ratio of about 1e-3 is usual where training goes well. Far below it a tensor hardly moves; far above it the
+    learning rate may be too high for it.
 
-    The first steps are apart, as Adam's first updates are unlike all others: quartiles are of the steps from number
-    `first` on, each sample weighted by the steps that it stands for. With fewer than five such samples of a tensor they
-    are NaN, and nothing is to be said.
+    The first steps are left out, because Adam's first updates are unlike all others: quartiles are of the steps from
+    number `first` on, each sample weighted by the steps that it stands for. They are NaN for a tensor with fewer than
+    five such samples.
 
     Attributes:
-        names: of the tensors, or groups. step: (n,) which steps these are. seen: how many the run has.
+        names: of the tensors, or groups. step: (n,) the sampled steps. seen: the number of steps of the run.
         gradient, weight, update: (n, names) norms; of weights before the step. ratio: NaN where a weight's norm is 0.
-        first: the number of first steps that are apart, 8, or an eighth of the run. later: (n,) whether a sample
-            is of a step after these. stands_for: (n,) of how many steps each is the sample.
+        first: the number of first steps left out, 8, or an eighth of the run. later: (n,) whether a sample is of a
+            step after these. stands_for: (n,) the number of steps up to the next sample.
         quartiles: (3, names) ratios that 25, 50 and 75% of the later steps do not exceed. median: (names,) the middle.
         at_start: (names,) median ratio of the samples of the first steps, NaN where none is known.
         enough: whether any tensor has quartiles. below, above: names of tensors whose median is below 1e-4, or above
-            1e-2, the farthest first; `outside` are both. still: names of those that no step has moved.
+            1e-2, the farthest from 1e-3 first; `outside` has both. still: names of those that no sampled step moved.
     """
 
     names: tuple[str, ...]
@@ -83,7 +88,7 @@ class Updates:
 
     @property
     def first(self) -> int:
-        """The number of first steps that are apart."""
+        """The number of first steps left out of the quartiles."""
         return min(FIRST, max(1, self.seen // FIRST))
 
     @property
@@ -132,43 +137,45 @@ class Updates:
 
     @property
     def still(self) -> tuple[str, ...]:
-        """Names of those that no step has moved, as frozen layers."""
-        return tuple(name for name, moves in zip(self.names, (self.update != 0).any(axis=0), strict=True) if not moves)
+        """Names of tensors that no sampled step moved, such as frozen ones."""
+        moves = (self.update != 0).any(axis=0)
+        return tuple(self.names[k] for k in np.flatnonzero(~moves))
 
     @property
     def outside(self) -> tuple[str, ...]:
-        """Names of others whose median ratio is below 1e-4 or above 1e-2, the farthest from 1e-3 first."""
-        median, still = self.median, self.still
+        """Names of the other tensors whose median ratio is below 1e-4 or above 1e-2, the farthest from 1e-3 first."""
+        median = self.median
+        still = self.still
         far = np.abs(np.log10(np.where(median > 0, median, 1e-30) / USUAL))
         order = [k for k in np.argsort(-far, kind="stable") if not np.isnan(median[k])]
         return tuple(self.names[k] for k in order if not LOW <= median[k] <= HIGH and self.names[k] not in still)
 
     @property
     def below(self) -> tuple[str, ...]:
-        """Those outside whose median ratio is below 1e-4."""
+        """Names of those in `outside` whose median ratio is below 1e-4."""
         low = {name for name, median in zip(self.names, self.median, strict=True) if median < LOW}
         return tuple(name for name in self.outside if name in low)
 
     @property
     def above(self) -> tuple[str, ...]:
-        """Those outside whose median ratio is above 1e-2."""
+        """Names of those in `outside` whose median ratio is above 1e-2."""
         high = {name for name, median in zip(self.names, self.median, strict=True) if median > HIGH}
         return tuple(name for name in self.outside if name in high)
 
     @property
     def sampled(self) -> str:
-        """In how many steps this was measured, in words."""
+        """The number of sampled steps and of all, in words."""
         return f"{len(self.step):,} of {counted(self.seen, 'step')}"
 
     def by_group(self, groups: Mapping[str, Sequence[str]]) -> Updates:
         """Return norms of groups of tensors, given as group name -> tensor names: roots of the sums of squares.
 
-        Raises ValueError: a tensor that is not there, a group without any.
+        Raises ValueError: an unknown tensor, or an empty group.
 
         >>> from gradlab import Recorder
         >>> rec = Recorder()
-        >>> one = {"a": np.array([3.0]), "b": np.array([4.0])}
-        >>> rec.record(one, weights=one, updates=one)
+        >>> tensors = {"a": np.array([3.0]), "b": np.array([4.0])}
+        >>> rec.record(tensors, weights=tensors, updates=tensors)
         >>> rec.updates().by_group({"both": ["a", "b"]}).weight.tolist()
         [[5.0]]
         """
@@ -180,10 +187,10 @@ class Updates:
                 raise ValueError(f"group {group!r} has no tensors; leave it out")
         which = [[places[name] for name in names] for names in groups.values()]
 
-        def summed(x: np.ndarray) -> np.ndarray:
+        def group_norms(x: np.ndarray) -> np.ndarray:
             return np.stack([np.sqrt((x[:, k].astype(np.float64) ** 2).sum(axis=1)) for k in which], axis=1)
 
-        gradient, weight, update = map(summed, (self.gradient, self.weight, self.update))
+        gradient, weight, update = map(group_norms, (self.gradient, self.weight, self.update))
         return replace(self, names=tuple(groups), gradient=gradient, weight=weight, update=update)
 
     def __str__(self) -> str:
@@ -199,12 +206,16 @@ class Updates:
         quartiles = self.quartiles
         order = np.argsort(-np.nan_to_num(quartiles[1]), kind="stable")[:_SHOWN]
         rows = [f"{self.names[k][-40:]:>40} {_shown(quartiles[:, k])}" for k in order]
-        more = [f"and {len(self.names) - _SHOWN} more with smaller ones"] if len(self.names) > _SHOWN else []
-        return "\n".join([title, *rows, *more, *([self.in_words] if self.outside else [])])
+        lines = [title, *rows]
+        if len(self.names) > _SHOWN:
+            lines.append(f"and {len(self.names) - _SHOWN} more with smaller ones")
+        if self.outside:
+            lines.append(self.in_words)
+        return "\n".join(lines)
 
     @property
     def in_words(self) -> str:
-        """Which tensors are outside of what is usual, in a sentence."""
+        """The tensors outside the usual range, in words."""
         sides = [
             f"{side}: {listed(names, _SHOWN)}"
             for side, names in ((f"below {LOW:g}", self.below), (f"above {HIGH:g}", self.above))
@@ -221,13 +232,12 @@ def _shown(quartiles: np.ndarray) -> str:
 
 
 def _weighted_quartiles(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The values at 25, 50 and 75% of the weight, each value in the middle of its own."""
+    """Return the values at 25, 50 and 75% of the weight, interpolated; each value is in the middle of its weight."""
     order = np.argsort(values, kind="stable")
     total = np.cumsum(weights[order], dtype=np.float64)
-    found: np.ndarray = np.interp(
-        np.array([0.25, 0.5, 0.75]) * total[-1], total - weights[order] / 2, values[order].astype(np.float64)
-    )
-    return found
+    middles = total - weights[order] / 2
+    quartiles: np.ndarray = np.interp(np.array([0.25, 0.5, 0.75]) * total[-1], middles, values[order].astype(float))
+    return quartiles
 
 
 def updates(rec: Buckets) -> Updates:
@@ -240,33 +250,37 @@ def updates(rec: Buckets) -> Updates:
 
 
 def sampled_updates(rec: Buckets) -> Updates | None:
-    """None where there is no sample."""
-    found = updates(rec) if "moved" in rec._data else None
-    return found if found and len(found.step) else None
+    """Return what `updates` returns; None where there is no sample."""
+    if "moved" not in rec._data:
+        return None
+    sampled = updates(rec)
+    return sampled if len(sampled.step) else None
 
 
-def empty(tensors: int, every: int) -> dict[str, np.ndarray]:
-    """Return samples that are empty, for steps that far apart."""
+def empty_columns(tensors: int, every: int) -> dict[str, np.ndarray]:
+    """Return columns without samples, which are to be at most `every` steps apart."""
     return {"moved": np.zeros((3, 0, tensors), np.float32), "moved_at": np.array([every], np.int32)}
 
 
-def put(data: dict[str, np.ndarray], step: int, norms: np.ndarray) -> None:
-    """One sample more, (3, tensors), of a step that is later than those that are there."""
+def append_sample(data: dict[str, np.ndarray], step: int, norms: np.ndarray) -> None:
+    """Append a sample (3, tensors) of a step that is later than those of all others."""
     moved = np.concatenate([data["moved"], norms.astype(np.float32)[:, None]], axis=1)
     at = np.append(data["moved_at"], np.int32(step))
     if moved.shape[1] > ROOM:
-        moved, at = moved[:, ::2], np.append(2 * at[:1], at[1::2])
-    data["moved"], data["moved_at"] = moved, at
+        moved = moved[:, ::2]
+        at = np.append(2 * at[:1], at[1::2])
+    data["moved"] = moved
+    data["moved_at"] = at
 
 
 def next_due(data: Mapping[str, np.ndarray]) -> int:
-    """The first step that the next sample may be of."""
+    """Return the first step that the next sample may be of."""
     at = data["moved_at"]
     return next_after(int(at[-1]), int(at[0])) if len(at) > 1 else 0
 
 
 def gaps(every: int) -> tuple[int, ...]:
-    """The numbers of steps that may be between two samples: powers of 2, and at most `every`.
+    """Return the numbers of steps that may be between two samples: powers of 2 below `every`, and `every`.
 
     >>> gaps(12)
     (1, 2, 4, 8, 12)
@@ -276,7 +290,7 @@ def gaps(every: int) -> tuple[int, ...]:
 
 
 def next_after(step: int, every: int) -> int:
-    """The first step after a sample that may be the next; steps of any library, traced or not, go by the same rule.
+    """Return the first step after a sample that may be the next sample. All libraries follow this rule, traced or not.
 
     >>> [next_after(step, 64) for step in (0, 15, 16, 500, 512)]
     [1, 16, 18, 512, 576]
@@ -286,87 +300,95 @@ def next_after(step: int, every: int) -> int:
 
 
 def gap_at(step: Any, every: int, where: Callable[[Any, Any, Any], Any]) -> Any:
-    """The steps between two samples at a traced step; `where` is that of its library."""
-    found: Any = 1
+    """Return the steps between two samples at a traced step; `where` is the `where` of its library."""
+    at_step: Any = 1
     for gap in gaps(every):
-        found = where(step >= _DENSE * gap, gap, found)
-    return found
+        at_step = where(step >= _DENSE * gap, gap, at_step)
+    return at_step
 
 
-def init(data: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return what traced code carries, to go on where `data` ends."""
-    moved, at = data["moved"], data["moved_at"]
+def to_traced(data: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the columns as traced code carries them, to continue where `data` ends."""
+    moved = data["moved"]
+    at = data["moved_at"]
     room = ROOM - moved.shape[1]
     head = np.array([at[0], next_due(data), moved.shape[1]])
     steps = np.concatenate([head, at[1:], np.zeros(room, int)]).astype(np.int32)
     return {"moved": np.pad(moved, ((0, 0), (0, room), (0, 0))), "moved_at": steps}
 
 
-def found(state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Back on the host."""
+def from_traced(state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the columns from what traced code carried; the inverse of `to_traced`."""
     every, _, count, *at = state["moved_at"].tolist()
     return {"moved": state["moved"][:, :count].copy(), "moved_at": np.array([every, *at[:count]], np.int32)}
 
 
-def traced(
-    state: Mapping[str, Array], step: Array, skipped: Array, norms: Callable[[], Array],
+def update_traced(
+    state: Mapping[str, Array],
+    step: Array,
+    skipped: Array,
+    norms: Callable[[], Array],
     where: Callable[[Array, Callable[[Any], Any], Any], Any],
-) -> dict[str, Array]:  # fmt: skip
-    """The state after one step more.
+) -> dict[str, Array]:
+    """Return the state after one more step, with a sample of it where one is due.
 
     Args:
-        norms: makes (3, tensors), where they are due. where: `where(flag, change, x)` is change(x) where the flag is
-            set, else x, at no cost.
+        norms: computes the sample, (3, tensors). where: `where(flag, change, x)` is change(x) where the flag is set,
+            else x, and computes change(x) only then.
     """
     from .._steps.jax import jnp
 
-    def sampled(x: tuple[Array, Array]) -> tuple[Array, Array]:
+    def add_sample(x: tuple[Array, Array]) -> tuple[Array, Array]:
         new = norms()
-        moved, at = where(x[1][2] == ROOM, _thinned, x)
-        every, count = at[0], at[2]
-        moves = (new[2] != 0).any()  # a step that moved nothing, of MultiSteps say, is none
+        moved, at = where(x[1][2] == ROOM, _drop_every_second, x)
+        every = at[0]
+        count = at[2]
+        # A step that moved nothing, such as one of optax.MultiSteps that only accumulates, doesn't count: the next
+        # sample overwrites its norms.
+        moves = (new[2] != 0).any()
         gap = jnp.where(step >= _DENSE * every, every, _power_of_2(jnp.maximum(step // _DENSE, 1)))
         due = jnp.where(moves, (step // gap + 1) * gap, at[1])
         moved = moved.at[:, count].set(new)
         return moved, at.at[3 + count].set(step).at[1].set(due).at[2].add(moves.astype(np.int32))
 
     due = (step >= state["moved_at"][1]) & ~skipped
-    moved, at = where(due, sampled, (state["moved"], state["moved_at"]))
+    moved, at = where(due, add_sample, (state["moved"], state["moved_at"]))
     return {"moved": moved, "moved_at": at}
 
 
 def _power_of_2(x: Array) -> Array:
-    """The largest power of 2 that is at most x."""
+    """Return the largest power of 2 that is at most x, an int32 of 1 or more."""
     from .._steps.jax import jax, jnp
 
-    found: Array = jnp.left_shift(jnp.ones_like(x), 31 - jax.lax.clz(x))
-    return found
+    power: Array = jnp.left_shift(jnp.ones_like(x), 31 - jax.lax.clz(x))
+    return power
 
 
-def _thinned(x: tuple[Array, Array]) -> tuple[Array, Array]:
-    """Every second sample."""
+def _drop_every_second(x: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Drop every second of `ROOM` samples, and double the steps between two; the arrays keep their shapes."""
     from .._steps.jax import jnp
 
-    (moved, at), none = x, ROOM // 2
-    steps = jnp.pad(at[3::2], (0, none))
-    return jnp.pad(moved[:, ::2], ((0, 0), (0, none), (0, 0))), jnp.concatenate(
-        [jnp.stack([2 * at[0], at[1], at[2] // 2]), steps]
-    )
+    moved, at = x
+    dropped = ROOM // 2
+    head = jnp.stack([2 * at[0], at[1], at[2] // 2])
+    steps = jnp.pad(at[3::2], (0, dropped))
+    return jnp.pad(moved[:, ::2], ((0, 0), (0, dropped), (0, 0))), jnp.concatenate([head, steps])
 
 
 @quiet
 def norms_of(tensors: Sequence[np.ndarray]) -> np.ndarray:
-    """(tensors,) float32 norms of NumPy tensors."""
+    """Return (tensors,) float32 norms of NumPy tensors."""
     return np.array([measure(flat(x))[0] for x in tensors], np.float32)
 
 
 def check(saved: Mapping[str, np.ndarray], tensors: int, seen: int) -> None:
-    """Refuse samples that are of no run of so many steps; ValueError."""
+    """Raise ValueError for columns that can't be of a run of `seen` steps."""
     if not any(name in saved for name in COLUMNS):
         return
     if not all(name in saved for name in COLUMNS):
-        raise ValueError("it has a part of the norms of updates")
-    moved, at = saved["moved"], saved["moved_at"]
+        raise ValueError("it has only one of the two columns of norms of updates")
+    moved = saved["moved"]
+    at = saved["moved_at"]
     if at.dtype != np.int32 or at.ndim != 1 or not len(at) or at[0] < 1 or len(at) - 1 > ROOM:
         raise ValueError("it does not say which steps its norms of updates are of")
     if moved.dtype != np.float32 or moved.shape != (3, len(at) - 1, tensors) or (moved < 0).any():

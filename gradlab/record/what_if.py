@@ -36,8 +36,8 @@ class WhatIf:
     Attributes:
         kind: "clip_norm", "clip_value" or "clip_global_norm". limit: the limit.
         steps: how many were taken. skipped: how many more a loss scaler skipped; no limit had a part in them.
-        nonfinite: on how many of the steps taken what is limited was NaN or Inf in some tensor. A limit fires on them
-            and doesn't mend them. nonfinite_by_tensor: (tensors,) on how many it was in each.
+        nonfinite: how many of the steps taken had a NaN or Inf in what is limited, norms or entries, in some tensor. A
+            limit fires on them and doesn't mend them. nonfinite_by_tensor: (tensors,) how many had one in each.
         stride: steps of a bucket.
         fraction_fired: share of the steps taken on which the limit fires, 0 to 1. Counted step by step. Those that
             aren't finite count as fired: `of_finite` is the share without them.
@@ -152,7 +152,7 @@ class WhatIf:
 
 
 def _without(share: Any, steps: int, nonfinite: Any) -> Any:
-    """Turn a share of all steps, in which those that aren't finite count, into one of the others."""
+    """Turn a share of all steps, in which those that aren't finite count as fired, into one of the finite steps."""
     finite = np.maximum(steps - np.asarray(nonfinite), 0)
     fired = np.asarray(share) * max(steps, 1) - nonfinite
     return np.clip(np.where(finite > 0, fired / np.maximum(finite, 1), 0.0), 0.0, 1.0)
@@ -279,7 +279,10 @@ def _made(
 
 def _nonfinite(rec: Buckets, kind: str) -> tuple[int, np.ndarray]:
     """Return on how many of the steps taken what is limited wasn't finite: in some tensor, and (tensors,) in each."""
-    counts, tensors = sketch.nonfinite(rec._data["sketch"]), len(rec.names)
+    # Rows of the sketch: the norm of each tensor, the global norm, the largest norm of a tensor, the largest entry of
+    # each tensor, and the largest of all entries.
+    counts = sketch.nonfinite(rec._data["sketch"])
+    tensors = len(rec.names)
     if kind == "clip_value":
         return int(counts[-1]), counts[tensors + 2 : -1]
     if kind == "clip_norm":

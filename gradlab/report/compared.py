@@ -191,7 +191,9 @@ def _without_gradient(both: Comparison) -> list[str]:
             if gone:
                 names = names_by_layer(both.tensors, np.isin(both.tensors, gone))
                 has = "has" if len(names) == 1 else "have"
-                said.append(f"{listed(names)} {has} no gradient in {both.names[here]}, and one in {both.names[there]}.")
+                said.append(
+                    f"{listed(names)} {has} no gradient in {both.names[here]}, but {has} one in {both.names[there]}."
+                )
     return said
 
 

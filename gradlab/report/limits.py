@@ -19,8 +19,8 @@ from ._run import Run
 
 CURVE = 49  # limits along the curve
 _ALIKE = "All norms are nearly the same: none stands out, and none needs a limit."
-# What is left of the median step under a limit of 1% of the median norm: rules with the defaults of
-# gl.rules on 300 random gradients, without their first 100 steps. A test works these out.
+# How much of the median step is left under a limit of 1% of the median norm, by rule with its defaults in gl.rules, on
+# 300 random gradients, without the first 100 steps. A test computes these again.
 LEFT_OF_A_STEP = {
     "StochasticGradientDescent": 0.01,
     "Momentum": 0.01,
@@ -30,21 +30,21 @@ LEFT_OF_A_STEP = {
     "Lion": 1.0,
 }
 _PURPOSE = (
-    "How often a limit fires doesn't say how good it is. A limit serves one of two ends. As an "
-    "insurance it catches rare steps that would spoil the run: set above the norms of healthy steps, "
-    "it leaves those alone. As a bound on the length of a step it may fire on any share of the steps, "
-    "even on all: then limit and learning rate are tuned together."
+    "How often a limit fires doesn't say how good it is. A limit serves one of two purposes. As "
+    "insurance, it catches rare steps that would spoil the run: set above the norms of healthy steps, "
+    "it leaves those alone. As a bound on the length of a step, it may fire on any share of the "
+    "steps, even on all: then limit and learning rate are tuned together."
 )
 _OPTIMIZERS = (
     "What a limit that fires on every step does depends on the optimizer. For SGD and momentum it is a "
     "smaller learning rate: under a limit of 1% of the median norm, {descent} of their step is left. "
     "Adagrad with an initial accumulator of 0.1 kept {adagrad} of its step on random gradients; the "
     "more its gradients outweigh that accumulator, the more it keeps. RMSProp, Adam, AdamW and Lion "
-    "divide by the size of their own past gradients, or take signs: all of their step is left. There a "
-    "limit protects the memory, in which one very large gradient makes later steps too short."
+    "divide by the size of their own past gradients, or take signs: all of their step is left. There, a "
+    "limit protects the optimizer's memory, in which one very large gradient would make later steps too short."
 )
 _SICK = (
-    "Limits are worked out from norms, and most of these norms are of a run that had already gone wrong. "
+    "Limits are computed from norms, and many of these norms are of a run that had already gone wrong. "
     "Look for the first step that did, in the other parts of this page; limits of a healthy run say more."
 )
 
@@ -80,7 +80,7 @@ def _steps(answer: WhatIf) -> str:
     finite = answer.steps - answer.nonfinite
     steps = counted(finite, "finite step" if answer.nonfinite else "step")
     if answer.skipped:
-        steps += f" that were taken, {answer.skipped:,} were not"
+        steps += f" that were taken, while {answer.skipped:,} were skipped"
     if answer.nonfinite:
         steps += f"; {counted(answer.nonfinite, 'more step')} held NaN or Inf, which no limit mends"
     return steps
@@ -124,13 +124,13 @@ def _what_it_is(run: Run, answer: WhatIf) -> str:
     if summary is None or summary.suggested is None:
         return ""
     suggested, top = in_full(summary.suggested), run.finite_norms.max() / summary.suggested
-    tail = f"What is above is up to {number(top)} times the limit." if top > 1 else _ALIKE
+    tail = f"The largest norm is {number(top)} times the limit." if top > 1 else _ALIKE
     about = "" if run.rec.known.all() else "about "
     finite = "finite" if run.rec.nonfinite_steps else "recorded"
     above = in_full(summary.limits[-1])
     said = (
         f"Why {suggested}: {about}nine of ten {finite} steps have a smaller norm and stay as they are. "
-        f"The way it is chosen makes that so in any run. {tail} The median norm is "
+        f"The limit is chosen so in any run, good or bad. {tail} The median norm is "
         f"{run.median_in_words}; a limit of {above}, the 99th percentile, leaves all but about 1% of the "
         f"{finite} steps alone."
     )

@@ -16,7 +16,7 @@ from ._run import Run
 
 WORKERS = (1, 2, 4, 8, 16)
 ASKED = 4  # workers, in the sentence
-INITIAL = 0.1  # accumulator of Keras
+INITIAL = 0.1  # Keras's default for the initial accumulator
 
 
 def adagrad(run: Run) -> Section | None:
@@ -30,7 +30,7 @@ def adagrad(run: Run) -> Section | None:
 
 
 def _others(found: HeldBack) -> str:
-    """Return what there is to say of entries that can't be counted."""
+    """Say how many entries can't be counted, and why."""
     classes = (
         (found.no_gradient, "without a gradient in the last eighth of the steps"),
         (found.too_few, "with too few gradients to tell"),
@@ -73,7 +73,7 @@ def _tensors(found: HeldBack) -> str:
 
 
 def _entries(found: HeldBack) -> str:
-    """Return those of which there is something to say, the slowest first."""
+    """Return a table of the entries that are held back or can't be counted, the smallest R first."""
     classes = [found.overflowed, found.spoiled, found.never, found.no_gradient, found.too_few, found.held]
     words = ["overflowed", "NaN", "never a gradient", "no gradient lately", "too few gradients", "held back"]
     states = np.select(classes, words, "")
@@ -105,14 +105,14 @@ def staleness(run: Run) -> Section | None:
 
 
 _NO_PROBES = (
-    "How much gradients so far apart agree can't be told from a recording without probes; add "
-    "rec.probe(grads of another batch) every few steps."
+    "How much gradients that far apart agree can't be told from a recording without probes: every few steps call "
+    "rec.probe with the gradient of a batch that isn't trained on."
 )
 _MEANING = (
-    "An agreement of 1 says that a gradient so many updates old points where a fresh one would, 0 that it has nothing "
-    "of it, below 0 that it points back. It is estimated from products with probes, gradients of batches that were not "
-    "trained on, and stands with its 95% interval. The workers are imagined: their updates are taken to move the "
-    "weights as those of this run did."
+    "An agreement of 1 says that a gradient that many updates old points where a fresh one would; 0, that it says "
+    "nothing about that direction; below 0, that it points backward. It is estimated from products with probes, which "
+    "are gradients of batches that were not trained on, and has a 95% interval. The workers are imagined: their "
+    "updates are assumed to move the weights as those of this run did."
 )
 
 

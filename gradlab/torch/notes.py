@@ -1,4 +1,9 @@
-"""Numbers that a loop notes of the step to come, such as its loss: of each micro-batch, on each process."""
+"""Numbers that a training loop notes for the next step, such as its loss, of each micro-batch and on each process.
+
+A loop may note before a backward (`note`, `backward`) or after it (`backward`, `note`). So when a backward turns out to
+begin another step, the notes since the last backward may belong to either step. They belong to the new step if the loop
+notes before its backwards, which shows in a note from before the first one: `Notes.take_next`.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class _Note:
-    """One number, and how many backwards of its step were over when it was noted."""
+    """One number, and how many backwards of its step had ended when it was noted."""
 
     name: str
     value: torch.Tensor
@@ -23,11 +28,11 @@ class _Note:
 
 @dataclass
 class Notes:
-    """Collects the numbers of a step, on the device that they are on.
+    """The numbers noted for a step, which stay on their devices.
 
     Attributes:
-        names: those that may be noted. how: what a step has of several: their mean or their sum.
-        across_processes: whether the mean over all processes is taken then.
+        names: the names that may be noted. how: how several numbers of one name in a step are combined.
+        across_processes: whether a step then has the mean over all processes.
     """
 
     names: tuple[str, ...]
@@ -39,12 +44,12 @@ class Notes:
 
     @property
     def in_words(self) -> str:
-        """How several numbers of a step are put together, and of which processes they are."""
+        """How several numbers of a step are combined, and of which processes they are."""
         where = "mean over all processes" if self.across_processes else "of this process"
         return f"{', '.join(self.names) or 'no scalars'}: {self.how} over the micro-batches of a step, {where}"
 
     def add(self, scalars: Mapping[str, Any]) -> None:
-        """Note some numbers; ValueError, and nothing is noted, for a name that is not known or several numbers."""
+        """Note some numbers; ValueError, and none is noted, for an unknown name or more than one number."""
         import torch
 
         new = []
@@ -62,66 +67,71 @@ class Notes:
 
             self._warned = True
             warn(
-                f"{', '.join(scalars)} is recorded of process {dist.get_rank()} of {processes()} alone, while "
-                "gradients are those of all: a bad batch on another one does not show in it. Give record(..., "
-                "across_processes=True) on every process for the mean over all",
+                f"{', '.join(scalars)}: only the values of process {dist.get_rank()} of {processes()} are recorded, "
+                "while gradients are those of all processes, so a bad batch on another process doesn't show. For the "
+                "mean over all, call record(..., across_processes=True) on every process",
                 RecordingWarning,
             )
 
-    def backward_is_over(self) -> None:
-        """Count a backward of the step to come."""
+    def count_backward(self) -> None:
+        """Count a backward that has ended."""
         self._backwards += 1
 
-    def of_the_next_step(self) -> list[_Note]:
-        """Take out what was noted after the last backward, where the loop notes before each backward."""
-        if not any(note.backwards == 0 for note in self._notes):
+    def take_next(self) -> list[_Note]:
+        """Remove and return the notes of the step whose backward begins; empty where the loop notes after backwards."""
+        notes_come_first = any(note.backwards == 0 for note in self._notes)
+        if not notes_come_first:
             return []
         later = [note for note in self._notes if note.backwards == self._backwards]
         self._notes = [note for note in self._notes if note.backwards < self._backwards]
         return later
 
-    def forget_before_the_next_step(self) -> None:
-        """Forget the numbers of gradients that no step has used."""
-        later = self.of_the_next_step()
-        self._begin()
+    def discard_unused(self) -> None:
+        """Discard the numbers of gradients that no step has used, and keep those of the step that begins."""
+        later = self.take_next()
+        self._reset()
         self.put_back(later)
 
     def put_back(self, notes: list[_Note]) -> None:
-        """Note again, for the step that begins, what `of_the_next_step` took out."""
+        """Note for the step that begins what `take_next` returned."""
         self._notes += [_Note(note.name, note.value, 0) for note in notes]
 
     def take(self, device: torch.device) -> dict[str, Any]:
-        """Return the numbers of a step, and have none for the next."""
-        found = {}
+        """Return the combined numbers of a step by name, and begin the next one without any."""
+        combined = {}
         for name in self.names:
             values = [note.value for note in self._notes if note.name == name]
             if len(values) == 1:
-                found[name] = values[0]
+                combined[name] = values[0]
             elif values:
                 total = sum(values[1:], start=values[0])
-                found[name] = total if self.how == "sum" else total / len(values)
-        self._begin()
-        return _mean_over_processes(found, self.names, device) if self.across_processes else found
+                combined[name] = total if self.how == "sum" else total / len(values)
+        self._reset()
+        if not self.across_processes:
+            return combined
+        return _mean_over_processes(combined, self.names, device)
 
-    def _begin(self) -> None:
-        self._notes, self._backwards = [], 0
+    def _reset(self) -> None:
+        self._notes = []
+        self._backwards = 0
 
 
 def processes() -> int:
-    """Return how many processes of torch.distributed there are."""
+    """Return the number of processes of torch.distributed, 1 without it."""
     import torch.distributed as dist
 
     return dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
 
 
-def _mean_over_processes(found: Mapping[str, Any], names: tuple[str, ...], device: torch.device) -> dict[str, Any]:
-    """The mean of each number over all processes; NaN of one that a process did not note."""
+def _mean_over_processes(noted: Mapping[str, Any], names: tuple[str, ...], device: torch.device) -> dict[str, Any]:
+    """Return the mean of each number over all processes; NaN for one that some process did not note."""
     import torch
     import torch.distributed as dist
 
     if processes() == 1 or not names:
-        return dict(found)
+        return dict(noted)
+    # One all-reduce of all names, in the same order on every process: one that noted less must not wait forever.
     nan = torch.tensor(float("nan"))
-    numbers = torch.stack([torch.as_tensor(found.get(name, nan)).to(device, torch.float32) for name in names])
+    numbers = torch.stack([torch.as_tensor(noted.get(name, nan)).to(device, torch.float32) for name in names])
     dist.all_reduce(numbers)
     return dict(zip(names, numbers / processes(), strict=True))

@@ -59,8 +59,8 @@ def record(
     A step that a GradScaler skips because gradients overflowed is recorded as skipped, with its scale and the tensors
     that hold NaN or Inf. So is one that your own code skips, as `if norm.isfinite(): optimizer.step()` does, where its
     gradients hold NaN or Inf: with `before_clip`, once the next backward starts from gradients that are None, or zeroed
-    in place. Where they are finite it may as well be the backward of an evaluation, so it has no row, and a
-    `gl.errors.RecordingWarning` says so once; tell `skip()` of what comes back of a step that is skipped.
+    in place. Where they are finite, it may as well be the backward of an evaluation. So it has no row, and a
+    `gl.errors.RecordingWarning` says so once; where your code skips a step, call `skip()` of what comes back.
 
     Args:
         recorder: takes the steps, from the first step on.
@@ -78,10 +78,10 @@ def record(
         noise_scale: the norms of what each backward adds to .grad as well, on each replica of DistributedDataParallel,
             for `Recorder.noise_scale`: of steps of several micro-batches, or replicas. New gradients are to
             be None, as `zero_grad()` leaves them.
-        notes: what a step has of a number that `note` was given for each of its micro-batches: their "mean", or their
-            "sum", which is right where the loop divides each loss by the number of micro-batches.
+        notes: how the numbers that `note` is given for the micro-batches of a step are combined: their "mean", or
+            their "sum", which is right where the loop divides each loss by the number of micro-batches.
         across_processes: record the mean of such a number over all processes of torch.distributed. Every process
-            then needs a recording and has to note the same names, as this is an all-reduce in each step.
+            then needs a recording and must note the same names, because each step has an all-reduce.
 
     Returns: a `Recording`; its `close()` ends it and returns the recorder. It is a context manager, too. A recorder
         that was attached before goes on with the new one, with a warning.
@@ -172,7 +172,7 @@ class Recording(Attached[Recorder]):
         self.scalars, self._every = notes.names, every
         self._notes = notes
         self._has_closure = False  # while a step runs that calls backward itself
-        self._unapplied = False  # whether it was warned of a gradient that no step used
+        self._warned_of_unused = False  # gradients that no step used
         self._clock = float("nan")
         self.steps = recorder.seen
         self._doubted = False
@@ -273,7 +273,7 @@ class Recording(Attached[Recorder]):
             hook.remove()
         stop_listening(self._optimizer, self)
         if self._hooks and self._found and self._steps.holds_nonfinite(self._found):
-            self._commit(skipped=True)  # the last step, which the loop did not take
+            self._commit(skipped=True)  # the last gradients, which the loop did not use
         self._hooks = []
         self.flush()
         self._leave()
@@ -305,36 +305,35 @@ class Recording(Attached[Recorder]):
         self._counting = self.steps % self.recorder.layout.histogram_every == 0
 
     def _after_backward(self) -> None:
-        self._notes.backward_is_over()
+        self._notes.count_backward()
         self._measure_all()
         self._by_hand = False
 
     def _backward_begins(self, first: Any) -> None:
-        """Settle what was measured if this backward starts anew: no step has used it, and none will.
+        """Settle what was measured before, if this backward starts from new gradients: no step has used it or will.
 
-        `first` has its gradient already, others don't.
+        `first`, the parameter whose gradient is ready first, already has its new gradient; the others don't.
         """
-        if not self._found or self._has_closure or not self._starts_anew(first):
+        if not self._found or self._has_closure or not self._gradients_were_reset(first):
             return
         if self._steps.holds_nonfinite(self._found):
-            kept = self._notes.of_the_next_step()
-            self._commit(skipped=True, is_over=True)
+            kept = self._notes.take_next()
+            self._commit(skipped=True, next_has_begun=True)
             self._notes.put_back(kept)
             return
-        if not self._unapplied:
-            self._unapplied = True
+        if not self._warned_of_unused:
+            self._warned_of_unused = True
             warn(
-                "gradients were measured that no step has used: the next backward started anew without "
-                "optimizer.step() between. They are finite, so they are left out, as those of an evaluation or of "
-                "another model's loss. If your loop skips such steps on purpose, call skip() of the recording where it "
-                "does, or later steps are numbered too low",
+                "no optimizer.step() used some gradients: they were reset before the next backward. They are finite, "
+                "so they are not recorded; they may be those of an evaluation or of another loss. If your loop skips "
+                "steps on purpose, call skip() of the recording there; otherwise later steps are numbered too low",
                 RecordingWarning,
             )
-        self._notes.forget_before_the_next_step()
+        self._notes.discard_unused()
         self._begin()
 
-    def _starts_anew(self, first: Any) -> bool:
-        """Tell whether .grad of the parameters measured has been set to None, or to zeros, since."""
+    def _gradients_were_reset(self, first: Any) -> bool:
+        """Tell whether .grad of the parameters that were measured has been set to None, or to zeros, since."""
         import torch
 
         others = [k for k in self._found if self._parameters[k] is not first]
@@ -350,7 +349,7 @@ class Recording(Attached[Recorder]):
             if grad._version == self._versions.get(k):
                 return False
             values = grad.coalesce().values() if grad.is_sparse else grad
-            if torch.count_nonzero(values):  # waits for a device, but only where somebody changed gradients
+            if torch.count_nonzero(values):  # waits for the device, but only where the loop changed gradients
                 return False
         return True
 
@@ -419,20 +418,21 @@ class Recording(Attached[Recorder]):
 
     def _scaler_unscaled(self, scaler: Any) -> None:
         """`scaler.unscale_(optimizer)` is done."""
-        self._know(scaler)
+        self._adopt_scaler(scaler)
         self._unscaled = True
 
     def _scaler_steps(self, scaler: Any) -> None:
         """`scaler.step(optimizer)` begins."""
-        self._know(scaler)
+        self._adopt_scaler(scaler)
         self._awaited = True
 
-    def _know(self, scaler: Any) -> None:
-        """Take the scale of a scaler that nobody told of off what was measured after backward.
+    def _adopt_scaler(self, scaler: Any) -> None:
+        """Keep a scaler that `record` was not given, and divide what was measured after backward by its scale.
 
-        What is in .grad now is not measured again: a clip may have been there.
+        .grad is not measured again, because gradients may have been clipped since.
         """
-        is_new, self._scaler = self._scaler is None, scaler
+        is_new = self._scaler is None
+        self._scaler = scaler
         scale = scale_of(scaler)
         if not is_new or scale is None or not self._found or self._by_hand or self._measured_scale is not None:
             return
@@ -454,11 +454,12 @@ class Recording(Attached[Recorder]):
             if p.grad is None or k not in self._found:
                 self._measure(k, p, scale)
 
-    def _commit(self, skipped: Any = None, is_over: bool = False) -> None:
-        """One step, of which all is measured; `is_over` if the next one's backward has begun."""
-        now, noted = time.perf_counter(), self._notes.take(self._device)
+    def _commit(self, skipped: Any = None, next_has_begun: bool = False) -> None:
+        """Append a step of which all is measured; `next_has_begun` if the backward of the next one has."""
+        now = time.perf_counter()
+        noted = self._notes.take(self._device)
         numbers = {**noted, "seconds": now - self._clock, "scale": scale_of(self._scaler), "skipped": skipped}
-        if self._micro and not is_over:
+        if self._micro and not next_has_begun:
             numbers |= {} if self._by_hand else self._micro.numbers(numbers["scale"])
             self._micro.begin()
         self._steps.append(self._found, self._counted, {name: x for name, x in numbers.items() if x is not None})

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from gradlab._base.paired import Comparison, holding, paired_difference, t_probability, t_quantile
+from gradlab._base.paired import Comparison, paired_difference, t_probability, t_quantile, which_hold
 
 
 @given(st.floats(0, 1e6), st.integers(1, 200))
@@ -54,8 +54,24 @@ def test_chance_alone_is_seldom_called_a_difference() -> None:
     wrong = 0
     for _ in range(400):
         differences = [paired_difference(*draw.normal(size=(2, 10))) for _ in range(6)]
-        wrong += any(holding(differences))
+        wrong += any(which_hold(differences))
     assert wrong <= 32  # 5% is 20; 32 is 2.7 standard deviations above it
+
+
+def test_chance_alone_seldom_makes_a_best_or_tells_a_pair_apart() -> None:
+    """The leader is chosen by the same runs: single differences from it are found too often, a best one isn't."""
+    draw = np.random.default_rng(0)
+    with_a_best = 0
+    with_a_pair = 0
+    below_the_leader = 0
+    for _ in range(300):
+        runs = Comparison("loss", {name: draw.normal(size=15) for name in "abcdef"})
+        with_a_best += runs.best is not None
+        with_a_pair += bool(runs.pairs_told_apart())
+        below_the_leader += any(runs.differs_from_leader().values())
+    assert with_a_best <= 3
+    assert with_a_pair <= 25  # 5% is 15; 25 is 2.6 standard deviations above it
+    assert 15 < below_the_leader <= 40  # about 8%
 
 
 def test_the_best_of_accuracies_is_the_highest() -> None:

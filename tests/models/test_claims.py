@@ -64,5 +64,5 @@ def test_what_the_shipped_runs_say_of_clips() -> None:
     assert "limit 0.1 (2.08 ± 0.01), limit 0.3 (2.08 ± 0.01), and limit 3 (2.24 ± 0.06) can't be told apart" in tuned
     assert "limit 1 (2.08 ± 0.01) end lower than no limit (3.68 ± 0.25)" in one_rate
     assert "limit 3 (3.58 ± 0.29) can't be told apart from no limit" in one_rate
-    assert "limit 1 at rate 0.4, which fires on 10% of the steps" in how_often
+    assert "limit 1 at rate 0.4 (fires on 10% of the steps)" in how_often
     assert how_often.endswith("can't be told apart: final losses 2.08 ± 0.01, 2.08 ± 0.01, 2.08 ± 0.01.")

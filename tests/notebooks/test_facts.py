@@ -10,7 +10,7 @@ import optax
 import pytest
 
 import gradlab as gl
-from gradlab._base.paired import holding, paired_difference
+from gradlab._base.paired import paired_difference, which_hold
 from gradlab.models import asynchrony, claims
 from gradlab.models.logistic_regression import logistic_regression
 from gradlab.models.word_topics import TOPICS
@@ -100,7 +100,7 @@ def test_what_the_sweep_and_ten_fresh_runs_say_of_limits() -> None:
     assert tuned == {None: 0.14, 3.0: 0.28, 1.0: 0.28, 0.3: 0.8, 0.1: 3.2}
     final = {limit: char_rnn.final_losses(limit, rate) for limit, rate in tuned.items()}
     below = [paired_difference(final[limit], final[None]) for limit in (1.0, 0.3, 0.1)]
-    assert all(holding(below)) and all(difference.mean < 0 for difference in below)
+    assert all(which_hold(below)) and all(difference.mean < 0 for difference in below)
     assert (char_rnn.final_losses(None, 0.4) > 3).sum() == 9 and char_rnn.final_losses(1.0, 0.4).max() < 2.2
     assert "nine of ten runs without a limit end above a loss" in str(gl.labs.clipping.__doc__)
     assert f"{final[None].max():.2f}" == "3.00"

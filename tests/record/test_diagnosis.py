@@ -44,7 +44,7 @@ def test_growing_norms_are_an_explosion_in_every_unit() -> None:
     assert found is not None and large is not None
     assert found.times > 100 and large.times == pytest.approx(found.times, rel=1e-4)
     assert found.after_steps == (108, 119)
-    assert str(found).startswith("the gradient norm explodes: its median grows ")
+    assert str(found).startswith("the gradient norm explodes: its median grows by a factor of ")
 
 
 def test_norms_that_grow_while_the_loss_falls_are_no_explosion() -> None:
@@ -55,7 +55,7 @@ def test_norms_that_grow_while_the_loss_falls_are_no_explosion() -> None:
 def test_a_run_that_is_mostly_nan_says_so_with_its_first_step() -> None:
     said = why_no_limit(sick_runs.diverged())
     assert said.startswith(
-        "72 of 80 steps held NaN or Inf, first step 8, which no limit mends; the gradient norm explodes"
+        "72 of 80 steps held NaN or Inf (first: step 8), which no limit mends; the gradient norm explodes"
     )
 
 
@@ -78,8 +78,8 @@ def test_the_frontier_of_nan_is_the_last_tensor_that_has_it() -> None:
     rec = sick_runs.nan_from_step_51()
     said = frontier(rec.names, rec["nonfinite"][50] > 0)
     assert said == (
-        "In recorded order, everything up to blocks.1.down.bias has NaN or Inf, everything from blocks.2.ln.weight "
-        "on is finite: look at the output of blocks.1.down.bias."
+        "In recorded order, everything up to blocks.1.down.bias has NaN or Inf, and everything from "
+        "blocks.2.ln.weight on is finite: look at the output of blocks.1.down.bias."
     )
 
 
@@ -88,14 +88,14 @@ def test_a_tensor_that_no_gradient_reaches_hides_no_frontier() -> None:
     rec.prepare({name: (2,) for name in ("wte", "unused", "up", "head")})
     bad = np.array([[1, 0, 1, 0]])
     rec.extend({"norm": np.where(bad, np.nan, [[1.0, 0.0, 1.0, 1.0]]), "largest": 1.0 - bad, "nonfinite": bad})
-    assert "everything up to up has NaN or Inf, everything from head on is finite" in frontier_in(rec, 0)
+    assert "everything up to up has NaN or Inf, and everything from head on is finite" in frontier_in(rec, 0)
 
 
 def test_a_frontier_is_not_made_up() -> None:
     names = ["b", "a", "d", "c"]
     assert frontier(names, np.array([False, True, False, False])) == ""
     assert frontier(names, np.array([True, True, True, True])).startswith("Every tensor has it")
-    assert "isn't that of the forward pass" in frontier(names, np.array([True, False, True, False]))
+    assert "weren't recorded in the order of the forward pass" in frontier(names, np.array([True, False, True, False]))
     said = frontier(sorted(names), np.array([True, True, False, False]))
     assert "Names are in alphabetical order: if that is the order of the forward pass" in said
 
@@ -103,13 +103,13 @@ def test_a_frontier_is_not_made_up() -> None:
 def test_a_bad_batch_is_told_from_a_bad_layer() -> None:
     batch, layer = peak(sick_runs.bad_batch()), peak(sick_runs.bad_layer())
     assert batch is not None and batch.step == 70 and batch.rises_everywhere and batch.jumps
-    assert "There all 18 tensors rise, " in str(batch) and "so it isn't one layer; wte.weight has " in str(batch)
-    assert "The loss there is 5.43, after " in str(batch)
+    assert "There, all 18 tensors have " in str(batch) and "so it isn't one layer; wte.weight has " in str(batch)
+    assert "The loss there is 5.43, 2.38 in the step before, 2.46 in the step after." in str(batch)
     assert "It lasts one step, then the norm is back to its usual size: look at the examples of that batch" in str(
         batch
     )
     assert layer is not None and layer.step == 70 and not layer.jumps
-    assert "There only blocks.1.up.weight (" in str(layer) and "of 18 tensors rises: look at that layer" in str(layer)
+    assert "There, only blocks.1.up.weight (" in str(layer) and "of 18 tensors rises: look at that layer" in str(layer)
 
 
 def test_a_peak_of_merged_buckets_gives_the_least_share() -> None:

@@ -63,7 +63,7 @@ def test_a_loss_that_is_logged_now_and_then_is_no_nan() -> None:
     gradients = np.r_[np.ones(95), np.full(5, np.nan)]
     said = str(course(losses, gradients))
     assert said.startswith("The loss falls from 4 to 1.27")
-    assert said.endswith("In 90 of 100 steps no loss is known: it was NaN, or not recorded.")
+    assert said.endswith("In 90 of 100 steps no loss is known: it was either NaN or not recorded.")
 
 
 def test_a_loss_that_comes_back_does_not_fall() -> None:

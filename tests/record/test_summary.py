@@ -98,7 +98,7 @@ def test_parts_add_up_to_the_whole_norm_of_the_buckets_asked_about() -> None:
 def test_shares_of_a_run_with_nan_are_of_its_finite_steps() -> None:
     summary = sick_runs.nan_from_step_51().summary()
     assert "it fires on 10.0% of 50 finite steps and leaves the others alone" in summary.reason
-    assert "30 steps held NaN or Inf, first step 50" in summary.reason
+    assert "30 steps held NaN or Inf (first: step 50)" in summary.reason
     norms = sick_runs.nan_from_step_51().every_step("global_norm")[:50]
     assert summary.fired == pytest.approx([(norms > limit).mean() for limit in summary.limits])
     assert max(max(shares) for shares in summary.fired_by_tensor.values()) < 0.5
@@ -107,7 +107,7 @@ def test_shares_of_a_run_with_nan_are_of_its_finite_steps() -> None:
 @pytest.mark.parametrize("run", [sick_runs.diverged, sick_runs.exploding])
 def test_no_limit_is_suggested_for_a_sick_run(run: Any) -> None:
     summary = run().summary()
-    assert summary.suggested is None and summary.reason.startswith("no limit is suggested: ")
+    assert summary.suggested is None and summary.reason.startswith("no limit is suggested, because ")
     assert "explodes" in summary.reason and summary.reason.endswith("find out why first")
     assert summary.reason in str(summary) and "leaves the others alone" not in str(summary)
 

@@ -115,7 +115,7 @@ def test_one_factor_of_all_tensors_is_said_once() -> None:
 
 def test_tensors_without_a_gradient_are_named_by_layer_and_not_as_0_times() -> None:
     said = tensors_of(sick_runs.healthy(), sick_runs.dead_block())
-    assert said == "blocks.1 (5 tensors) has no gradient in wrong, and one in fine."
+    assert said == "blocks.1 (5 tensors) has no gradient in wrong, but has one in fine."
 
 
 def test_a_run_that_ends_in_nan_is_marked_in_the_table_and_its_shares_are_of_finite_steps() -> None:

@@ -54,14 +54,15 @@ def test_shares_are_of_finite_steps_and_the_others_are_named() -> None:
 def test_no_limit_is_suggested_for_a_sick_run() -> None:
     diverged, exploding = sick_runs.diverged(), sick_runs.exploding()
     said = limits(Run(diverged, None, 0))
-    assert said.sentence.startswith("No limit is suggested: 72 of 80 steps held NaN or Inf, first step 8")
+    assert said.sentence.startswith("No limit is suggested, because 72 of 80 steps held NaN or Inf (first: step 8)")
     assert "Look for the first step that did" in said.body()
-    assert limits(Run(exploding, None, 0)).sentence.startswith("No limit is suggested: the gradient norm explodes: ")
+    sentence = limits(Run(exploding, None, 0)).sentence
+    assert sentence.startswith("No limit is suggested, because the gradient norm explodes: ")
     for rec in (diverged, exploding):
         assert other_limit(Run(rec, None, 0)) is None and by_layer(Run(rec, None, 0)) is None
         said = limits(Run(rec, 1.0, 0))
         assert said.sentence.startswith("Your limit 1 on the global norm fires on 100% of ")
-        assert "No limit is suggested: " in said.sentence and "leaves the others alone" not in said.body()
+        assert "No limit is suggested, because " in said.sentence and "leaves the others alone" not in said.body()
 
 
 RULES = {

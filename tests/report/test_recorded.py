@@ -75,7 +75,7 @@ def test_a_run_that_ends_in_nan_does_not_fall() -> None:
     assert "The loss is NaN from step 51 on, in 29 of 80 steps. Before that it falls from " in said["course"]
     assert said["nonfinite"] == (
         "30 of 80 steps held NaN or Inf, first in step 50 in 12 of 18 tensors. In recorded order, everything up to "
-        "blocks.1.down.bias has NaN or Inf, everything from blocks.2.ln.weight on is finite: look at the output of "
+        "blocks.1.down.bias has NaN or Inf, and everything from blocks.2.ln.weight on is finite: look at the output of "
         "blocks.1.down.bias."
     )
     assert list(said)[:3] == ["recorded", "course", "nonfinite"], "what is wrong comes first"
@@ -83,8 +83,8 @@ def test_a_run_that_ends_in_nan_does_not_fall() -> None:
 
 def test_a_bad_batch_and_a_bad_layer_are_told_apart_beside_the_largest_norm() -> None:
     batch, layer = said_of(sick_runs.bad_batch())["course"], said_of(sick_runs.bad_layer())["course"]
-    assert "at step 70. There all 18 tensors rise, " in batch and "The loss there is 5.43, after " in batch
-    assert "at step 70. There only blocks.1.up.weight (" in layer and "look at the examples" not in layer
+    assert "at step 70. There, all 18 tensors have " in batch and " in the step before, " in batch
+    assert "at step 70. There, only blocks.1.up.weight (" in layer and "look at the examples" not in layer
 
 
 def test_tensors_that_no_gradient_reaches_or_that_have_all_of_the_norm_are_named() -> None:

@@ -40,7 +40,7 @@ def test_the_report_says_what_was_skipped_and_not_that_nothing_overflowed() -> N
         "The loss scale went from 65,536 to 4,096, with 4,096 the least."
     )
     assert sentences["nonfinite"] == "None of the 96 steps that were taken held NaN or Inf."
-    assert "of 96 steps that were taken, 4 were not" in sentences["limits"]
+    assert "of 96 steps that were taken, while 4 were skipped" in sentences["limits"]
     assert sentences["recorded"].startswith("100 steps (4 of them skipped) of 2 tensors")
     page = gl.Report(rec, labs=False).html()
     assert all(f">{x}</t" in page for x in ("77", "8,192", "b"))

@@ -258,7 +258,10 @@ def test_a_noted_loss_is_of_its_process_or_the_mean_over_all(both: list[dict[str
         assert not across["warned"]
         assert not np.allclose(own["loss"], own["whole"], rtol=1e-2)
         (message,) = own["warned"]
-        assert f"loss is recorded of process {rank} of 2 alone" in message and "across_processes=True" in message
+        assert (
+            f"loss: only the values of process {rank} of 2 are recorded" in message
+            and "across_processes=True" in message
+        )
 
 
 def test_a_step_that_all_processes_leave_out_is_a_skipped_row(both: list[dict[str, dict[str, Any]]]) -> None:
