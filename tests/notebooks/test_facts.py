@@ -375,13 +375,13 @@ def test_how_many_gradients_to_wait_for() -> None:
     says(
         "05",
         "so the rate was tuned for each $k$, as in the paper: on 15 runs, and the curves are those of 15 others",
-        "How many backup workers pay for themselves, and from where on is the line flat? What gets worse below 6",
+        "How many backup workers pay for themselves, and from where on is the line flat? What gets worse below 11",
         "Make a round take at most 55% as long as with all 16. Is training that much faster, too?",
     )
     assert len(spare_workers.TUNING_SEEDS) == len(spare_workers.FRESH_SEEDS) == 15
     runs = asynchrony.compare_backup()
-    assert all(runs.mean(f"{k}") > runs.mean(f"{k + 1}") for k in range(2, 6))
-    assert all(runs.better("12", f"{k}") for k in range(2, 7))
+    assert all(runs.mean(f"{k}") > runs.mean(f"{k + 1}") for k in range(2, 11))
+    assert runs.level_with_best == ("11", "12", "13", "14")  # flat; worse below
     rounds = asynchrony.measured_rounds()
     assert (np.diff(rounds) > 0).all()  # fewer gradients, shorter rounds
     assert gl.labs.backup_workers(aggregate=14, target="half_round").description.met
