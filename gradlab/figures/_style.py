@@ -94,15 +94,26 @@ class _LogTicks(LogLocator):
         return super().tick_values(vmin, vmax)
 
 
+_MOST_DECADES = 8  # with a tick each: more are written into one another on a low panel
+
+
 def _is_decade(value: float) -> bool:
     return 0 < value < math.inf and math.log10(value).is_integer()
 
 
 def _decades(low: float, high: float) -> list[float]:
-    """Ticks from end to end: one for each decade, or for every second one of many."""
-    first, last = round(math.log10(low)), round(math.log10(high))
-    step = 2 if (last - first) % 2 == 0 and last - first > 5 else 1
-    return [10.0**power for power in range(first, last + 1, step)]
+    """Ticks from end to end: one for each decade, or for every second or third one of many."""
+    first = round(math.log10(low))
+    last = round(math.log10(high))
+    decades = last - first
+    step = 1
+    if decades > 5 and decades % 2 == 0:
+        step = 2
+    if decades / step > _MOST_DECADES:
+        step = math.ceil(decades / _MOST_DECADES)
+    # The last tick names the end, so one that would be written into it is left out.
+    powers = [*range(first, last - step + 1, step), last]
+    return [10.0**power for power in powers]
 
 
 def log_ticks(axis: Any, lowest: float = 0.0, highest: float = math.inf) -> None:

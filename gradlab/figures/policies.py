@@ -99,7 +99,7 @@ class _LossPanel:
     """Losses on a log axis, a row for each policy, and its median and rate at the right edge."""
 
     def __init__(self, axes: Any, names: Sequence[str]) -> None:
-        self.axes = tidy(axes, "", "held-out loss. Blue: runs at own rates,\norange: one run at the common rate", "")
+        self.axes = tidy(axes, "", "held-out loss. Blue: median, quartiles\nat own rates; orange: one run each", "")
         count = len(names)
         axes.set(xscale="log", xlim=(LOWEST / 1.05, HIGHEST * 1.05), ylim=(count - 0.5, -0.5))
         axes.set_yticks(range(count), names)

@@ -126,6 +126,7 @@ class StalenessView:
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: two columns or one."""
+        self._is_narrow = narrow
         self.figure.set_size_inches(*((NARROW, 10.6) if narrow else (WIDE, _HEIGHT)))
         grid = GridSpec(4, 1, self.figure) if narrow else GridSpec(2, 2, self.figure, width_ratios=(1.5, 1))
         places = [grid[k] for k in range(4)] if narrow else [grid[0, 0], grid[1, 0], grid[0, 1], grid[1, 1]]
@@ -220,4 +221,5 @@ class StalenessView:
         self._accepts.set_text(f"Limit {shown.limit} accepts {whole_percent(1 - lost)}")
         known = bool(np.isfinite(shown.agreement))
         self._apart.set_data(([shown.lag], [shown.agreement]) if known else ((), ()))
-        self._agrees.set_text(f"Agreement {counted(shown.lag, 'update')} apart: {shown.agreement_words}")
+        apart = str(shown.lag) if self._is_narrow else f"Agreement {counted(shown.lag, 'update')}"
+        self._agrees.set_text(f"{apart} apart: {shown.agreement_words}")

@@ -50,6 +50,7 @@ class Target:
     def said(self, trace: Any) -> tuple[bool, str]:
         """A flag, true once it is reached, and the target and its state in one line."""
         reached, now = self.measure(trace)
+        reached = bool(reached)  # NumPy's own booleans can't be sent to a browser
         return reached, f"Target: {self.text}. {now}: {'reached' if reached else 'not yet'}."
 
 

@@ -144,10 +144,13 @@ class FigureState:
     def _seen(self, kind: str, ratio: float, dark: bool) -> dict[str, Any]:
         """Say what a picture shows, and where; the colors are those of the frames so far."""
         items, scene = self.settled().items, self.scene
+        named = None
+        if items is not None:  # not `if items`: there may be none of them
+            named = {"name": items.name, "columns": list(items.values), "names": list(items.names)}
         return {
             "kind": kind, "ratio": ratio, "dark": dark, "narrow": self.narrow, "size": scene.size,
             "areas": [scene.area(drag) for drag in self.drags], "panels": scene.panels(),
-            "items": items and {"name": items.name, "columns": list(items.values), "names": list(items.names)},
+            "items": named,
             "zoomed": scene.zoomed, **self.now(),
         }  # fmt: skip
 

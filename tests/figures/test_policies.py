@@ -20,6 +20,7 @@ def test_a_row_has_the_middle_half_and_the_median_of_its_own_runs_and_one_run() 
     by_gradients, by_time = drawn().losses
     assert by_gradients.spread.get_path().vertices[:2, 0].tolist() == [0.5, 0.8]
     assert by_gradients.median.get_xdata().tolist() == [0.6, 0.6]
+    assert "Blue: median, quartiles" in by_gradients.axes.get_xlabel()
     assert by_gradients.single.get_xdata().tolist() == [1.2, 1.2]
     assert by_time.median.get_xdata().tolist() == [0.9, 0.9]
     assert by_time.title.get_text() == "After 27 gradient times"

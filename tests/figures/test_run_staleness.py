@@ -58,3 +58,6 @@ def test_the_title_says_how_gradients_at_the_mean_agree_with_its_interval() -> N
     assert view._agrees.get_text() == "Agreement 2 updates apart: 0.50 (0.40 to 0.60)"
     assert view.seconds.get_title(loc="left") == "Median step: 2 ms"
     assert view._apart.get_xdata() == [2]
+    view.arrange(narrow=True)
+    view.draw(Stale(shares, shares, 1.8, 3, np.array([3]), np.array([1.0]), 2, 0.5, "0.50 (0.40 to 0.60)"))
+    assert view._agrees.get_text() == "2 apart: 0.50 (0.40 to 0.60)", "short enough for a phone"

@@ -96,5 +96,8 @@ def test_a_log_axis_has_ticks_at_the_ends_at_which_values_beyond_stand() -> None
     axes.set(yscale="log", ylim=(0.5e-4, 2e6))
     _style.log_ticks(axes.yaxis, 1e-4, 1e6)
     assert list(axes.get_yticks()) == [1e-4, 1e-2, 1, 100, 1e4, 1e6]
+    axes.set_ylim(0.5e-9, 8e4)
+    _style.log_ticks(axes.yaxis, 1e-9, 1e4)  # so many decades that a tick for each would be unreadable
+    assert np.round(np.log10(axes.get_yticks())).tolist() == [-9, -7, -5, -3, -1, 1, 4]
     axes.set_ylim(1, 50)  # somebody looks closer
     assert set(axes.get_yticks()) >= {1, 2, 5, 10, 20, 50}

@@ -110,3 +110,13 @@ def test_every_pair_of_runs_can_be_looked_at(runs: Any) -> None:
     lab = gl.labs.compare(*runs)
     shown(lab)
     assert "nan" not in lab.description.summary.lower()
+
+
+def test_runs_without_a_tensor_in_common_can_be_saved(tmp_path: Path) -> None:
+    runs = [gl.Recorder(steps=4), gl.Recorder(steps=4)]
+    for rec, name in zip(runs, ("a", "b"), strict=True):
+        for norm in (1.0, 2.0, 4.0):
+            rec.record({name: np.float32([norm])})
+    page = tmp_path / "apart.html"
+    gl.labs.compare(*runs).save(page)
+    assert "gl-saved" in page.read_text("utf-8")

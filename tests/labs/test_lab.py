@@ -2,6 +2,7 @@
 
 import csv
 import functools
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -72,6 +73,13 @@ def test_every_control_changes_params_and_words_and_every_menu_the_picture(make:
             pytest.fail(f"no setting of {control.name} shows in the picture")
         lab.set(**{control.name: control.value})
         assert (lab.live.frame(), lab.params) == before, f"{control.name} does not come back"
+
+
+@every_lab
+def test_what_a_browser_is_told_of_a_target_is_json(make: Any) -> None:
+    for target in make.targets:
+        words = make(target=target).description.words()
+        assert json.loads(json.dumps(words))["goal"].startswith("Target: ")
 
 
 def test_a_first_look_sees_at_most_four_controls_and_one_that_plays() -> None:

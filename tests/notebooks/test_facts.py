@@ -87,6 +87,7 @@ def test_what_the_sweep_and_ten_fresh_runs_say_of_limits() -> None:
         "and 3.2 with limit 0.1.",
         "With the larger rates, limits 1, 0.3 and 0.1 end lower than no limit.",
         "At rate 0.4, nine of ten runs without a limit end above a loss of 3, and all with limit 1 below 2.2.",
+        "with the seeds of the sweep, one of ten with limit 1 was spoiled.",
         "Without a limit, the worst of ten runs ends at 3.00 even at the rate chosen for it.",
         "With limits 1, 0.3 and 0.1, none ends above 2.17.",
         "rate times limit:** 0.24 to 0.32 for limits 0.1, 0.3 and 1",
@@ -102,6 +103,7 @@ def test_what_the_sweep_and_ten_fresh_runs_say_of_limits() -> None:
     below = [paired_difference(final[limit], final[None]) for limit in (1.0, 0.3, 0.1)]
     assert all(which_hold(below)) and all(difference.mean < 0 for difference in below)
     assert (char_rnn.final_losses(None, 0.4) > 3).sum() == 9 and char_rnn.final_losses(1.0, 0.4).max() < 2.2
+    assert sum(loss > 3 for loss in char_rnn.sweep_losses(1.0)[0.4]) == 1
     assert "nine of ten runs without a limit end above a loss" in str(gl.labs.clipping.__doc__)
     assert f"{final[None].max():.2f}" == "3.00"
     assert f"{max(final[limit].max() for limit in (1.0, 0.3, 0.1)):.2f}" == "2.17"
@@ -375,13 +377,13 @@ def test_how_many_gradients_to_wait_for() -> None:
     says(
         "05",
         "so the rate was tuned for each $k$, as in the paper: on 15 runs, and the curves are those of 15 others",
-        "How many backup workers pay for themselves, and from where on is the line flat? What gets worse below 6",
+        "How many backup workers pay for themselves, and from where on is the line flat? What gets worse below 11",
         "Make a round take at most 55% as long as with all 16. Is training that much faster, too?",
     )
     assert len(spare_workers.TUNING_SEEDS) == len(spare_workers.FRESH_SEEDS) == 15
     runs = asynchrony.compare_backup()
-    assert all(runs.mean(f"{k}") > runs.mean(f"{k + 1}") for k in range(2, 6))
-    assert all(runs.better("12", f"{k}") for k in range(2, 7))
+    assert all(runs.mean(f"{k}") > runs.mean(f"{k + 1}") for k in range(2, 11))
+    assert runs.level_with_best == ("11", "12", "13", "14")  # flat; worse below
     rounds = asynchrony.measured_rounds()
     assert (np.diff(rounds) > 0).all()  # fewer gradients, shorter rounds
     assert gl.labs.backup_workers(aggregate=14, target="half_round").description.met
