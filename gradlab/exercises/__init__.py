@@ -58,7 +58,7 @@ def choose(name: str, answer: str | None = None) -> Buttons:
     Raises: ValueError: no multiple-choice exercise of that name, or no such letter.
 
     >>> choose("clipping.direction")
-    How far does clipping by global norm turn a step? Press (a), (b) or (c).
+    How far does clipping by global norm turn a gradient? Press (a), (b) or (c).
     """
     question = EXERCISES.get(name)
     if not isinstance(question, Choice):

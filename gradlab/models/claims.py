@@ -62,21 +62,29 @@ def _tuned_clips() -> Comparison:
 def _write_tuned_clips(runs: Comparison) -> str:
     """Say whose mean is lowest where each has a rate of its own, and of whom that can't be said.
 
-    Single spoiled runs make a mean unsure, so it is also said who ends higher in every single seed.
+    Single spoiled runs make a mean unsure. A limit that ended higher in every seed isn't called level with the leader
+    for that: it is named by itself.
     """
+    leader = runs.leader
     level = runs.level_with_best
-    told = tuple(name for name in runs.values if name not in level)
-    always = tuple(name for name in level if name != runs.leader and _is_higher_in_every_seed(runs, name))
+    uneven = tuple(name for name in level if name != leader and _is_higher_in_every_seed(runs, name))
+    alike = tuple(name for name in level if name not in uneven)
+    higher = tuple(name for name in runs.values if name not in level)
+
     sentence = f"In {runs.seeds} runs of each, at the rate that a sweep chose for it, "
     if len(level) == 1:
         sentence += f"{_with_means(runs, level)} ends lowest"
+    elif len(alike) == 1:
+        sentence += f"the mean of {_with_means(runs, alike)} is lowest"
     else:
-        sentence += f"the means of {_with_means(runs, level)} can't be told apart"
-    if told:
-        verb = "ends" if len(told) == 1 else "end"
-        sentence += f"; {_with_means(runs, told)} {verb} higher than {runs.leader}"
-    if always:
-        sentence += f". In every single seed, {listed(always)} ended higher than {runs.leader}"
+        sentence += f"the means of {_with_means(runs, alike)} can't be told apart"
+    if higher:
+        verb = "ends" if len(higher) == 1 else "end"
+        sentence += f"; {_with_means(runs, higher)} {verb} higher than {leader}"
+    if uneven:
+        named = _with_means(runs, uneven)
+        sentence += f". {named[0].upper()}{named[1:]} ended higher than {leader} in all {runs.seeds} seeds, but by "
+        sentence += "amounts too uneven for the test of means"
     return sentence + "."
 
 
@@ -114,35 +122,36 @@ def _write_clips_at_one_rate(runs: Comparison) -> str:
     return f"In {runs.seeds} runs of each at one rate, {char_rnn.ONE_RATE:g}, {'; '.join(parts)}."
 
 
+_SELDOM_AND_OFTEN = (1.0, 0.3, 0.1)  # limits
+
+
 def _shares_fired() -> dict[str, float]:
-    """Return on what share of the steps of a recorded run a limit fired, by limit and rate."""
-    rare, often = char_rnn.shipped()[1.0], char_rnn.tuned()
-    runs = {(1.0, char_rnn.ONE_RATE): rare, **{(limit, char_rnn.TUNED[limit]): often[limit] for limit in (0.3, 0.1)}}
+    """Return on what share of the steps of a recorded run a limit fired, each at the rate chosen for it."""
+    runs = char_rnn.tuned()
     return {
-        f"limit {limit:g} at rate {rate:g}": rec.what_if(clip_global_norm=limit).fraction_fired
-        for (limit, rate), rec in runs.items()
+        f"limit {limit:g} at rate {char_rnn.TUNED[limit]:g}": runs[limit].what_if(clip_global_norm=limit).fraction_fired
+        for limit in _SELDOM_AND_OFTEN
     }
 
 
 def _seldom_and_often() -> Comparison:
-    """Return the final losses of a limit that fires on few steps and of two that fire on nearly all."""
-    settings = ((1.0, char_rnn.ONE_RATE), (0.3, char_rnn.TUNED[0.3]), (0.1, char_rnn.TUNED[0.1]))
-    losses = [char_rnn.final_losses(limit, rate) for limit, rate in settings]
+    """Return the final losses of a limit that fires on few steps and of two that fire on all."""
+    losses = [char_rnn.final_losses(limit, char_rnn.TUNED[limit]) for limit in _SELDOM_AND_OFTEN]
     return Comparison("final loss", dict(zip(_shares_fired(), losses, strict=True)))
 
 
 def _write_seldom_and_often(runs: Comparison) -> str:
-    """Say whether the share of steps on which a limit fires tells how well it does."""
+    """Say which of the limits end lower, and on what share of the steps each fires."""
     fired = _shares_fired()
-    named = {name: f"{name}, which fires on {percent(fired[name])} of the steps of a run" for name in runs.values}
+    named = {name: f"{name} (fires on {percent(fired[name])} of the steps of a run)" for name in runs.values}
     level = runs.level_with_best
     start = f"In {runs.seeds} runs of each, "
     if len(level) == len(runs.values):
         means = ", ".join(f"{runs.mean(name):.2f} ± {runs.standard_error(name):.2f}" for name in level)
-        return f"{start}{listed(tuple(named.values()))}, can't be told apart: final losses {means}."
-    told = tuple(name for name in runs.values if name not in level)
+        return f"{start}{listed(tuple(named.values()))} can't be told apart: final losses {means}."
     lower = listed(tuple(named[name] for name in level))
-    return f"{start}{lower}, end{'s' * (len(level) == 1)} lower than {listed(told)}."
+    higher = listed(tuple(named[name] for name in runs.values if name not in level))
+    return f"{start}{lower} end{'s' * (len(level) == 1)} lower than {higher}."
 
 
 def write_policies(runs: Comparison) -> str:
