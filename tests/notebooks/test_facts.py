@@ -14,6 +14,7 @@ from gradlab._base.paired import holding, paired_difference
 from gradlab.models import asynchrony, claims
 from gradlab.models.logistic_regression import logistic_regression
 from gradlab.models.word_topics import TOPICS
+from gradlab.record import held_back
 from gradlab.workers import policy_study, spare_workers, studies
 from gradlab.workers.problems import shipped as lines_of_the_reader
 from gradlab.workers.simulated import decide
@@ -521,7 +522,10 @@ def test_where_two_runs_part() -> None:
 def test_what_is_said_of_the_run_of_the_reader() -> None:
     says(
         "07",
-        "A few such entries are usual in a healthy run: here 12 of 99 at the end.",
+        "This run has 12 of 99 at the end. Our rule, set on a few runs,",
+        "a quarter or more of at least 20 countable entries are held back",
+        "neither of the two tensors that can be judged is in trouble. `hidden2/b` (6 of 13) and `readout/w` (5 of 13) "
+        "reach a quarter, but have too few entries to judge.",
         "Most of the others belong to dead units of `hidden2`.",
         "in every second step `recorder.probe` took the gradient of another batch",
     )
@@ -529,8 +533,49 @@ def test_what_is_said_of_the_run_of_the_reader() -> None:
     found = run.held_back()
     assert (int(found.held.sum()), found.countable) == (12, 99)
     assert not found.in_trouble.any()
+    assert (held_back.TROUBLE, held_back.JUDGED) == (0.25, 20)
+    assert found.is_judged.sum() == 2
+    counts = zip(found.names, found.held_by_tensor, found.countable_by_tensor, strict=True)
+    reached = {name: (held, countable) for name, held, countable in counts if held >= countable / 4}
+    assert reached == {"hidden2/b": (6, 13), "readout/w": (5, 13)}
+    assert found.is_dense[[found.names.index(name) for name in reached]].all()
     assert found.named(found.never) == ("embed[0, 0]",)
     # A dead unit has no gradient in its bias, in the column before it, and in the row after it.
     of_dead_units = [name for name in found.named(found.no_gradient) if name.startswith(("hidden2/", "readout/w"))]
     assert len(of_dead_units) > found.no_gradient.sum() / 2
     assert run.probe_products()[0].tolist() == list(range(0, 512, 2))
+
+
+def test_how_much_of_the_runs_gradients_is_noise_of_the_batch() -> None:
+    says("07", "in this run about four fifths of their squared norm is noise of the batch")
+    run = gl.reader_run.shipped()
+    steps, products = run.probe_products()
+    squares = run.every_step("global_norm")[steps].astype(float) ** 2
+    signal = products[:, 0].sum() / squares.sum()  # a probe times a gradient of the same weights
+    assert 1 - signal == pytest.approx(0.8, abs=0.03)
+
+
+def test_which_lags_agree_and_which_oppose() -> None:
+    says(
+        "07",
+        "For which lags, in updates, is the whole interval above 0? For which is it below 0? Which intervals contain 0",
+    )
+    found = gl.reader_run.shipped().agreement()
+    lags = found.lags[1:]
+    assert lags[found.low[1:] > 0].tolist() == [1, 2, 3]
+    below = lags[found.high[1:] < 0].tolist()
+    assert {6, 11} <= set(below)
+    assert len(below) + 3 < len(lags)
+
+
+def test_a_norm_after_the_clip_is_the_limit_only_where_it_fired() -> None:
+    says(
+        "07",
+        "A norm logged after the clip is never above the limit, and equal to it, up to rounding, wherever it fired.",
+    )
+    norms = gl.char_rnn.shipped()[1.0].global_norm
+    after = gl.char_rnn.shipped()[1.0].what_if(clip_global_norm=1.0).norm_after
+    fired = norms > 1
+    assert 0 < fired.sum() < len(norms)
+    np.testing.assert_allclose(after[fired], 1.0, rtol=1e-6)
+    assert (after[~fired] <= 1.0).all() and after[~fired].min() < 0.5
