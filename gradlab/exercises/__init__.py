@@ -33,7 +33,7 @@ def check(name: str, answer: Any) -> Feedback:
     Raises: ValueError: no exercise of that name.
 
     >>> check("clipping.direction", "b")
-    Right. One factor for all tensors: the step gets shorter and keeps its direction.
+    Right. One factor for all tensors: the gradient keeps its direction. With momentum, the step can still turn.
     >>> check("clipping.by_norm", lambda t, limit: t.clip(-limit, limit)).right
     False
     """

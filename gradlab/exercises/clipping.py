@@ -22,8 +22,7 @@ direction = Choice(
     ),
     b=(
         True,
-        "One factor for all tensors: the gradient gets shorter and keeps its direction. With momentum, the step can "
-        "still turn.",
+        "One factor for all tensors: the gradient keeps its direction. With momentum, the step can still turn.",
     ),
     c=(False, "The turn does not grow with the norm. How many different factors does the clip use?"),
 )

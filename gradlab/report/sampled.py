@@ -46,8 +46,8 @@ _MEASURE = (
     "would leave it: R = root(8 (a_T - a_7T/8) / a_T), with a the sum of its squared gradients. No factor on the loss "
     "changes R. A tensor is called in trouble where a quarter or more of at least 20 countable entries are held back, "
     "and most steps give them gradients. These thresholds were set on a few runs; a tensor with fewer entries isn't "
-    "judged. All of this is Adagrad on these gradients, whatever optimizer the run was trained with; a run trained with "
-    "Adagrad would have had others."
+    "judged. All of this is Adagrad on these gradients, whatever optimizer the run was trained with; a run trained "
+    "with Adagrad would have had others."
 )
 
 
