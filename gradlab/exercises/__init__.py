@@ -33,7 +33,7 @@ def check(name: str, answer: Any) -> Feedback:
     Raises: ValueError: no exercise of that name.
 
     >>> check("clipping.direction", "b")
-    Right. One factor for all tensors: the step gets shorter and keeps its direction.
+    Right. One factor for all tensors: the gradient keeps its direction. With momentum, the step can still turn.
     >>> check("clipping.by_norm", lambda t, limit: t.clip(-limit, limit)).right
     False
     """
@@ -58,7 +58,7 @@ def choose(name: str, answer: str | None = None) -> Buttons:
     Raises: ValueError: no multiple-choice exercise of that name, or no such letter.
 
     >>> choose("clipping.direction")
-    How far does clipping by global norm turn a step? Press (a), (b) or (c).
+    How far does clipping by global norm turn a gradient? Press (a), (b) or (c).
     """
     question = EXERCISES.get(name)
     if not isinstance(question, Choice):

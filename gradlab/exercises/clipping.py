@@ -15,12 +15,15 @@ from .prediction import Prediction
 from .questions import Choice, Coded, Feedback, Judged, norm_of
 
 direction = Choice(
-    "How far does clipping by global norm turn a step?",
+    "How far does clipping by global norm turn a gradient?",
     a=(
         False,
-        "A limit per tensor shrinks some and not others, which turns the step. This limit is common to all.",
+        "A limit per tensor shrinks some and not others, which turns the gradient. This limit is common to all.",
     ),
-    b=(True, "One factor for all tensors: the step gets shorter and keeps its direction."),
+    b=(
+        True,
+        "One factor for all tensors: the gradient keeps its direction. With momentum, the step can still turn.",
+    ),
     c=(False, "The turn does not grow with the norm. How many different factors does the clip use?"),
 )
 
@@ -124,11 +127,11 @@ by_global_norm = Coded(
         (lambda tensors, limit: [t / norm_of(tensors) * min(norm_of(tensors), limit) for t in tensors], _ZERO),
         (
             lambda tensors, limit: [clip_by_value(t, -limit, limit) for t in tensors],
-            "That clips every entry by itself, and the step turns. Which one norm belongs to all of them?",
+            "That clips every entry by itself, and the gradient turns. Which one norm belongs to all?",
         ),
         (
             lambda tensors, limit: [clip_by_norm(t, limit) for t in tensors],
-            "That gives every tensor a limit of its own, and the step turns. Which one norm belongs to all of them?",
+            "That gives every tensor a limit of its own, and the gradient turns. Which one norm belongs to all?",
         ),
         (
             lambda tensors, limit: [t * limit / sum(norm_of([u]) for u in tensors) for t in tensors],
@@ -144,7 +147,7 @@ by_global_norm = Coded(
         ),
         (
             lambda tensors, limit: [clip_by_norm(t, limit / np.sqrt(len(tensors))) for t in tensors],
-            "That gives every tensor an equal share of the limit, and the step turns. One factor fits all of them.",
+            "That gives every tensor an equal share of the limit, and the gradient turns. One factor fits all of them.",
         ),
         (
             lambda tensors, limit: clip_by_norm(np.concatenate([np.ravel(t) for t in tensors]), limit),

@@ -64,7 +64,8 @@ def _one_run_only(trace: Answer) -> tuple[bool, str]:
 class compare(Lab):
     """Put recorded runs on the same axes: see where they part, and how often one limit fires on each.
 
-    At a glance: Two runs go apart after a few steps, and a limit that clips one all the time leaves the other alone.
+    At a glance: Two runs go apart after a few steps. A limit fires on nearly every step of one and on a tenth of the
+    other's.
 
     Norms and losses of 2 to 6 runs, thin lines for each step and thick ones for the median around it; a dotted line at
     the first step where runs differ; the share of each run's own steps on which the limit fires; and the tensors that

@@ -63,20 +63,28 @@ def _tuned_clips() -> Comparison:
 def _write_tuned_clips(runs: Comparison) -> str:
     """Say which mean is lowest where each contestant has a rate of its own, and which ones can't be told from it.
 
-    One spoiled run makes a mean unsure, so the sentence also names the contestants that end higher in every seed.
+    Single spoiled runs make a mean unsure. A limit that ended higher in every seed isn't called level with the leader
+    for that: it is named by itself.
     """
+    leader = runs.leader
     level = runs.level_with_best
-    apart = tuple(name for name in runs.values if name not in level)
-    always = tuple(name for name in level if name != runs.leader and _is_higher_in_every_seed(runs, name))
+    uneven = tuple(name for name in level if name != leader and _is_higher_in_every_seed(runs, name))
+    alike = tuple(name for name in level if name not in uneven)
+    higher = tuple(name for name in runs.values if name not in level)
+
     sentence = f"In {runs.seeds} runs of each, at the rate that a sweep chose for it, "
     if len(level) == 1:
         sentence += f"{_with_means(runs, level)} ends lowest"
+    elif len(alike) == 1:
+        sentence += f"the mean of {_with_means(runs, alike)} is lowest"
     else:
-        sentence += f"the means of {_with_means(runs, level)} can't be told apart"
-    if apart:
-        sentence += f"; {_with_means(runs, apart)} {_end(apart)} higher than {runs.leader}"
-    if always:
-        sentence += f". Even so, {listed(always)} ended higher than {runs.leader} in each of the {runs.seeds} seeds"
+        sentence += f"the means of {_with_means(runs, alike)} can't be told apart"
+    if higher:
+        sentence += f"; {_with_means(runs, higher)} {_end(higher)} higher than {leader}"
+    if uneven:
+        named = _with_means(runs, uneven)
+        sentence += f". {named[0].upper()}{named[1:]} ended higher than {leader} in all {runs.seeds} seeds, but by "
+        sentence += "amounts too uneven for the test of means"
     return sentence + "."
 
 
@@ -119,31 +127,28 @@ def _write_clips_at_one_rate(runs: Comparison) -> str:
     return f"In {runs.seeds} runs of each at one rate, {char_rnn.ONE_RATE:g}, {'; '.join(parts)}."
 
 
-# limits and their rates: one limit that fires on few steps, and two that fire on nearly all
-_SELDOM_AND_OFTEN = ((1.0, char_rnn.ONE_RATE), (0.3, char_rnn.TUNED[0.3]), (0.1, char_rnn.TUNED[0.1]))
+_SELDOM_AND_OFTEN = (1.0, 0.3, 0.1)  # limits
 
 
 def _shares_fired() -> dict[str, float]:
-    """Return the share of the steps of a recorded run on which a limit fires, by limit and rate."""
-    tuned = char_rnn.tuned()
-    shares = {}
-    for limit, rate in _SELDOM_AND_OFTEN:
-        recording = char_rnn.shipped()[limit] if rate == char_rnn.ONE_RATE else tuned[limit]
-        name = f"limit {limit:g} at rate {rate:g}"
-        shares[name] = recording.what_if(clip_global_norm=limit).fraction_fired
-    return shares
+    """Return on what share of the steps of a recorded run a limit fired, each at the rate chosen for it."""
+    runs = char_rnn.tuned()
+    return {
+        f"limit {limit:g} at rate {char_rnn.TUNED[limit]:g}": runs[limit].what_if(clip_global_norm=limit).fraction_fired
+        for limit in _SELDOM_AND_OFTEN
+    }
 
 
 def _seldom_and_often() -> Comparison:
-    """Return the final losses of a limit that fires on few steps and of two that fire on nearly all."""
-    losses = [char_rnn.final_losses(limit, rate) for limit, rate in _SELDOM_AND_OFTEN]
+    """Return the final losses of a limit that fires on few steps and of two that fire on all."""
+    losses = [char_rnn.final_losses(limit, char_rnn.TUNED[limit]) for limit in _SELDOM_AND_OFTEN]
     return Comparison("final loss", dict(zip(_shares_fired(), losses, strict=True)))
 
 
 def _write_seldom_and_often(runs: Comparison) -> str:
-    """Say whether the share of steps on which a limit fires tells how well it does."""
+    """Say which of the limits end lower, and on what share of the steps each fires."""
     fired = _shares_fired()
-    named = {name: f"{name} (fires on {percent(fired[name])} of the steps)" for name in runs.values}
+    named = {name: f"{name} (fires on {percent(fired[name])} of the steps of a run)" for name in runs.values}
     level = runs.level_with_best
     apart = tuple(named[name] for name in runs.values if name not in level)
     start = f"In {runs.seeds} runs of each, "

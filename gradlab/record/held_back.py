@@ -1,7 +1,9 @@
 """Adagrad on a recorded run: which sampled entries are held back by their past.
 
-Adagrad divides by the root of all squares so far, so an entry whose gradients were once large takes small steps ever
-after. How small is measured against itself. With a_t the sum of its squares up to step t, without the initial value,
+Adagrad divides by the root of all squares so far, so an entry whose gradients were once large takes small steps until
+they are large again. How small is measured against itself.
+
+With a_t the sum of its squares up to step t, without the initial value,
 
     R = root(8 (a_T - a_{7T/8}) / a_T)
 

@@ -59,8 +59,8 @@ class Recording(Buckets):
 
         The rate of an entry is R times what steady gradients of the present size would leave it. R is 1 for those; no
         factor on the loss, a feature or an entry changes it. Entries without a gradient in the last eighth of the
-        steps, and those with too few, are classes of their own. `in_trouble` judges whole tensors: a few entries below
-        `below` are usual in a healthy run.
+        steps, and those with too few, are classes of their own. `in_trouble` judges whole tensors, by thresholds that
+        were set on a few runs.
 
         Exact while each bucket holds one step. Of merged buckets it is an estimate, and says so: the last eighth is
         made of whole buckets, and gradients are counted by buckets, so more entries have too few.
@@ -101,7 +101,7 @@ class Recording(Buckets):
             ValueError: no probes were recorded; steps that aren't in the recording.
 
         Source: Dai, Zhou, Dong, Zhang and Xing, Toward Understanding the Impact of Staleness in Distributed Machine
-        Learning, 2018, who measure it on nearly full batches.
+        Learning, 2018.
 
         >>> from gradlab.models import reader_run
         >>> found = reader_run.shipped().agreement()

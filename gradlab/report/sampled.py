@@ -44,9 +44,10 @@ def _others(found: HeldBack) -> str:
 _MEASURE = (
     "An entry is held back where its Adagrad rate is less than a tenth of what steady gradients of the present size "
     "would leave it: R = root(8 (a_T - a_7T/8) / a_T), with a the sum of its squared gradients. No factor on the loss "
-    "changes R. A few such entries are usual in a healthy run: a tensor is in trouble where a quarter or more of at "
-    "least 20 countable entries are held back, and most steps give them gradients. This is what Adagrad would do on "
-    "these gradients, whatever optimizer the run was trained with."
+    "changes R. A tensor is called in trouble where a quarter or more of at least 20 countable entries are held back, "
+    "and most steps give them gradients. These thresholds were set on a few runs; a tensor with fewer entries isn't "
+    "judged. All of this is Adagrad on these gradients, whatever optimizer the run was trained with; a run trained "
+    "with Adagrad would have had others."
 )
 
 
@@ -101,7 +102,7 @@ def staleness(run: Run) -> Section | None:
         sentence = f"{stale}. {_NO_PROBES}"
     else:
         sentence = f"{stale}; agreement of gradients {counted(lag, 'update')} apart: {answer.agrees_in_words(lag)}."
-    return Section("staleness", "What several workers would have done", sentence, partial(_staleness, run, lab))
+    return Section("staleness", "What several workers do to these gradients", sentence, partial(_staleness, run, lab))
 
 
 _NO_PROBES = (

@@ -112,3 +112,19 @@ def test_the_results_are_the_librarys() -> None:
     turn = Turn().truth(np.array([0.0, 30.0, 45.0, 60.0, 90.0]))
     np.testing.assert_allclose(turn, [0, 15, 0, 15, 0], atol=1e-3)
     assert Spikes().truth(np.empty(0)) == 3
+
+
+def test_a_clip_by_global_norm_can_turn_a_step_with_momentum() -> None:
+    assert "With momentum, the step can still turn." in check("clipping.direction", "b").text
+    rule = gl.rules.Momentum()
+    steps = []
+    for limit in (1.0, 100.0):
+        weights = np.zeros(2)
+        slots = rule.init(weights)
+        for gradient in (np.array([1.0, 0.0]), np.array([0.0, 10.0])):
+            before = weights
+            (clipped,), _ = gl.clip_by_global_norm([gradient], limit)
+            weights, slots = rule(weights, slots, clipped, 0.1)
+        step = weights - before
+        steps.append(step / np.linalg.norm(step))
+    assert steps[0] @ steps[1] < 0.9

@@ -42,6 +42,7 @@ def test_another_limit_is_another_run() -> None:
     runs = gl.char_rnn.shipped()
     told, happened = (runs[limit].what_if(clip_global_norm=1.0).fraction_fired for limit in (None, 1.0))
     assert told > happened + 0.5
+    assert "It did in 02_clipping" in check("your_run.counterfactual", "c").text
 
 
 def test_a_hint_for_what_has_no_name() -> None:
@@ -58,12 +59,26 @@ def test_a_limit_from_the_first_steps_is_too_low_for_the_rest() -> None:
     assert 40 < TRUTH[0] < 50
     assert TRUTH[3] > 5
     assert TRUTH[-1] == 0
+    assert "its first 200 steps never fires later" in Share().said(np.array([60, 50, 40, 30, 20, 10.0]), TRUTH)
+    assert Share().truth(np.array([150.0])) > 0  # the first half isn't enough
+    assert Share().truth(np.array([50.0])) > 9
+    assert Share().truth(np.array([100.0])) == pytest.approx(5, abs=1)
+
+
+def test_few_norms_make_a_poor_percentile_without_any_drift() -> None:
+    assert "about 19% after 5 steps" in Share().said(np.full(6, 5.0), TRUTH)
+    norms = gl.char_rnn.shipped()[3.0].global_norm.astype(float)
+    draw = np.random.default_rng(0)
+    orders = [draw.permutation(norms) for _ in range(1000)]
+    after = {n: np.mean([(x[n:] > np.percentile(x[:n], 95)).mean() for x in orders]) for n in (5, 100)}
+    assert after[5] == pytest.approx(0.19, abs=0.01)
+    assert after[100] == pytest.approx(0.055, abs=0.01)
 
 
 @pytest.mark.parametrize(
     ("guess", "said"),
     [
-        ([5, 5, 5, 5, 5, 6], "if the norms of a run stayed"),
+        ([5, 5, 5, 5, 5, 6], "Without drift"),
         ([0, 5, 10, 15, 20, 25], "norms are small at first"),
         ([15, 12, 10, 8, 6, 5], "every second step"),
         ([60, 50, 40, 30, 20, 10], "calms down"),

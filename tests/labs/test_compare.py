@@ -31,6 +31,14 @@ def test_shares_are_those_of_every_run_alone() -> None:
     np.testing.assert_array_equal(lab.compute(lab.params).shares, expected)
 
 
+def test_the_glance_is_that_of_the_shipped_runs() -> None:
+    assert "A limit fires on nearly every step of one and on a tenth of the other's." in gl.labs.compare.glance()
+    lab = gl.labs.compare()
+    shares = lab.compute(lab.params).shares
+    assert shares[0] > 0.97
+    assert round(float(shares[1]), 2) == 0.10
+
+
 def test_words_say_what_differs_first_and_how_often_the_limit_fires() -> None:
     lab = gl.labs.compare()
     assert lab.description.summary == (

@@ -61,8 +61,22 @@ def test_the_claim_on_one_rate_says_lower_higher_or_neither() -> None:
 def test_what_the_shipped_runs_say_of_clips() -> None:
     tuned, one_rate, how_often = (sentence(f"clip.{name}") for name in ("final_loss", "same_rate", "how_often"))
     assert "no limit (2.41 ± 0.08) and limit 1 (2.13 ± 0.01) end higher than limit 0.3" in tuned
-    assert "limit 0.1 (2.08 ± 0.01), limit 0.3 (2.08 ± 0.01), and limit 3 (2.24 ± 0.06) can't be told apart" in tuned
+    assert "the means of limit 0.1 (2.08 ± 0.01) and limit 0.3 (2.08 ± 0.01) can't be told apart;" in tuned
+    assert tuned.endswith(
+        "Limit 3 (2.24 ± 0.06) ended higher than limit 0.3 in all 10 seeds, "
+        "but by amounts too uneven for the test of means."
+    )
     assert "limit 1 (2.08 ± 0.01) end lower than no limit (3.68 ± 0.25)" in one_rate
     assert "limit 3 (3.58 ± 0.29) can't be told apart from no limit" in one_rate
-    assert "limit 1 at rate 0.4 (fires on 10% of the steps)" in how_often
-    assert how_often.endswith("can't be told apart: final losses 2.08 ± 0.01, 2.08 ± 0.01, 2.08 ± 0.01.")
+    assert "limit 1 at rate 0.28 (fires on 6% of the steps of a run) ends higher than" in how_often
+    assert how_often.endswith("(fires on 100% of the steps of a run) can't be told apart from it.")
+
+
+def test_a_limit_that_ends_higher_in_every_seed_is_not_called_level() -> None:
+    write = CLAIMS["clip.final_loss"].write
+    best = np.full(10, 2.0) + np.random.default_rng(4).normal(0, 0.01, 10)
+    uneven = best + np.array([0.01] * 8 + [0.5, 4.0])
+    said = write(Comparison("final loss", {"limit 1": best, "limit 3": uneven}))
+    assert "the mean of limit 1 (2.00 ± 0.00) is lowest" in said
+    assert "ended higher than limit 1 in all 10 seeds" in said
+    assert "can't be told apart" not in said

@@ -64,4 +64,5 @@ def test_agreement_is_stated_with_its_interval_and_never_without_probes() -> Non
 def test_the_page_says_what_depends_on_the_unit_of_the_loss() -> None:
     page = gl.Report(gl.reader_run.shipped()).html()
     assert "that depends on the unit of the loss, such as mean or sum" in page
+    assert "These thresholds were set on a few runs" in page and "usual in a healthy run" not in page
     assert "frozen" not in page.split("<script")[0]
