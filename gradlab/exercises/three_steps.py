@@ -317,6 +317,4 @@ class Coast(Prediction):
             return "Nothing pulls it back: a gradient of zero asks for nothing, and the slot keeps its sign."
         if guess[-1] > 12:
             return "It comes to rest: every step is 0.9 of the one before, and 1 + 0.9 + 0.81 + ... is 10."
-        return (
-            "In the end it goes ten times as far as its first step, 1 / (1 - 0.9). With None it would have stayed at 1."
-        )
+        return "In the end it goes ten times as far as its first step, 1 / (1 - 0.9). With None it would stay at 1."

@@ -107,8 +107,8 @@ class optimizers(Lab):
 
     Every rule runs with a learning rate of its own on this surface and from this start: the rate whose loss falls
     soonest and stays low, on a path inside the picture. So what is said holds for this surface and this start; another
-    start can reverse it. Under noise the rules are compared over ten other draws of it. A factor that is one for all multiplies the rates:
-    move it and see who forgives.
+    start can reverse it. Under noise the rules are compared over ten other draws of it. A factor that is one for all
+    multiplies the rates: move it and see who forgives.
 
     Controls: `surface` (bowl, ravine, turned, rosenbrock, saddle, beale, himmelblau, plateau), `first`, `second`,
     `third`, `fourth` (names of rules, or "none" for the last two), `heavy` (whose lines are heavy), `factor` (log

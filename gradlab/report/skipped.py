@@ -21,8 +21,8 @@ _MISSING = (
 )
 _WHY = (
     "A loss scaler skips a step whose gradients overflow and lowers its scale. Several in a row at the start, while "
-    "the scale comes down, are normal, and so is one now and then, when the scale grows again. Several in a row later, or "
-    "without an end, are not: no scale helps where the loss is NaN."
+    "the scale comes down, are normal, and so is one now and then, when the scale grows again. Several in a row later, "
+    "or without an end, are not: no scale helps where the loss is NaN."
 )
 
 
