@@ -518,3 +518,12 @@ def test_what_is_said_of_the_run_of_the_reader() -> None:
     of_dead_units = [name for name in found.named(found.no_gradient) if name.startswith(("hidden2/", "readout/w"))]
     assert len(of_dead_units) > found.no_gradient.sum() / 2
     assert run.probe_products()[0].tolist() == list(range(0, 512, 2))
+
+
+def test_when_a_limit_fires_by_the_glossary() -> None:
+    glossary = (save.FOLDER / "GLOSSARY.md").read_text("utf-8")
+    assert "The limit *fires* on a step whose norm is above it, or isn't finite." in glossary
+    rec = gl.Recorder()
+    for norm in (1.0, 2.0, 3.0, float("nan"), float("inf")):
+        rec.record({"w": np.float32([norm])})
+    assert rec.what_if(clip_global_norm=2.0).fired.tolist() == [False, False, True, True, True]
