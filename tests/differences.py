@@ -35,9 +35,8 @@ test named in it, and this page is written from these tests: `python -m tests.di
 
 gradlab's default is to refuse, or to tell, what TensorFlow lets pass in silence. Where an object takes `strict="tf"`,
 one column says what it does then; a dash means that there is no such switch. Where TensorFlow's own versions differ,
-that is a named option (`semantics`, `mode`) and not a difference. Rules that are TensorFlow's and whose names optax has
-for other formulas are listed as well. What TensorFlow does not have at all says so in its
-docstring.
+that is a named option (`semantics`, `mode`) and not a difference. Also listed: rules whose name
+means another formula in optax. What TensorFlow does not have at all says so in its docstring.
 """
 
 

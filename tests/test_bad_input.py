@@ -127,7 +127,7 @@ RATES: dict[str, tuple[Any, type[Exception], str]] = {
 
 
 @differs(
-    "a call of a `gl.train` `Optimizer` that raises",
+    "a call of a `gl.train` `Optimizer`, such as a `RuleOptimizer`, that raises",
     tensorflow="variables ahead of the bad gradient may be updated already",
     gradlab="nothing has changed",
 )

@@ -36,7 +36,7 @@ zero_epsilon = Choice(
     c=(False, "It is accepted without a word. So what is it replaced by?"),
 )
 
-frozen = Choice(
+stopped = Choice(
     "What becomes of a weight whose gradient was 1e20 once?",
     a=(False, "The step would be lr * 1e20 / sqrt(inf). What is the square of 1e20 in float32?"),
     b=(False, "A NaN gradient does that. Here the gradient is finite, and inf / inf never happens."),
@@ -249,4 +249,7 @@ class Ratio(Prediction):
             return "Each weight has its own accumulator, and that of a rare feature has grown less."
         if guess[0] > 50:
             return "Its accumulator is 100 times smaller, but what divides the step is the root of it."
-        return "The root of 100. In total the rare feature still moves less: 100 times fewer steps, 10 times longer."
+        return (
+            "The root of 100. It takes a hundredth of the steps, each 10 times as long, "
+            "so in total it moves about a tenth as far."
+        )

@@ -54,7 +54,7 @@ EXERCISES: dict[str, Exercise] = {
     "clipping.keep_95": clipping.keep_95,
     "adagrad.first_step": adagrad.first_step,
     "adagrad.zero_epsilon": adagrad.zero_epsilon,
-    "adagrad.frozen": adagrad.frozen,
+    "adagrad.stopped": adagrad.stopped,
     "adagrad.step": adagrad.step,
     "adagrad.sparse": adagrad.sparse,
     "staleness.third": staleness.third,

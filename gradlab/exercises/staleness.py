@@ -167,7 +167,7 @@ class Accepted(Prediction):
         if guess[0] > 60:
             return "With limit 0 a gradient is lost whenever anybody else was faster since the read: most are."
         if guess[-1] < 90:
-            return "While one worker computes, the seven others hand in about one gradient each: hardly any is staler."
+            return "While one worker computes, the seven others hand in about one each; limit 12 accepts nearly all."
         if guess[3] < 60:
             return "About seven updates come while one worker computes, so a limit near seven keeps five of six."
         return "Drops make the others less stale, so more get through than one might fear."

@@ -48,7 +48,7 @@ shared = Choice(
 sessions = Choice(
     "In how many of 60 sessions of TensorFlow does GATE_NONE make `a` wrong?",
     a=(False, "An answer on Stack Overflow says that this graph is too simple to race. Running it shows otherwise."),
-    b=(False, "A race isn't always random: with one thread or many, the scheduler picks the same order."),
+    b=(False, "A race isn't always random: with one thread or four, the scheduler picks the same order."),
     c=(True, "With resource variables b is updated first, every time. With reference variables it never was."),
 )
 
@@ -317,4 +317,4 @@ class Coast(Prediction):
             return "Nothing pulls it back: a gradient of zero asks for nothing, and the slot keeps its sign."
         if guess[-1] > 12:
             return "It comes to rest: every step is 0.9 of the one before, and 1 + 0.9 + 0.81 + ... is 10."
-        return "It coasts ten times as far as its first step, 1 / (1 - 0.9). With None it would have stayed at 1."
+        return "In the end it goes ten times as far as its first step, 1 / (1 - 0.9). With None it would stay at 1."

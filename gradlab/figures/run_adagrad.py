@@ -49,7 +49,7 @@ _LOST: dict[str, Any] = {"marker": "x", "ms": 6, "color": BLACK, "ls": "none", "
 _STATES = (_STEADY, _HELD, _QUIET, _FEW, _LOST)
 _IS_LOST = 4
 _WORDS = (
-    ("keeps its rate", BLUE_TEXT),
+    ("not held back", BLUE_TEXT),
     ("held back", ORANGE_TEXT),
     ("■ no gradient", QUIET),
     ("✚ too few", QUIET),
@@ -68,7 +68,7 @@ class Entries(NamedTuple):
     Attributes:
         names: of the rows. row: (entries,) where each entry is, -1 for nowhere.
         ratio: (entries,) rate over that of steady gradients, NaN where it can't be counted.
-        state: (entries,) 0 keeps its rate, 1 held back, 2 no gradient, 3 too few, 4 lost.
+        state: (entries,) 0 not held back, 1 held back, 2 no gradient, 3 too few, 4 lost.
         below: the threshold. held: (rows,) share that is held back. words: what is written after each.
         chosen: which entry has its story told; entry: its name. step: steps done by now.
         ratios, accumulators: (2, steps) of the chosen entry, and the median of its tensor.

@@ -83,10 +83,10 @@ def _becomes_descent(trace: Descent) -> tuple[bool, str]:
 class adagrad(Lab):
     """Walk Adagrad and gradient descent down a ravine step by step, and see what the accumulator makes of the rate.
 
-    At a glance: Adagrad divides the rate of each weight by its own memory and walks straight; descent zigzags.
+    At a glance: Adagrad divides each weight's rate by the root of its own memory and walks straight; descent zigzags.
 
     The loss is a bowl or a real logistic regression (569 breast tumors, malignant or benign, by the radius and the
-    texture of their nuclei). Both optimizers get the same gradients, clip and schedule.
+    texture of their nuclei). Both optimizers get the same loss, start, clip, and schedule.
 
     Controls: `step`; `surface` (bowl, tumors) and `condition`, how much more it is curved along the second weight than
     along the first (on the real loss, at weights of 0); `learning_rate` of Adagrad, `descent_rate` of gradient descent;
@@ -104,8 +104,8 @@ class adagrad(Lab):
         "Ravine": {**_RAVINE, "step": 20},
         "First step has length lr": {**_RAVINE, "step": 1, "learning_rate": 1.0, "initial_accumulator": 1e-4},
         "Epsilon takes over": {**_RAVINE, "step": 20, "learning_rate": 45.0, "epsilon": 1000.0},
-        "Accumulator grown old": {
-            **_RAVINE, "step": 60, "surface": "tumors", "condition": 20.0, "learning_rate": 0.6, "descent_rate": 0.6
+        "Adagrad's rate too low": {
+            **_RAVINE, "step": 60, "surface": "tumors", "condition": 20.0, "learning_rate": 0.6, "descent_rate": 1.0
         },
         "Clipped before it counts": {**_RAVINE, "step": 20, "clip": 1.0},
     }  # fmt: skip

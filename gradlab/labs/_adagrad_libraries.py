@@ -101,7 +101,7 @@ class adagrad_libraries(Lab):
         "Same settings, different digits": {"case": "matched", "step": 10, "reference": "Keras legacy"},
         "Epsilon in and out": {"case": "epsilon", "step": 5, "reference": "Keras 3"},
         "NaN from nothing": {"case": "nothing", "step": 1, "reference": "optax"},
-        "Frozen by one gradient": {"case": "huge", "step": 8, "reference": "TensorFlow 1"},
+        "Stopped by one gradient": {"case": "huge", "step": 8, "reference": "TensorFlow 1"},
     }
 
     def make_controls(self) -> list[Control]:

@@ -105,10 +105,10 @@ class optimizers(Lab):
 
     At a glance: Turn the ravine, and from this start Adagrad goes from first to last.
 
-    Every rule runs with a learning rate of its own on this surface and from this start: the one that is soonest low for
-    good and stays in the picture. So what is said holds for this surface and this start; another start can reverse it.
-    Under noise the rules are compared over ten other draws of it. A factor that is one for all multiplies the rates:
-    move it and see who forgives.
+    Every rule runs with a learning rate of its own on this surface and from this start: the rate whose loss falls
+    soonest and stays low, on a path inside the picture. So what is said holds for this surface and this start; another
+    start can reverse it. Under noise the rules are compared over ten other draws of it. A factor that is one for all
+    multiplies the rates: move it and see who forgives.
 
     Controls: `surface` (bowl, ravine, turned, rosenbrock, saddle, beale, himmelblau, plateau), `first`, `second`,
     `third`, `fourth` (names of rules, or "none" for the last two), `heavy` (whose lines are heavy), `factor` (log
@@ -265,7 +265,7 @@ def _drawn_again(surface: str, name: str, start: tuple[float, float], noise: flo
 
 
 def _own(losses: np.ndarray, stays: np.ndarray) -> int:
-    """The rate whose loss is soonest and lowest for good; one that leaves the picture only if all of them do."""
+    """The rate whose loss falls soonest and stays low, on a path inside the picture where there is one."""
     logs = np.log10(np.clip(np.where(np.isfinite(losses), losses, np.inf), _FLOOR, 1 / _FLOOR))
     for_good = np.maximum.accumulate(logs[::-1])[::-1]  # no later loss is higher
     return int((for_good.mean(axis=0) + 100 * ~stays).argmin())

@@ -22,7 +22,7 @@ from ._own_run import Recording, RunLab, every, follow_clicks, in_sight
 _POSITIONS = 100  # of the slider for the step
 _NAMED = 8  # tensors that the table names
 _STEADY, _HELD, _NO_GRADIENT, _FEW, _LOST = range(5)  # classes of an entry
-_KINDS = np.array(["keeps its rate", "held back", "no gradient", "too few gradients", "lost"])
+_KINDS = np.array(["not held back", "held back", "no gradient", "too few gradients", "lost"])
 
 
 class Answer(NamedTuple):
@@ -62,7 +62,7 @@ def _past_counts(trace: Answer) -> tuple[bool, str]:
 class run_adagrad(FollowingLab, RunLab):
     """Run Adagrad over a recorded run and see which entries are held back by their past, and which have no gradient.
 
-    At a glance: Most dots stay near 1; a few entries whose gradients were once large fall below the threshold.
+    At a glance: In the shipped run dots spread around 0.7; 12 of 99 lie below the threshold.
 
     Each dot is one of the entries that were sampled, in the row of its tensor, at R: its Adagrad rate is R times what
     steady gradients of the present size would leave it (`Recorder.held_back`). No factor on the loss changes R. Entries

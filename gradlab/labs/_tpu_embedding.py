@@ -62,7 +62,7 @@ def _farther_alone(trace: Moved) -> tuple[bool, str]:
 class tpu_embedding(Lab):
     """Follow the ids of a batch to the rows of an embedding table and the gradients on their way back.
 
-    At a glance: Some ids name a row, it is fetched once, samples use it, their gradients are summed, and the row moves.
+    At a glance: A row is fetched once, used by several samples, and moved once, by the sum of their gradients.
 
     Eight samples name up to three ids each; row 0 is the most popular. Every row is fetched once, scaled and summed
     into samples, and the gradients that come back are summed for each row before the optimizer runs. Click a row, or

@@ -64,7 +64,7 @@ def _nearly_one_rate(trace: Rates) -> tuple[bool, str]:
 class word_rates(Lab):
     """Every word of Python's documentation by how often it is seen and at what rate Adagrad moves its weights.
 
-    At a glance: A frequent word fills its memory and slows down; a rare one keeps its rate.
+    At a glance: A frequent word fills its memory and slows down; a rare one keeps more of its rate.
 
     A softmax regression guesses from its words which of eight topics a line is from. Each word has a row of eight
     weights, which only moves when the word is seen; its effective rate is the learning rate over the root of the mean
@@ -81,7 +81,7 @@ class word_rates(Lab):
     label = "Word frequency and learning rate"
     axis = "step"
     presets: ClassVar = {
-        "Rare words keep their rate": {"rule": "adagrad", "initial": 0.1, "learning_rate": 0.3, "step": _END},
+        "Rare words slow down less": {"rule": "adagrad", "initial": 0.1, "learning_rate": 0.3, "step": _END},
         "One rate for all": {"rule": "descent", "learning_rate": 0.1, "step": _END},
         "Large accumulator": {"rule": "adagrad", "initial": 6.31, "learning_rate": 0.3, "step": _END},
         "Small accumulator": {"rule": "adagrad", "initial": 0.01, "learning_rate": 0.3, "step": _END},

@@ -177,7 +177,7 @@ def _one_factor(both: Comparison) -> list[str]:
         if factor is not None:
             said.append(
                 f"At the first step the norms of all tensors of {both.names[run]} are {number(factor, 4)} times "
-                f"those of {both.names[0]}: the loss is scaled, or is a sum where the other is a mean."
+                f"those of {both.names[0]}, as if the loss were scaled, for example a sum in place of a mean."
             )
     return said
 

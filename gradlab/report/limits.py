@@ -18,9 +18,10 @@ from ._html import Section, moving, paragraph, picture, table
 from ._run import Run
 
 CURVE = 49  # limits along the curve
-_ALIKE = "All norms are nearly the same: none stands out, and none needs a limit."
-# How much of the median step is left under a limit of 1% of the median norm, by rule with its defaults in gl.rules, on
-# 300 random gradients, without the first 100 steps. A test computes these again.
+_ALIKE = "All norms are nearly the same: none stands out."
+# What is left of the median step under a limit of 1% of the median norm: rules of gl.rules with their defaults
+# (RMSProp from mean squares of 0) on 300 random gradients with entries around 1, without their first 100 steps.
+# A test computes these again.
 LEFT_OF_A_STEP = {
     "StochasticGradientDescent": 0.01,
     "Momentum": 0.01,
@@ -29,6 +30,7 @@ LEFT_OF_A_STEP = {
     "Adam": 1.02,
     "Lion": 1.0,
 }
+LEFT_OF_ADAGRADS_STEP = {0.01: 0.01, 1.0: 0.49, 10.0: 1.19}  # by the factor on those gradients
 _PURPOSE = (
     "How often a limit fires doesn't say how good it is. A limit serves one of two purposes. As "
     "insurance, it catches rare steps that would spoil the run: set above the norms of healthy steps, "
@@ -38,10 +40,11 @@ _PURPOSE = (
 _OPTIMIZERS = (
     "What a limit that fires on every step does depends on the optimizer. For SGD and momentum it is a "
     "smaller learning rate: under a limit of 1% of the median norm, {descent} of their step is left. "
-    "Adagrad with an initial accumulator of 0.1 kept {adagrad} of its step on random gradients; the "
-    "more its gradients outweigh that accumulator, the more it keeps. RMSProp, Adam, AdamW and Lion "
-    "divide by the size of their own past gradients, or take signs: all of their step is left. There, a "
-    "limit protects the optimizer's memory, in which one very large gradient would make later steps too short."
+    "Adagrad with an initial accumulator of 0.1 kept {adagrad} of its step on random gradients with entries around 1, "
+    "{small} on gradients a hundredth as large, and all of it on gradients ten times as large. RMSProp and Adam divide "
+    "by the size of their own past gradients, and Lion takes signs: all of their step is left. In RMSProp and Adam one "
+    "very large gradient shortens later steps; in Lion it holds their direction. A limit makes that gradient "
+    "count less."
 )
 _SICK = (
     "Limits are computed from norms, and many of these norms are of a run that had already gone wrong. "
@@ -116,7 +119,11 @@ def _reason(run: Run, answer: WhatIf) -> str:
 def optimizers_in_words() -> str:
     """What is left of the step of an optimizer under a limit that always fires."""
     left = LEFT_OF_A_STEP
-    return _OPTIMIZERS.format(descent=whole(left["StochasticGradientDescent"]), adagrad=whole(left["Adagrad"]))
+    return _OPTIMIZERS.format(
+        descent=whole(left["StochasticGradientDescent"]),
+        adagrad=whole(left["Adagrad"]),
+        small=whole(LEFT_OF_ADAGRADS_STEP[0.01]),
+    )
 
 
 def _what_it_is(run: Run, answer: WhatIf) -> str:
@@ -181,7 +188,7 @@ def other_limit(run: Run) -> Section | None:
     """The clipping lab on this run."""
     if run.limit is None or not run.finite_norms.size:
         return None
-    title, sentence = "What another limit would have done", _neighbors(run, run.limit)
+    title, sentence = "What another limit does to the recorded gradients", _neighbors(run, run.limit)
     return Section("other", title, sentence, partial(_clipping, run, run.limit))
 
 
@@ -191,7 +198,7 @@ def _clipping(run: Run, limit: float) -> str:
     lab = clipping(run.rec)
     lab.set(limit=_slider(lab, "limit").clamp(limit))
     within = float(run.finite_norms.min()) / 2, float(run.finite_norms.max()) * 2
-    drag = "Drag the green line, or move the slider, and see what every step would have become."
+    drag = "Drag the green line, or move the slider, and see what every recorded gradient becomes."
     return paragraph(drag) + moving(lab, run.states, {"limit": within})
 
 

@@ -154,7 +154,8 @@ def _nonfinite(run: Run, rows: np.ndarray, sentence: str) -> str:
     rec = run.rec
     shown = picture("nonfinite", partial(nonfinite_figure, rec["nonfinite"], rec.step, rec.seen, rec.names), sentence)
     advice = (
-        "A clip does not mend such a step: one by norm makes all of it NaN, one by value lets NaN through. Skip it."
+        "A clip does not mend such a step. In TensorFlow a clip by global norm makes all of it NaN; a clip by value "
+        "bounds Inf but lets NaN through. Skip it."
     )
     first = first_nonfinite_step(rec)
     if first is not None and rec.nonfinite_steps == rec.seen - first and rec.nonfinite_steps > 1:
@@ -195,8 +196,8 @@ def _caveats(run: Run) -> str:
 def _lines(run: Run) -> list[str]:
     rec = run.rec
     lines = [
-        "With another limit the weights, and so all later gradients, would have been different. Read a share as: of "
-        "these steps, so many. To know what a limit does to training, train with it and record again.",
+        "With another limit the weights, and so all later gradients, would have been different. A share "
+        "counts steps of this run only. To know what a limit does to training, train with it and record again.",
         "Global norm and norm of each tensor are exact. What is said of a limit on single entries is estimated from "
         f"counts by size, made in {rec.counted_in}; only which steps it fires on is exact.",
         "A suggested limit says what is unusual in this run, not what is best for the loss.",

@@ -20,8 +20,9 @@ _MISSING = (
     "gl.optax.record(recorder, around=optax.apply_if_finite(...)) records them as skipped steps."
 )
 _WHY = (
-    "A loss scaler skips a step whose gradients overflow and lowers its scale. Some at the start of a run, and one now "
-    "and then when the scale grows again, are normal. Many in a row are not: no scale helps where the loss is NaN."
+    "A loss scaler skips a step whose gradients overflow and lowers its scale. Several in a row at the start, while "
+    "the scale comes down, are normal, and so is one now and then, when the scale grows again. Several in a row later, "
+    "or without an end, are not: no scale helps where the loss is NaN."
 )
 
 

@@ -29,7 +29,8 @@ _READING = (
 )
 _NOISE = (
     "The gradient noise scale says about how many examples a batch needs for its gradient to be as large as its noise "
-    "(McCandlish et al., 2018). Much smaller batches waste steps, much larger ones examples. It grows during training."
+    "(McCandlish et al., 2018). Much smaller batches waste steps, much larger ones examples. In their runs "
+    "it grew during training."
 )
 
 

@@ -122,7 +122,7 @@ def plan_placement(
     layouts: Mapping[str, Layout] | None = None,
     strategy: Strategy = "div",
 ) -> PlacementPlan:
-    """Choose a layout for each table of a plan: the one that costs least, within the memory of a device.
+    """Choose, table by table, layouts that lower the cost and fit into the memory of a device.
 
         memory = (rows here, filled up) * (columns here * (1 + slots) + slots kept by row) * 4 bytes
         cost = traffic + 64 KiB for each exchange: 4 a step by rows or columns, 2 with copies, 4 for each stack

@@ -27,7 +27,7 @@ def sparse(w: Any, accumulator: Any, indices: Any, values: Any, lr: float) -> tu
     [
         ("adagrad.first_step", "b"),
         ("adagrad.zero_epsilon", "(B)"),
-        ("adagrad.frozen", "c"),
+        ("adagrad.stopped", "c"),
         ("adagrad.step", step),
         ("adagrad.step", lambda w, a, g, lr: [w - lr * g / (np.sqrt(a + g * g) + 1e-7), a + g * g]),  # as in Keras
         ("adagrad.step", lambda w, a, g, lr: [w - lr * g / np.sqrt(a + g * g + 1e-8), a + g * g]),
@@ -43,7 +43,7 @@ def test_right_answers(name: str, answer: Any) -> None:
     [
         ("adagrad.first_step", "a", "Gradient descent does that"),
         ("adagrad.zero_epsilon", None, "Write your guess first"),
-        ("adagrad.frozen", "b", "A NaN gradient does that"),
+        ("adagrad.stopped", "b", "A NaN gradient does that"),
         ("adagrad.step", lambda w, a, g, lr: step(w, a, g, lr) if g.any() else [w * np.nan, a], "divide lr * g"),
         ("adagrad.sparse", lambda w, a, i, v, lr: [w * 2, a], "Sum the values of each row first"),
         ("adagrad.sparse", None, "Pass the function itself"),
@@ -105,6 +105,19 @@ def test_a_guess_of_the_rate_is_answered(guess: list[float], hint: str) -> None:
     assert hint in RATE.said(np.array(guess, float), RATE.truth(np.array(RATE.at)))
 
 
-@pytest.mark.parametrize(("guess", "hint"), [(1.0, "has grown less"), (100.0, "the root of it"), (10.0, "less: 100")])
+def test_a_rare_feature_moves_a_tenth_as_far_in_a_hundredth_of_the_steps() -> None:
+    moved = []
+    for count in (10_000, 100):
+        rule, w = gl.rules.Adagrad(), np.zeros(1)
+        slots = rule.init(w)
+        for _ in range(count):
+            w, slots = rule(w, slots, np.ones(1), 1.0)
+        moved.append(abs(w[0]))
+    assert moved[1] / moved[0] == pytest.approx(0.1, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("guess", "hint"), [(1.0, "has grown less"), (100.0, "the root of it"), (10.0, "about a tenth as far")]
+)
 def test_a_guess_of_the_ratio_is_answered(guess: float, hint: str) -> None:
     assert hint in RATIO.said(np.array([guess]), np.array([10.0]))

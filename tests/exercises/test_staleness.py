@@ -104,13 +104,14 @@ def test_hardly_any_is_staler_than_ten_and_little_is_lost_at_seven(share: np.nda
     assert share[0] < 20
     assert share[7] > 80
     assert share[10] > 95
+    assert 99.9 < share[12] < 100
 
 
 @pytest.mark.parametrize(
     ("guess", "said"),
     [
         ([90.0] * 7, "With limit 0"),
-        ([10, 20, 30, 40, 50, 60, 70], "hardly any is staler"),
+        ([10, 20, 30, 40, 50, 60, 70], "limit 12 accepts nearly all"),
         ([10, 20, 30, 40, 80, 90, 99], "near seven"),
         ([10, 40, 60, 80, 90, 95, 99], "less stale"),
     ],

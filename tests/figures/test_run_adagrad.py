@@ -30,12 +30,12 @@ def test_states_are_named_where_their_marks_are_and_only_if_there_are_any() -> N
         return {one.get_text(): (one.get_position()[0], one.get_horizontalalignment()) for one in words}
 
     found = said([0, 1, 2], 0.1)
-    assert list(found) == ["keeps its rate", "held back", "■ no gradient", "threshold 0.1"]
-    assert found["held back"][0] < 0.1 < found["keeps its rate"][0] and found["threshold 0.1"][1] == "right"
-    assert list(said([0, 0, 0], 0.01)) == ["keeps its rate", "threshold 0.01"]
+    assert list(found) == ["not held back", "held back", "■ no gradient", "threshold 0.1"]
+    assert found["held back"][0] < 0.1 < found["not held back"][0] and found["threshold 0.1"][1] == "right"
+    assert list(said([0, 0, 0], 0.01)) == ["not held back", "threshold 0.01"]
     assert list(said([3, 3, 4], 0.01)) == ["✚ too few", "✖ NaN, Inf", "threshold 0.01"]
     assert said([3, 3, 3], 0.01)["threshold 0.01"][1] == "left", "where there is room"
-    assert list(said([0, 0, 3], 0.1, np.array([0, 0, -1]))) == ["keeps its rate", "threshold 0.1"], (
+    assert list(said([0, 0, 3], 0.1, np.array([0, 0, -1]))) == ["not held back", "threshold 0.1"], (
         "of rows that are shown"
     )
     assert view._title.get_text() == "R of a[0]"

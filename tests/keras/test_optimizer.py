@@ -34,7 +34,8 @@ def test_minimize_takes_lists_in_lists_functions_and_one_variable() -> None:
 @differs(
     "`minimize` of `gl.keras` with a loss that makes the variables",
     tensorflow="the loss runs once",
-    gradlab="it runs once to make them and again for the gradients: what it makes again each time has none",
+    gradlab="it runs twice, first to make the variables, then for gradients; "
+    "variables made again in each run get no gradient",
 )
 def test_variables_may_be_made_by_the_loss() -> None:
     made: list[gl.Variable] = []

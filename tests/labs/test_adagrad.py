@@ -127,9 +127,11 @@ def test_presets_show_what_their_names_say() -> None:
     epsilon = shown["Epsilon takes over"]
     assert (epsilon.rates.accumulator < epsilon.rates.floor).all()
     assert epsilon.adagrad.weights[:, 0] == pytest.approx(epsilon.descent.weights[:, 0], abs=0.05)
-    old = shown["Accumulator grown old"]
-    assert old.descent.above[-1] < old.adagrad.above[-1] < 0.1
-    assert old.rates.effective[-1, 0] < old.rates.effective[1, 0] / 4
+    low = shown["Adagrad's rate too low"]
+    assert low.descent.above[-1] < low.adagrad.above[-1] < 0.1
+    assert low.rates.effective[-1, 0] < low.rates.effective[1, 0] / 4
+    higher = lab.compute({**lab.params, **lab.presets["Adagrad's rate too low"], "learning_rate": 3.0})
+    assert higher.adagrad.above[-1] < low.descent.above[-1] / 100
     clipped = shown["Clipped before it counts"]
     assert clipped.rates.accumulator[-1, 1] < ravine.rates.accumulator[-1, 1] / 100
 

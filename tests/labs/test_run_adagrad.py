@@ -21,6 +21,16 @@ def test_what_is_held_back_is_what_the_recording_says(values: dict[str, float]) 
     assert expected.verdict_in_words in lab.description.alt
 
 
+def test_what_the_first_sentence_says_of_the_dots() -> None:
+    said = "In the shipped run dots spread around 0.7; 12 of 99 lie below the threshold."
+    assert gl.labs.run_adagrad.glance() == said
+    lab = gl.labs.run_adagrad()
+    ratio = lab.compute(lab.params).found.ratio
+    counted = ratio[np.isfinite(ratio)]
+    assert round(float(np.median(counted)), 1) == 0.7
+    assert ((counted < lab.params["below"]).sum(), len(counted)) == (12, 99)
+
+
 def test_a_healthy_run_does_not_read_as_trouble() -> None:
     said = gl.labs.run_adagrad().description
     assert said.summary.endswith("; of 2 judged tensors none is in trouble.")

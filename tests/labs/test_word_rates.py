@@ -1,4 +1,4 @@
-"""The lab of words: its numbers are the training's, a clicked word is traced, rare words keep their rate."""
+"""The lab of words: its numbers are the training's, a clicked word is traced, rare words slow down less."""
 
 import numpy as np
 import pytest
@@ -91,13 +91,24 @@ def test_a_setting_is_trained_once() -> None:
     assert shown(initial=0.5, step=0).training is shown(initial=0.5, step=256, word="the").training
 
 
+def test_a_rare_word_keeps_more_of_its_rate_but_not_all() -> None:
+    assert "a rare one keeps more of its rate" in gl.labs.word_rates.glance()
+    lab = gl.labs.word_rates()
+    trace = lab.compute({**lab.params, **lab.presets["Rare words slow down less"], "word": "lambda"})
+    kept = trace.now / trace.training.rate[0]
+    rarest = kept[-len(kept) // 10 :]
+    assert round(float(kept[trace.word]), 2) == 0.43
+    assert round(float(np.median(rarest)), 2) == 0.45
+    assert round(float(kept[0]), 2) == 0.02
+
+
 def test_presets_show_what_their_names_say() -> None:
     lab = gl.labs.word_rates()
     traces = {label: lab.compute({**lab.params, **values}) for label, values in lab.presets.items()}
     rare = {label: trace.rare for label, trace in traces.items()}
     assert rare["One rate for all"] == rare["Before the first line"] == 1
-    assert rare["Small accumulator"] > rare["Rare words keep their rate"] > 15 > 7 > rare["Large accumulator"]
-    assert traces["Rare words keep their rate"].right > traces["One rate for all"].right > 0.6
+    assert rare["Small accumulator"] > rare["Rare words slow down less"] > 15 > 7 > rare["Large accumulator"]
+    assert traces["Rare words slow down less"].right > traces["One rate for all"].right > 0.6
 
 
 @pytest.mark.parametrize(

@@ -317,15 +317,81 @@ def test_the_unit_of_the_texture() -> None:
     assert sorted((rates[60] / rates[1]).round(2)) == [0.24, 0.68]
 
 
+def test_at_a_tuned_rate_adagrad_ends_below_descent_at_any_rate_on_the_tumors() -> None:
+    says(
+        "03",
+        "At rate 0.6 Adagrad's rates fall before it arrives.",
+        "Raise its rate to 3, then try any rate of gradient descent",
+    )
+    lab = gl.labs.adagrad(surface="tumors", condition=20.0, learning_rate=0.6, descent_rate=0.1, step=60)
+    untuned = lab.compute(lab.params).adagrad.above[-1]
+    lab.set(learning_rate=3.0)
+    tuned = lab.compute(lab.params).adagrad.above[-1]
+    (descent_rate,) = (control for control in lab.controls if control.name == "descent_rate")
+    rates = [*descent_rate.values()[::10], 1.0]
+    descent = [lab.compute({**lab.params, "descent_rate": rate}).descent.above[-1] for rate in rates]
+    assert tuned < np.nanmin(descent) / 100
+    assert np.nanmin(descent) < untuned / 5
+
+
+def test_what_one_update_late_costs_depends_on_the_rate() -> None:
+    says("06", "What does that cost at this rate? Halve the rate of the words, under *More*, and look again.")
+    lab = gl.labs.tpu_embedding_run()
+    lab.set(**lab.presets["One update late"])
+    assert "the loss of words is 264,106 after 30 steps; on time, 0.0433." in lab.description.summary
+    lab.set(rate_words=lab.params["rate_words"] / 2)
+    assert "the loss of words is 0.405 after 30 steps; on time, 0.37." in lab.description.summary
+
+
+@pytest.mark.tensorflow
+def test_in_how_many_sessions_a_product_races() -> None:
+    says(
+        "01",
+        "In TensorFlow 2.21, with resource variables, `a` was wrong in 60 of 60 sessions, with one thread and with "
+        "four; with the older reference variables, in 0 of 60. With either gate: 0 of 60.",
+    )
+    assert sessions_gone_wrong("GATE_NONE", use_resource=True, threads=1) == 60
+    assert sessions_gone_wrong("GATE_NONE", use_resource=True, threads=4) == 60
+    assert sessions_gone_wrong("GATE_NONE", use_resource=False, threads=4) == 0
+    for gate in ("GATE_OP", "GATE_GRAPH"):
+        assert sessions_gone_wrong(gate, use_resource=True, threads=4) == 0
+
+
+def sessions_gone_wrong(gate: str, *, use_resource: bool, threads: int) -> int:
+    """Return after how many of 60 sessions of TensorFlow, each with one step, `a` is wrong."""
+    import tensorflow as tf
+
+    v1 = tf.compat.v1
+    start_a, start_b = np.float32([[1, 2], [3, 4]]), np.float32([[5, 6], [7, 8]])
+    right = start_a - 0.1 * start_b.sum(axis=1)
+    config = v1.ConfigProto(intra_op_parallelism_threads=threads, inter_op_parallelism_threads=threads)
+    wrong = 0
+    with tf.Graph().as_default():
+        a = v1.Variable(start_a, use_resource=use_resource)
+        b = v1.Variable(start_b, use_resource=use_resource)
+        optimizer = v1.train.GradientDescentOptimizer(0.1)
+        loss = tf.reduce_sum(a @ b)
+        step = optimizer.minimize(loss, var_list=[a, b], gate_gradients=getattr(optimizer, gate))
+        initializer = v1.global_variables_initializer()
+        for _ in range(60):
+            with v1.Session(config=config) as session:
+                session.run(initializer)
+                session.run(step)
+                wrong += not np.allclose(session.run(a), right)
+    return wrong
+
+
 def test_what_a_large_initial_accumulator_does_to_rare_and_frequent_words() -> None:
     says(
         "03",
-        'With the large initial accumulator, 6.31, the squares of a rare word hardly count: "lambda" ends at 6.76, and '
+        "With the large initial accumulator, 6.31, the squares of a rare word hardly count at this batch size "
+        '(the loss is a mean over 16 lines): "lambda" ends at 6.76, and '
         "its rate has fallen by 3%.",
         "after 16 steps its accumulator has grown by more than 20.",
         '"lambda" has 6.3 times the rate of "the" instead of 20 times.',
     )
     lab = gl.labs.word_rates()
+    assert gl.workers.Reader().draw(np.random.default_rng(0)).topics.shape == (16,)
     lamb, the = (gl.workers.Reader().words.index(word) for word in ("lambda", "the"))
     usual = lab.compute(lab.params).training
     lab.set(**lab.presets["Large accumulator"])
@@ -485,10 +551,11 @@ def test_the_first_steps_of_ftrl_and_of_the_engines_adam() -> None:
     says(
         "06",
         "keeps only the share $1 - \\sqrt{a_0 / a_1}$ of a row's initial value",
-        "nothing if the gradient is 0, and 70% if it is 1",
+        "nothing if the gradient is 0, and 70% if it is 1 and $a_0$ is TensorFlow's 0.1",
         "with the usual betas, 0.9 and 0.999, its first step is 3.2 times as long as the learning rate",
     )
     ftrl = gl.rules.Ftrl()
+    assert ftrl.initial_accumulator_value == 0.1
     for gradient, share in ((0.0, 0.0), (1.0, 0.70)):
         g = np.float64([gradient, gradient])
         start = np.float64([5.0, 0.0])
@@ -579,3 +646,12 @@ def test_a_norm_after_the_clip_is_the_limit_only_where_it_fired() -> None:
     assert 0 < fired.sum() < len(norms)
     np.testing.assert_allclose(after[fired], 1.0, rtol=1e-6)
     assert (after[~fired] <= 1.0).all() and after[~fired].min() < 0.5
+
+
+def test_when_a_limit_fires_by_the_glossary() -> None:
+    glossary = (save.FOLDER / "GLOSSARY.md").read_text("utf-8")
+    assert "The limit *fires* on a step whose norm is above it, or isn't finite." in glossary
+    rec = gl.Recorder()
+    for norm in (1.0, 2.0, 3.0, float("nan"), float("inf")):
+        rec.record({"w": np.float32([norm])})
+    assert rec.what_if(clip_global_norm=2.0).fired.tolist() == [False, False, True, True, True]

@@ -108,8 +108,8 @@ def tensors_of(*recs: gl.Recorder) -> str:
 
 def test_one_factor_of_all_tensors_is_said_once() -> None:
     assert tensors_of(sick_runs.healthy(), sick_runs.times_four()) == (
-        "At the first step the norms of all tensors of wrong are 4 times those of fine: "
-        "the loss is scaled, or is a sum where the other is a mean."
+        "At the first step the norms of all tensors of wrong are 4 times those of fine, "
+        "as if the loss were scaled, for example a sum in place of a mean."
     )
 
 

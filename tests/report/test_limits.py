@@ -7,7 +7,14 @@ import pytest
 
 import gradlab as gl
 from gradlab.report._run import Run
-from gradlab.report.limits import LEFT_OF_A_STEP, by_layer, limits, optimizers_in_words, other_limit
+from gradlab.report.limits import (
+    LEFT_OF_A_STEP,
+    LEFT_OF_ADAGRADS_STEP,
+    by_layer,
+    limits,
+    optimizers_in_words,
+    other_limit,
+)
 from tests import sick_runs
 from tests.report.conftest import Page, Recorded
 
@@ -86,17 +93,53 @@ def median_step(rule: Any, gradients: np.ndarray) -> float:
     return float(np.median(lengths[100:]))
 
 
-@pytest.mark.parametrize("name", LEFT_OF_A_STEP)
-def test_what_a_limit_that_always_fires_leaves_of_a_step(name: str) -> None:
+def left_of_a_step(rule: Any, factor: float = 1.0) -> float:
     draw = np.random.default_rng(0)
-    gradients = draw.standard_normal((300, 64)) * draw.lognormal(0, 0.5, (300, 1))
+    gradients = factor * draw.standard_normal((300, 64)) * draw.lognormal(0, 0.5, (300, 1))
     norms = np.linalg.norm(gradients, axis=1, keepdims=True)
     clipped = gradients * np.minimum(1, 0.01 * np.median(norms) / norms)
-    left = median_step(RULES[name], clipped) / median_step(RULES[name], gradients)
-    assert left == pytest.approx(LEFT_OF_A_STEP[name], abs=0.005)
+    return median_step(rule, clipped) / median_step(rule, gradients)
+
+
+@pytest.mark.parametrize("name", LEFT_OF_A_STEP)
+def test_what_a_limit_that_always_fires_leaves_of_a_step(name: str) -> None:
+    assert left_of_a_step(RULES[name]) == pytest.approx(LEFT_OF_A_STEP[name], abs=0.005)
+
+
+@pytest.mark.parametrize("factor", LEFT_OF_ADAGRADS_STEP)
+def test_what_is_left_of_adagrads_step_depends_on_the_size_of_gradients(factor: float) -> None:
+    assert left_of_a_step(gl.rules.Adagrad(), factor) == pytest.approx(LEFT_OF_ADAGRADS_STEP[factor], abs=0.005)
+
+
+def steps_around_a_large_gradient(rule: Any, factor: float) -> np.ndarray:
+    """Return the steps (200, 4) of a rule whose gradient of step 100 is multiplied by a factor."""
+    gradients = np.random.default_rng(1).standard_normal((200, 4))
+    gradients[100] *= factor
+    weights, shared, steps = np.zeros(4), rule.start(), []
+    slots = rule.init(weights)
+    for gradient in gradients:
+        before = weights
+        weights, slots = rule.at(shared)(weights, slots, gradient, 0.01)
+        shared = rule.advance(shared)
+        steps.append(weights - before)
+    return np.array(steps)
+
+
+@pytest.mark.parametrize("name", ["RMSProp", "Adam"])
+def test_one_large_gradient_shortens_later_steps_of_rmsprop_and_adam(name: str) -> None:
+    usual, after = (np.linalg.norm(steps_around_a_large_gradient(RULES[name], x)[110:140], axis=1) for x in (1, 1000))
+    assert np.median(after) < np.median(usual) / 2
+
+
+def test_one_large_gradient_holds_the_direction_of_lion_and_not_its_length() -> None:
+    usual, after = (steps_around_a_large_gradient(RULES["Lion"], x)[101:190] for x in (1, 1000))
+    np.testing.assert_allclose(np.linalg.norm(after, axis=1), np.linalg.norm(usual, axis=1))
+    assert (np.sign(after) == np.sign(after[0])).all()
+    assert not (np.sign(usual) == np.sign(usual[0])).all()
 
 
 def test_the_words_on_optimizers_are_those_numbers() -> None:
     said = optimizers_in_words()
     assert "1% of their step is left" in said and "kept 49% of its step" in said
+    assert "1% on gradients a hundredth as large, and all of it on gradients ten times as large" in said
     assert all(LEFT_OF_A_STEP[name] >= 0.995 for name in ("RMSProp", "Adam", "Lion")) and "all of their step" in said

@@ -119,3 +119,13 @@ def test_the_first_step_is_named_exactly_though_steps_were_merged() -> None:
 
 def test_weights_that_hold_nan_are_not_mended_by_skipping_a_step() -> None:
     assert "go back to weights from before step 50" in nonfinite(Run(sick_runs.nan_from_step_51(), None, 0)).body()
+
+
+@pytest.mark.filterwarnings("ignore::gradlab.errors.ClipWarning")
+def test_what_clips_make_of_nan_and_inf_is_what_the_page_says() -> None:
+    body = nonfinite(Run(sick_runs.nan_from_step_51(), None, 0)).body()
+    assert "In TensorFlow a clip by global norm makes all of it NaN; a clip by value bounds Inf but lets NaN" in body
+    for bad in (np.inf, np.nan):
+        gradient = np.float32([bad, 1.0])
+        assert np.isnan(gl.clip_by_global_norm([gradient], 1.0)[0][0]).all()
+    np.testing.assert_array_equal(gl.clip_by_value(np.float32([np.inf, np.nan]), -1.0, 1.0), [1.0, np.nan])

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import gradlab as gl
+from gradlab.report._run import Run
+from gradlab.report.skipped import skipped
 
 
 def gradients(step: int, overflows: bool) -> dict[str, np.ndarray]:
@@ -162,3 +164,25 @@ def test_the_first_overflow_says_where_it_came_from() -> None:
         "In the first of them: in recorded order, everything up to up has NaN or Inf, everything from down on is "
         "finite: look at the output of up."
     )
+
+
+def test_several_skipped_steps_in_a_row_at_the_start_are_normal() -> None:
+    reader = gl.workers.Reader()
+    weights, scale, rec = reader.start(), 2.0**24, gl.Recorder()
+    rng = np.random.default_rng(1)
+    was_skipped = []
+    for _ in range(40):
+        with np.errstate(over="ignore"):
+            half = {name: np.float16(scale * g) for name, g in reader.gradient(weights, rng).items()}
+        gradient = {name: g.astype(np.float32) / scale for name, g in half.items()}
+        was_skipped.append(not all(np.isfinite(g).all() for g in half.values()))
+        rec.record(gradient, scale=scale, skipped=was_skipped[-1])
+        if was_skipped[-1]:
+            scale /= 2
+        else:
+            weights = {name: w - gradient[name] for name, w in weights.items()}
+    assert was_skipped[:7] == [True] * 6 + [False]
+    assert sum(was_skipped[7:]) <= 3  # one now and then
+    section = skipped(Run(rec, None, 0))
+    assert section is not None
+    assert "Several in a row at the start, while the scale comes down, are normal" in section.body()
