@@ -100,7 +100,9 @@ def test_shares_of_a_run_with_nan_are_of_its_finite_steps() -> None:
 def test_a_sick_run_has_no_preset_of_a_suggested_limit() -> None:
     lab = gl.labs.run_layers(sick_runs.diverged())
     assert "The suggested limit" not in lab.presets
-    assert dict(lab.description.table)["suggestion"].startswith("no limit is suggested, because 72 of 80 steps held NaN or Inf")
+    assert dict(lab.description.table)["suggestion"].startswith(
+        "no limit is suggested, because 72 of 80 steps held NaN or Inf"
+    )
 
 
 def test_a_limit_that_clips_every_tensor_on_every_step_says_so() -> None:
