@@ -56,7 +56,7 @@ def test_the_shipped_run_in_words() -> None:
 def test_agreement_is_stated_with_its_interval_and_never_without_probes() -> None:
     with_probes, without = sentence(noisy(probes=True), "staleness"), sentence(noisy(), "staleness")
     assert "updates apart: 1.00 (" in with_probes or "updates apart: 0.9" in with_probes
-    assert "can't be told from a recording without probes; add rec.probe(" in without
+    assert "can't be told from a recording without probes: every few steps call rec.probe" in without
     page = gl.Report(noisy()).html()
     assert "cosine" not in page and "not known without probes" in page
 

@@ -161,8 +161,8 @@ def test_the_first_overflow_says_where_it_came_from() -> None:
     bad = np.array([[1, 1, 0, 0], [0, 0, 0, 0]])
     rec.extend({"norm": np.where(bad, np.inf, 1.0), "largest": 1.0 - bad, "nonfinite": bad, "skipped": [True, False]})
     assert said(rec)["skipped"].endswith(
-        "In the first of them: in recorded order, everything up to up has NaN or Inf, everything from down on is "
-        "finite: look at the output of up."
+        "In the first of them: in recorded order, everything up to up has NaN or Inf, and everything from down on "
+        "is finite: look at the output of up."
     )
 
 
