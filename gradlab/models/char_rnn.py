@@ -21,8 +21,8 @@ seeds, rates from 0.025 to 6.4). The run without a limit was given the most rate
     1      0.2: 2.22, 0.28: 2.15*, 0.4: 2.27, 0.57: 3.02
     3      0.14: 2.32, 0.2: 2.24, 0.28: 2.16*, 0.4: 3.34
 
-An exploding run is chaotic, so a different processor records different digits. `python -m gradlab.models.char_rnn` writes all
-recordings again, in about five minutes, and with `--sweep` the sweep before them, in about fifteen.
+An exploding run is chaotic, so a different processor records different digits. `python -m gradlab.models.char_rnn`
+writes all recordings again, in about five minutes, and with `--sweep` the sweep before them, in about fifteen.
 """
 
 from __future__ import annotations
