@@ -52,7 +52,6 @@ TESTED_ELSEWHERE = {
     "report/_html": "report/test_report.py and report/test_report_in_browser.py: the page, what is in it, what moves",
     "report/_run": "the same",
     "figures/update_ratios": "report/test_updates.py",
-    "figures/report": "report/test_report.py: every picture of awkward recordings",
     "figures/compare_still": "report/test_compared.py: the page on several runs",
     "record/watched": "record/test_appending.py and record/stream/",
     "record/sampling": "record/test_updates.py: weights in every step, in some, and none",

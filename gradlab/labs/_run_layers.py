@@ -87,8 +87,8 @@ class run_layers(FollowingLab, RunLab):
         ValueError: the file isn't a recording, or nothing is recorded yet. TypeError: neither a
             recording nor a path.
 
-    >>> run_layers(limit=30.0).description.summary
-    'Limit 30 clips embed on 72% of its 512 steps, and no other tensor on more than 11%.'
+    >>> run_layers(limit=0.5).description.summary
+    'Limit 0.5 clips embed on 62% of its 512 steps, and no other tensor on more than 10%.'
     """
 
     label = "Limits, layer by layer"

@@ -104,9 +104,9 @@ def test_a_file_of_the_second_version_is_what_was_recorded() -> None:
 def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "x.npz", a=np.ones(2))
     np.savez(tmp_path / "later.npz", header=np.array(json.dumps({"version": 3})))
-    (tmp_path / "x.csv").write_text("step,loss\n0,1\n")
+    (tmp_path / "x.bin").write_bytes(bytes(range(256)))
     for name, why in (
-        ("x.csv", "not a zip file"),
+        ("x.bin", "not a zip file"),
         ("x.npz", "no array 'header'"),
         ("later.npz", "version 3, this grad"),
     ):
