@@ -119,7 +119,8 @@ class Comparison:
         if column == _HEAD:
             return np.zeros(len(values), bool)
         norms = np.array([rec.every_step(_HEAD)[step] for rec in self.recs])
-        return np.isnan(values) & np.isfinite(norms)
+        is_missing: np.ndarray = np.isnan(values) & np.isfinite(norms)
+        return is_missing
 
     @property
     def first_step(self) -> int | None:
