@@ -53,6 +53,7 @@ _ON_LIMIT = {False: 60, True: 30}  # dots on the line of the limit, by whether t
 _BAND = 0.22  # opacity of a band
 _SAME_EDGE = 1e-6  # of the logarithm, within which an edge of a bin and a limit are the same
 _COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
+_RUN_ABOVE = "the run above"  # the name of the recorded run whose norms are shown
 _COLUMN = {False: 1.55, True: 1.0}  # inches from the start of a name to the end of its number
 
 
@@ -359,6 +360,9 @@ class ClippingView:
         self._raw.set_color(ORANGE if recorded is not None and recorded.free and runs else OTHER)
         step, loss = nothing if chosen is None else chosen.loss
         self._nearest.set_data(step, running_median(loss))
+        if recorded is not None and any(run.recorded is not None for run in runs):
+            # It lies apart from the median of its ten runs, so it needs a name of its own.
+            runs = [*runs, recorded._replace(name=_RUN_ABOVE)]
         ends = [run.end for run in runs]
         heavy = [chosen is not None and run.name == chosen.name for run in runs]
         looks = {
@@ -386,10 +390,10 @@ class ClippingView:
 def _short(name: str) -> str:
     """Return the name of a run for a narrow page.
 
-    >>> _short("no limit, rate 0.4"), _short("limit 1, rate 0.28"), _short("limit 1")
-    ('none, 0.4', '1, 0.28', '1')
+    >>> _short("no limit, rate 0.4"), _short("limit 1, rate 0.28"), _short("limit 1"), _short("the run above")
+    ('none, 0.4', '1, 0.28', '1', 'run above')
     """
-    return name.removeprefix("limit ").replace("no limit", "none").replace(" rate ", " ")
+    return name.removeprefix("limit ").removeprefix("the ").replace("no limit", "none").replace(" rate ", " ")
 
 
 def _cut_at(bins: np.ndarray, limit: float) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.gridspec import GridSpec
 from matplotlib.patches import PathPatch
+from matplotlib.transforms import ScaledTranslation
 
 from .._base.numbers import number as rounded
 from ._labels import label, moving_title
@@ -21,6 +22,7 @@ from ._style import (
     OTHER,
     PALE_BLUE,
     QUIET,
+    SMALL,
     WIDE,
     log_ticks,
     moving_line,
@@ -29,18 +31,21 @@ from ._style import (
 )
 
 LOWEST, HIGHEST = 0.4, 2.5  # of the losses shown; all runs start at 2.3
-LONGEST = 120.0  # gradient times shown
+LONGEST = 140.0  # gradient times shown
 _SPREAD_ROW, _SINGLE_ROW = -0.14, 0.22  # from the middle of a policy's row, downwards
+# Font sizes: from a panel down to the middle of the first line of its label, and from there to the next line.
+_FIRST_LINE, _LINE = 2.86, 1.23
 _HALF = 0.1  # the height of a bar above and below its middle
 
 
 class Spread(NamedTuple):
-    """Losses of many seeds at a policy's own rate: the quartiles, the median, and the rate."""
+    """Losses of many seeds at a policy's own rate: the quartiles, the median, the rate, and how many runs these are."""
 
     lower: float
     median: float
     upper: float
     rate: float
+    runs: int
 
 
 class Row(NamedTuple):
@@ -49,7 +54,8 @@ class Row(NamedTuple):
     Attributes:
         single: (by gradients, by time) of one run at the rate that all policies share.
         spreads: (by gradients, by time) of the runs at its own rates; None where there are none at this setting.
-        time: gradient times of a quick worker until all gradients are in.
+        time: gradient times of a quick worker until all gradients are in: the mean of the runs at its own rates, or
+            that of the one run.
     """
 
     single: tuple[float, float]
@@ -92,14 +98,15 @@ class PoliciesView:
         for k, (panel, title) in enumerate(zip(self.losses, titles, strict=True)):
             spreads = [None if row.spreads is None else row.spreads[k] for row in ordered]
             panel.draw([row.single[k] for row in ordered], spreads, title)
-        self.times.draw([row.time for row in ordered])
+        runs = max((spread.runs for row in ordered for spread in row.spreads or ()), default=1)
+        self.times.draw([row.time for row in ordered], runs)
 
 
 class _LossPanel:
     """Losses on a log axis, a row for each policy, and its median and rate at the right edge."""
 
     def __init__(self, axes: Any, names: Sequence[str]) -> None:
-        self.axes = tidy(axes, "", "held-out loss. Blue: median, quartiles\nat own rates; orange: one run each", "")
+        self.axes = tidy(axes, "", "held-out loss\n \n ", "")
         count = len(names)
         axes.set(xscale="log", xlim=(LOWEST / 1.05, HIGHEST * 1.05), ylim=(count - 0.5, -0.5))
         axes.set_yticks(range(count), names)
@@ -111,6 +118,8 @@ class _LossPanel:
         beside = {"x": 1.03, "ha": "left", "transform": axes.get_yaxis_transform()}
         self.numbers = [label(axes, color=BLUE_TEXT, y=k + _SPREAD_ROW, **beside) for k in range(count)]
         self.singles = [label(axes, color=ORANGE_TEXT, y=k + _SINGLE_ROW, **beside) for k in range(count)]
+        self.key = _line_below(axes, 2, BLUE_TEXT)
+        _line_below(axes, 3, ORANGE_TEXT).set_text("orange: one run each")
         self.title = moving_title(axes)
 
     def draw(self, singles: Sequence[float], spreads: Sequence[Spread | None], title: str) -> None:
@@ -127,6 +136,7 @@ class _LossPanel:
             spread = spreads[row]
             words.set(text="" if spread is None else f"{written(spread.median)}, rate {rounded(spread.rate)}")
             self.singles[row].set(text=written(singles[row]))
+        self.key.set(text="blue: median, quartiles at own rates" if there else "")
         self.title.set(text=title)
 
 
@@ -134,19 +144,27 @@ class _TimePanel:
     """How long the gradients of each policy take."""
 
     def __init__(self, axes: Any, names: Sequence[str]) -> None:
-        self.axes = tidy(axes, "Time", "gradient times\nfor all gradients", "")
+        self.axes = tidy(axes, "Time", "gradient times\nfor all gradients\n ", "")
         axes.set(xlim=(0, LONGEST), ylim=(len(names) - 0.5, -0.5), xticks=(0, 50, 100))
         axes.set_yticks(range(len(names)), names)
         axes.grid(False, axis="y")
         self.bars = moving_line(axes, color=OTHER, lw=9, solid_capstyle="butt")
         self.numbers = [label(axes, color=QUIET, y=k, ha="left") for k in range(len(names))]
+        self.key = _line_below(axes, 3, QUIET)
 
-    def draw(self, times: Sequence[float]) -> None:
-        """Set the times."""
+    def draw(self, times: Sequence[float], runs: int) -> None:
+        """Set the times, and of how many runs of each policy they are the means."""
+        self.key.set(text="one run each" if runs == 1 else f"mean of {runs} runs")
         rows = np.arange(len(times))
         self.bars.set_data(*segments(0, rows, np.array(times), rows))
         for words, time in zip(self.numbers, times, strict=True):
             words.set(x=time + 0.04 * LONGEST, text=f"{time:.0f}")
+
+
+def _line_below(axes: Any, line: int, color: str) -> Any:
+    """Return a moving text in a line of the label below a panel, which keeps the room for it."""
+    below = ScaledTranslation(0, -(_FIRST_LINE + (line - 1) * _LINE) * SMALL / 72, axes.figure.dpi_scale_trans)
+    return label(axes, x=0.5, y=0, color=color, transform=axes.transAxes + below)
 
 
 def shown(loss: np.ndarray) -> np.ndarray:

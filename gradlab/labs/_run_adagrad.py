@@ -111,7 +111,7 @@ class run_adagrad(FollowingLab, RunLab):
         half = middle.at(middle.position(end / 2)) if isinstance(middle, Slider) else end
         return {
             "The end of the run": {"step": end, "below": BELOW, "initial": 0.1},
-            "Half of the run": {"step": half, "below": BELOW, "initial": 0.1},
+            "About half of the run": {"step": half, "below": BELOW, "initial": 0.1},
             "A tiny initial accumulator": {"step": end, "below": BELOW, "initial": 1e-6},
         }
 

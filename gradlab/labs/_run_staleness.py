@@ -78,7 +78,7 @@ def _workers(trace: Answer) -> str:
 
 def _accepted_young(trace: Answer) -> tuple[bool, str]:
     accepted = whole_percent(1 - trace.dropped)
-    now = f"Now with {_workers(trace)} {accepted} are accepted, the oldest {trace.oldest} updates stale"
+    now = f"Now with {_workers(trace)} {accepted} are accepted, the oldest {counted(trace.oldest, 'update')} stale"
     return trace.workers >= 4 and trace.straggler >= 3 and trace.dropped <= 0.15 and trace.oldest <= 5, now
 
 

@@ -85,7 +85,8 @@ def _all_fed(trace: Moment) -> tuple[bool, str]:
         f"after {counted(lanes.now, 'tick')}": lanes.now == END,
     }
     ifs = "".join(f", {words}" for words, kept in but.items() if not kept)
-    now = f"Now at least {percent(share)} of each worker's are accepted, with a staleness of at most {oldest}{ifs}"
+    part = "all" if share == 1 else f"at least {percent(share)}"
+    now = f"Now {part} of each worker's are accepted, with a staleness of at most {oldest}{ifs}"
     return bool(share >= 0.5 and oldest <= 8) and not ifs, now
 
 

@@ -53,7 +53,7 @@ class Policies(NamedTuple):
         return float(run.loss[at])
 
     def time(self, name: str) -> float:
-        """The time until all gradients are in, in gradient times."""
+        """The gradient times until all gradients are in: of the one run, or the mean of those at the own rate."""
         return self.runs[name].end if self.own is None else float(self.own[0][name].end.mean())
 
     @property
@@ -169,7 +169,7 @@ class staleness_policies(Lab):
 
 def _spread(runs: PolicyRuns) -> Spread:
     lower, median, upper = np.percentile(runs.judged, (25, 50, 75))
-    return Spread(float(lower), float(median), float(upper), runs.rate)
+    return Spread(float(lower), float(median), float(upper), runs.rate, len(runs.judged))
 
 
 def _verdicts(straggler: float) -> tuple[str, str]:
@@ -221,7 +221,7 @@ def _row(trace: Policies, name: str) -> str:
     for by_policy, clock in zip(trace.own, (f"{GRADIENTS} gradients", "equal time"), strict=True):
         runs = by_policy[name]
         error = runs.judged.std(ddof=1) / np.sqrt(len(runs.judged))
-        own.append(f"{runs.judged.mean():.3f} ± {error:.3f} after {clock} at rate {number(runs.rate)}")
+        own.append(f"mean {runs.judged.mean():.3f} ± {error:.3f} after {clock} at rate {number(runs.rate)}")
     return f"own rates: {', '.join(own)}. One run: {single}"
 
 

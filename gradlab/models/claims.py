@@ -171,7 +171,7 @@ def write_policies(runs: Comparison) -> str:
     if runs.best is not None:
         others = [runs.mean(name) for name in runs.values if name != runs.best]
         rest = f"the others end at {min(others):.2f} to {max(others):.2f}"
-        return f"“{runs.best}” has the lowest {runs.measure}, {means[runs.best]}; {rest}."
+        return f"“{runs.best}” has the lowest mean {runs.measure}, {means[runs.best]}; {rest}."
     apart = [name for name in runs.values if name not in level]
     among = [runs.mean(name) for name in level]
     reach = f"({min(among):.2f} to {max(among):.2f})"
@@ -179,7 +179,7 @@ def write_policies(runs: Comparison) -> str:
         return f"The {len(level)} policies can't be told apart by {runs.measure} in {runs.seeds} runs {reach}."
     if worst is not None and apart == [worst]:
         return (
-            f"“{worst}” has the highest {runs.measure}, {means[worst]}; the others can't be told apart in "
+            f"“{worst}” has the highest mean {runs.measure}, {means[worst]}; the others can't be told apart in "
             f"{runs.seeds} runs {reach}."
         )
     # Policies are compared with the leader alone, so the others aren't said to be higher than all of these.

@@ -25,10 +25,15 @@ _HEAD = "global_norm"
 
 
 class Difference(NamedTuple):
-    """The values of one number of every run (runs,) at a step at which not all are the same."""
+    """One number of every run at a step at which not all are the same.
+
+    Attributes:
+        values: (runs,). missing: (runs,) whether a NaN among them stands for a number that was not recorded.
+    """
 
     step: int
     values: np.ndarray
+    missing: np.ndarray
 
     @property
     def relative(self) -> float:
@@ -40,7 +45,11 @@ class Difference(NamedTuple):
     def __str__(self) -> str:
         if len(self.values) > _LISTED and np.isfinite(self.values).all():
             return f"{number(self.values.min())} to {number(self.values.max())}"
-        return listed([number(x) for x in self.values], MOST)
+        words = [
+            "not recorded" if is_missing else number(value)
+            for value, is_missing in zip(self.values, self.missing, strict=True)
+        ]
+        return listed(words, MOST)
 
 
 class Parting(NamedTuple):
@@ -96,8 +105,22 @@ class Comparison:
         wide = values[:, apart].astype(np.float64)
         size = wide.max(axis=0) - wide.min(axis=0) > _NOTABLE * np.abs(wide).max(axis=0)
         notable = apart[size | ~np.isfinite(wide).all(axis=0)][:1]
-        found = [Difference(int(step), values[:, step].astype(np.float64)) for step in (*apart[:1], *notable)]
+        found = [
+            Difference(int(step), values[:, step].astype(np.float64), self._is_missing(column, values[:, step], step))
+            for step in (*apart[:1], *notable)
+        ]
         return Parting(found[0], found[1] if len(found) > 1 else None, int((~known[: apart[0]]).sum()))
+
+    def _is_missing(self, column: str, values: np.ndarray, step: int) -> np.ndarray:
+        """Tell for each run whether its NaN is a loss that was not recorded, which is stored as NaN, too.
+
+        As in `loss_course`: beside a finite gradient a loss of NaN is one that was not recorded.
+        """
+        if column == _HEAD:
+            return np.zeros(len(values), bool)
+        norms = np.array([rec.every_step(_HEAD)[step] for rec in self.recs])
+        is_missing: np.ndarray = np.isnan(values) & np.isfinite(norms)
+        return is_missing
 
     @property
     def first_step(self) -> int | None:

@@ -60,7 +60,8 @@ def lightning_callback(recorder: Recorder, *, optimizer: int | None = None, **op
                 self.recording.close()
 
         def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
-            self.on_train_end(trainer, pl_module)
+            if self.recording is not None:
+                self.recording.__exit__(exception)
 
     return RecorderCallback()
 

@@ -96,6 +96,21 @@ class Notes:
         """Note for the step that begins what `take_next` returned."""
         self._notes += [_Note(note.name, note.value, 0) for note in notes]
 
+    def warn_of_unused(self) -> None:
+        """Warn of numbers that no step has, where no backward has followed the last step.
+
+        Where one has, the loop ended within a step, as it may in the middle of several micro-batches.
+        """
+        if not self._notes or self._backwards:
+            return
+        names = ", ".join(dict.fromkeys(note.name for note in self._notes))
+        warn(
+            f"{names}: what was noted after the last optimizer.step() is in no step. If your loop notes after every "
+            "step, each number is recorded with the step after its own; call note() of the recording before "
+            "optimizer.step()",
+            RecordingWarning,
+        )
+
     def take(self, device: torch.device) -> dict[str, Any]:
         """Return the combined numbers of a step by name, and begin the next one without any."""
         combined = {}

@@ -176,6 +176,7 @@ class Recording(Attached[Recorder]):
         self._clock = float("nan")
         self.steps = recorder.seen
         self._doubted = False
+        self._was_interrupted = False
         self._settle()
         self._join()
         self._hooks: list[Any] = [
@@ -232,6 +233,7 @@ class Recording(Attached[Recorder]):
         """Numbers of the step to come, such as loss=loss, before `optimizer.step()`; a tensor stays on its device.
 
         Called for each micro-batch of a step, its mean is recorded, or the sum where `record` was given notes="sum".
+        Called after `optimizer.step()`, it is of the step after that; where there is none, `close()` warns.
 
         Raises ValueError: a name that `record` was not told, or more than one number.
 
@@ -274,10 +276,16 @@ class Recording(Attached[Recorder]):
         stop_listening(self._optimizer, self)
         if self._hooks and self._found and self._steps.holds_nonfinite(self._found):
             self._commit(skipped=True)  # the last gradients, which the loop did not use
+        if self._hooks and not self._was_interrupted:
+            self._notes.warn_of_unused()
         self._hooks = []
         self.flush()
         self._leave()
         return self.recorder
+
+    def __exit__(self, error: object = None, *_: object) -> None:
+        self._was_interrupted = error is not None  # perhaps between a note and its step
+        self.close()
 
     def _require_open(self) -> None:
         if not self._hooks:

@@ -5,7 +5,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from gradlab import Recorder
-from gradlab.figures._style import log_ticks
+from gradlab.figures._style import ORANGE_TEXT, log_ticks
 from gradlab.figures.clipping import ClippingView, Trained, _bars
 from gradlab.labs import clipping
 from gradlab.live.scene import Scene
@@ -101,16 +101,30 @@ def test_curves_are_named_with_their_rates_and_the_chosen_one_is_heavy() -> None
     heavy = f"limit 3, rate {rates[3.0]:g}"
     others = [f"limit {limit:g}, rate {rates[limit]:g}" for limit in (0.1, 0.3, 1.0)]
     free = ["no limit, rate 0.4", f"no limit, rate {rates[None]:g}"]
-    assert named == {**dict.fromkeys([*free, *others], "normal"), heavy: "bold"}
+    assert named == {**dict.fromkeys([*free, *others, "the run above"], "normal"), heavy: "bold"}
     Scene(view.figure).frame(1.0)  # names find their places when they are painted
     numbers = [number for number in view._names._numbers if number.get_visible()]
     settings = [(None, 0.4), *rates.items()]
     medians = [f"{np.median(char_rnn.final_losses(*setting)):.2f}" for setting in settings]
-    assert [number.get_text() for number in numbers] == medians
+    assert [number.get_text() for number in numbers] == [
+        *medians,
+        f"{lab.runs['none']['loss'][-char_rnn.AT_END :].mean():.2f}",
+    ]
     assert len({number.get_position()[0] for number in numbers}) == 1, "one column"
     for number, name in zip(numbers, view._names._names, strict=False):
         assert number.get_position()[1] == name.get_position()[1]
     assert view.loss.get_title("left") == "Loss: medians and quartiles of 10 runs"
+
+
+@pytest.mark.parametrize(("narrow", "name"), [(False, "the run above"), (True, "run above")])
+def test_the_thin_line_of_the_recorded_run_is_named_at_its_end(narrow: bool, name: str) -> None:
+    lab = clipping()
+    view = lab.make_view()
+    view.arrange(narrow)
+    lab.draw(view, lab.compute(lab.params))
+    assert [words.get_text() for words in view._names._names if words.get_visible()][-1] == name
+    assert view._names._names[6].get_color() == ORANGE_TEXT
+    assert view._names._told[0][6, 1] > 0.5, "where the run ends, above all medians"
 
 
 def test_lines_of_losses_are_medians_over_runs_smoothed_and_the_recorded_run_is_thin() -> None:

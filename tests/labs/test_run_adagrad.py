@@ -89,3 +89,10 @@ def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, float
     for values, end in ((reached, "reached."), (missed, "not yet.")):
         goal = gl.labs.run_adagrad(target=target, **values).description.goal
         assert goal.endswith(end), goal
+
+
+def test_the_preset_about_half_of_the_run_is_within_a_position_of_the_slider() -> None:
+    lab = gl.labs.run_adagrad()
+    slider = next(control for control in lab.controls if control.name == "step")
+    half = lab.presets["About half of the run"]["step"]
+    assert abs(half - lab.rec.seen / 2) < slider.step

@@ -92,3 +92,5 @@ def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, float
 def test_one_worker_is_one() -> None:
     goal = gl.labs.run_staleness(target="kept_fresh", workers=1).description.goal
     assert "Now with 1 worker 100% are accepted" in goal
+    goal = gl.labs.run_staleness(target="kept_fresh", workers=2, limit=1).description.goal
+    assert goal.endswith("the oldest 1 update stale: not yet.")

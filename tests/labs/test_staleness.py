@@ -153,6 +153,11 @@ def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, objec
     assert lab.description.goal.endswith("not yet.")
 
 
+def test_all_of_the_gradients_are_called_all() -> None:
+    lab = gl.labs.staleness(target="all_fed", policy="wait", threshold=0, workers=5)
+    assert "Now all of each worker's are accepted, with a staleness of at most 4" in lab.description.goal
+
+
 def test_gradients_that_are_handed_in_can_be_pointed_at() -> None:
     lab = gl.labs.staleness(**SETTINGS, now=600)
     view, trace = lab.make_view(), lab.compute(lab.params)

@@ -100,7 +100,8 @@ def test_the_verdict_does_not_depend_on_the_rate_of_the_single_runs() -> None:
 def test_the_table_has_mean_and_standard_error_of_the_own_runs() -> None:
     table = dict(gl.labs.staleness_policies().description.table)
     assert table["wait"].startswith(
-        "own rates: 0.461 ± 0.013 after 200 gradients at rate 0.5, 0.744 ± 0.015 after equal time at rate 0.3. One run:"
+        "own rates: mean 0.461 ± 0.013 after 200 gradients at rate 0.5, "
+        "mean 0.744 ± 0.015 after equal time at rate 0.3. One run:"
     )
 
 
@@ -188,3 +189,9 @@ def test_two_layers_with_descent_are_in_both_groups() -> None:
     depths, methods = GROUPS.values()
     assert depths[1] == methods[0]
     assert VARIANTS[methods[0]].hidden == VARIANTS[methods[1]].hidden == (32, 32)
+
+
+def test_the_verdicts_with_numbers_call_them_means() -> None:
+    assert "lowest mean loss" in sentence("staleness.per_gradient")
+    assert "highest mean loss" in sentence("staleness.per_time")
+    assert "lowest mean loss" in sentence("staleness.per_gradient.no_straggler")

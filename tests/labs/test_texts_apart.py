@@ -28,6 +28,7 @@ COLLIDED = [
     ("optimizers", {"third": "MdlAdagradLight"}),
     ("optimizers", {"heavy": "fourth"}),
     ("optimizers", {"noise": 1.0}),
+    ("staleness_policies", {"straggler": 5.0}),
 ]
 OF_ALL = [name for name in gl.labs.catalogue() if name not in ("run_adagrad", "run_staleness")]
 

@@ -122,3 +122,18 @@ def test_a_factor_that_all_tensors_share_is_found_at_the_first_step() -> None:
     assert layer.without_gradient(0, 1) == ()
     same = Comparison(("fine", "again"), (sick_runs.healthy(), sick_runs.healthy()))
     assert same.one_factor(1) is None
+
+
+def test_a_loss_that_is_missing_is_told_from_one_that_is_nan() -> None:
+    def late(loss_of_first: float | None, scale: float = 1.0) -> gl.Recorder:
+        rec = gl.Recorder()
+        rec.prepare({"w": (2,)}, ["loss"])
+        for t in range(4):
+            loss = loss_of_first if t == 0 else 1.0
+            rec.record({"w": np.full(2, scale if t == 0 else 1.0)}, **({} if loss is None else {"loss": loss}))
+        return rec
+
+    missing = compared(late(None), late(1.0))
+    assert missing.first() == "run 1 and run 2 first differ at step 0: loss not recorded and 1."
+    diverged = compared(late(np.nan, scale=np.nan), late(1.0))
+    assert diverged.first() == "run 1 and run 2 first differ at step 0: loss nan and 1, global norm nan and 1.41."

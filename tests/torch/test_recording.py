@@ -2,6 +2,7 @@
 
 import copy
 import io
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -198,6 +199,51 @@ def test_a_closed_recording_leaves_nothing_behind() -> None:
     for late in (recording.measure, recording.skip):
         with pytest.raises(ValueError, match="this recording is closed; attach its recorder again"):
             late()
+
+
+def test_a_note_after_the_last_step_is_warned_of_when_the_recording_is_closed() -> None:
+    net = model()
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    recording = gl.torch.record(gl.Recorder(), net, optimizer)
+    for step in range(3):
+        optimizer.zero_grad()
+        loss = loss_of(net, step)
+        loss.backward()
+        optimizer.step()
+        recording.note(loss=loss)  # too late: it is recorded with the next step
+    with pytest.warns(gl.errors.RecordingWarning, match=r"^loss: .*before optimizer\.step\(\)") as warned:
+        recorder = recording.close()
+    assert len(warned) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        recording.close()
+    assert np.isnan(recorder["loss"]).tolist() == [True, False, False]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("note_first", [True, False])
+def test_a_loop_that_ends_within_a_step_is_not_warned_of_its_notes(note_first: bool) -> None:
+    net = model()
+    with gl.torch.record(gl.Recorder(), net, torch.optim.SGD(net.parameters(), 0.1)) as recording:
+        loss = loss_of(net, 0)
+        if note_first:
+            recording.note(loss=loss)
+        loss.backward()
+        if not note_first:
+            recording.note(loss=loss)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_loop_that_is_interrupted_is_not_warned_of_its_notes() -> None:
+    net = model()
+
+    def interrupted() -> None:
+        with gl.torch.record(gl.Recorder(), net, torch.optim.SGD(net.parameters(), 0.1)) as recording:
+            recording.note(loss=1.0)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
 
 
 def pickle_of(net: Any) -> bytes:

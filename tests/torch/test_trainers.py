@@ -54,13 +54,13 @@ def module(optimizers: int = 1) -> Any:
     return Module()
 
 
-def fit(callback: Any, parts: int = 1, optimizers: int = 1, folder: Path | None = None, **kwargs: Any) -> Any:
+def fit(callback: Any, parts: int = 1, optimizers: int = 1, others: Any = (), **kwargs: Any) -> Any:
     trainer = lightning.Trainer(
         accelerator="cpu",
         max_epochs=1,
         gradient_clip_val=CLIP if optimizers == 1 else None,
         accumulate_grad_batches=parts,
-        callbacks=[callback],
+        callbacks=[callback, *others],
         logger=False,
         enable_checkpointing=False,
         enable_progress_bar=False,
@@ -96,6 +96,17 @@ def test_lightning_with_a_scaler() -> None:
     assert recorder.seen == STEPS and recorder["scale"][0] == 2.0**125
     assert np.isfinite(recorder["norm"][taken]).all() and (recorder["norm"][taken] < 10).all()
     assert (recorder["loss"] < 10).all()
+
+
+def test_lightning_that_ends_by_an_error_before_a_backward_is_not_warned_of_its_note() -> None:
+    class Broken(lightning.Callback):  # type: ignore[misc, name-defined]
+        def on_before_backward(self, trainer: Any, pl_module: Any, loss: Any) -> None:
+            raise RuntimeError("broken")
+
+    recorder = gl.Recorder()
+    with pytest.raises(RuntimeError, match="broken"):
+        fit(gl.torch.lightning_callback(recorder), others=[Broken()])
+    assert recorder.seen == 0
 
 
 def test_lightning_with_several_optimizers() -> None:
