@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 from .._base.arrays import Array, namespace, quiet, sum_squares
-from .._base.types import MaybeA
+from .._base.types import A, MaybeA
 from ._limits import floats, positive
 
 Axis: TypeAlias = int | tuple[int, ...] | None
@@ -82,6 +82,10 @@ def _agc(grad: Any, param: Any, clipping: float, eps: float, axis: Axis) -> Any:
     return xp.where(size < limit, g, g * (limit / xp.maximum(size, 1e-6))).astype(g.dtype)
 
 
+@overload
+def clip_by_block_rms(t_list: A, threshold: float) -> A: ...
+@overload
+def clip_by_block_rms(t_list: Sequence[MaybeA], threshold: float) -> list[MaybeA]: ...
 @quiet
 def clip_by_block_rms(t_list: Any, threshold: float) -> Any:
     """Limit the root mean square of each tensor by itself.

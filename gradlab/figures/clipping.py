@@ -54,7 +54,7 @@ _BAND = 0.22  # opacity of a band
 _SAME_EDGE = 1e-6  # of the logarithm, within which an edge of a bin and a limit are the same
 _COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
 _RUN_ABOVE = "the run above"  # the name of the recorded run whose norms are shown
-_COLUMN = {False: 1.55, True: 1.0}  # inches from the start of a name to the end of its number
+_COLUMN = {False: 1.55, True: 0.88}  # inches from the start of a name to the end of its number
 
 
 class Trained(NamedTuple):
@@ -130,7 +130,7 @@ class ClippingView:
         low = 2.0 if self._shows_loss else 0.01  # of the row of losses
         if narrow:
             self.figure.set_size_inches(NARROW, 7.8 if self._shows_loss else 5.2)
-            grid = GridSpec(3, 2, self.figure, width_ratios=(1, 0.85), height_ratios=(2.6, low, 1.1))
+            grid = GridSpec(3, 2, self.figure, width_ratios=(1, 0.64), height_ratios=(2.6, low, 1.1))
             places = [grid[0, :], grid[2, :], grid[1, 0] if len(self._runs) > 1 else grid[1, :]]
         else:
             self.figure.set_size_inches(WIDE, 5.3)
@@ -391,9 +391,11 @@ def _short(name: str) -> str:
     """Return the name of a run for a narrow page.
 
     >>> _short("no limit, rate 0.4"), _short("limit 1, rate 0.28"), _short("limit 1"), _short("the run above")
-    ('none, 0.4', '1, 0.28', '1', 'run above')
+    ('no, 0.4', '1, 0.28', '1', 'this run')
     """
-    return name.removeprefix("limit ").removeprefix("the ").replace("no limit", "none").replace(" rate ", " ")
+    if name == _RUN_ABOVE:
+        return "this run"
+    return name.removeprefix("limit ").replace("no limit", "no").replace(" rate ", " ")
 
 
 def _cut_at(bins: np.ndarray, limit: float) -> np.ndarray:

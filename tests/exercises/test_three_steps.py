@@ -173,7 +173,7 @@ def test_right_middle_steps(answer: Any) -> None:
         (lambda pairs: [(None, v) for _, v in pairs], "had a gradient and has none now"),
         (on_present(lambda g: g.sum()), "has shape () now, not (2,)"),
         (on_present(lambda g: gl.clip_by_norm(g, 1.0)), "gives every tensor a limit of its own"),
-        (on_present(lambda g: g.clip(-1, 1)), "clips every entry by itself, and the step turns"),
+        (on_present(lambda g: g.clip(-1, 1)), "clips every entry by itself, and the gradient turns"),
         (
             lambda pairs: [(g if g is None else g / gl.global_norm([g for g, _ in pairs]), v) for g, v in pairs],
             "A limit only ever shortens",

@@ -116,7 +116,7 @@ def test_curves_are_named_with_their_rates_and_the_chosen_one_is_heavy() -> None
     assert view.loss.get_title("left") == "Loss: medians and quartiles of 10 runs"
 
 
-@pytest.mark.parametrize(("narrow", "name"), [(False, "the run above"), (True, "run above")])
+@pytest.mark.parametrize(("narrow", "name"), [(False, "the run above"), (True, "this run")])
 def test_the_thin_line_of_the_recorded_run_is_named_at_its_end(narrow: bool, name: str) -> None:
     lab = clipping()
     view = lab.make_view()
