@@ -58,7 +58,7 @@ PARTS = {
     "packaging": Part("what checks a release", "packaging", ("hatchling", "twine", "pyroma", "pyright"), (), 20, 1),
 }
 DEFAULT = f"not ({' or '.join(PARTS)})"
-DEFAULT_TESTS, DEFAULT_MINUTES = 11_900, 5
+DEFAULT_TESTS, DEFAULT_MINUTES = 13_400, 5
 TOLERANCE = 0.1  # by which a count may be off before the numbers above have to be corrected
 
 # The part that goes first: what breaks when anything breaks.
