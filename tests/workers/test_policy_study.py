@@ -113,6 +113,7 @@ def test_every_tuned_run_has_the_same_number_of_gradients() -> None:
         assert run.step[-1] == int(updates + 1e-9)
 
 
+@pytest.mark.exhaustive
 def test_the_tuned_runs_are_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A small sweep: two rates, two seeds each, one straggler."""
     monkeypatch.setattr(recordings, "files", lambda package: tmp_path)

@@ -92,6 +92,7 @@ def test_the_chosen_rate_is_the_best_of_the_sweep() -> None:
             assert variant.rates[best_rate(times)] == rate
 
 
+@pytest.mark.exhaustive
 def test_a_study_is_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One network, without delay, and two seeds."""
     shipped = recorded()[0, 0, :2, :10]
