@@ -98,16 +98,23 @@ def test_a_healthy_run_has_none_of_these_sentences() -> None:
     assert said["nonfinite"] == "No step of 120 held NaN or Inf."
 
 
-def test_questions_on_other_training_come_after_the_run_and_are_no_headlines() -> None:
+def with_entries() -> gl.Recorder:
     rng = np.random.default_rng(0)
     rec = gl.Recorder()
     for _ in range(64):
         rec.record({"a": rng.normal(size=8), "b": rng.normal(size=4)}, loss=1.0)
-    report = gl.Report(rec, labs=False)
-    keys = [section.key for section in report.sections]
-    assert keys[-3:] == ["adagrad", "staleness", "caveats"]
+    return rec
+
+
+def test_questions_on_other_training_come_after_the_run_and_are_no_headlines() -> None:
+    report = gl.Report(with_entries(), labs=False)
+    assert [section.key for section in report.sections][-3:] == ["adagrad", "staleness", "caveats"]
     assert not any("Adagrad" in line or "workers" in line for line in report.headlines)
-    html = report.html()
+
+
+@pytest.mark.exhaustive
+def test_the_list_on_top_of_the_page_links_to_questions_on_other_training() -> None:
+    html = gl.Report(with_entries(), labs=False).html()
     assert '<li><a href="#adagrad">' in html and html.index('id="nonfinite"') < html.index('id="adagrad"')
 
 
