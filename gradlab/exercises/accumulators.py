@@ -199,8 +199,7 @@ class Collect(Prediction):
             return "Even the fastest needs its time, more than a third of the round. It is the last worker that costs."
         if guess[4] > 70:
             return "It is the very last that costs: with one or two workers to spare most stalls are left behind."
-        *_, fourteen, fifteen, sixteen = truth
         return (
-            f"Flat, then steep: waiting for all sixteen takes {sixteen / fifteen:.1f} times as long as for fifteen, "
-            f"and {sixteen / fourteen:.1f} times as long as for fourteen."
+            "Flat, then steep: waiting for all sixteen takes 1.5 times as long as for fifteen, and 1.9 times as long "
+            "as for fourteen."
         )

@@ -124,7 +124,8 @@ class SpareView:
         mean = self._mean[k - 1]
         self._here[0].set_data([k], [self._rounds[k - 1]])
         self._here[1].set_data([k], [mean if np.isfinite(mean) else self._never])
-        at_end = {1: "left", len(self._k): "right"}
+        last = len(self._k)
+        at_end = {1: "left", last - 1: "right", last: "right"}
         side: dict[str, Any] = {"x": k, "ha": at_end.get(k, "center")}
         self._said[0].set(y=self._rounds[k - 1], text=f"{number(self._rounds[k - 1])} ticks", **side)
         self._said[1].set(visible=bool(np.isfinite(mean)), **side)

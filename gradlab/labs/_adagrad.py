@@ -105,7 +105,7 @@ class adagrad(Lab):
         "First step has length lr": {**_RAVINE, "step": 1, "learning_rate": 1.0, "initial_accumulator": 1e-4},
         "Epsilon takes over": {**_RAVINE, "step": 20, "learning_rate": 45.0, "epsilon": 1000.0},
         "Adagrad's rate too low": {
-            **_RAVINE, "step": 60, "surface": "tumors", "condition": 20.0, "learning_rate": 0.6, "descent_rate": 1.0
+            **_RAVINE, "step": 60, "surface": "tumors", "condition": 20.0, "learning_rate": 0.6, "descent_rate": 0.7
         },
         "Clipped before it counts": {**_RAVINE, "step": 20, "clip": 1.0},
     }  # fmt: skip

@@ -57,7 +57,7 @@ class gate_race(Lab):
     axis = "step"
     presets: ClassVar = {
         "TensorFlow race": {"first": "none_b", "second": "op_b", "step": 4},
-        "The other race": {"first": "none_a", "second": "op_a", "step": 4},
+        "The other race": {"first": "none_a", "second": "op_a", "step": 2},
         "Luck": {"first": "none_b", "second": "none_lucky", "step": 4},
         "Two gates": {"first": "op_b", "second": "graph_b", "step": 1},
     }

@@ -112,7 +112,7 @@ class run_adagrad(FollowingLab, RunLab):
         return {
             "The end of the run": {"step": end, "below": BELOW, "initial": 0.1},
             "About half of the run": {"step": half, "below": BELOW, "initial": 0.1},
-            "A tiny initial accumulator": {"step": end, "below": BELOW, "initial": 1e-6},
+            "A small initial accumulator": {"step": end, "below": BELOW, "initial": 1e-3},
         }
 
     def make_controls(self) -> list[Control]:

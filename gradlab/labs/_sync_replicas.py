@@ -210,7 +210,7 @@ class Spared(NamedTuple):
 
 def _half_a_round(trace: Spared) -> tuple[bool, str]:
     share = trace.round / measured_rounds()[-1]
-    return share <= 0.55, f"Now it takes {percent(share)}"
+    return share <= 0.55 and trace.aggregate >= 12, f"Now it takes {percent(share)}"
 
 
 class backup_workers(Lab):
@@ -237,7 +237,9 @@ class backup_workers(Lab):
         "First come": {"aggregate": 1},
     }
     targets: ClassVar = {
-        "half_round": Target("make a round take at most 55% as long as with all 16", _half_a_round),
+        "half_round": Target(
+            "with at least 12 gradients, make a round take at most 55% as long as with all 16", _half_a_round
+        ),
     }
 
     def make_controls(self) -> list[Control]:
@@ -264,7 +266,7 @@ class backup_workers(Lab):
         return Description(
             alt=f"Sixteen workers; a round ends with {counted(trace.aggregate, 'gradient')} and takes "
             f"{trace.round:,.0f} ticks. Until {percent(GOAL)} accuracy on new digits at learning rate "
-            f"{number(trace.rate)}: {needed}. {_lengths_of_rounds()}",
+            f"{number(trace.rate)}: {needed.replace('±', 'plus or minus')}. {_lengths_of_rounds()}",
             summary=_waiting(trace),
             table=(
                 ("gradients that end a round", f"{trace.aggregate} of {WORKERS}"),

@@ -195,22 +195,15 @@ def write_slowdown(runs: Comparison, delay: int) -> str:
     means = {name: runs.mean(name) for name in runs.values}
     least = min(means, key=lambda name: means[name])
     most = max(means, key=lambda name: means[name])
-    cost = (
-        f"With delays up to {delay}, {_layers(least)} {_need(least)} {means[least]:.1f} times as many updates, and "
-        f"{_layers(most)} {_need(most)} {means[most]:.1f} times"
-    )
+    cost = f"Delays up to {delay} slow {_layers(least)} {means[least]:.1f} and {_layers(most)} {means[most]:.1f} times"
     group = largest_level_group(runs)
     if not group:
         return f"{cost}; every depth can be told from the others in {runs.seeds} runs."
-    return f"{cost}; {listed(group)} layers can't be told apart in {runs.seeds} runs."
+    return f"{cost}; {listed(group)} can't be told apart in {runs.seeds} runs."
 
 
 def _layers(count: str) -> str:
     return f"{count} layer" if count == "1" else f"{count} layers"
-
-
-def _need(count: str) -> str:
-    return "needs" if count == "1" else "need"
 
 
 def write_methods(runs: Comparison, delay: int) -> str:

@@ -13,6 +13,8 @@ import gradlab as gl
 from tests import ways
 from tests.differences import differs
 
+pytestmark = pytest.mark.filterwarnings("ignore::gradlab.errors.PrecisionWarning")
+
 OPTIMIZERS: dict[str, Any] = {
     "sgd": lambda: gl.train.GradientDescentOptimizer(0.1),
     "momentum": lambda: gl.train.MomentumOptimizer(0.1, 0.9),

@@ -8,6 +8,7 @@ import pytest
 import gradlab as gl
 from gradlab.exercises import check
 from gradlab.exercises.accumulators import Collect
+from gradlab.models.asynchrony import measured_rounds
 
 
 def mean(grads: list[np.ndarray], local_steps: list[int], step: int) -> np.ndarray:
@@ -100,3 +101,12 @@ def test_a_round_is_flat_until_the_last_worker() -> None:
 )
 def test_what_is_said_depends_on_the_guess(guess: list[float], said: str) -> None:
     assert said in Collect().said(np.array(guess, float), TRUTH)
+
+
+def test_the_times_of_rounds_in_the_answer_are_those_that_were_measured() -> None:
+    """The page of the site says the answer without Python, so its numbers stand in it."""
+    rounds = measured_rounds()
+    guess = np.array([38.0, 40.0, 42.0, 45.0, 53.0, 66.0, 100.0])
+    said = Collect().said(guess, guess)
+    assert f"{rounds[15] / rounds[14]:.1f} times as long as for fifteen" in said
+    assert f"{rounds[15] / rounds[13]:.1f} times as long as for fourteen" in said

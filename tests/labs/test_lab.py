@@ -5,6 +5,7 @@ import functools
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -237,7 +238,7 @@ def test_what_is_set_or_given_before_it_is_shown_is_what_a_cell_shows(make: Any)
     assert lab.live.description.goal == lab.description.goal
     data, _ = lab._repr_mimebundle_()
     assert data["text/plain"] == repr(lab)
-    assert f'alt="{lab.description.alt}"' in data["text/html"]
+    assert f'alt="{escape(lab.description.alt)}"' in data["text/html"]
     assert "application/vnd.jupyter.widget-view+json" in data
 
 

@@ -102,7 +102,7 @@ def test_two_gradients_are_both() -> None:
         ),
         (
             "run_adagrad",
-            "A tiny initial accumulator",
+            "A small initial accumulator",
             "12 of 99 countable entries are held back; of 2 judged tensors none is in trouble.",
         ),
         ("run_staleness", "Two workers", "With 2 workers gradients are 0.83 updates stale on average"),

@@ -526,7 +526,8 @@ def test_how_many_gradients_to_wait_for() -> None:
         "05",
         "so the rate was tuned for each $k$, as in the paper: on 15 runs, and the curves are those of 15 others",
         "How many backup workers pay for themselves, and from where on is the line flat? What gets worse below 11",
-        "Make a round take at most 55% as long as with all 16. Is training that much faster, too?",
+        "With at least 12 gradients, make a round take at most 55% as long as with all 16. "
+        "Is training that much faster, too?",
     )
     assert len(spare_workers.TUNING_SEEDS) == len(spare_workers.FRESH_SEEDS) == 15
     runs = asynchrony.compare_backup()

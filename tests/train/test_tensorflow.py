@@ -16,7 +16,7 @@ import gradlab as gl
 from tests import ways
 from tests.golden.tensorflow_values import tensorflow
 
-pytestmark = pytest.mark.tensorflow
+pytestmark = [pytest.mark.tensorflow, pytest.mark.filterwarnings("ignore::gradlab.errors.PrecisionWarning")]
 
 PENALTIES = {"l1_regularization_strength": 0.05, "l2_regularization_strength": 0.3}
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
