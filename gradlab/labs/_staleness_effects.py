@@ -77,7 +77,7 @@ def _wait_is_slow(trace: Policies) -> tuple[bool, str]:
 class staleness_policies(Lab):
     """Tell digits apart with eight workers under six policies for stale gradients: the loss by gradients and by time.
 
-    At a glance: With a slow worker, “wait” has the lowest loss by gradients and the highest by time.
+    At a glance: With a slow worker, waiting has the lowest loss by gradients and the highest by time.
 
     Blue: 20 runs of each policy at the learning rate that a sweep chose for it on other seeds; the bar is the middle
     half, the dot the median. There are such runs for a straggler of 1 and 3 times, limit 4, and momentum 0. Orange:
