@@ -79,7 +79,7 @@ def test_a_race_is_stepped_forth_and_back(shown: Any, screenshots: str | None) -
     lab.click("Check, check, update")
     moves = lab.slider("Moves made")
     moves.press("Home")
-    until(lambda: lab.readout().startswith("After 0 moves") and lab.agrees(event="Moves made"))
+    until(lambda: lab.readout().startswith("Before the first move") and lab.agrees(event="Moves made"))
     said = [(lab.readout(), lab.pixels())]
     for k in range(1, 13):
         moves.press("ArrowRight")
