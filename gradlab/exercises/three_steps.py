@@ -48,8 +48,8 @@ shared = Choice(
 sessions = Choice(
     "In how many of 60 sessions of TensorFlow does GATE_NONE make `a` wrong?",
     a=(False, "An answer on Stack Overflow says that this graph is too simple to race. Running it shows otherwise."),
-    b=(False, "A race isn't always random: with one thread or four, the scheduler picks the same order."),
-    c=(True, "With resource variables b is updated first, every time. With reference variables it never was."),
+    b=(False, "A race isn't always a coin toss. With one thread or four, the scheduler nearly always picks one order."),
+    c=(True, "With resource variables b is updated first, nearly every time. With reference variables it never was."),
 )
 
 

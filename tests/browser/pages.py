@@ -20,6 +20,10 @@ PHONE = {"width": 390, "height": 844}
 IDLE = """() => { const kernel = KERNEL;
   return kernel?.status === "idle" && kernel.connectionStatus === "connected" }"""
 
+# Its kernel may compute: a cell that still trains ends with the kernel.
+STARTED = """() => { const kernel = KERNEL;
+  return ["idle", "busy"].includes(kernel?.status) && kernel.connectionStatus === "connected" }"""
+
 # Asked over the page's own session, so it is this page's kernel that answers, after whatever the page asked before.
 EVALUATE = """async (expression) => {
   const asked = { code: "", silent: true, store_history: false, user_expressions: { it: expression } };
@@ -195,7 +199,8 @@ class Notebook(Served):
     def turn_to(self, name: str, kernel: dict[str, str] | None = None) -> Notebook:
         """Show another notebook in the same JupyterLab, with this kernel or one of its own; close the one before."""
         self.page.bring_to_front()  # what is behind another page is not painted
-        self.wait_until_idle()  # what is closed while it starts is a page error
+        # A notebook closed while its kernel starts is a page error. One whose test failed may compute for ever.
+        self.page.wait_for_function(STARTED.replace("KERNEL", self.kernel))
         before = self.page.evaluate(CLOSE)
         self.page.wait_for_function("() => !document.querySelector('.jp-NotebookPanel')")
         if not self.borrowed:

@@ -56,7 +56,7 @@ def test_right_answers(name: str, answer: Any) -> None:
         ("shared", "a", "One pair for each variable"),
         ("shared", "b", "By the chain rule"),
         ("sessions", "a", "Stack Overflow"),
-        ("sessions", "b", "always random"),
+        ("sessions", "b", "always a coin toss"),
     ],
 )
 def test_wrong_guesses_get_their_hint(name: str, letter: str | None, hint: str) -> None:

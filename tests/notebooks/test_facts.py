@@ -348,11 +348,13 @@ def test_in_how_many_sessions_a_product_races() -> None:
     says(
         "01",
         "In TensorFlow 2.21, with resource variables, `a` was wrong in 60 of 60 sessions, with one thread and with "
-        "four; with the older reference variables, in 0 of 60. With either gate: 0 of 60.",
+        "four, and in 59 of 60 on a busy machine; with the older reference variables, in 0 of 60. With either gate: "
+        "0 of 60.",
     )
-    assert sessions_gone_wrong("GATE_NONE", use_resource=True, threads=1) == 60
-    assert sessions_gone_wrong("GATE_NONE", use_resource=True, threads=4) == 60
-    assert sessions_gone_wrong("GATE_NONE", use_resource=False, threads=4) == 0
+    # Nothing orders the reads and the updates without a gate, so a busy machine may run a session the other way around.
+    assert sessions_gone_wrong("GATE_NONE", use_resource=True, threads=1) >= 50
+    assert sessions_gone_wrong("GATE_NONE", use_resource=True, threads=4) >= 50
+    assert sessions_gone_wrong("GATE_NONE", use_resource=False, threads=4) <= 10
     for gate in ("GATE_OP", "GATE_GRAPH"):
         assert sessions_gone_wrong(gate, use_resource=True, threads=4) == 0
 
