@@ -10,43 +10,24 @@ from ._base.loading import loaded as _loaded
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from . import apply as apply
-    from . import char_rnn as char_rnn
     from . import clip as clip
-    from . import datasets as datasets
     from . import errors as errors
     from . import exercises as exercises
-    from . import figures as figures
-    from . import in_place as in_place
     from . import keras as keras
+    from . import labs as figures
     from . import labs as labs
     from . import live as live
     from . import models as models
     from . import optax as optax
     from . import raw_ops as raw_ops
-    from . import reader_run as reader_run
     from . import record as record
     from . import report as report
     from . import rules as rules
     from . import schedules as schedules
-    from . import torch as torch
     from . import tpu as tpu
     from . import train as train
     from . import workers as workers
-    from ._asynchrony.accumulators import ConditionalAccumulator as ConditionalAccumulator
-    from ._asynchrony.accumulators import SparseConditionalAccumulator as SparseConditionalAccumulator
     from ._base.slices import IndexedSlices as IndexedSlices
-    from ._variables.autodiff import gather as gather
-    from ._variables.autodiff import gradients as gradients
-    from ._variables.graph import Graph as Graph
-    from ._variables.graph import Operation as Operation
-    from ._variables.training_state import load as load
-    from ._variables.training_state import save as save
-    from ._variables.variable import Variable as Variable
-    from ._variables.variable import get_global_step as get_global_step
-    from ._variables.variable import get_or_create_global_step as get_or_create_global_step
-    from ._variables.variable import trainable_variables as trainable_variables
-    from ._variables.variable import variable_collection as variable_collection
     from .clip import ClipReport as ClipReport
     from .clip import adaptive_grad_clip as adaptive_grad_clip
     from .clip import clip_by_average_norm as clip_by_average_norm
@@ -57,8 +38,27 @@ if TYPE_CHECKING:
     from .clip import clip_report as clip_report
     from .clip import global_norm as global_norm
     from .clip import per_example_clip as per_example_clip
+    from .models import char_rnn as char_rnn
+    from .models import datasets as datasets
+    from .models import reader_run as reader_run
     from .record import Recorder as Recorder
+    from .record.attach import torch as torch
     from .report import Report as Report
+    from .rules import apply as apply
+    from .rules import in_place as in_place
+    from .train.accumulators import ConditionalAccumulator as ConditionalAccumulator
+    from .train.accumulators import SparseConditionalAccumulator as SparseConditionalAccumulator
+    from .train.autodiff import gather as gather
+    from .train.autodiff import gradients as gradients
+    from .train.graph import Graph as Graph
+    from .train.graph import Operation as Operation
+    from .train.training_state import load as load
+    from .train.training_state import save as save
+    from .train.variable import Variable as Variable
+    from .train.variable import get_global_step as get_global_step
+    from .train.variable import get_or_create_global_step as get_or_create_global_step
+    from .train.variable import trainable_variables as trainable_variables
+    from .train.variable import variable_collection as variable_collection
 
 # Where each public name lives. The block above says the same to type checkers; a test holds the two together.
 _HOMES = {

@@ -64,16 +64,16 @@ TOLERANCE = 0.1  # by which a count may be off before the numbers above have to 
 # The part that goes first: what breaks when anything breaks.
 SMOKE = (
     "tests/test_imports.py", "tests/test_layers.py", "tests/test_public_names.py", "tests/_base/test_slices.py",
-    "tests/_variables/test_variable.py", "tests/clip/", "tests/_asynchrony/accumulators/test_machine.py",
+    "tests/train/test_variable.py", "tests/clip/", "tests/train/accumulators/test_machine.py",
     "tests/schedules/", "gradlab/clip/", "tests/_app/test_commands.py", "notebooks/00_start_here.ipynb",
 )  # fmt: skip
 
 # Files whose examples and tests are of a part, and cannot be imported without its tools.
 WITH_TOOLS = {
-    "gradlab/torch/": "torch",
-    "gradlab/torch/callbacks.py": "trainers",
-    "tests/torch/test_trainers.py": "trainers",
-    "gradlab/keras/recording.py": "tensorflow",
+    "gradlab/record/attach/torch/": "torch",
+    "gradlab/record/attach/trainers.py": "trainers",
+    "tests/record/attach/torch/test_trainers.py": "trainers",
+    "gradlab/record/attach/keras/recording.py": "tensorflow",
     "gradlab/_app/voila_server.py": "browser",
     "notebooks/site/": "site",
     "tests/site/": "site",

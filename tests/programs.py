@@ -20,7 +20,7 @@ QUICK = (
     "tests/clip/test_per_example", "tests/labs/", "tests/models/", "tests/optax/test_loops", "tests/optax/test_modules",
     "tests/optax/test_recording", "tests/optax/test_rule_in_chains", "tests/optax/test_stale", "tests/record/test_each",
     "tests/record/test_noise", "tests/record/test_recorder", "tests/record/test_traced", "tests/record/test_updates",
-    "tests/report/test_skipped", "tests/tpu/explanations/test_traps", "tests/tpu/mid_level/",
+    "tests/report/test_skipped", "tests/tpu/explanations/test_traps", "tests/tpu/experimental/embedding/",
     "tests/tpu/test_lookup_sparse", "tests/tpu/training/", "tests/workers/test_diagram", "tests/workers/test_problems",
     "tests/workers/test_reader",
 )  # fmt: skip

@@ -20,7 +20,7 @@ SECONDS = {
 LONG_FILES = {
     "tests/keras/test_loops.py": 75.0, "tests/notebooks/test_without_jax.py": 40.0,
     "tests/packaging/test_editable.py": 30.0, "tests/record/test_hosts.py": 30.0, "tests/report/test_names.py": 70.0,
-    "tests/test_parts.py": 50.0, "tests/torch/test_compiled.py": 60.0, "tests/torch/test_replicas.py": 25.0,
+    "tests/test_parts.py": 50.0, "tests/record/attach/torch/test_compiled.py": 60.0, "tests/record/attach/torch/test_replicas.py": 25.0,
     "tests/workers/test_on_two_nodes.py": 90.0,
 }  # fmt: skip
 OTHERWISE = 0.05
@@ -31,9 +31,9 @@ WITH_TENSORFLOW = (
     "tests/_variables/test_slots", "tests/golden/test_write", "tests/keras/test_built",
     "tests/clip/test_by_global_norm", "tests/clip/test_by_value", "tests/keras/test_optimizer",
     "tests/keras/test_recording", "tests/labs/test_adagrad_libraries", "tests/raw_ops/test_accumulators",
-    "tests/schedules/test_cosine", "tests/train/test_tensorflow", "gradlab/keras/recording",
+    "tests/schedules/test_cosine", "tests/train/test_tensorflow", "gradlab/record/attach/keras/recording",
 )  # fmt: skip
-WITH_TORCH = ("gradlab/torch/", "tests/record/test_hosts", "tests/torch/test_")
+WITH_TORCH = ("gradlab/record/attach/torch/", "tests/record/test_hosts", "tests/torch/test_")
 
 
 def group(file: str) -> str:

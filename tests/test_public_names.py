@@ -91,7 +91,18 @@ TESTED_ELSEWHERE = {
 
 # Names whose home is Python or gradlab alone, so that no original can be named.
 OWN = "Not in TensorFlow"
-MODULES = [gl.train, gl.in_place, gl.keras, gl.rules, gl.schedules, gl.optax, gl.raw_ops, gl.torch, gl.tpu, gl.workers]
+MODULES = [
+    gl.train,
+    gl.in_place,
+    gl.keras,
+    gl.rules,
+    gl.schedules,
+    gl.optax,
+    gl.raw_ops,
+    gl.record.torch,
+    gl.tpu,
+    gl.workers,
+]
 
 
 def _type_checking_names() -> dict[str, str]:

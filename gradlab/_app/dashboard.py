@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from .._base import addresses, notebooks
+from .._base.atomic_files import replaced
 from .._base.extras import missing
 from .._base.notebooks import UsageError
 from .._base.suggest import did_you_mean
-from .._files.replace import replaced
 from . import cards
 from .commands import catalog, follow, is_link
 

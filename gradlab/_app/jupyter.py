@@ -11,9 +11,9 @@ from typing import Any
 
 from .._base import notebooks
 from .._base.addresses import PROMPT
+from .._base.atomic_files import replaced
 from .._base.extras import missing
 from .._base.notebooks import START, UsageError
-from .._files.replace import replaced
 from .commands import follow, is_link
 
 DEFAULT_FOLDER = Path("gradlab-notebooks")

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._base import notebooks
+from .._base.atomic_files import replaced
 from .._base.notebooks import UsageError
-from .._files.replace import replaced
 
 if TYPE_CHECKING:
     from ..exercises.key import Key

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .errors import DTypeError, InvalidArgumentError
+from ..errors import DTypeError, InvalidArgumentError
 from .sums import eigen_sum
 from .types import A, Namespace, Number
 from .types import Array as Array
@@ -121,7 +121,7 @@ def as_array(x: Any, name: str = "t") -> Array:
             raise
         raise TypeError(
             f"{name} is a torch tensor, where an array of NumPy or JAX is wanted: {error} Pass "
-            "x.detach().cpu().float().numpy() for x; gl.torch.record records a PyTorch loop without that"
+            "x.detach().cpu().float().numpy() for x; gl.record.torch records a PyTorch loop without that"
         ) from error
     if array.dtype == object:
         raise TypeError(f"{name} must be numbers, got {type(x).__name__}")

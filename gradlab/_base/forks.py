@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from .errors import FailedPreconditionError
+from ..errors import FailedPreconditionError
 
 _guarded: list[tuple[weakref.ref[Any], str, Callable[[Any], Any]]] = []  # some of owners that are gone
 _most = 1024  # of them before those are looked for

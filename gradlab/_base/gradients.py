@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias, TypeVar
 
-from .errors import InvalidArgumentError, SlicesWarning, warn
+from ..errors import InvalidArgumentError, SlicesWarning, warn
 from .slices import IndexedSlices
 from .types import Array
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import InvalidArgumentError
+from ..errors import InvalidArgumentError
 
 
 def distinct(ids: np.ndarray, rows: int | None = None) -> tuple[np.ndarray, np.ndarray]:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .errors import InvalidArgumentError
+from ..errors import InvalidArgumentError
 
 Semantics = Literal["tf2.21", "tf2.3"]
 

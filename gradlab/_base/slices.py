@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import DTypeError, InvalidArgumentError
 from .arrays import Array, as_array, is_jax, is_traced, namespace
-from .errors import DTypeError, InvalidArgumentError
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from .._base.arrays import Array, as_array, flush, namespace, quiet, scaled, sum_squares
-from .._base.errors import DTypeError, InvalidArgumentError, MissingDTypeError
 from .._base.gradients import MaybeG
 from .._base.options import Semantics, is_old
 from .._base.slices import IndexedSlices
+from ..errors import DTypeError, InvalidArgumentError, MissingDTypeError
 from ._limits import check_limit, check_norm, need_float, operand
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 import numpy as np
 
 from .._base.arrays import Array, as_array, broadcasts_into, flush, namespace, quiet, sum_squares
-from .._base.errors import DTypeError, InvalidArgumentError
 from .._base.gradients import Gradient
 from .._base.options import Semantics, is_old
 from .._base.slices import IndexedSlices
 from .._base.types import A
+from ..errors import DTypeError, InvalidArgumentError
 from ._limits import check_limit, check_norm, need_float, on_values, operand
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from .._base.arrays import Array, broadcasts_into, flush, is_float, namespace, quiet
-from .._base.errors import DTypeError
 from .._base.gradients import Gradient
 from .._base.options import Semantics, is_old
 from .._base.slices import IndexedSlices
 from .._base.types import A
+from ..errors import DTypeError
 from ._limits import check_bounds, on_values, operand
 
 if TYPE_CHECKING:

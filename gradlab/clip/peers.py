@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import quiet
-from .._base.errors import ClipWarning
+from ..errors import ClipWarning
 from .by_global_norm import clip_by_global_norm
 
 Tensors = list[np.ndarray]

@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from .._files.seal import checked, field, read_json, whole, write_json
+from .._base.checked_files import checked, field, read_json, whole, write_json
 from ..live.scheduling import shell
 from .catalog import EXERCISES, NOTEBOOKS, notebook
 from .questions import Feedback

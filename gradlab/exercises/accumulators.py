@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..figures.prediction import Quantity
 from ..models.asynchrony import BACKUP_WORKERS, measured_rounds
 from .pictures import cells
 from .prediction import Prediction
+from .prediction_picture import Quantity
 from .questions import Choice, Coded
 
 divisor = Choice(

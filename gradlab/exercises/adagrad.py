@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from .._base.slices import IndexedSlices
-from .._steps.apply import each, rows
-from ..figures.prediction import Quantity
 from ..rules import Adagrad
+from ..rules.apply import each, rows
 from .pictures import bars, cells
 from .prediction import Prediction
+from .prediction_picture import Quantity
 from .questions import Choice, Coded
 
 _RULE = replace(Adagrad(), epsilon=0.0, epsilon_place="none")  # without epsilon, as in TensorFlow 1

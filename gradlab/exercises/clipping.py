@@ -8,10 +8,10 @@ import numpy as np
 
 from .._base.numbers import number, percent
 from ..clip import clip_by_global_norm, clip_by_norm, clip_by_value, clip_report
-from ..figures.prediction import Quantity
 from ..models import char_rnn
 from .pictures import arrows, of_numbers
 from .prediction import Prediction
+from .prediction_picture import Quantity
 from .questions import Choice, Coded, Feedback, Judged, norm_of
 
 direction = Choice(

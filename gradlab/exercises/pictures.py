@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..figures import answer as drawn
-from ..figures.answer import number
 from ..live.description import Description, figure_html
 from ..live.scheduling import drawing
+from . import answer_picture as drawn
+from .answer_picture import number
 
 MOST = 9  # cells of a row that can still be read
 

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._base.numbers import number
-from ..figures.prediction import CurveView, Guess, NumberView, Quantity
 from ..labs import Lab
 from ..live import Button, Description, Drag, Slider
 from ..live.controls import Control
+from .prediction_picture import CurveView, Guess, NumberView, Quantity
 
 _FINE = 201  # points of a result that is a curve
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from gradlab._variables.variable import Variable, variable_collection
 from gradlab.train import GradientDescentOptimizer
+from gradlab.train.variable import Variable, variable_collection
 
 
 class Undressed(GradientDescentOptimizer):

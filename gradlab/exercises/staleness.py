@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from .._asynchrony.staleness import compensated, damping, is_accepted
-from ..figures.prediction import Quantity
+from ..train.staleness import compensated, damping, is_accepted
 from ..workers import Bowl, Experiment, Speeds
 from ..workers.simulated import decide
 from .pictures import arrows, cells
 from .prediction import Prediction
+from .prediction_picture import Quantity
 from .questions import Choice, Coded
 
 third = Choice(

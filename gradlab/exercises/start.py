@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from .._base.numbers import number
-from ..figures.prediction import Quantity
 from ..workers.problems import Reader as Model
 from .prediction import Prediction
+from .prediction_picture import Quantity
 from .questions import Choice, Coded, norm_of
 
 sign = Choice(

@@ -9,16 +9,26 @@ from typing import Any
 import numpy as np
 
 from .._base.numbers import counted
-from .._variables.gate import product_race
-from .._variables.variable import Variable, variable_collection
 from ..clip import clip_by_global_norm, clip_by_norm
-from ..figures.prediction import Quantity
 from ..train import GATE_NONE, MomentumOptimizer
+from ..train.gate import product_race
+from ..train.variable import Variable, variable_collection
 from . import scene
 from .clipping import by_global_norm
 from .pictures import Difference, of_numbers, of_words
 from .prediction import Prediction
-from .questions import FAILURES, Choice, Coded, Feedback, Judged, error_in_words, no_function, norm_of, quiet
+from .prediction_picture import Quantity
+from .questions import (
+    FAILURES,
+    Choice,
+    Coded,
+    Feedback,
+    Judged,
+    error_in_words,
+    no_function,
+    norm_of,
+    quiet,
+)
 
 none = Choice(
     "What does apply_gradients do with the pair (None, variable)?",

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..figures.prediction import Quantity
 from ..models.datasets import python_docs
 from .pictures import cells, over
 from .prediction import Prediction
+from .prediction_picture import Quantity
 from .questions import Choice, Coded
 
 twice = Choice(

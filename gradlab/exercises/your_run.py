@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from .._base.numbers import number
-from ..figures.prediction import Quantity
 from ..models import char_rnn
 from .pictures import levels
 from .prediction import Prediction
+from .prediction_picture import Quantity
 from .questions import Choice, Coded
 
 before = Choice(

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 from .._base.loading import loaded as _loaded
 from .._base.suggest import only_public as _only_public
+from ..record.attach.keras.recording import record as record
 from .adagrad import Adagrad as Adagrad
 from .backend import epsilon as epsilon
 from .backend import set_epsilon as set_epsilon
 from .optimizer import Optimizer as Optimizer
-from .recording import record as record
 from .replicas import Replicas as Replicas
 from .replicas import replicas as replicas
 from .semantics import SEMANTICS as SEMANTICS

@@ -10,13 +10,13 @@ import numpy as np
 
 from .. import rules
 from .._base.arrays import Array, namespace, take_rows
-from .._base.errors import KerasWarning, warn
 from .._base.gradients import Gradient
 from .._base.slices import IndexedSlices
-from .._steps import apply, pure
-from .._variables.update import Look
-from .._variables.variable import Variable
+from ..errors import KerasWarning, warn
+from ..rules import apply, pure
 from ..rules.rule import Slots
+from ..train.update import Look
+from ..train.variable import Variable
 from .backend import epsilon as default_epsilon
 from .built import Keras3, Rewrite
 from .clips import has_duplicates

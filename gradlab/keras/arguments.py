@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._base.errors import KerasWarning, warn
 from .._base.suggest import did_you_mean
+from ..errors import KerasWarning, warn
 from .hyperparameters import check_number
 from .semantics import CLIPS, Semantics
 

@@ -11,10 +11,10 @@ from typing import Any, cast
 import numpy as np
 
 from .._base.arrays import Array, is_jax, namespace, precision
-from .._steps import pure
-from .._variables.autodiff import check_variables
-from .._variables.update import Commit
-from .._variables.variable import Variable
+from ..rules import pure
+from ..train.autodiff import check_variables
+from ..train.update import Commit
+from ..train.variable import Variable
 from .around import averaged, decayed, mean, summed, unscaled
 from .classes import adds_to, plain, unpickled
 from .clips import clipped

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._base.arrays import Array, is_traced, namespace
 from .._base.gradients import Gradient
-from .._steps import pure
+from ..rules import pure
 from .around import averaged, decayed, mean, shares, shares_from, summed, unscaled
 from .steps import Process, Steps
 
@@ -56,7 +56,7 @@ class Functional(Steps):
         return self._version.name == "keras3"
 
     def _pure_init(self, values: Any) -> dict[str, Any]:
-        from .._steps.jax import jax
+        from .._base.jax import jax
 
         leaves = jax.tree.leaves(values)
         own = {slot: [self._start_of(w, slot) for w in leaves] for slot in self._own_slots()}
@@ -119,6 +119,6 @@ def _chosen(condition: Any, yes: Any, no: Any) -> Any:
     """One of two trees; entry by entry where the condition is not known yet."""
     if not is_traced(condition):
         return yes if condition else no
-    from .._steps.jax import jax
+    from .._base.jax import jax
 
     return jax.tree.map(lambda a, b: jax.numpy.where(condition, a, b), yes, no)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import Array, as_array, is_jax
-from .._base.errors import InvalidArgumentError, KerasWarning, warn
-from .._variables.variable import Variable
+from ..errors import InvalidArgumentError, KerasWarning, warn
 from ..schedules import LearningRateSchedule
+from ..train.variable import Variable
 
 
 class Hyperparameter:

@@ -7,10 +7,10 @@ from typing import Any
 
 from .._base.gradients import Gradient
 from .._base.slices import IndexedSlices
-from .._variables.autodiff import Loss, check_variables, differentiate
-from .._variables.gradient_checks import read_pairs
-from .._variables.variable import current_collection
 from ..clip import ClipReport, clip_report
+from ..train.autodiff import Loss, check_variables, differentiate
+from ..train.gradient_checks import read_pairs
+from ..train.variable import current_collection
 from .backend import current_replicas
 from .clips import Pair, clipped, dense, warn_of_no_clipping
 from .saved import Saved
@@ -225,7 +225,7 @@ def _flat(x: Any) -> Iterator[Any]:
 
 def _sum(g: Gradient, axis_name: Any) -> Gradient:
     """The sum over the devices of an axis; slices are joined, to be summed where rows meet."""
-    from .._steps.jax import jax
+    from .._base.jax import jax
 
     if not isinstance(g, IndexedSlices):
         total: Gradient = jax.lax.psum(g, axis_name)  # type: ignore[no-untyped-call]  # JAX says no types of it

@@ -14,10 +14,10 @@ from typing import Any, Literal
 from .._base.arrays import Array, namespace
 from .._base.gradients import Gradient
 from .._base.slices import IndexedSlices
-from .._variables.autodiff import Loss, check_variables, differentiate, listed
-from .._variables.gradient_checks import checked_gradient, read_pairs
-from .._variables.update import Commit
-from .._variables.variable import Variable
+from ..train.autodiff import Loss, check_variables, differentiate, listed
+from ..train.gradient_checks import checked_gradient, read_pairs
+from ..train.update import Commit
+from ..train.variable import Variable
 from .backend import in_scope_of
 from .clips import Limits, clipped, warn_of_no_clipping
 from .semantics import Semantics

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import Array
-from .._base.errors import InvalidArgumentError
 from .._base.forks import lock
-from .._variables.copies import follow, in_copy
-from .._variables.slots import keys_of, variable_of
-from .._variables.states import (
+from ..errors import InvalidArgumentError
+from ..schedules import LearningRateSchedule
+from ..train.copies import follow, in_copy
+from ..train.slots import keys_of, variable_of
+from ..train.states import (
     Commit,
     Named,
     Stateful,
@@ -24,8 +25,7 @@ from .._variables.states import (
     plain_numbers,
     warn_of_changes,
 )
-from .._variables.variable import Variable
-from ..schedules import LearningRateSchedule
+from ..train.variable import Variable
 from .hyperparameters import Hyperparameter
 from .steps import REFERRING, Steps, Variables
 

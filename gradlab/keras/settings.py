@@ -9,10 +9,10 @@ import numpy as np
 
 from .. import schedules
 from .._base.arrays import Array, as_array, quiet
-from .._base.errors import KerasWarning, warn
 from .._base.options import is_strict
-from .._variables.hyperparameters import described
-from .._variables.variable import Variable, current_collection
+from ..errors import KerasWarning, warn
+from ..train.hyperparameters import described
+from ..train.variable import Variable, current_collection
 from .arguments import check_arguments
 from .backend import current_replicas
 from .classes import class_for

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 import numpy as np
 
 from .. import rules
-from .._steps import apply, pure
-from .._variables.variable import Variable as Variable
+from ..rules import apply, pure
+from ..train.variable import Variable as Variable
 from .built import Keras3, Rewrite
 from .hyperparameters import Hyperparameter
 from .optimizer import Optimizer

@@ -12,15 +12,15 @@ import numpy as np
 
 from .. import rules
 from .._base.arrays import as_array, precision
-from .._base.errors import DTypeError, KerasWarning, warn
 from .._base.forks import lock
 from .._base.gradients import Gradient
-from .._steps import apply, pure
-from .._variables.buffers import Cell, Fresh
-from .._variables.gradient_checks import checked_gradient, read_pairs
-from .._variables.update import Commit, Job, Look, commits, unseen
-from .._variables.variable import Variable, current_collection
+from ..errors import DTypeError, KerasWarning, warn
+from ..rules import apply, pure
 from ..rules.rule import Slots
+from ..train.buffers import Cell, Fresh
+from ..train.gradient_checks import checked_gradient, read_pairs
+from ..train.update import Commit, Job, Look, commits, unseen
+from ..train.variable import Variable, current_collection
 from .clips import clipped
 from .semantics import Name
 from .settings import Settings, Strict

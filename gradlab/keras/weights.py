@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import Array, as_array, is_inexact, namespace
-from .._variables.copies import Carried, carried, check_carried, in_copy
-from .._variables.variable import Variable
+from ..train.copies import Carried, carried, check_carried, in_copy
+from ..train.variable import Variable
 from .semantics import Semantics
 
 _INITIALIZERS = {"zeros": 0, "ones": 1}

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from .._base.errors import InvalidArgumentError
 from .._base.forks import renew
 from .._base.numbers import counted
 from .._base.pace import Pace
+from ..errors import InvalidArgumentError
 from ..live import Description, Preset, Slider
 from ..live.scheduling import attention, drawing, in_background
 from ..record import Recorder

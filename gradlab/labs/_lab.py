@@ -18,10 +18,10 @@ from urllib.parse import parse_qsl, urlencode
 import numpy as np
 
 from .._base import addresses, notebooks
-from ..figures import DARK
 from ..live import Button, Description, Drag, Items, Preset
 from ..live.controls import Control as Control
 from ..live.controls import Valued, by_name, checked
+from ..live.drawing.style import DARK
 from . import _save
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from .. import __version__
-from .._files.replace import check_folder_of, replaced
+from .._base.atomic_files import check_folder_of, replaced
 from ..live.caption import Around, Caption
 from ..live.progress import shown
 from ..live.scheduling import drawing

@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._base.numbers import counted, number, often
-from ..figures.tpu_embedding import EmbeddingView, OneStep
 from ..live import Description, Items, LiveFigure, Menu, Slider, Toggle
-from ._embedding_run import (
+from ._embedding_run.lab import (
     CLIPS,
     DECAYS,
     DEVICES,
@@ -31,6 +30,7 @@ from ._embedding_run import (
     story,
     trained,
 )
+from ._embedding_run.picture import EmbeddingView, OneStep
 from ._lab import Control, Lab, Target
 
 _PLAIN = {

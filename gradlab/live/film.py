@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._base.atomic_files import replaced
 from .._base.extras import need
-from .._files.replace import replaced
 from .progress import told
 from .scheduling import drawing
 from .sliders import Slider

@@ -82,7 +82,7 @@ def initial_weights(seed: int, letters: int) -> Weights:
 
 def loss(weights: Weights, batch: Any) -> Any:
     """Mean cross-entropy, in nats, of the next character: h = tanh(embed[x] + h hidden + bias), y = h readout + b."""
-    from .._steps.jax import jax, jnp
+    from .._base.jax import jax, jnp
 
     def read(h: Any, pair: Any) -> Any:
         x, target = pair
@@ -142,7 +142,7 @@ def record(
 def _compiled(steps: int) -> tuple[Recorder, Callable[..., Any]]:
     """Return a recorder for that many steps and a training loop, compiled once for all limits, rates and seeds."""
     from .. import train
-    from .._steps.jax import jax
+    from .._base.jax import jax
 
     # Single entries would make a file 20 times as large. The sizes of all entries are counted in every step, because
     # the effect of a limit on entries is estimated from these counts.
@@ -156,7 +156,7 @@ def _compiled(steps: int) -> tuple[Recorder, Callable[..., Any]]:
 
 def _train(recorder: Recorder, optimizer: train.RuleOptimizer, carry: Any, batches: Any, limit: Any) -> Any:
     """Take all steps in one scan, and return the state of the recorder at the end."""
-    from .._steps.jax import jax
+    from .._base.jax import jax
 
     def step(carry: Any, batch: Any) -> Any:
         weights, state, seen = carry

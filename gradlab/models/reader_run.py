@@ -17,7 +17,7 @@ import numpy as np
 
 from .._base.tree import named_leaves
 from ..record import Agreement, Recorder
-from ..record.agreement import estimate
+from ..record.analysis.agreement import estimate
 from ..rules import Momentum
 from .word_topics import TOPICS, Lines, chosen
 from .word_topics import shipped as lines

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._base.slices import IndexedSlices
-from .._steps import apply
-from ..rules import Adagrad, Rule
+from ..rules import Adagrad, Rule, apply
 
 # Long topics of pydoc of which none is a part of another, and what to call them.
 TOPICS = {

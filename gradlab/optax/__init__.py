@@ -6,14 +6,14 @@ Needs optax (extra `optax`). It is imported when one of these functions is calle
 from typing import TYPE_CHECKING
 
 from .._base.suggest import only_public as _only_public
+from ..record.attach.optax import RecordState as RecordState
+from ..record.attach.optax import absorb as absorb
+from ..record.attach.optax import record as record
 from .clips import adaptive_grad_clip as adaptive_grad_clip
 from .clips import clip_by_average_norm as clip_by_average_norm
 from .clips import clip_by_global_norm as clip_by_global_norm
 from .clips import clip_by_norm as clip_by_norm
 from .clips import clip_by_value as clip_by_value
-from .recording import RecordState as RecordState
-from .recording import absorb as absorb
-from .recording import record as record
 from .rule import Replacement as Replacement
 from .rule import RuleState as RuleState
 from .rule import from_rule as from_rule

@@ -108,7 +108,7 @@ def _of_leaves(clip_one: Callable[[Any], Any]) -> optax.GradientTransformation:
 
 def _stateless(clip_all: Callable[[list[Any], Callable[[], Sequence[Any]]], Sequence[Any]]) -> Any:
     """The transformation of a clip of a list of gradients; its second argument gives the weights beside them."""
-    from .._steps.jax import jax
+    from .._base.jax import jax
 
     optax = need("optax", "gl.optax", "optax")
 

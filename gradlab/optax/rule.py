@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._base.arrays import Array, as_array, is_float, is_python_number
-from .._base.errors import InvalidArgumentError
 from .._base.extras import need
 from .._base.slices import IndexedSlices
-from .._steps import apply, pure
-from ..rules import Rule
+from ..errors import InvalidArgumentError
+from ..rules import Rule, apply, pure
 
 if TYPE_CHECKING:
     import optax
@@ -73,7 +72,7 @@ def from_rule(rule: Any, learning_rate: Any = None, *, replace: bool = False) ->
     >>> updates["w"].tolist(), int(state.count)
     ([-0.3999999761581421], 1)
     """
-    from .._steps.jax import jax
+    from .._base.jax import jax
 
     optax = need("optax", "gl.optax", "optax")
     if isinstance(rule, type):
@@ -99,7 +98,7 @@ class _OfRule:
         self.rule, self.learning_rate = rule, _checked_rate(learning_rate, rule)
 
     def init(self, params: Any) -> RuleState:
-        from .._steps.jax import jax
+        from .._base.jax import jax
 
         tree: Any = jax.tree.structure(params)
         state = pure.init(self.rule, jax.tree.map(_widen, jax.tree.map(_on_jax, params)))
@@ -107,7 +106,7 @@ class _OfRule:
         return RuleState(state["step"], state["shared"], slots)
 
     def update(self, grads: Any, state: RuleState, params: Any) -> tuple[Any, RuleState]:
-        from .._steps.jax import jax
+        from .._base.jax import jax
 
         tree: Any = jax.tree.structure(params)
         rate = self.learning_rate(state.count) if callable(self.learning_rate) else self.learning_rate
@@ -129,7 +128,7 @@ class _OfOptimizer:
         self.optimizer = optimizer
 
     def init(self, params: Any) -> Any:
-        from .._steps.jax import jax
+        from .._base.jax import jax
 
         return self.optimizer.init(jax.tree.map(_on_jax, params))
 
@@ -148,7 +147,7 @@ def _widen(x: Any) -> Any:
 
 def _widen_gradients(grads: Any) -> Any:
     """Widen gradients before slices of one row are summed."""
-    from .._steps.jax import jax
+    from .._base.jax import jax
 
     def widen(g: Any) -> Any:
         if isinstance(g, IndexedSlices):
@@ -159,7 +158,7 @@ def _widen_gradients(grads: Any) -> Any:
 
 
 def _on_jax(w: Any) -> Array:
-    from .._steps.jax import jnp
+    from .._base.jax import jnp
 
     return jnp.asarray(as_array(w, "a weight"))
 
@@ -201,7 +200,7 @@ def difference(w: Array, n: Array) -> Array:
 @cache
 def _differentiable() -> Callable[[Array, Array], Array]:
     """`difference` for JAX, which knows no derivative of `nextafter`."""
-    from .._steps.jax import jax, jnp
+    from .._base.jax import jax, jnp
 
     @jax.custom_jvp
     def exact(w: Array, n: Array) -> Array:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._asynchrony.staleness import is_accepted
 from .._base.arrays import Array, as_array
-from .._base.errors import DTypeError, InvalidArgumentError
 from .._base.extras import need
+from ..errors import DTypeError, InvalidArgumentError
+from ..train.staleness import is_accepted
 from .rule import Replacement
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def drop_stale(inner: optax.GradientTransformation, staleness: Any) -> optax.Gra
     [-4.0] 1 0.0
     [-0.0] 1 1.0
     """
-    from .._steps.jax import jax, jnp
+    from .._base.jax import jax, jnp
 
     optax = need("optax", "gl.optax", "optax")
     _check_integer(staleness, "staleness")
@@ -92,7 +92,7 @@ def drop_stale(inner: optax.GradientTransformation, staleness: Any) -> optax.Gra
 
 def _or_nothing(accepted: Array, updates: Any, params: Any) -> Any:
     """The updates, or what changes no weight."""
-    from .._steps.jax import jax, jnp
+    from .._base.jax import jax, jnp
 
     def chosen(u: Any, w: Any) -> Any:
         if isinstance(u, Replacement):

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from .._asynchrony.accumulators import Receipt, SparseGradient
-from .._asynchrony.accumulators.arguments import read_any, read_step
-from .._asynchrony.accumulators.kernel import DENSE, SPARSE, Kernel, Spec, kernel_for
 from .._base.arrays import Array, as_array
-from .._base.errors import InvalidArgumentError, NotFoundError
+from ..errors import InvalidArgumentError, NotFoundError
+from ..train.accumulators import Receipt, SparseGradient
+from ..train.accumulators.arguments import read_any, read_step
+from ..train.accumulators.kernel import DENSE, SPARSE, Kernel, Spec, kernel_for
 
 RESOURCE, REF = "resource", "string_ref"
 _Op = TypeVar("_Op", bound=Callable[..., Any])

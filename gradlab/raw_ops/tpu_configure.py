@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base.errors import DTypeError, FailedPreconditionError, InvalidArgumentError
+from ..errors import DTypeError, FailedPreconditionError, InvalidArgumentError
 from .tpu_op import Config, Tensor, Tensors, op, part, system
 from .tpu_shapes import SCALAR, fixed, partitioner, strings
 
@@ -29,11 +29,11 @@ def ConfigureTPUEmbedding(*, config: Config, name: str | None = None) -> None:
 starts anew and wipes the tables
     >>> tpu.shutdown_system()
     """
-    if part("system.current").is_initialized():
+    if part("engine.current").is_initialized():
         raise FailedPreconditionError(
             "the TPU embedding is configured; gl.tpu.initialize_system(config) starts anew and wipes the tables"
         )
-    part("system.current").initialize_system(config)
+    part("engine.current").initialize_system(config)
 
 
 @op(fixed(SCALAR))
@@ -45,7 +45,7 @@ def IsTPUEmbeddingInitialized(*, config: Config = "", name: str | None = None) -
     >>> bool(IsTPUEmbeddingInitialized())
     False
     """
-    current = part("system.current")
+    current = part("engine.current")
     return np.bool_(current.is_initialized() and current.current_system().is_configured_by(config))
 
 
@@ -62,8 +62,8 @@ def ExecuteTPUEmbeddingPartitioner(*, config: Config, name: str | None = None) -
     >>> ExecuteTPUEmbeddingPartitioner(config=tpu.example_config()) == tpu.example_config()
     True
     """
-    part("config.parse").plan_of(config)
-    return _bytes(part("config.parse").parse(config))
+    part("engine.parse").plan_of(config)
+    return _bytes(part("engine.parse").parse(config))
 
 
 @op(strings(SCALAR))

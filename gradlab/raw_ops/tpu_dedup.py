@@ -73,7 +73,7 @@ def MergeDedupData(
     [[1, 2], [0.5], [3]]
     """
     mask = part("dedup").parse_tuple_mask(tuple_mask)
-    cores = part("config.shapes").cores_per_output(part("config.parse").parse(config))
+    cores = part("engine.shapes").cores_per_output(part("engine.parse").parse(config))
     vectors = [_typed(integer_tensor, integer_type), _typed(float_tensor, float_type)]
     return (tuple(part("dedup").merge_dedup(*vectors, mask, cores)),)
 

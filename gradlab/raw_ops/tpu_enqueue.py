@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._base.errors import InvalidArgumentError
+from ..errors import InvalidArgumentError
 from .tpu_op import Tensors, op, part, system, variant
 from .tpu_shapes import enqueue, enqueue_by_table, integers
 
@@ -72,7 +72,7 @@ def EnqueueTPUEmbeddingSparseBatch(
     ... )
     >>> tpu.shutdown_system()
     """
-    where = [part("system.enqueued").as_indices(x) for x in sample_indices]
+    where = [part("engine.enqueued").as_indices(x) for x in sample_indices]
     inputs = list(zip(where, embedding_indices, aggregation_weights, strict=True))
     _enqueue(inputs, mode_override, device_ordinal, combiners, flat=True)
 
@@ -112,7 +112,7 @@ def EnqueueTPUEmbeddingSparseTensorBatch(
     ... )
     >>> tpu.shutdown_system()
     """
-    where = [part("system.enqueued").as_indices(x) for x in sample_indices]
+    where = [part("engine.enqueued").as_indices(x) for x in sample_indices]
     inputs = list(zip(where, embedding_indices, aggregation_weights, strict=True))
     inputs = _with_lengths(inputs, max_sequence_lengths, num_features)
     _enqueue(inputs, mode_override, device_ordinal, combiners, table_ids, flat=True)
@@ -256,7 +256,7 @@ def _enqueue(
     table_ids: Sequence[int] | None = None,
     flat: bool = False,
 ) -> None:
-    running, enqueued = system(), part("system.enqueued")
+    running, enqueued = system(), part("engine.enqueued")
     given, plan = [enqueued.Input(*i) for i in inputs], running.plan
     if not running.config.feature_descriptor:
         ids = enqueued.of_tables(plan, given, table_ids)

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .._base.errors import FailedPreconditionError
+from ..errors import FailedPreconditionError
 
 Tensor = Any  # an input; the shape function gets its shape
 Tensors = Sequence[Any]  # a list of inputs; the shape function gets their shapes
@@ -96,7 +96,7 @@ def system(config: Config = "") -> Any:
     Raises:
         FailedPreconditionError: none is running, or one of another configuration.
     """
-    running = part("system.current").current_system()
+    running = part("engine.current").current_system()
     if not running.is_configured_by(config):
         raise FailedPreconditionError(
             "config is not that of the running system; all operations carry one configuration, and "

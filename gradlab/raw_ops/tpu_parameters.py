@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._base.errors import InvalidArgumentError
+from ..errors import InvalidArgumentError
 from .tpu_op import Config, Tensors, op, part, system
 from .tpu_shapes import load, load_all, retrieve, retrieve_all, text
 
@@ -114,7 +114,7 @@ def _table(
 ) -> tuple[Any, int]:
     """The system, and which of its tables is meant; refuses one of another optimizer."""
     running = system(config)
-    table = part("config.shapes").table_number(running.config, table_id, text(table_name))
+    table = part("engine.shapes").table_number(running.config, table_id, text(table_name))
     own = running.config.table_descriptor[table].optimization_parameters.WhichOneof("parameters")
     if own != message:
         raise InvalidArgumentError(

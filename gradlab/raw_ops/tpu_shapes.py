@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base.errors import InternalError, InvalidArgumentError
+from ..errors import InternalError, InvalidArgumentError
 from .tpu_op import part
 
 Shape = Sequence[int | None] | None
@@ -26,7 +26,7 @@ def fixed(*outputs: Sequence[int | None] | None) -> Callable[..., list[Any]]:
 
 def activations(config: Any, num_outputs: int = 0, num_tables: int = 0, **_: Any) -> list[Any]:
     """One for each feature, or for each table where the configuration has no features."""
-    message, shapes = part("config.parse").parse(config), part("config.shapes")
+    message, shapes = part("engine.parse").parse(config), part("engine.shapes")
     shapes.check_output_count(message, num_outputs or num_tables)
     return list(shapes.activation_shapes(message))
 
@@ -35,7 +35,7 @@ def gradients(learning_rates: Sequence[Shape], inputs: Any = (), gradients: Any 
     """Check that learning rates are scalars; gradients are checked when they are sent. No outputs."""
     if not inputs and not gradients:
         raise InvalidArgumentError("there must be a gradient for each feature or table, got none")
-    part("config.shapes").check_rate_shapes([s for s in learning_rates if s is not None])
+    part("engine.shapes").check_rate_shapes([s for s in learning_rates if s is not None])
     return []
 
 
@@ -44,16 +44,16 @@ def split(tuple_mask: bytes, integer_type: Any, float_type: Any, config: Any, **
     for what, given, allowed in (("integer_type", integer_type, _INTEGERS), ("float_type", float_type, _FLOATS)):
         if dtype_of(given).name not in allowed:
             raise TypeError(f"{what} must be one of {', '.join(allowed)}; got {given}")
-    part("config.parse").parse(config)
+    part("engine.parse").parse(config)
     mask = part("dedup").parse_tuple_mask(tuple_mask)
     return [(int(mask[mask[:, 0] == kind, 1].sum()),) for kind in (0, 1)]
 
 
 def load(*, table_id: int, table_name: str, **given: Any) -> list[Any]:
     """Check that parameters and slots are matrices of one shape, for one table. No outputs."""
-    part("config.shapes").check_one_of(table_id, text(table_name))
+    part("engine.shapes").check_one_of(table_id, text(table_name))
     attributes = ("num_shards", "shard_id", "config")
-    part("config.shapes").check_loaded([s for name, s in given.items() if name not in attributes and s is not None])
+    part("engine.shapes").check_loaded([s for name, s in given.items() if name not in attributes and s is not None])
     return []
 
 
@@ -61,7 +61,7 @@ def retrieve(count: int) -> Callable[..., list[Any]]:
     """Return one matrix of unknown size per output."""
 
     def shapes(*, table_id: int, table_name: str, **_: Any) -> list[Any]:
-        part("config.shapes").check_one_of(table_id, text(table_name))
+        part("engine.shapes").check_one_of(table_id, text(table_name))
         return [(None, None)] * count
 
     return shapes
@@ -70,7 +70,7 @@ def retrieve(count: int) -> Callable[..., list[Any]]:
 def load_all(*, config: Any, num_shards: int, shard_id: int, **given: Sequence[Shape]) -> list[Any]:
     """Check that each list has an entry for each table. No outputs."""
     lists = [[(None, None) if s is None else s for s in shapes] for shapes in given.values()]
-    part("config.shapes").check_all_loaded(_internal(config), lists, num_shards, shard_id)
+    part("engine.shapes").check_all_loaded(_internal(config), lists, num_shards, shard_id)
     return []
 
 
@@ -79,7 +79,7 @@ def retrieve_all(*, NumTables: int, config: Any, num_shards: int, shard_id: int)
     message = _internal(config)
     if NumTables != len(message.table_descriptor):
         raise InternalError(f"NumTables must be {len(message.table_descriptor)}, as in config; got {NumTables}")
-    return list(part("config.shapes").all_parameter_shapes(message, num_shards, shard_id))
+    return list(part("engine.shapes").all_parameter_shapes(message, num_shards, shard_id))
 
 
 def partitioner(*, config: Any) -> list[Any]:
@@ -138,7 +138,7 @@ def first_again(sliced_activations: Shape, table_id: int, lookup_id: int, **_: A
 
 def dtype_of(given: Any) -> Any:
     """A dtype of NumPy, from what any library calls it."""
-    part("config.shapes")  # with JAX comes the name bfloat16
+    part("engine.shapes")  # with JAX comes the name bfloat16
     return np.dtype(getattr(given, "as_numpy_dtype", given))
 
 
@@ -150,6 +150,6 @@ def text(x: Any) -> str:
 def _internal(config: Any) -> Any:
     """The message; TensorFlow's shape functions check it for themselves here."""
     try:
-        return part("config.parse").parse(config)
+        return part("engine.parse").parse(config)
     except ValueError as error:
         raise InternalError(str(error)) from None

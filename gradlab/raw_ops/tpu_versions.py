@@ -10,7 +10,11 @@ from .._base.types import Array
 from .tpu_dedup import ComputeDedupDataSize, ComputeDedupDataTupleMask
 from .tpu_op import Tensor, op, variant
 from .tpu_shapes import first_again
-from .tpu_step import XlaRecvTPUEmbeddingActivations, XlaRecvTPUEmbeddingDeduplicationData, XlaSendTPUEmbeddingGradients
+from .tpu_step import (
+    XlaRecvTPUEmbeddingActivations,
+    XlaRecvTPUEmbeddingDeduplicationData,
+    XlaSendTPUEmbeddingGradients,
+)
 
 _V2 = """`{name}` compiled elsewhere: the three attributes more are not needed here.
 

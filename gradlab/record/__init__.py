@@ -3,14 +3,14 @@
 from typing import TYPE_CHECKING
 
 from .._base.suggest import only_public as _only_public
-from .agreement import Agreement as Agreement
-from .held_back import HeldBack as HeldBack
-from .noise import NoiseScale as NoiseScale
+from .analysis.agreement import Agreement as Agreement
+from .analysis.held_back import HeldBack as HeldBack
+from .analysis.noise import NoiseScale as NoiseScale
+from .analysis.summary import Summary as Summary
+from .analysis.what_if import WhatIf as WhatIf
 from .recorder import Recorder as Recorder
-from .stream.json_lines import read_json_lines as read_json_lines
-from .summary import Summary as Summary
+from .streams.json_lines import read_json_lines as read_json_lines
 from .updates import Updates as Updates
-from .what_if import WhatIf as WhatIf
 
 __all__ = [
     "Agreement", "HeldBack", "NoiseScale", "Recorder", "Summary", "Updates", "WhatIf", "read_json_lines",

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .._base.errors import InvalidArgumentError, RecordingWarning, warn
+from .._base.log import Log
 from .._base.numbers import counted
-from .._files.log import Log
+from ..errors import InvalidArgumentError, RecordingWarning, warn
 from . import each, file, pieces
 from .buckets import LOCK, Buckets
 from .merge import Columns

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._base.arrays import quiet
-from .._base.errors import InvalidArgumentError
 from .._base.numbers import are, counted, listed, number
+from ..errors import InvalidArgumentError
 from .recording import Recording, condensed
 
 FEWEST, MOST = 2, 6  # runs

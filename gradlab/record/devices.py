@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._base.errors import InvalidArgumentError
 from .._base.numbers import listed
+from ..errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from jax import Array
@@ -25,7 +25,7 @@ def on_any_mesh(step: Callable[..., Any], gradients: Sequence[Array]) -> Callabl
 
     Its result is the same on all devices.
     """
-    from .._steps.jax import jax
+    from .._base.jax import jax
 
     everywhere: Any = jax.sharding.PartitionSpec
     explicit = jax.sharding.AxisType.Explicit
@@ -51,7 +51,7 @@ def check_same(state: Mapping[str, Array], given: Mapping[str, Any]) -> None:
 
 def _varying(x: Any) -> frozenset[str]:
     """Axes of `shard_map` along which a value may differ; none outside of it, or where JAX was told not to check."""
-    from .._steps.jax import jax
+    from .._base.jax import jax
 
     type_: Any = jax.typeof(x)
     older: frozenset[str] = getattr(type_, "vma", frozenset())  # its name in earlier JAX

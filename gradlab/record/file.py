@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from .._base.errors import InvalidArgumentError
-from .._files.archive import MAX_BYTES, Archive, ArchiveWriter
-from .._files.log import is_log, records
-from .._files.seal import MAX_TEXT, checked, field, whole
+from .._base.archive import MAX_BYTES, Archive, ArchiveWriter
+from .._base.checked_files import MAX_TEXT, checked, field, whole
+from .._base.log import is_log, records
+from ..errors import InvalidArgumentError
 from . import each, pieces, probes, sketch, updates
 from .buckets import COLUMNS
 from .layout import Layout

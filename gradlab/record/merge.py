@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import namespace, quiet
-from .._base.errors import InvalidArgumentError
 from .._base.types import EachA as A
+from ..errors import InvalidArgumentError
 from . import each, sketch
 from .layout import Layout
 from .measure import BINS, together

@@ -6,8 +6,8 @@ import atexit
 import threading
 from typing import Self
 
-from .._base.errors import RecordingWarning, warn
 from .._base.pace import Pace
+from ..errors import RecordingWarning, warn
 from .buckets import Buckets
 
 SHARE = 0.01  # of the time, that an outlet takes at most

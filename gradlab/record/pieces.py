@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .._files.log import Record
-from .._files.seal import check_kind
+from .._base.checked_files import check_kind
+from .._base.log import Record
 from .merge import Columns
 
 KIND = "recording"

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import quiet
-from .._base.errors import RecordingWarning, warn
+from ..errors import RecordingWarning, warn
 from .measure import flat
 
 COLUMNS = ("probe", "probe_step")

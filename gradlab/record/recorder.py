@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._base.archive import MAX_BYTES
 from .._base.arrays import Array, is_traced, real_array
-from .._base.errors import InvalidArgumentError
 from .._base.tree import named_leaves
-from .._files.archive import MAX_BYTES
-from . import budget, each, file, merge, noise, probes, room, traced
+from ..errors import InvalidArgumentError
+from . import budget, each, file, merge, probes, room, traced
+from .analysis import noise
 from .attached import attached_to
 from .buckets import COLUMNS, LOCK
 from .eager import Part, Waiting

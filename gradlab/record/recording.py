@@ -9,15 +9,15 @@ from typing import Self, TypeVar
 import numpy as np
 
 from . import file, merge
-from .agreement import Agreement, agreement
+from .analysis.agreement import Agreement, agreement
+from .analysis.held_back import BELOW, HeldBack, held_back
+from .analysis.noise import NoiseScale, noise_scale
+from .analysis.summary import Summary, summarize
+from .analysis.what_if import WhatIf, what_if
 from .buckets import EMPTY, LOCK, Buckets
-from .held_back import BELOW, HeldBack, held_back
 from .listeners import Listeners
-from .noise import NoiseScale, noise_scale
 from .probes import Probes, products
-from .summary import Summary, summarize
 from .updates import Updates, updates
-from .what_if import WhatIf, what_if
 
 
 class Recording(Buckets):

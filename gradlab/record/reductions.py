@@ -42,7 +42,7 @@ def _as_float32(tensors: Sequence[Array]) -> list[Array]:
 
 def _apart(x: Any) -> Any:
     """Keep what is made of a value from being fused with how it is made."""
-    from .._steps.jax import jax
+    from .._base.jax import jax
 
     barrier: Any = jax.lax.optimization_barrier
     return barrier(x)
@@ -68,7 +68,7 @@ def measured(layout: Layout, tensors: Sequence[Array], step: Array, due: Array) 
 
     On the CPU large ones one by one. Elsewhere memory is kept from step to step, and a `cond` costs more.
     """
-    from .._steps.jax import jax
+    from .._base.jax import jax
 
     tensor, place = layout.sampled
     places = [place[tensor == k] for k in range(len(tensors))]
@@ -94,7 +94,7 @@ def measured(layout: Layout, tensors: Sequence[Array], step: Array, due: Array) 
 
 def _at_once(always: Array, f: Callable[[], Measured]) -> Measured:
     """Behind a `cond`, though it is always so: XLA then has to do it as a whole, as soon as what it reads is there."""
-    from .._steps.jax import jax, jnp
+    from .._base.jax import jax, jnp
 
     nothing = jax.eval_shape(f)
     found: Measured = jax.lax.cond(always, f, lambda: jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), nothing))
@@ -106,7 +106,7 @@ def _measured(tensors: Sequence[Array], places: Sequence[np.ndarray], due: Array
 
     One `cond` costs less than two.
     """
-    from .._steps.jax import jax, jnp
+    from .._base.jax import jax, jnp
 
     squares = _of_each(tensors, lambda g: (g * g).sum())
     largest, nonfinite = _of_each(tensors, _extremes)
@@ -132,7 +132,7 @@ def norms(tensors: Sequence[Array]) -> Array:
 
 def _entries(tensors: Sequence[Array], places: Sequence[np.ndarray]) -> Array:
     """(entries,) those at some flat indices of each tensor."""
-    from .._steps.jax import jnp
+    from .._base.jax import jnp
 
     ends = np.cumsum([0, *map(len, places)])
     portions = groups([g.size for g in tensors])
@@ -152,7 +152,7 @@ def _entries(tensors: Sequence[Array], places: Sequence[np.ndarray]) -> Array:
 
 def _of_each(tensors: Sequence[Array], f: Callable[[Array], Any]) -> Any:
     """(tensors, ...) f of each tensor; small ones of one size together, or a thousand compile for minutes."""
-    from .._steps.jax import jax, jnp
+    from .._base.jax import jax, jnp
 
     portions = groups([x.size for x in tensors])
     parts = [
@@ -166,7 +166,7 @@ def _of_each(tensors: Sequence[Array], f: Callable[[Array], Any]) -> Any:
 
 def _in_order(portions: Sequence[Sequence[int] | np.ndarray], parts: Sequence[Any]) -> Any:
     """Rows that were found for some tensors after others, in the order of the tensors."""
-    from .._steps.jax import jax, jnp
+    from .._base.jax import jax, jnp
 
     order = np.argsort(np.concatenate(portions))
     return jax.tree.map(lambda *x: jnp.concatenate(x)[order], *parts)
@@ -174,7 +174,7 @@ def _in_order(portions: Sequence[Sequence[int] | np.ndarray], parts: Sequence[An
 
 def _extremes(g: Array) -> tuple[Array, Array]:
     """Largest finite |entry|, and how many are not finite."""
-    from .._steps.jax import jnp
+    from .._base.jax import jnp
 
     finite = jnp.isfinite(g)
     both = [jnp.where(finite, abs(g), 0), (~finite).astype(np.int32)]
@@ -189,7 +189,7 @@ def _norm(g: Array) -> Array:
 
 def _histogram(g: Array) -> Array:
     """(64,) int32 what `measure.histogram` counts."""
-    from .._steps.jax import jnp
+    from .._base.jax import jnp
 
     exponent = (g.view(np.int32) >> 23) & 255
     in_bin = jnp.clip(exponent - (LOWEST + EXPONENT_BIAS), 0, BINS - 1)
@@ -202,7 +202,7 @@ def _reduced(
     arrays: Sequence[Array], join: Callable[[Sequence[Array], Sequence[Array]], Any], axes: int | None = None
 ) -> Any:
     """One reduction of several arrays over their first axes, or all; each begins with 0."""
-    from .._steps.jax import jax
+    from .._base.jax import jax
 
     over = tuple(range(arrays[0].ndim if axes is None else axes))
     return jax.lax.reduce(list(arrays), [x.dtype.type(0) for x in arrays], join, over)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import Array
-from .._base.errors import InvalidArgumentError
 from .._base.tree import named_leaves
+from ..errors import InvalidArgumentError
 from . import updates
 from .buckets import Buckets
 

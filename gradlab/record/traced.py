@@ -31,7 +31,7 @@ _ONE = ("peak", "taken")  # columns of one number
 
 def init(data: Mapping[str, np.ndarray], seen: int, stride: int, before: tuple[int, int], room: Room) -> State:
     """A state that goes on where `data` ends; `before`: how many steps were missing by then, and not finite."""
-    from .._steps.jax import jnp
+    from .._base.jax import jnp
 
     few, stride = merge.condensed(data, seen, stride, room.buckets, room.layout.histogram_every)
     packed = _packed(few)
@@ -73,7 +73,7 @@ def update(
 
     `moves`, weights and updates where they are sampled.
     """
-    from .._steps.jax import jnp
+    from .._base.jax import jnp
 
     tensors = [jnp.asarray(g) for g in gradients]
     numbers = {name: jnp.asarray(x, np.float32) for name, x in scalars.items()}
@@ -101,7 +101,7 @@ def _update(
     The bucket that steps go into is carried by itself and only written to its place: a step that reads the buffers it
     writes, or has them pass through a `cond`, copies them.
     """
-    from .._steps.jax import jax, jnp
+    from .._base.jax import jax, jnp
 
     tensors = reductions.ready(gradients)
     seen, stride, *before = state["at"]
@@ -160,7 +160,7 @@ def _now_and_then(
 
     All buckets are full, counts of entries are due, or a norm is outside the bins that its sketch has.
     """
-    from .._steps.jax import jnp
+    from .._base.jax import jnp
 
     seen, stride = state["at"][:2]
     full = seen == len(state["values"]) * stride
@@ -180,7 +180,7 @@ def _now_and_then(
 
 def _where(flag: Array, change: Callable[[Any], Any], x: Any) -> Any:
     """`change(x)` where the flag is set, else x: a loop of one step or none, which unlike `cond` copies no buffer."""
-    from .._steps.jax import jax
+    from .._base.jax import jax
 
     _, x = jax.lax.while_loop(lambda carry: carry[0], lambda carry: (carry[0] & False, change(carry[1])), (flag, x))
     return x
@@ -189,7 +189,7 @@ def _where(flag: Array, change: Callable[[Any], Any], x: Any) -> Any:
 def _bucket(
     seen: Array, measured: Sequence[Array], entry: Array, scalars: Sequence[Any], marks: tuple[Array, Array]
 ) -> State:
-    from .._steps.jax import jnp
+    from .._base.jax import jnp
 
     given = jnp.stack([jnp.asarray(x, np.float32) for x in scalars])
     return merge.from_steps(seen[None], *(x[None] for x in (*measured, entry, given, *marks)))
@@ -197,7 +197,7 @@ def _bucket(
 
 def _moved(state: State, skipped: Array, norm: Array, moves: Sequence[Sequence[Array]]) -> State:
     """Return what is known of weights and updates after this step; none where they are not recorded."""
-    from .._steps.jax import jnp
+    from .._base.jax import jnp
 
     def norms() -> Array:
         return jnp.stack([norm, *map(reductions.norms, moves)])
@@ -224,7 +224,7 @@ def _unpacked(layout: Layout, state: Mapping[str, Any], prefix: str = "") -> dic
 
 
 def _halved(layout: Layout, state: Mapping[str, Array]) -> State:
-    from .._steps.jax import jax
+    from .._base.jax import jax
 
     joined = _packed(merge.halved(_unpacked(layout, state)))
     joined["histogram"] = merge.halved_counts(state["histogram"])
@@ -233,7 +233,7 @@ def _halved(layout: Layout, state: Mapping[str, Array]) -> State:
 
 def _with_counts(layout: Layout, histogram: Array, counts: Array, seen: Array, stride: Array) -> Array:
     """The histogram with the counts of this step in it."""
-    from .._steps.jax import jnp
+    from .._base.jax import jnp
 
     share = layout.histogram_every * stride  # steps of an entry
     at, before = seen // share, seen % share != 0  # has it counts already?

@@ -44,7 +44,7 @@ _DENSE = 8  # samples are at most 1/8 of the steps so far apart
 _SHOWN = 8  # tensors in a text
 _NO_WEIGHTS = (
     "this recording holds no weights. Give them to the recorder: record(grads, weights=...), or weights=True to "
-    "gl.torch.record, gl.keras.record, or gl.optax.record with around="
+    "gl.record.torch, gl.record.keras, or gl.record.optax with around="
 )
 
 
@@ -336,7 +336,7 @@ def update_traced(
         norms: computes the sample, (3, tensors). where: `where(flag, change, x)` is change(x) where the flag is set,
             else x, and computes change(x) only then.
     """
-    from .._steps.jax import jnp
+    from .._base.jax import jnp
 
     def add_sample(x: tuple[Array, Array]) -> tuple[Array, Array]:
         new = norms()
@@ -358,7 +358,7 @@ def update_traced(
 
 def _power_of_2(x: Array) -> Array:
     """Return the largest power of 2 that is at most x, an int32 of 1 or more."""
-    from .._steps.jax import jax, jnp
+    from .._base.jax import jax, jnp
 
     power: Array = jnp.left_shift(jnp.ones_like(x), 31 - jax.lax.clz(x))
     return power
@@ -366,7 +366,7 @@ def _power_of_2(x: Array) -> Array:
 
 def _drop_every_second(x: tuple[Array, Array]) -> tuple[Array, Array]:
     """Drop every second of `ROOM` samples, and double the steps between two; the arrays keep their shapes."""
-    from .._steps.jax import jnp
+    from .._base.jax import jnp
 
     moved, at = x
     dropped = ROOM // 2

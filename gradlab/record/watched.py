@@ -7,7 +7,7 @@ from typing import Any
 
 from .appending import Appended
 from .buckets import Buckets
-from .stream.stream import Stream
+from .streams.stream import Stream
 
 
 class Watched(Buckets):

@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from .._base.html import html_table
-from ..figures import DARK
+from ..live.drawing.style import DARK
 from ..live.page import part
 from ..live.svg import inline_svg
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from .._base.numbers import number
 from ..record import Recorder
-from ..record.loss_course import LossCourse, loss_course
-from ..record.summary import norm_at, norm_error
+from ..record.analysis.loss_course import LossCourse, loss_course
+from ..record.analysis.summary import norm_at, norm_error
 
 if TYPE_CHECKING:
-    from ..record.summary import Summary
+    from ..record.analysis.summary import Summary
 
 
 @dataclass(frozen=True)

@@ -12,16 +12,16 @@ import numpy as np
 
 from .._base.numbers import counted, in_full, listed, number
 from .._base.numbers import percent_of_many_within as percent_within
-from ..figures.compare import Runs, in_picture, labels
-from ..figures.compare_still import course_figure, curves_figure, factors_figure
+from ..labs.compare_picture import Runs, in_picture, labels
 from ..record import Recorder
+from ..record.analysis.diagnosis import names_by_layer
+from ..record.analysis.summary import medians
+from ..record.analysis.what_if import WhatIf
 from ..record.compare import Comparison, times
-from ..record.diagnosis import names_by_layer
 from ..record.recording import condensed
-from ..record.summary import medians
-from ..record.what_if import WhatIf
 from ._html import Section, moving, paragraph, picture, table
 from ._run import Run
+from .compare_picture import course_figure, curves_figure, factors_figure
 from .limits import CURVE
 from .recorded import loss_at_the_ends
 

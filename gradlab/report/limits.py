@@ -11,11 +11,11 @@ from .._base.numbers import counted, in_full, number
 from .._base.numbers import percent_of_many as percent
 from .._base.numbers import percent_of_many_within as percent_within
 from .._base.numbers import whole_percent as whole
-from ..figures.report import Shares, shares_figure
 from ..record import WhatIf
-from ..record.summary import points, shows
+from ..record.analysis.summary import points, shows
 from ._html import Section, moving, paragraph, picture, table
 from ._run import Run
+from .picture import Shares, shares_figure
 
 CURVE = 49  # limits along the curve
 _ALIKE = "All norms are nearly the same: none stands out."

@@ -8,11 +8,11 @@ from html import escape
 import numpy as np
 
 from .._base.numbers import counted, listed, number
-from ..figures.report import Course, course_figure, map_figure, nonfinite_figure
-from ..record.diagnosis import first_nonfinite_step, frontier_in, peak, trouble_in_tensors
-from ..record.summary import medians
+from ..record.analysis.diagnosis import first_nonfinite_step, frontier_in, peak, trouble_in_tensors
+from ..record.analysis.summary import medians
 from ._html import Section, paragraph, picture, table
 from ._run import Run
+from .picture import Course, course_figure, map_figure, nonfinite_figure
 
 ROWS = 12  # of the run in the table
 MOST = 200  # rows of the table

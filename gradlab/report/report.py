@@ -12,8 +12,8 @@ from pathlib import Path
 from string import Template
 
 from .. import __version__
+from .._base.atomic_files import replaced
 from .._base.numbers import counted, listed
-from .._files.replace import replaced
 from ..live import page
 from ..live.progress import shown, told
 from ..record import Recorder

@@ -10,7 +10,7 @@ import numpy as np
 from .._base.numbers import amount, counted, number
 from .._base.numbers import percent_of_many as percent
 from ..record import HeldBack
-from ..record.held_back import share_in_words
+from ..record.analysis.held_back import share_in_words
 from ._html import Section, moving, paragraph, table
 from ._run import Run
 

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from .._base.numbers import counted, listed, number, were
-from ..record.diagnosis import frontier_in
+from ..record.analysis.diagnosis import frontier_in
 from ._html import Section, paragraph, table
 from ._run import Run
 from .recorded import when
@@ -17,7 +17,7 @@ MOST = 200  # rows of the table
 _MISSING = (
     "Something around the recorder, such as optax.apply_if_finite, took back the steps in which gradients held NaN or "
     "Inf, and the recorder with them. Only their number is known: not when they were, nor which tensors it was. "
-    "gl.optax.record(recorder, around=optax.apply_if_finite(...)) records them as skipped steps."
+    "gl.record.optax(recorder, around=optax.apply_if_finite(...)) records them as skipped steps."
 )
 _WHY = (
     "A loss scaler skips a step whose gradients overflow and lowers its scale. Several in a row at the start, while "

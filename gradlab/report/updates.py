@@ -8,12 +8,12 @@ import numpy as np
 
 from .._base.numbers import counted, listed, number
 from .._base.numbers import whole_percent as percent
-from ..figures.update_ratios import Ratios, ratios_figure
-from ..record.noise import known_noise
-from ..record.summary import layer_of
+from ..record.analysis.noise import known_noise
+from ..record.analysis.summary import layer_of
 from ..record.updates import HIGH, LOW, USUAL, Updates, sampled_updates
 from ._html import Section, paragraph, picture, table
 from ._run import Run
+from .update_ratios import Ratios, ratios_figure
 
 _RANGE = 10, 90  # percentiles that a line joins
 # Conventions, tried on a small GPT with AdamW: at a ruinous learning rate of 0.1, one step was 5 times the norm of the

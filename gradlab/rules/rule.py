@@ -26,8 +26,8 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 
 from .._base.arrays import Array, flush, is_jax, is_traced, namespace, quiet
-from .._base.errors import InvalidArgumentError, PrecisionWarning, warn
 from .._base.types import Namespace, Number
+from ..errors import InvalidArgumentError, PrecisionWarning, warn
 
 Slots: TypeAlias = tuple[Array, ...]
 Shared: TypeAlias = Mapping[str, Number]  # float32 scalars by field name

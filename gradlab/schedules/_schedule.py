@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from .._base.arrays import Array, as_array, flush, is_float, namespace, quiet
-from .._base.errors import InvalidArgumentError
 from .._base.types import Namespace, Number
+from ..errors import InvalidArgumentError
 
 
 class LearningRateSchedule:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from .._base.arrays import Array
-from .._base.errors import KerasWarning, warn
 from .._base.types import Namespace, Number
+from ..errors import KerasWarning, warn
 from ._schedule import Decay, check_rate, precise
 
 

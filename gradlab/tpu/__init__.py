@@ -3,27 +3,23 @@
 from typing import TYPE_CHECKING
 
 from .._base.extras import need as _need
+from .._base.library import HAS_JAX as _HAS_JAX
 from .._base.suggest import only_public as _only_public
-from .._steps.library import HAS_JAX as _HAS_JAX
-from . import proto, sparsecore
+from . import sparsecore
 from .batch import Batch, Ids, PlacedBatch
-from .config.describe import describe
-from .config.optimizer_messages import parameters_of, rule_of
-from .config.parse import config_of, example_config, parse, plan_of
-from .config.shapes import activation_shapes, all_parameter_shapes, shard_rows
-from .config.table_messages import descriptor_of, table_of
 from .dedup import dedup_mask, dedup_size, merge_dedup, parse_tuple_mask, split_dedup, write_tuple_mask
+from .engine import proto
+from .engine.current import current_system, initialize_system, shutdown_system
+from .engine.describe import describe
+from .engine.optimizer_messages import parameters_of, rule_of
+from .engine.parse import config_of, example_config, parse, plan_of
+from .engine.proto import OptimizationParameters, TPUEmbeddingConfiguration
+from .engine.shapes import activation_shapes, all_parameter_shapes, shard_rows
+from .engine.system import System
+from .engine.table_messages import descriptor_of, table_of
+from .engine.turns import replica
 from .engines import make_batch
-from .explanations.contributions import Contribution
-from .explanations.explain import explain
-from .explanations.explain_missing import explain_missing
-from .explanations.explanation import Explanation
-from .explanations.traps import Trap, Traps
-from .inputs import ids_of
-from .lookup import lookup
-from .lookup_sparse import embedding_lookup_sparse, safe_embedding_lookup_sparse
-from .lookups import CooRows, Lookups, combiner_gains, coo_rows
-from .mid_level import (
+from .experimental.embedding import (
     FTRL,
     SGD,
     Adadelta,
@@ -59,20 +55,36 @@ from .mid_level import (
     configuration,
     serving_embedding_lookup,
 )
+from .explanations.contributions import Contribution
+from .explanations.explain import explain
+from .explanations.explain_missing import explain_missing
+from .explanations.explanation import Explanation
+from .explanations.traps import Trap, Traps
+from .inputs import ids_of
+from .lookup import lookup
+from .lookup_sparse import embedding_lookup_sparse, safe_embedding_lookup_sparse
+from .lookups import CooRows, Lookups, combiner_gains, coo_rows
 from .placement import OneDevice, OnMesh, Shards
 from .plan import Feature, Levels, Plan, Table, Tag
 from .plan_placement import Placed, PlacementPlan, plan_placement
 from .policy import Policy
-from .proto import OptimizationParameters, TPUEmbeddingConfiguration
 from .row_update import update_table
-from .sharding import cores_here, create_placed, gather, lay_out, place, place_batch, restore, save, sizes_of, traffic
+from .sharding import (
+    cores_here,
+    create_placed,
+    gather,
+    lay_out,
+    place,
+    place_batch,
+    restore,
+    save,
+    sizes_of,
+    traffic,
+)
 from .sparsecore import partition_statistics
 from .state import State, create
 from .step_record import Sent, StepRecord
 from .storage import pack_rows, quantize, unpack_rows
-from .system.current import current_system, initialize_system, shutdown_system
-from .system.system import System
-from .system.turns import replica
 from .update import flush_pending, train_step, update
 
 __all__ = [

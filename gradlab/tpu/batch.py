@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._base.arrays import reals
-from .._base.errors import InvalidArgumentError
 from .._base.indices import distinct, filled, integers, ranks, roomy
-from .._steps.library import register
+from .._base.library import register
+from ..errors import InvalidArgumentError
 from .lookups import OUTSIDE, Lookups, combiner_gains
 from .placement import Placement
 from .plan import Feature, Plan, Table

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import Array, as_array, namespace
-from .._base.errors import InternalError, InvalidArgumentError
-from .config.wire import read
-from .proto import TensorProto
+from ..errors import InternalError, InvalidArgumentError
+from .engine.proto import TensorProto
+from .engine.wire import read
 
 INTEGER, FLOAT = 0, 1
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._base.arrays import reals
-from .._base.errors import InvalidArgumentError
 from .._base.indices import integers
+from ..errors import InvalidArgumentError
 from .batch import Ids
 from .plan import Feature
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import Array, add_rows, is_jax, namespace, take_rows
-from .._base.errors import InvalidArgumentError
-from .._steps.library import jax, jnp, of_cores, tree_map
+from .._base.library import jax, jnp, of_cores, tree_map
+from ..errors import InvalidArgumentError
 from .batch import Batch
 from .lookups import Lookups
 from .placement import ONE_DEVICE, Copies, OfTable, OnMesh, Placement

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._base.arrays import Array, add_rows, as_array, is_jax, namespace, quiet
-from .._base.errors import DTypeError, InvalidArgumentError
+from .._base.library import jax
 from .._base.options import check_choice
 from .._base.slices import IndexedSlices
-from .._steps.library import jax
 from ..clip import clip_by_norm
+from ..errors import DTypeError, InvalidArgumentError
 from .inputs import Reader, is_nested, tensor_of
 from .plan import Feature
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from .._base.arrays import quiet
-from .._base.errors import InvalidArgumentError
+from ..errors import InvalidArgumentError
 
 OUTSIDE = 2**31 - 1  # the id of a place that holds none, past the end of every table
 

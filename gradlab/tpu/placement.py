@@ -14,10 +14,10 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from .._base.arrays import Array, namespace
-from .._base.errors import InvalidArgumentError
 from .._base.extras import need
+from .._base.library import Mesh, NamedSharding, PartitionSpec, jax, tree_map
 from .._base.options import check_choice
-from .._steps.library import Mesh, NamedSharding, PartitionSpec, jax, tree_map
+from ..errors import InvalidArgumentError
 from ..rules.rule import columns_elsewhere
 from .lookups import OUTSIDE
 

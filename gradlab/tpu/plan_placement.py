@@ -8,9 +8,9 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
-from .._base.errors import InvalidArgumentError
 from .._base.html import html_table, text_table
 from .._base.options import check_choice, check_count
+from ..errors import InvalidArgumentError
 from .batch import Batch
 from .lookups import OUTSIDE
 from .placement import Layout, Shards, Strategy

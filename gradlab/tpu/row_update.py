@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 
 from .._base.arrays import Array, is_jax, namespace, set_rows, sum_duplicates, take_rows
 from .._base.gradients import Gradient, check_shape
+from .._base.library import jax, tree_map
 from .._base.slices import IndexedSlices
-from .._steps import apply
-from .._steps.library import jax, tree_map
 from ..clip import clip_by_value
-from ..rules import Rule
+from ..rules import Rule, apply
 from ..rules.rule import Slots
 from .plan import Limits, Table
 from .policy import Policy

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._base.errors import InvalidArgumentError
+from ..errors import InvalidArgumentError
 from ..rules.rule import Shared
 from .lookups import OUTSIDE, Lookups
 from .placement import Layout, OnMesh, Placement

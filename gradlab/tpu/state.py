@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import Array, reals
-from .._steps.library import own_array, register
+from .._base.library import own_array, register
 from ..rules.rule import Shared, Slots
 from .placement import ONE_DEVICE, Placement
 from .plan import Plan

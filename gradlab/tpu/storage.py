@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from .._base.arrays import Array, as_array, is_float, is_jax, namespace, quiet
-from .._base.errors import DTypeError, InvalidArgumentError
+from ..errors import DTypeError, InvalidArgumentError
 
 
 def quantize(x: Any, lower: float, upper: float, num_buckets: int) -> Array:
@@ -54,7 +54,7 @@ def _levels(x: Array, lower: float, upper: float, num_buckets: int) -> Array:
 @cache
 def _straight_through() -> Any:
     """`_levels` for JAX, with the derivative of doing nothing."""
-    from .._steps.jax import jax
+    from .._base.jax import jax
 
     levels = jax.custom_jvp(_levels, nondiff_argnums=(1, 2, 3))
 

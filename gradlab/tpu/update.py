@@ -8,12 +8,11 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from .._base.arrays import Array, reals, sum_duplicates
-from .._base.errors import InvalidArgumentError
+from .._base.derivatives import differentiator
+from .._base.library import jnp
 from .._base.slices import IndexedSlices
-from .._steps import apply
-from .._steps.derivatives import differentiator
-from .._steps.library import jnp
-from ..rules import Rule
+from ..errors import InvalidArgumentError
+from ..rules import Rule, apply
 from ..rules.rule import Shared, Slots
 from .batch import Batch
 from .lookup import Dedup, each_core, join_features, lookup, same, specs_of, sum_rows

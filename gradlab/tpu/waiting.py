@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._base.arrays import Array
-from .._steps.library import HAS_JAX, jax, jnp
+from .._base.library import HAS_JAX, jax, jnp
 
 
 def after_lookup(

@@ -26,19 +26,19 @@ first two gradients, or of all three.
 
 from typing import TYPE_CHECKING
 
-from .._asynchrony.drop_stale import DropStaleGradientOptimizer
-from .._asynchrony.sync_replicas import SyncReplicasOptimizer
 from .._base.suggest import only_public as _only_public
-from .._variables.gate import GATE_GRAPH, GATE_NONE, GATE_OP, GateRace
-from .._variables.optimizer import Optimizer
-from .._variables.rule_optimizer import RuleOptimizer
-from .._variables.variable import get_global_step, get_or_create_global_step
 from .adagrad import AdagradDAOptimizer, AdagradOptimizer
 from .adam import AdamOptimizer
 from .descent import GradientDescentOptimizer, MomentumOptimizer
+from .drop_stale import DropStaleGradientOptimizer
 from .ftrl import FtrlOptimizer
+from .gate import GATE_GRAPH, GATE_NONE, GATE_OP, GateRace
+from .optimizer import Optimizer
 from .proximal import ProximalAdagradOptimizer, ProximalGradientDescentOptimizer
 from .rms_prop import AdadeltaOptimizer, RMSPropOptimizer
+from .rule_optimizer import RuleOptimizer
+from .sync_replicas import SyncReplicasOptimizer
+from .variable import get_global_step, get_or_create_global_step
 
 __all__ = [
     "GATE_GRAPH",

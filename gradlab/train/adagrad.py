@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from .. import rules
-from .._variables.gradient_checks import check_step
-from .._variables.hyperparameters import Rate
-from .._variables.rule_optimizer import RuleOptimizer
-from .._variables.variable import GraphKey, Variable
 from ..rules.adagrad import LIBRARIES
 from ..rules.rule import Shared
+from .gradient_checks import check_step
+from .hyperparameters import Rate
 from .kernels import check_above_zero, rounded_as
+from .rule_optimizer import RuleOptimizer
+from .variable import GraphKey, Variable
 
 
 class AdagradOptimizer(RuleOptimizer):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from .. import rules
-from .._variables.hyperparameters import Rate
-from .._variables.rule_optimizer import RuleOptimizer
-from .._variables.variable import GraphKey
 from ..rules.rule import Shared
+from .hyperparameters import Rate
 from .kernels import rounded_as
+from .rule_optimizer import RuleOptimizer
+from .variable import GraphKey
 
 
 class AdamOptimizer(RuleOptimizer):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from .. import rules
-from .._steps import apply
-from .._variables.hyperparameters import Rate
-from .._variables.rule_optimizer import RuleOptimizer
+from ..rules import apply
+from .hyperparameters import Rate
 from .kernels import rounded_as
+from .rule_optimizer import RuleOptimizer
 
 
 class GradientDescentOptimizer(RuleOptimizer):

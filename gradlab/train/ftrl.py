@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from .. import rules
 from .._base.arrays import Array, namespace
-from .._variables.hyperparameters import Rate
-from .._variables.rule_optimizer import RuleOptimizer
+from .hyperparameters import Rate
 from .kernels import check_not_below_zero, rounded_as
+from .rule_optimizer import RuleOptimizer
 
 
 class FtrlOptimizer(RuleOptimizer):

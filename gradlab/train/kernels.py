@@ -9,8 +9,8 @@ import numpy as np
 
 from .._base.arrays import Array
 from .._base.slices import IndexedSlices
-from .._steps import apply
-from .._steps.pure import Sparse
+from ..rules import apply
+from ..rules.pure import Sparse
 from ..rules.rule import Slots
 
 

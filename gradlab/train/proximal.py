@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from .. import rules
-from .._variables.hyperparameters import Rate
-from .._variables.rule_optimizer import RuleOptimizer
+from .hyperparameters import Rate
 from .kernels import check_above_zero, rounded_as
+from .rule_optimizer import RuleOptimizer
 
 
 class ProximalGradientDescentOptimizer(RuleOptimizer):

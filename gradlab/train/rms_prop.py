@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .. import rules
-from .._variables.hyperparameters import Rate
-from .._variables.rule_optimizer import RuleOptimizer
+from .hyperparameters import Rate
 from .kernels import rounded_as
+from .rule_optimizer import RuleOptimizer
 
 
 class RMSPropOptimizer(RuleOptimizer):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._base.arrays import Array, promised
-from .._steps.library import HAS_JAX, compiled, jax, loop, tree_map, xp
+from .._base.library import HAS_JAX, compiled, jax, loop, tree_map, xp
 
 NEVER = 2**31 - 1
 WIDTH, LANES = 256, 16  # configurations of a block, whose state stays in the first-level cache, and of a vector

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import Array
-from .._base.errors import InvalidArgumentError
+from ..errors import InvalidArgumentError
 
 
 def whole(name: str, x: Any, least: int | None = None) -> None:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .._base.arrays import Array
-from .._files.log import Log
-from .._files.seal import checked
+from .._base.checked_files import checked
+from .._base.log import Log
 from .experiment import Experiment
 from .ledger import CHECK, READ
 from .rows import flat, gradients

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import rules
 from .._base.arrays import Array, as_array, quiet
-from .._base.errors import InvalidArgumentError
+from ..errors import InvalidArgumentError
 from . import problems
 from .checks import brief, finite, flag, lent, whole, written_to
 from .ledger import CHECK, JOIN, LEAVE, POLICIES, READ, RECORD, UPDATE

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._base.arrays import Array
-from .._base.errors import InvalidArgumentError
 from .._base.numbers import counted
+from ..errors import InvalidArgumentError
 from .checks import whole
 from .experiment import Experiment, Piece, worker
 from .ledger import READ, UPDATE, Round

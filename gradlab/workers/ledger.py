@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from .._asynchrony.staleness import is_accepted
-from .._base.errors import DeadlockError
 from .._base.numbers import counted
+from ..errors import DeadlockError
+from ..train.staleness import is_accepted
 
 # What a worker asks of the server, in the order of a round.
 READ, RECORD, CHECK, UPDATE, LEAVE, JOIN = range(6)

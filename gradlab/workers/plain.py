@@ -10,7 +10,7 @@ import heapq
 
 import numpy as np
 
-from .._asynchrony.staleness import is_accepted
+from ..train.staleness import is_accepted
 from .experiment import Experiment
 from .ledger import CHECK, READ, RECORD, UPDATE
 from .trace import Trace

@@ -11,13 +11,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from .._base.arrays import Array, is_float, precision, quiet, sum_segments
-from .._base.errors import InvalidArgumentError
+from .._base.derivatives import differentiator
 from .._base.numbers import percent
-from .._steps.derivatives import differentiator
-from .._variables.autodiff import gather
+from ..errors import InvalidArgumentError
 from ..models import datasets
 from ..models.cross_entropy import log_softmax
 from ..models.word_topics import TOPICS, Lines, chosen, errors, scores, shipped, softmax, words_of
+from ..train.autodiff import gather
 from .checks import brief
 
 Weights = Mapping[str, Array]
@@ -91,7 +91,7 @@ class Digits:
     """Tell handwritten digits apart: softmax regression, or a network of ReLU layers if `hidden` names their widths.
 
     `loss` is the cross-entropy over the held-out 297 images, `accuracy` the accuracy on them. Weights
-    are float32, "w0", "b0" and so on. Not in TensorFlow. Source: `gl.datasets.digits` says where they are from.
+    are float32, "w0", "b0" and so on. Not in TensorFlow. Source: `gl.models.datasets.digits` says where they are from.
 
     >>> digits = Digits()
     >>> round(digits.loss(digits.start()), 3), round(digits.accuracy(digits.start()), 2)

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import Array
-from .._base.errors import InvalidArgumentError
 from .._base.slices import IndexedSlices
+from ..errors import InvalidArgumentError
 from .checks import whole as check_whole
 from .durable import Answer, Durable
 from .experiment import Experiment, Piece

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._asynchrony.accumulators.sparse_sum import SparseGradient, SparseSum
 from .._base.arrays import Array
-from .._base.errors import InvalidArgumentError
 from .._base.gradients import Gradient, check_shape
 from .._base.slices import IndexedSlices
+from ..errors import InvalidArgumentError
 from ..rules.rule import Shared, Slots
+from ..train.accumulators.sparse_sum import SparseGradient, SparseSum
 
 if TYPE_CHECKING:
     from ..tpu import Policy, Table

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from .._asynchrony.staleness import compensated, compensated_adaptively, damping
 from .._base.arrays import Array, as_array, namespace, precision, quiet, set_rows
-from .._base.errors import InvalidArgumentError
 from .._base.slices import IndexedSlices
-from .._steps import apply
-from ..rules import Rule
+from ..errors import InvalidArgumentError
+from ..rules import Rule, apply
+from ..train.staleness import compensated, compensated_adaptively, damping
 from .checks import read_only
 from .experiment import Experiment
 from .ledger import CHECK, JOIN, LEAVE, MOVES, READ, RECORD, UPDATE, Ledger

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import Array
-from .._base.errors import InvalidArgumentError
+from ..errors import InvalidArgumentError
 from .experiment import Experiment
 from .ledger import READ
 from .rows import rows_of_shard

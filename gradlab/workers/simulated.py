@@ -10,7 +10,7 @@ import heapq
 
 import numpy as np
 
-from .._base.errors import InvalidArgumentError
+from ..errors import InvalidArgumentError
 from .checks import whole
 from .experiment import Experiment, Piece, worker
 from .ledger import CHECK, JOIN, LEAVE, MOVES, READ, RECORD, UPDATE, Ledger

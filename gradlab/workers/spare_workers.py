@@ -16,13 +16,7 @@ import numpy as np
 from .._base.arrays import quiet
 from ..models import curves as shipped
 from ..models import datasets
-from ..models.asynchrony import (
-    BACKUP_END,
-    BACKUP_EVERY,
-    BACKUP_GOAL,
-    BACKUP_RATES,
-    BACKUP_WORKERS,
-)
+from ..models.asynchrony import BACKUP_END, BACKUP_EVERY, BACKUP_GOAL, BACKUP_RATES, BACKUP_WORKERS
 from ..models.curves import best_rate, pack_times, time_to
 from .experiment import Experiment
 from .ledger import UPDATE

@@ -9,7 +9,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from .._base.errors import InvalidArgumentError
+from ..errors import InvalidArgumentError
 from .checks import finite, whole
 
 LONGEST = 2**31 - 1  # ticks of one gradient

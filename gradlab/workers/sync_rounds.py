@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._variables.variable import Variable, get_or_create_global_step, variable_collection
 from ..train import GradientDescentOptimizer, SyncReplicasOptimizer
+from ..train.variable import Variable, get_or_create_global_step, variable_collection
 from .speeds import Speeds
 
 _CHIEF = -1

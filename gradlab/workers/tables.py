@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._base.arrays import Array, quiet
-from .._base.errors import InvalidArgumentError
+from .._base.derivatives import differentiator
 from .._base.slices import IndexedSlices
-from .._steps.derivatives import differentiator
+from ..errors import InvalidArgumentError
 from .checks import finite
 from .rows import Rows, rows_of_shard, taken
 

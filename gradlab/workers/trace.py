@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from .._base.archive import MAX_BYTES, Archive, ArchiveWriter, dtype_named
 from .._base.arrays import Array, is_jax, precision
-from .._base.errors import InvalidArgumentError
+from .._base.checked_files import checked
+from .._base.checked_files import field as entry
 from .._base.numbers import counted
-from .._files.archive import MAX_BYTES, Archive, ArchiveWriter, dtype_named
-from .._files.seal import checked
-from .._files.seal import field as entry
+from ..errors import InvalidArgumentError
 from .experiment import Experiment
 from .ledger import MOVES, Round
 from .problems import Problem
@@ -198,7 +198,7 @@ def _as_kind(x: np.ndarray, dtype: np.dtype, jax: bool) -> Array:
     """An array as it was before it was stored."""
     if not jax:
         return x.view(dtype)
-    from .._steps.jax import jnp
+    from .._base.jax import jnp
 
     with precision(dtype):
         return jnp.asarray(x.view(dtype))

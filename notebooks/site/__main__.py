@@ -21,7 +21,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from gradlab._base.addresses import LITE, in_browser
-from gradlab._files.replace import replaced_folder
+from gradlab._base.atomic_files import replaced_folder
 from gradlab.live.grid import MOST_STATES
 from gradlab.live.page import Part
 

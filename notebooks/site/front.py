@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 
 from gradlab._base.addresses import BRANCH, on_binder
-from gradlab._files.replace import replaced
+from gradlab._base.atomic_files import replaced
 
 from .pages import Notebook, plain
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import gradlab as gl
-from gradlab._files.replace import replaced
+from gradlab._base.atomic_files import replaced
 from gradlab.labs import Lab
 from gradlab.live.page import Part, page_html
 

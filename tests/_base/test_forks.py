@@ -45,7 +45,7 @@ opt = gl.train.SyncReplicasOptimizer(gl.train.GradientDescentOptimizer(1.0), 1)
 opt.build([([1.0], v)], step)
 """
 DROP = """
-from gradlab._asynchrony.drop_stale import turn
+from gradlab.train.drop_stale import turn
 v, step = gl.Variable([1.0], name="v"), gl.get_or_create_global_step()
 opt = gl.train.DropStaleGradientOptimizer(gl.train.GradientDescentOptimizer(1.0), 0)
 pairs = opt.compute_gradients(lambda: (v * v).sum())
@@ -56,7 +56,7 @@ from gradlab.workers.threads import _Run
 run = _Run(Experiment(Bowl()), 0.0)
 """
 TPU = """
-from gradlab.tpu.system.turns import Turns
+from gradlab.tpu.engine.turns import Turns
 turns = Turns(1, 1)
 """
 CASES = {
@@ -81,9 +81,9 @@ CASES = {
 WHOLE = [
     ("acc, other = (gl.ConditionalAccumulator('float32') for _ in range(2))", "other._kernel._lock",
      "acc.apply_grad([1.0]).count"),
-    ("v = gl.Variable([1.0]); from gradlab._variables.variable import current_collection",
+    ("v = gl.Variable([1.0]); from gradlab.train.variable import current_collection",
      "current_collection()._lock", "len([v for v in gl.trainable_variables() if v.name == 'nothing']) + 1"),
-    ("from gradlab._asynchrony.accumulators import kernel", "kernel._lock",
+    ("from gradlab.train.accumulators import kernel", "kernel._lock",
      "gl.ConditionalAccumulator('float32').num_accumulated() + 1"),
     ("from gradlab.live.scheduling import drawing", "drawing", "int(drawing.acquire(timeout=5))"),
 ]  # fmt: skip

@@ -141,7 +141,7 @@ def _torch(widths: Sequence[int], batch: int, recorder: Any, whole: bool) -> Cal
     optimizer = torch.optim.Adam(model.parameters())
     recording = None
     if isinstance(recorder, gl.Recorder):
-        recording = gl.torch.record(recorder, model, optimizer, weights=whole)
+        recording = gl.record.torch(recorder, model, optimizer, weights=whole)
 
     def step() -> None:
         optimizer.zero_grad()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from jax.example_libraries import optimizers
 
 from gradlab.clip import peers
-from gradlab.labs._clip_libraries import CASES
+from gradlab.labs._clip_libraries.lab import CASES
 
 FINITE = st.lists(st.integers(-1000, 1000).map(lambda n: n / 8), min_size=1, max_size=6)
 

@@ -10,7 +10,13 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.errors import ClipWarning, DTypeError, GradlabWarning, InvalidArgumentError, MissingDTypeError
+from gradlab.errors import (
+    ClipWarning,
+    DTypeError,
+    GradlabWarning,
+    InvalidArgumentError,
+    MissingDTypeError,
+)
 from tests.differences import differs
 
 T = np.float32([3.0, 4.0])

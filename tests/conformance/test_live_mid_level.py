@@ -12,9 +12,14 @@ import numpy as np
 import pytest
 
 from gradlab import tpu
-from gradlab.tpu.mid_level.config_writer import named, write_table
-from gradlab.tpu.mid_level.host_inputs import checked, merged, shapes_of_batch, shapes_of_inputs
-from gradlab.tpu.mid_level.structure import leaves, leaves_like
+from gradlab.tpu.experimental.embedding.config_writer import named, write_table
+from gradlab.tpu.experimental.embedding.host_inputs import (
+    checked,
+    merged,
+    shapes_of_batch,
+    shapes_of_inputs,
+)
+from gradlab.tpu.experimental.embedding.structure import leaves, leaves_like
 from tests.conformance.compare import Raised
 from tests.conformance.runner import attempt
 from tests.golden.tensorflow_values import tensorflow
@@ -43,7 +48,9 @@ def test_arguments_are_tensorflows(name: str) -> None:
 
 @pytest.mark.parametrize("name", METHODS)
 def test_arguments_of_methods_are_tensorflows(name: str) -> None:
-    assert parameters(getattr(tpu.TPUEmbedding, name)) == parameters(getattr(theirs().TPUEmbedding, name))
+    assert parameters(getattr(tpu.experimental.embedding.TPUEmbedding, name)) == parameters(
+        getattr(theirs().TPUEmbedding, name)
+    )
 
 
 @pytest.mark.parametrize(
@@ -55,7 +62,9 @@ def test_arguments_for_sparse_cores_are_tensorflows(name: str) -> None:
 
 
 def test_settings_of_sparse_cores_are_tensorflows() -> None:
-    assert parameters(tpu.SparseCoreEmbeddingConfig) == parameters(theirs().SparseCoreEmbeddingConfig)
+    assert parameters(tpu.experimental.embedding.SparseCoreEmbeddingConfig) == parameters(
+        theirs().SparseCoreEmbeddingConfig
+    )
 
 
 @pytest.mark.parametrize("name", ["TPUEmbedding", "TPUEmbeddingForServing"])
@@ -151,8 +160,8 @@ def test_whole_configurations_are_tensorflows_bytes(
     original._output_shapes = [tensorflow().TensorShape(s) for s in shapes]
     original._num_cores_per_replica = per_replica
     original._strategy = SimpleNamespace(num_replicas_in_sync=replicas, extended=SimpleNamespace(num_hosts=hosts))
-    mine = tpu.TPUEmbedding(features(tpu), None, pipelined)
-    found = tpu.configuration(
+    mine = tpu.experimental.embedding.TPUEmbedding(features(tpu), None, pipelined)
+    found = tpu.experimental.embedding.configuration(
         [f for _, f in leaves(features_of(mine))],
         shapes,
         num_hosts=hosts,
@@ -168,7 +177,7 @@ def test_whole_configurations_are_tensorflows_bytes(
         assert [f.name for f in named(found, list("abcde")).feature_descriptor] == ["a", "b", "c", "d", "watched"]
 
 
-def features_of(embedding: tpu.TPUEmbedding) -> Any:
+def features_of(embedding: tpu.experimental.embedding.TPUEmbedding) -> Any:
     return embedding._structure
 
 
@@ -216,7 +225,7 @@ def test_nests_are_walked_as_tensorflow_walks_them() -> None:
 @pytest.mark.parametrize("dtype", ["float32", "int32"])
 def test_row_ids_are_tensorflows(shape: tuple[int, int], offset: int, dtype: str) -> None:
     wanted = theirs().RowIdInitializer(offset)(shape, tensorflow().dtypes.as_dtype(dtype)).numpy()
-    found = np.asarray(tpu.RowIdInitializer(offset)(shape, dtype))
+    found = np.asarray(tpu.experimental.embedding.RowIdInitializer(offset)(shape, dtype))
     assert found.dtype == wanted.dtype and found.tolist() == wanted.tolist()
 
 

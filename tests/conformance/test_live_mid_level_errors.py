@@ -102,7 +102,7 @@ EMBEDDINGS = {
 @pytest.mark.parametrize("name", ["TPUEmbedding", "TPUEmbeddingForServing"])
 def test_embeddings_refuse_what_tensorflows_refuse(case: str, name: str) -> None:
     more = {"engine": None} if name == "TPUEmbedding" else {}  # which is what a machine without a TPU has
-    mine = attempt(lambda: getattr(tpu, name)(EMBEDDINGS[case](tpu), tpu.SGD(), **more))
+    mine = attempt(lambda: getattr(tpu, name)(EMBEDDINGS[case](tpu), tpu.experimental.embedding.SGD(), **more))
     original = attempt(lambda: getattr(theirs(), name)(EMBEDDINGS[case](theirs()), theirs().SGD()))
     kinds = [type(x.error) if isinstance(x, Raised) else None for x in (mine, original)]
     assert kinds[0] is kinds[1]
@@ -112,7 +112,7 @@ def test_embeddings_refuse_what_tensorflows_refuse(case: str, name: str) -> None
 def test_without_an_engine_calls_fail_as_without_a_tpu(call: str) -> None:
     arguments = [] if call == "dequeue" else [{"a": [1]}]
     case = EMBEDDINGS["all is well"]
-    mine = tpu.TPUEmbedding(case(tpu), tpu.SGD(), engine=None)
+    mine = tpu.experimental.embedding.TPUEmbedding(case(tpu), tpu.experimental.embedding.SGD(), engine=None)
     for embedding in (mine, theirs().TPUEmbedding(case(theirs()), theirs().SGD())):
         with pytest.raises(RuntimeError):
             getattr(embedding, call)(*arguments)

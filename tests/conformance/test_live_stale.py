@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gradlab as gl
-from gradlab._variables.variable import current_collection
-from tests._asynchrony.stale_models import Event, schedules
+from gradlab.train.variable import current_collection
 from tests.conformance.compare import bitwise
 from tests.golden.tensorflow_values import tensorflow
+from tests.train.stale_models import Event, schedules
 
 pytestmark = pytest.mark.tensorflow
 

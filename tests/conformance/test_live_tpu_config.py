@@ -11,11 +11,17 @@ from google.protobuf import descriptor_pb2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gradlab.tpu import TPUEmbeddingConfiguration, activation_shapes, all_parameter_shapes, describe, parse
-from gradlab.tpu.proto import tpu_embedding_pb2 as ours
+from gradlab.tpu import (
+    TPUEmbeddingConfiguration,
+    activation_shapes,
+    all_parameter_shapes,
+    describe,
+    parse,
+)
+from gradlab.tpu.engine.proto import tpu_embedding_pb2 as ours
 from tests.conformance.adapters.tpu_config import words
 from tests.golden.tensorflow_values import tensorflow
-from tests.tpu.config.messages import arguments, configurations
+from tests.tpu.engine.messages import arguments, configurations
 
 pytestmark = pytest.mark.tensorflow
 

@@ -105,7 +105,7 @@ def test_the_sentence_fits_the_guess(prediction: Prediction, guess: list[float],
 
 
 def test_the_results_are_the_librarys() -> None:
-    run = gl.char_rnn.shipped()[None]
+    run = gl.models.char_rnn.shipped()[None]
     share = Share().truth(np.array([0.01, 3.0, 10.0, 1000.0]))
     np.testing.assert_allclose(share, [100 * (run.global_norm > c).mean() for c in (0.01, 3.0, 10.0, 1000.0)])
     assert share[1] - share[2] > 79  # 8 norms in 10

@@ -9,7 +9,7 @@ from matplotlib.text import Text
 
 import gradlab as gl
 from gradlab.exercises import Prediction, predict, predictions
-from gradlab.figures.prediction import Quantity
+from gradlab.exercises.prediction_picture import Quantity
 
 every_prediction = pytest.mark.parametrize("name", predictions())
 

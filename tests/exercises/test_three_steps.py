@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab._variables.gate import product_race
 from gradlab.exercises import check
 from gradlab.exercises.three_steps import Coast
 from gradlab.train import GATE_NONE, GATE_OP
+from gradlab.train.gate import product_race
 
 
 def both_steps(opt: Any, loss: Any, var_list: Any, global_step: Any) -> None:

@@ -33,13 +33,13 @@ def test_right_letters(name: str, letter: str) -> None:
 
 
 def test_a_recorder_after_the_clip_sees_no_norm_above_the_limit() -> None:
-    before = gl.char_rnn.shipped()[1.0].global_norm
+    before = gl.models.char_rnn.shipped()[1.0].global_norm
     after = [gl.clip_by_global_norm([np.float32([norm])], 1.0)[1] for norm in np.minimum(before, 1.0)]
     assert max(after) <= 1.0
 
 
 def test_another_limit_is_another_run() -> None:
-    runs = gl.char_rnn.shipped()
+    runs = gl.models.char_rnn.shipped()
     told, happened = (runs[limit].what_if(clip_global_norm=1.0).fraction_fired for limit in (None, 1.0))
     assert told > happened + 0.5
     assert "It did in 02_clipping" in check("your_run.counterfactual", "c").text
@@ -54,7 +54,7 @@ TRUTH = Share().truth(np.array(Share.at))
 
 
 def test_a_limit_from_the_first_steps_is_too_low_for_the_rest() -> None:
-    norms = gl.char_rnn.shipped()[3.0].global_norm
+    norms = gl.models.char_rnn.shipped()[3.0].global_norm
     assert TRUTH[2] == pytest.approx(100 * (norms[20:] > np.percentile(norms[:20], 95)).mean())
     assert 40 < TRUTH[0] < 50
     assert TRUTH[3] > 5
@@ -67,7 +67,7 @@ def test_a_limit_from_the_first_steps_is_too_low_for_the_rest() -> None:
 
 def test_few_norms_make_a_poor_percentile_without_any_drift() -> None:
     assert "about 19% after 5 steps" in Share().said(np.full(6, 5.0), TRUTH)
-    norms = gl.char_rnn.shipped()[3.0].global_norm.astype(float)
+    norms = gl.models.char_rnn.shipped()[3.0].global_norm.astype(float)
     draw = np.random.default_rng(0)
     orders = [draw.permutation(norms) for _ in range(1000)]
     after = {n: np.mean([(x[n:] > np.percentile(x[:n], 95)).mean() for x in orders]) for n in (5, 100)}

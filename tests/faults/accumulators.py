@@ -14,11 +14,11 @@ import pytest
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 import gradlab as gl
-from tests._asynchrony.accumulators.interrupts import Accounts
-from tests._asynchrony.accumulators.test_machine import AgainstTheModel as OfAccumulators
-from tests._asynchrony.sync_replicas.books import CALLS, stopped
-from tests._asynchrony.sync_replicas.test_against_a_model import AgainstTheModel as OfReplicas
 from tests.faults.fault import Fault
+from tests.train.accumulators.interrupts import Accounts
+from tests.train.accumulators.test_machine import AgainstTheModel as OfAccumulators
+from tests.train.sync_replicas.books import CALLS, stopped
+from tests.train.sync_replicas.test_against_a_model import AgainstTheModel as OfReplicas
 
 _GRADIENTS = 300
 

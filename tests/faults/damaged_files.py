@@ -14,7 +14,7 @@ import numpy as np
 import gradlab as gl
 from gradlab.errors import DataLossError
 from gradlab.models import recordings
-from tests._files.damage import damaged, rewrite
+from tests._base.damage import damaged, rewrite
 from tests.faults.fault import Fault
 from tests.faults.kept import CHECKED, PROGRESS, Content, in_state, read_progress, read_recording, read_trace
 
@@ -93,7 +93,7 @@ def _old_tables(folder: Path) -> Content:
 
 
 def _old_embedding(path: Path) -> Content:
-    from tests.tpu.mid_level.test_table_set import make
+    from tests.tpu.experimental.embedding.test_table_set import make
 
     embedding = make(seed=3)
     embedding.restore(path)

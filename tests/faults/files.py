@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gradlab._files.archive import Archive, ArchiveWriter
+from gradlab._base.archive import Archive, ArchiveWriter
 from tests.faults.fault import Fault
 
 _SIZE = 300_000

@@ -95,9 +95,11 @@ def read_trace(path: Path) -> Content:
     return {"number": trace.experiment.seed, "experiment": trace.experiment, "engine": trace.engine, "arrays": arrays}
 
 
-def _embedding(rows: int = _ROWS) -> tpu.TPUEmbeddingForServing:
-    table = tpu.TableConfig(rows, _WIDTH, name="t")
-    return tpu.TPUEmbeddingForServing([tpu.FeatureConfig(table)], tpu.Adagrad())
+def _embedding(rows: int = _ROWS) -> tpu.experimental.embedding.TPUEmbeddingForServing:
+    table = tpu.experimental.embedding.TableConfig(rows, _WIDTH, name="t")
+    return tpu.experimental.embedding.TPUEmbeddingForServing(
+        [tpu.experimental.embedding.FeatureConfig(table)], tpu.experimental.embedding.Adagrad()
+    )
 
 
 def _write_embedding(path: Path, k: int) -> None:

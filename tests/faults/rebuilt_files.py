@@ -18,9 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
-from gradlab._files import log
+from gradlab._base import log
 from gradlab.errors import DataLossError
-from tests._files.damage import rewrite
+from tests._base.damage import rewrite
 from tests.faults.fault import Fault
 from tests.faults.kept import CHECKED, PROGRESS, Content, Kept
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import gradlab as gl
-from tests._files.damage import damaged, rewrite
+from tests._base.damage import damaged, rewrite
 from tests.faults.fault import Fault
 
 _ROWS = 20_000

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from gradlab._files.log import Log
+from gradlab._base.log import Log
 from gradlab.errors import DataLossError
-from tests._files.damage import damaged, rewrite
+from tests._base.damage import damaged, rewrite
 from tests.faults.fault import Fault
 
 _RECORDS = 40
@@ -35,7 +35,7 @@ def killed_while_appending(folder: Path, seed: int) -> str:
     path, rng = folder / "run.log", np.random.default_rng(seed)
     code = f"""
 import itertools
-from gradlab._files.log import Log
+from gradlab._base.log import Log
 from tests.faults.workers import _record
 with Log({str(path)!r}, sync={bool(seed % 2)}) as log:
     for k in itertools.count(sum(1 for _ in log)):

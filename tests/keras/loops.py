@@ -77,14 +77,14 @@ def subclassed(**compile_: Any) -> Any:
 
 def fit(model: Any, batch: int = hosts.BATCH, x: Any = None, every: int = 64, **options: Any) -> gl.Recorder:
     rec, (inputs, labels) = gl.Recorder(sample_every=1), hosts.data()
-    recording = gl.keras.record(rec, every=every, **{"weights": True, **options})
+    recording = gl.record.keras(rec, every=every, **{"weights": True, **options})
     inputs = inputs if x is None else x
     model.fit(inputs, labels, batch, shuffle=False, verbose=0, callbacks=[recording])
     return rec
 
 
 def by_batch(model: Any) -> gl.Recorder:
-    with gl.keras.record(gl.Recorder(), model, every=7) as recording:
+    with gl.record.keras(gl.Recorder(), model, every=7) as recording:
         for x, y in hosts.batches():
             model.train_on_batch(x, y)
     return recording.recorder

@@ -10,9 +10,9 @@ import pytest
 from jax.sharding import AxisType, PartitionSpec
 
 import gradlab as gl
-from gradlab._steps import pure
 from gradlab.errors import KerasWarning
 from gradlab.keras import SGD, Adagrad, replicas
+from gradlab.rules import pure
 
 F = np.float32
 DEVICES = 8

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab._steps.blocks import BLOCK
-from gradlab._variables import update
 from gradlab.errors import InvalidArgumentError, KerasWarning
 from gradlab.keras import SGD, Adagrad
+from gradlab.rules.blocks import BLOCK
+from gradlab.train import update
 
 RNG = np.random.default_rng(7)
 SHAPE = (BLOCK // 8, 20)  # several blocks

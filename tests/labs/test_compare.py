@@ -21,7 +21,7 @@ def spoiled(steps: int = 60, room: int = 1000) -> gl.Recorder:
 
 def test_shares_are_those_of_every_run_alone() -> None:
     lab = gl.labs.compare(tensor="hidden", limit=0.5)
-    runs = [gl.char_rnn.shipped()[limit] for limit in (None, 1.0)]
+    runs = [gl.models.char_rnn.shipped()[limit] for limit in (None, 1.0)]
     trace = lab.compute(lab.params)
     k, limit = runs[0].names.index("hidden"), lab.params["limit"]
     expected = [rec.what_if(clip_norm=limit).share_by_tensor[k] for rec in runs]
@@ -46,7 +46,7 @@ def test_words_say_what_differs_first_and_how_often_the_limit_fires() -> None:
     )
     said = "unclipped and clip at 1 first differ at step 5: loss 3.82 and 3.69, global norm 1.7 and 0.904."
     assert dict(lab.description.table)["what differs first"] == said
-    several = gl.labs.compare(*gl.char_rnn.shipped().values(), limit=1.0)
+    several = gl.labs.compare(*gl.models.char_rnn.shipped().values(), limit=1.0)
     assert "The 5 runs first differ at step 1: loss 4.51 to 4.55," in several.description.alt
     assert "8.0% of run 3, the fewest, to 97.7% of run 1, the most" in several.description.alt
     assert several.description.summary == "Limit 1 fires on 8.0% of the steps of “run 3” to 97.7% of “run 1”."
@@ -60,7 +60,7 @@ def test_shipped_runs_are_single_ones_at_one_rate_and_have_no_winner() -> None:
         "from single runs"
     )
     assert not any(word in lab.description.summary for word in ("best", "better", "lowest"))
-    runs = gl.char_rnn.shipped()
+    runs = gl.models.char_rnn.shipped()
     assert "what the runs are" not in dict(gl.labs.compare(runs[None], runs[1.0]).description.table)
 
 
@@ -110,7 +110,7 @@ def test_recorders_and_paths_are_taken_and_what_is_none_is_refused(tmp_path: Pat
     [
         (recorded(scale=0.0), recorded(scale=0.0)),
         (recorded(1), recorded(300, room=16), spoiled(steps=60, room=32), recorded(names=1)),
-        (recorded(names=1), gl.char_rnn.shipped()[None]),
+        (recorded(names=1), gl.models.char_rnn.shipped()[None]),
     ],
     ids=["all zero", "one step, merged, spoiled, one tensor", "nothing in common"],
 )

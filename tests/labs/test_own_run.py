@@ -90,7 +90,7 @@ def test_a_thousand_tensors_are_shown_in_a_few_words(make: Any) -> None:
 
 
 def test_a_recording_of_the_first_version_has_no_entries_to_ask_for() -> None:
-    from gradlab import char_rnn
+    from gradlab.models import char_rnn
 
     rec = char_rnn.shipped()[None]
     shown(gl.labs.run_layers(rec))

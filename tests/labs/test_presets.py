@@ -117,7 +117,7 @@ def test_a_preset_says_what_it_shows(name: str, preset: str, said: str) -> None:
 
 
 def test_the_suggested_limit_is_the_one_that_a_report_suggests() -> None:
-    recording = gl.reader_run.shipped()
+    recording = gl.models.reader_run.shipped()
     suggested = recording.summary().suggested
     for lab in (gl.labs.clipping(recording), gl.labs.run_layers(recording)):
         shown = lab.presets["The suggested limit"]["limit"]
@@ -141,8 +141,8 @@ def test_a_preset_leads_back_from_any_other() -> None:
 
 
 def test_the_clipping_lab_counts_the_steps_of_a_recording() -> None:
-    lab = gl.labs.clipping(gl.reader_run.shipped(), limit=1.2)
-    share = gl.reader_run.shipped().what_if(clip_global_norm=lab.params["limit"]).fraction_fired
+    lab = gl.labs.clipping(gl.models.reader_run.shipped(), limit=1.2)
+    share = gl.models.reader_run.shipped().what_if(clip_global_norm=lab.params["limit"]).fraction_fired
     assert f"clips {100 * share:.1f}% of 512 steps" in lab.description.summary
 
 

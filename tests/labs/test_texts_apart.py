@@ -9,9 +9,9 @@ import pytest
 from matplotlib.transforms import Bbox
 
 import gradlab as gl
-from gradlab.figures._style import DARK
+from gradlab.live.drawing.style import DARK
 from gradlab.live.scene import Scene, moving
-from tests.figures.test_arrange import Texts
+from tests.labs.test_arrange import Texts
 
 # States in which words once lay on one another, or left the page.
 COLLIDED = [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.labs._embedding_run import FORMULAS, Moved
+from gradlab.labs._embedding_run.lab import FORMULAS, Moved
 from gradlab.labs._tpu_embedding import _shown
 
 

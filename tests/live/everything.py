@@ -7,7 +7,18 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from gradlab.live import Button, Description, Drag, Items, LiveFigure, Menu, Preset, Range, Slider, Toggle
+from gradlab.live import (
+    Button,
+    Description,
+    Drag,
+    Items,
+    LiveFigure,
+    Menu,
+    Preset,
+    Range,
+    Slider,
+    Toggle,
+)
 from tests.live.examples import without_ticks
 
 STEPS = np.arange(40)

@@ -8,7 +8,18 @@ from matplotlib.figure import Figure
 from PIL import Image, ImageSequence
 
 from gradlab.live import Button, Menu, Range, Slider, Toggle
-from gradlab.live.caption import BETWEEN, DONE, RAIL, STATE, TITLE, Around, Caption, _ruler, broken, settings
+from gradlab.live.caption import (
+    BETWEEN,
+    DONE,
+    RAIL,
+    STATE,
+    TITLE,
+    Around,
+    Caption,
+    _ruler,
+    broken,
+    settings,
+)
 from gradlab.live.film import save_film
 from gradlab.live.theme import Palette
 from tests.live.examples import clipped

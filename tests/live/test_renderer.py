@@ -5,7 +5,19 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from gradlab.live.display_list import CLIP, IMAGE, MARKS, NO_COLOR, PATH, STAMPS, STYLE, TEXT, color, decode, unpack
+from gradlab.live.display_list import (
+    CLIP,
+    IMAGE,
+    MARKS,
+    NO_COLOR,
+    PATH,
+    STAMPS,
+    STYLE,
+    TEXT,
+    color,
+    decode,
+    unpack,
+)
 from gradlab.live.scene import Scene
 from tests.live.gallery import GALLERY, build
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gradlab._base.paired import paired_difference
-from gradlab.datasets import python_docs
 from gradlab.models import char_rnn
+from gradlab.models.datasets import python_docs
 
 
 def test_the_runs_at_one_rate_tell_the_story_of_the_notebook() -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gradlab.datasets import breast_cancer, digits, python_docs
 from gradlab.models import datasets
+from gradlab.models.datasets import breast_cancer, digits, python_docs
 
 
 def test_the_text_of_pythons_documentation_comes_back() -> None:

@@ -14,7 +14,7 @@ from gradlab._base.paired import paired_difference, which_hold
 from gradlab.models import asynchrony, claims
 from gradlab.models.logistic_regression import logistic_regression
 from gradlab.models.word_topics import TOPICS
-from gradlab.record import held_back
+from gradlab.record.analysis import held_back
 from gradlab.workers import policy_study, spare_workers, studies
 from gradlab.workers.problems import shipped as lines_of_the_reader
 from gradlab.workers.simulated import decide
@@ -63,8 +63,8 @@ def test_how_the_run_without_a_limit_goes_wrong() -> None:
         "one gradient is more than 10,000 times as large as the median",
         "The explosion near step 250 isn't where the run went wrong",
     )
-    assert (gl.char_rnn.ONE_RATE, gl.char_rnn.MOMENTUM) == (0.4, 0.9)
-    run = gl.char_rnn.shipped()[None]
+    assert (gl.models.char_rnn.ONE_RATE, gl.models.char_rnn.MOMENTUM) == (0.4, 0.9)
+    run = gl.models.char_rnn.shipped()[None]
     loss, norm = run.every_step("loss"), run.every_step("global_norm")
     assert loss.argmin() == 10 and [round(float(x), 1) for x in loss[[0, 10]]] == [4.6, 3.4]
     before = np.median(norm[:11])
@@ -77,7 +77,7 @@ def test_how_the_run_without_a_limit_goes_wrong() -> None:
 
 def test_single_runs_mislead_about_limits() -> None:
     says("02", "limit 1 ends at a loss of 2.1 to 2.2 with nine seeds, and at 3.5 with a tenth")
-    *nine, tenth = sorted(gl.char_rnn.sweep_losses(1.0)[0.4])
+    *nine, tenth = sorted(gl.models.char_rnn.sweep_losses(1.0)[0.4])
     assert round(nine[0], 1) == 2.1 and round(nine[-1], 1) == 2.2 and round(tenth, 1) == 3.5
 
 
@@ -102,7 +102,7 @@ def test_what_the_sweep_and_ten_fresh_runs_say_of_limits() -> None:
         "With the larger rates, limits 1, 0.3 and 0.1 end lower than no limit.",
         "With a limit of 1 or less, a rate as large as this one can be used.",
     )
-    char_rnn = gl.char_rnn
+    char_rnn = gl.models.char_rnn
     tuned = char_rnn.TUNED
     assert {limit: char_rnn.best_rate(limit) for limit in char_rnn.LIMITS} == tuned
     assert tuned == {None: 0.14, 3.0: 0.28, 1.0: 0.28, 0.3: 0.8, 0.1: 3.2}
@@ -121,7 +121,7 @@ def test_how_many_runs_are_spoiled() -> None:
         "none of the 20 runs with limit 1, nor with 0.3 or 0.1, ends above 2.22",
         "The worst of ten fresh runs ends at 3.00 without a limit, and at 2.65 with limit 3.",
     )
-    char_rnn = gl.char_rnn
+    char_rnn = gl.models.char_rnn
     with_limit = [*char_rnn.final_losses(1.0, 0.4), *char_rnn.sweep_losses(1.0)[0.4]]
     assert (char_rnn.final_losses(None, 0.4) > 3).sum() == 9
     assert len(with_limit) == 20 and (np.array(with_limit) > 3).sum() == 1
@@ -143,8 +143,8 @@ def test_limits_that_fire_on_every_step_set_its_length_together_with_the_rate() 
         "Rate times limit, 0.32 and 0.24,",
     )
     for limit, length in ((0.1, 0.32), (0.3, 0.24)):
-        assert gl.char_rnn.tuned()[limit].what_if(clip_global_norm=limit).fraction_fired == 1
-        assert round(limit * gl.char_rnn.TUNED[limit], 2) == length
+        assert gl.models.char_rnn.tuned()[limit].what_if(clip_global_norm=limit).fraction_fired == 1
+        assert round(limit * gl.models.char_rnn.TUNED[limit], 2) == length
 
 
 def test_how_often_a_limit_fires_does_not_say_how_good_it_is() -> None:
@@ -155,7 +155,7 @@ def test_how_often_a_limit_fires_does_not_say_how_good_it_is() -> None:
         "and limit 1 fires on 10% and ends at 2.08.",
         "Limit 3 fires on 0.3% at its rate",
     )
-    char_rnn = gl.char_rnn
+    char_rnn = gl.models.char_rnn
     limits = (0.1, 0.3, 1.0, 3.0)
     own = {limit: char_rnn.tuned()[limit].what_if(clip_global_norm=limit).fraction_fired for limit in limits}
     same = {limit: char_rnn.shipped()[limit].what_if(clip_global_norm=limit).fraction_fired for limit in limits}
@@ -584,7 +584,7 @@ def test_a_larger_budget_for_tables_grows_the_memory_and_the_bytes_of_a_step() -
 
 def test_where_two_runs_part() -> None:
     says("07", "The runs first differ at step 5.")
-    runs = gl.char_rnn.shipped()
+    runs = gl.models.char_rnn.shipped()
     lab = gl.labs.compare(runs[None], runs[1.0])
     assert "first differ at step 5:" in dict(lab.description.table)["what differs first"]
 
@@ -599,7 +599,7 @@ def test_what_is_said_of_the_run_of_the_reader() -> None:
         "Most of the others belong to dead units of `hidden2`.",
         "in every second step `recorder.probe` took the gradient of another batch",
     )
-    run = gl.reader_run.shipped()
+    run = gl.models.reader_run.shipped()
     found = run.held_back()
     assert (int(found.held.sum()), found.countable) == (12, 99)
     assert not found.in_trouble.any()
@@ -618,7 +618,7 @@ def test_what_is_said_of_the_run_of_the_reader() -> None:
 
 def test_how_much_of_the_runs_gradients_is_noise_of_the_batch() -> None:
     says("07", "in this run about four fifths of their squared norm is noise of the batch")
-    run = gl.reader_run.shipped()
+    run = gl.models.reader_run.shipped()
     steps, products = run.probe_products()
     squares = run.every_step("global_norm")[steps].astype(float) ** 2
     signal = products[:, 0].sum() / squares.sum()  # a probe times a gradient of the same weights
@@ -630,7 +630,7 @@ def test_which_lags_agree_and_which_oppose() -> None:
         "07",
         "For which lags, in updates, is the whole interval above 0? For which is it below 0? Which intervals contain 0",
     )
-    found = gl.reader_run.shipped().agreement()
+    found = gl.models.reader_run.shipped().agreement()
     lags = found.lags[1:]
     assert lags[found.low[1:] > 0].tolist() == [1, 2, 3]
     below = lags[found.high[1:] < 0].tolist()
@@ -643,8 +643,8 @@ def test_a_norm_after_the_clip_is_the_limit_only_where_it_fired() -> None:
         "07",
         "A norm logged after the clip is never above the limit, and equal to it, up to rounding, wherever it fired.",
     )
-    norms = gl.char_rnn.shipped()[1.0].global_norm
-    after = gl.char_rnn.shipped()[1.0].what_if(clip_global_norm=1.0).norm_after
+    norms = gl.models.char_rnn.shipped()[1.0].global_norm
+    after = gl.models.char_rnn.shipped()[1.0].what_if(clip_global_norm=1.0).norm_after
     fired = norms > 1
     assert 0 < fired.sum() < len(norms)
     np.testing.assert_allclose(after[fired], 1.0, rtol=1e-6)

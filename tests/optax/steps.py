@@ -8,7 +8,7 @@ import numpy as np
 import optax
 
 from gradlab import rules
-from gradlab._steps import pure
+from gradlab.rules import pure
 from tests import ways
 from tests.optax.trees import gradients
 

@@ -62,7 +62,7 @@ def assert_rows(recorder: gl.Recorder, expected: list[list[float]], names: tuple
 
 
 def clipped(rec: gl.Recorder, **options: Any) -> Any:
-    return optax.chain(gl.optax.record(rec, **options), optax.clip_by_global_norm(CLIP), optax.sgd(0.1))
+    return optax.chain(gl.record.optax(rec, **options), optax.clip_by_global_norm(CLIP), optax.sgd(0.1))
 
 
 def step_of(tx: Any) -> Callable[..., Any]:
@@ -91,7 +91,7 @@ def trained(tx: Any, steps: int = STEPS, factors: Any = (), **extra: Any) -> tup
 def test_a_compiled_step_that_takes_over_memory() -> None:
     rec = gl.Recorder()
     state, expected = trained(clipped(rec))
-    assert_rows(gl.optax.absorb(rec, state), expected)
+    assert_rows(gl.record.absorb(rec, state), expected)
 
 
 @pytest.mark.exhaustive
@@ -107,7 +107,7 @@ def test_a_scan() -> None:
 
     (_, state), every = jax.jit(lambda start: jax.lax.scan(step, start, batches))((w, tx.init(w)))
     expected = [norms(by_hand({name: x[k] for name, x in every.items()}, k)) for k in range(STEPS)]
-    assert_rows(gl.optax.absorb(rec, state), expected)
+    assert_rows(gl.record.absorb(rec, state), expected)
 
 
 @pytest.mark.exhaustive
@@ -115,15 +115,15 @@ def test_multi_steps() -> None:
     """Four micro-batches of one batch make its gradient, which is what the recorder inside sees; each in front."""
     inside, before, w = gl.Recorder(), gl.Recorder(), weights()
     accumulated = optax.MultiSteps(clipped(inside, name="inside"), 4).gradient_transformation()
-    tx = optax.chain(gl.optax.record(before, name="before"), accumulated)
+    tx = optax.chain(gl.record.optax(before, name="before"), accumulated)
     state, step, expected, micro = tx.init(w), step_of(tx), [], []
     for k in range(3):
         expected.append(norms(by_hand(w, k)))
         for rows in (slice(start, start + 4) for start in range(0, 16, 4)):
             micro.append(norms(by_hand(w, k, rows)))
             w, state = step(w, state, *batch(k, rows))
-    assert_rows(gl.optax.absorb(inside, state, "inside"), expected)
-    assert_rows(gl.optax.absorb(before, state, "before"), micro)
+    assert_rows(gl.record.absorb(inside, state, "inside"), expected)
+    assert_rows(gl.record.absorb(before, state, "before"), micro)
 
 
 @pytest.mark.exhaustive
@@ -136,9 +136,9 @@ def test_multi_steps_that_leave_batches_out() -> None:
     rec = gl.Recorder()
     state, _ = trained(accumulated(clipped(rec)), 5, factors)
     with pytest.warns(gl.errors.RecordingWarning, match=r"leaves out batches .* around=optax.MultiSteps"):
-        assert gl.optax.absorb(rec, state).seen == 2
-    state, expected = trained(gl.optax.record(rec, around=accumulated(optax.sgd(0.1))), 5, factors)
-    got = gl.optax.absorb(rec, state)
+        assert gl.record.absorb(rec, state).seen == 2
+    state, expected = trained(gl.record.optax(rec, around=accumulated(optax.sgd(0.1))), 5, factors)
+    got = gl.record.absorb(rec, state)
     assert got.every_step("skipped").tolist() == [0, 1, 0, 0, 0]
     np.testing.assert_allclose(got["norm"][got.taken > 0], [expected[k] for k in (0, 2, 3, 4)], 1e-5)
 
@@ -147,9 +147,9 @@ def test_multi_steps_that_leave_batches_out() -> None:
 def test_weights_and_updates() -> None:
     """Of steps that are skipped there are none, nor of micro-batches that move nothing."""
     rec, other, w = gl.Recorder(sample_every=1), gl.Recorder(sample_every=1), weights()
-    tx = gl.optax.record(rec, around=optax.chain(optax.clip_by_global_norm(1.0), optax.adam(0.01)), weights=True)
+    tx = gl.record.optax(rec, around=optax.chain(optax.clip_by_global_norm(1.0), optax.adam(0.01)), weights=True)
     accumulated = optax.MultiSteps(optax.sgd(0.01), 2).gradient_transformation()
-    micro = gl.optax.record(other, around=accumulated, weights=True)
+    micro = gl.record.optax(other, around=accumulated, weights=True)
     state, second, step, before, moved = tx.init(w), micro.init(w), step_of(tx), [], []
     for k in range(STEPS):
         own = jax.tree.map(np.array, w)
@@ -157,13 +157,13 @@ def test_weights_and_updates() -> None:
         w, state = step(w, state, *batch(k))
         before.append(norms(own))
         moved.append(norms({name: np.asarray(w[name], np.float64) - own[name] for name in NAMES}))
-    found = gl.optax.absorb(rec, state).updates()
+    found = gl.record.absorb(rec, state).updates()
     np.testing.assert_allclose(found.weight, before, 1e-5)
     np.testing.assert_allclose(found.update, moved, 1e-3)
-    np.testing.assert_allclose(found.gradient, gl.optax.absorb(rec, state)["norm"], 1e-6)
-    assert gl.optax.absorb(other, second).updates().step.tolist() == [1, 3]
+    np.testing.assert_allclose(found.gradient, gl.record.absorb(rec, state)["norm"], 1e-6)
+    assert gl.record.absorb(other, second).updates().step.tolist() == [1, 3]
     with pytest.raises(ValueError, match=r"give record\(..., around="):
-        gl.optax.record(rec, weights=True)
+        gl.record.optax(rec, weights=True)
     with pytest.raises(ValueError, match="needs params"):
         tx.update(weights(), state)
 
@@ -171,7 +171,7 @@ def test_weights_and_updates() -> None:
 @pytest.mark.exhaustive
 def test_the_noise_scale_of_micro_batches() -> None:
     rec, w, parts = gl.Recorder(), weights(), [slice(start, start + 4) for start in range(0, 16, 4)]
-    tx = optax.chain(gl.optax.record(rec, scalars=["micro_norms"]), optax.sgd(0.01))
+    tx = optax.chain(gl.record.optax(rec, scalars=["micro_norms"]), optax.sgd(0.01))
     state, step, big, small = tx.init(w), step_of(tx), [], []
     for k in range(STEPS):
         each = [np.linalg.norm(norms(by_hand(w, k, rows))) for rows in parts]
@@ -179,16 +179,16 @@ def test_the_noise_scale_of_micro_batches() -> None:
         small.append(np.square(each).mean())
         w, state = step(w, state, *batch(k), micro_norms=jnp.float32(each))
     noise, signal = np.subtract(small, big).mean() * 4 / 3, (4 * np.mean(big) - np.mean(small)) / 3
-    found = gl.optax.absorb(rec, state).noise_scale(4)
+    found = gl.record.absorb(rec, state).noise_scale(4)
     assert found.value == pytest.approx(4 * noise / signal, rel=1e-3)
 
 
 @pytest.mark.exhaustive
 def test_masked() -> None:
     rec = gl.Recorder()
-    tx = optax.chain(optax.masked(gl.optax.record(rec), {"b": False, "w1": True, "w2": True}), optax.sgd(0.1))
+    tx = optax.chain(optax.masked(gl.record.optax(rec), {"b": False, "w1": True, "w2": True}), optax.sgd(0.1))
     state, expected = trained(tx)
-    assert_rows(gl.optax.absorb(rec, state), [row[1:] for row in expected], NAMES[1:])
+    assert_rows(gl.record.absorb(rec, state), [row[1:] for row in expected], NAMES[1:])
 
 
 @pytest.mark.exhaustive
@@ -196,13 +196,13 @@ def test_multi_transform() -> None:
     recorders = {"slow": gl.Recorder(), "fast": gl.Recorder()}
     parts = {name: clipped(rec, name=name) for name, rec in recorders.items()}
     state, expected = trained(optax.multi_transform(parts, {"b": "fast", "w1": "slow", "w2": "slow"}))
-    slow, fast = (gl.optax.absorb(rec, state, name) for name, rec in recorders.items())
+    slow, fast = (gl.record.absorb(rec, state, name) for name, rec in recorders.items())
     assert_rows(slow, [row[1:] for row in expected], NAMES[1:])
     assert_rows(fast, [row[:1] for row in expected], NAMES[:1])
 
 
 def test_one_recorder_for_two_labels_is_refused() -> None:
-    tx = gl.optax.record(gl.Recorder())
+    tx = gl.record.optax(gl.Recorder())
     with pytest.raises(ValueError, match="this recorder holds tensors"):
         optax.multi_transform({"a": tx, "b": tx}, {"b": "a", "w1": "b", "w2": "b"}).init(weights())
 
@@ -212,11 +212,11 @@ def test_inject_hyperparams() -> None:
     rec = gl.Recorder()
 
     def optimizer(learning_rate: float) -> Any:
-        return optax.chain(gl.optax.record(rec), optax.clip_by_global_norm(CLIP), optax.sgd(learning_rate))
+        return optax.chain(gl.record.optax(rec), optax.clip_by_global_norm(CLIP), optax.sgd(learning_rate))
 
     tx = optax.inject_hyperparams(optimizer)(learning_rate=optax.linear_schedule(0.1, 0.0, 10))
     state, expected = trained(tx)
-    assert_rows(gl.optax.absorb(rec, state), expected)
+    assert_rows(gl.record.absorb(rec, state), expected)
 
 
 FACTORS = [1.0, np.inf, 1.0, np.nan, 1.0, 1.0]  # by which gradients are wrong
@@ -230,7 +230,7 @@ def test_apply_if_finite_around_the_recorder_says_how_many_steps_are_missing() -
     rec = gl.Recorder()
     state, expected = trained(finite(clipped(rec)), 6, FACTORS)
     with pytest.warns(gl.errors.RecordingWarning, match=r"2 steps whose gradients .* around=optax.apply_if_finite"):
-        got = gl.optax.absorb(rec, state)
+        got = gl.record.absorb(rec, state)
     assert_rows(got, [expected[k] for k in FINITE])
     assert (got.seen, got.missing_steps, got.nonfinite_steps, got.skipped_steps) == (4, 2, 0, 0)
 
@@ -238,8 +238,8 @@ def test_apply_if_finite_around_the_recorder_says_how_many_steps_are_missing() -
 @pytest.mark.exhaustive
 def test_the_recorder_around_apply_if_finite_has_them_all() -> None:
     rec = gl.Recorder()
-    state, expected = trained(gl.optax.record(rec, around=finite(optax.sgd(0.1))), 6, FACTORS)
-    got = gl.optax.absorb(rec, state)
+    state, expected = trained(gl.record.optax(rec, around=finite(optax.sgd(0.1))), 6, FACTORS)
+    got = gl.record.absorb(rec, state)
     assert got.every_step("skipped").tolist() == [0, 1, 0, 1, 0, 0]
     assert (got.seen, got.missing_steps, got.nonfinite_steps, got.overflows.tolist()) == (6, 0, 0, [2, 2, 2])
     np.testing.assert_allclose(got["norm"][FINITE], [expected[k] for k in FINITE], 1e-5)
@@ -250,13 +250,13 @@ def test_the_recorder_around_apply_if_finite_has_them_all() -> None:
 def test_a_step_that_apply_if_finite_lets_through_was_taken(around: bool) -> None:
     rec, factors = gl.Recorder(), [1.0, np.inf, np.inf, np.inf]
     if around:
-        tx = gl.optax.record(rec, around=finite(optax.sgd(0.1)))
-        got = gl.optax.absorb(rec, trained(tx, 4, factors)[0])
+        tx = gl.record.optax(rec, around=finite(optax.sgd(0.1)))
+        got = gl.record.absorb(rec, trained(tx, 4, factors)[0])
         assert got.every_step("skipped").tolist() == [0, 1, 1, 0]
     else:
         state, _ = trained(finite(clipped(rec)), 4, factors)
         with pytest.warns(gl.errors.RecordingWarning, match="2 steps"):
-            got = gl.optax.absorb(rec, state)
+            got = gl.record.absorb(rec, state)
         assert (got.seen, got.missing_steps) == (2, 2)
     assert got.nonfinite_steps == 1
 
@@ -271,10 +271,10 @@ def test_missing_steps_of_a_run_that_goes_on() -> None:
         w, state = step(w, state, *batch(k), np.float32(factor))
         if k > 1:
             with pytest.warns(gl.errors.RecordingWarning):
-                rec = gl.optax.absorb(rec, state)
+                rec = gl.record.absorb(rec, state)
     assert (rec.seen, rec.missing_steps) == (4, 2)
     with pytest.warns(gl.errors.RecordingWarning, match="3 steps"):
-        again = gl.optax.absorb(rec, trained(finite(clipped(rec)), 2, FACTORS)[0])
+        again = gl.record.absorb(rec, trained(finite(clipped(rec)), 2, FACTORS)[0])
     assert (again.seen, again.missing_steps) == (5, 3)
     assert "3 more steps held NaN or Inf and are missing" in again.summary().reason
 
@@ -285,14 +285,14 @@ def test_a_loss_scale_by_hand() -> None:
     scales, skipped = np.float32([8, 4, 4, 2]), np.array([True, False, True, False])
     factors = [np.inf if skip else 1.0 for skip in skipped]
     state, expected = trained(clipped(rec), 4, factors, scale=scales, skipped=skipped)
-    got = gl.optax.absorb(rec, state)
+    got = gl.record.absorb(rec, state)
     np.testing.assert_array_equal(got.every_step("scale"), scales)
     np.testing.assert_array_equal(got.every_step("skipped"), skipped)
     assert got.overflows.tolist() == [2, 2, 2]
     np.testing.assert_allclose(got["norm"][0], np.inf)
     np.testing.assert_allclose(expected[0], norms(by_hand(weights(), 0)))
     with pytest.raises(ValueError, match="scale marks a step and is always taken"):
-        gl.optax.record(rec, scalars=["scale", "loss"])
+        gl.record.optax(rec, scalars=["scale", "loss"])
 
 
 def parts_of(step: int) -> Any:
@@ -323,9 +323,9 @@ def test_pmap(averaged: bool) -> None:
         w, state = step(w, state, *parts_of(k))
     if not averaged:
         with pytest.raises(ValueError, match=r"8 recordings that differ: .*jax.lax.pmean\(grads, axis\)"):
-            gl.optax.absorb(rec, state)
+            gl.record.absorb(rec, state)
         state = jax.tree.map(lambda x: x[0], state)
-    assert_rows(gl.optax.absorb(rec, state), expected)
+    assert_rows(gl.record.absorb(rec, state), expected)
 
 
 def mesh(kind: Any = AxisType.Auto) -> Any:
@@ -363,7 +363,7 @@ def test_shard_map_averaged(check: bool) -> None:
     for k in range(STEPS):
         expected.append(norms(by_hand(w, k)))
         w, state = step(w, state, *batch(k))
-    assert_rows(gl.optax.absorb(rec, state), expected)
+    assert_rows(gl.record.absorb(rec, state), expected)
 
 
 @pytest.mark.sampled(2)
@@ -378,7 +378,7 @@ def test_shard_map_of_each_device_is_refused(check: bool) -> None:
         return
     _, state = step(w, tx.init(w), *batch(0))
     with pytest.raises(ValueError, match=r"8 recordings that differ: .*jax.lax.pmean\(grads, axis\)"):
-        gl.optax.absorb(rec, state)
+        gl.record.absorb(rec, state)
 
 
 # Of each run: a tensor that is whole on all devices, one by rows and one by columns.
@@ -400,7 +400,7 @@ MESHES = [
 def test_meshes(kind: str, sharding: str, ambient: bool) -> None:
     """Batches dealt out, gradients as sharded as in data parallelism and in ZeRO."""
     own, rec = mesh(getattr(AxisType, kind)), gl.Recorder(sample_every=2)
-    tx = gl.optax.record(rec, around=optax.apply_if_finite(optax.sgd(0.1), 5), weights=True)
+    tx = gl.record.optax(rec, around=optax.apply_if_finite(optax.sgd(0.1), 5), weights=True)
     shardings = {name: NamedSharding(own, PartitionSpec(*spec)) for name, spec in SHARDINGS[sharding].items()}
     place = jax.sharding.reshard if kind == "Explicit" else jax.lax.with_sharding_constraint
 
@@ -427,7 +427,7 @@ def test_meshes(kind: str, sharding: str, ambient: bool) -> None:
             state, expected = run()
     else:
         state, expected = run()
-    got = gl.optax.absorb(rec, state)
+    got = gl.record.absorb(rec, state)
     assert_rows(got, expected)
     assert got["histogram"].sum() == 2 * (8 + 64 + 128)  # of steps 0 and 2
     np.testing.assert_allclose(got.updates().update, 0.1 * np.array(expected), 1e-5)  # all of the first steps
@@ -451,12 +451,12 @@ def test_no_device_gathers_a_large_gradient(spec: tuple[str | None, str | None])
 def test_a_scan_on_an_explicit_mesh() -> None:
     """What goes into a step and what comes out of it have the same types."""
     own, rec = mesh(AxisType.Explicit), gl.Recorder()
-    tx = gl.optax.record(rec)
+    tx = gl.record.optax(rec)
     with jax.set_mesh(own):
         grads = jax.device_put(np.arange(48, dtype=np.float32).reshape(3, 16), PartitionSpec(None, "device"))
         state = tx.init(grads[0])
         state, _ = jax.jit(lambda s, g: jax.lax.scan(lambda s, g: (tx.update(g, s)[1], None), s, g))(state, grads)
-    assert_rows(gl.optax.absorb(rec, state), np.linalg.norm(np.asarray(grads), axis=1)[:, None].tolist(), ("0",))
+    assert_rows(gl.record.absorb(rec, state), np.linalg.norm(np.asarray(grads), axis=1)[:, None].tolist(), ("0",))
 
 
 def plain(x: Any) -> Any:
@@ -474,8 +474,8 @@ def plain(x: Any) -> Any:
 @pytest.mark.exhaustive
 def test_the_state_is_a_tree_that_checkpoints_take() -> None:
     rec = gl.Recorder()
-    state, expected = trained(gl.optax.record(rec, around=finite(optax.sgd(0.1))))
+    state, expected = trained(gl.record.optax(rec, around=finite(optax.sgd(0.1))))
     leaves, tree = jax.tree.flatten(state)
     saved = plain(state)
     assert jax.tree.structure(state) == jax.tree.structure(tree.unflatten(jax.tree.leaves(saved)))
-    assert_rows(gl.optax.absorb(rec, tree.unflatten([np.asarray(x) for x in leaves])), expected)
+    assert_rows(gl.record.absorb(rec, tree.unflatten([np.asarray(x) for x in leaves])), expected)

@@ -22,7 +22,7 @@ STEPS, CLIP = 3, 1e-3  # all gradients are larger
 
 
 def clipped(rec: gl.Recorder) -> Any:
-    return optax.chain(gl.optax.record(rec, scalars=["loss"]), optax.clip_by_global_norm(CLIP), optax.sgd(0.1))
+    return optax.chain(gl.record.optax(rec, scalars=["loss"]), optax.clip_by_global_norm(CLIP), optax.sgd(0.1))
 
 
 def with_nnx(rec: gl.Recorder) -> tuple[Callable[[int], dict[str, Any]], Callable[[], gl.Recorder]]:
@@ -51,7 +51,7 @@ def with_nnx(rec: gl.Recorder) -> tuple[Callable[[int], dict[str, Any]], Callabl
         train(net, optimizer, *batch(k))
         return before
 
-    return step, lambda: gl.optax.absorb(rec, optimizer.opt_state)
+    return step, lambda: gl.record.absorb(rec, optimizer.opt_state)
 
 
 def with_equinox(rec: gl.Recorder) -> tuple[Callable[[int], dict[str, Any]], Callable[[], gl.Recorder]]:
@@ -81,7 +81,7 @@ def with_equinox(rec: gl.Recorder) -> tuple[Callable[[int], dict[str, Any]], Cal
         kept[:] = train(*kept, *map(jnp.asarray, batch(k)))
         return before
 
-    return step, lambda: gl.optax.absorb(rec, kept[1])
+    return step, lambda: gl.record.absorb(rec, kept[1])
 
 
 @pytest.mark.parametrize("library", [with_nnx, with_equinox])

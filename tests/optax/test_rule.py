@@ -12,7 +12,7 @@ from jax.sharding import AxisType, PartitionSpec
 
 import gradlab as gl
 from gradlab import rules
-from gradlab._steps import pure
+from gradlab.rules import pure
 from tests import ways
 from tests.differences import differs
 from tests.optax.steps import equal, pure_run, pure_step, run, stepped, weights, widened

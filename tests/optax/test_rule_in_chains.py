@@ -11,7 +11,7 @@ import pytest
 
 import gradlab as gl
 from gradlab import rules
-from gradlab._steps import pure
+from gradlab.rules import pure
 from tests import ways
 from tests.optax.steps import equal, run, stepped
 from tests.optax.trees import equinox_like, flax_like, gradients

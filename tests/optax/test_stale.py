@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import gradlab as gl
 from gradlab import rules
 from gradlab.optax import StaleState, drop_stale, from_rule
-from tests._asynchrony.stale_models import START, Event, Run, model, schedules
 from tests.optax.trees import TREES, gradients
+from tests.train.stale_models import START, Event, Run, model, schedules
 
 OPTIMIZERS = {
     "sgd": (lambda: gl.train.GradientDescentOptimizer(0.5), rules.StochasticGradientDescent(), 0.5),

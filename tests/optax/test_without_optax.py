@@ -15,7 +15,7 @@ from gradlab._base.extras import how_to_install
     [
         lambda: gl.optax.from_rule(gl.rules.Adagrad(), 0.1),
         lambda: gl.optax.clip_by_norm(1.0),
-        lambda: gl.optax.record(gl.Recorder()),
+        lambda: gl.record.optax(gl.Recorder()),
     ],
 )
 def test_without_optax_the_error_names_the_extra(use: Any, monkeypatch: pytest.MonkeyPatch) -> None:

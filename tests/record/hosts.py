@@ -61,7 +61,7 @@ def of_optax() -> gl.Recorder:
         return optax.softmax_cross_entropy_with_integer_labels(logits, y).mean()
 
     rec, w = gl.Recorder(), weights()
-    tx = optax.chain(gl.optax.record(rec, scalars=["loss"]), optax.clip_by_global_norm(LIMIT), optax.sgd(RATE))
+    tx = optax.chain(gl.record.optax(rec, scalars=["loss"]), optax.clip_by_global_norm(LIMIT), optax.sgd(RATE))
 
     @jax.jit
     def step(w: Any, state: Any, x: Any, y: Any) -> Any:
@@ -72,7 +72,7 @@ def of_optax() -> gl.Recorder:
     state = tx.init(w)
     for x, y in batches():
         w, state = step(w, state, x, y)
-    return gl.optax.absorb(rec, state)
+    return gl.record.absorb(rec, state)
 
 
 def of_torch() -> gl.Recorder:
@@ -80,7 +80,7 @@ def of_torch() -> gl.Recorder:
 
     w = {name: torch.nn.Parameter(torch.from_numpy(x)) for name, x in weights().items()}
     optimizer = torch.optim.SGD(w.values(), RATE)
-    with gl.torch.record(gl.Recorder(), w.items(), optimizer) as recording:
+    with gl.record.torch(gl.Recorder(), w.items(), optimizer) as recording:
         for x, y in batches():
             logits = torch.tanh(torch.from_numpy(x) @ w["w1"] + w["b1"]) @ w["w2"] + w["b2"]
             loss = torch.nn.functional.cross_entropy(logits, torch.from_numpy(y))
@@ -101,7 +101,7 @@ def of_keras(**compile_: Any) -> gl.Recorder:
     optimizer = keras.optimizers.SGD(RATE, global_clipnorm=LIMIT)
     model.compile(optimizer, keras.losses.SparseCategoricalCrossentropy(from_logits=True), **compile_)
     rec = gl.Recorder()
-    model.fit(*data(), BATCH, shuffle=False, verbose=0, callbacks=[gl.keras.record(rec)])
+    model.fit(*data(), BATCH, shuffle=False, verbose=0, callbacks=[gl.record.keras(rec)])
     return rec
 
 

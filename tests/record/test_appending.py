@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab._files.log import Log, records
-from gradlab._files.seal import MAX_TEXT
+from gradlab._base.checked_files import MAX_TEXT
+from gradlab._base.log import Log, records
 from gradlab.errors import DataLossError, RecordingWarning
 from gradlab.record import appending, pieces
 from gradlab.record.appending import Appended, parts_now

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab import char_rnn
-from gradlab._files.archive import ArchiveWriter
+from gradlab._base.archive import ArchiveWriter
+from gradlab.models import char_rnn
 from gradlab.models.char_rnn import _file
 from gradlab.record.file import parts as saved_parts
 from gradlab.record.layout import Layout
 from gradlab.record.sketch import OLD_PARTS
-from tests._files.damage import damaged, rewrite
+from tests._base.damage import damaged, rewrite
 
 SMALL = {"entries": 5, "histogram_every": 2}
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from gradlab import Recorder
-from gradlab.record.summary import medians, norm_at, parts
+from gradlab.record.analysis.summary import medians, norm_at, parts
 
 SIZE = 30  # entries of each of the two tensors, "x" and "z"
 BATCH = 32

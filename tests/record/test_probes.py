@@ -133,7 +133,7 @@ def test_a_recorder_that_is_attached_has_no_probes() -> None:
     import torch
 
     model, rec = torch.nn.Linear(2, 1), Recorder()
-    run = gl.torch.record(rec, model, torch.optim.SGD(model.parameters(), 0.1))
+    run = gl.record.torch(rec, model, torch.optim.SGD(model.parameters(), 0.1))
     with run, pytest.raises(ValueError, match="this recorder is attached to a loop"):
         rec.probe([np.ones(2)])
 

@@ -47,13 +47,13 @@ def test_merged_steps_give_an_estimate_that_says_so() -> None:
 
 
 def test_the_shipped_run_in_words() -> None:
-    assert sentence(gl.reader_run.shipped(), "adagrad") == (
+    assert sentence(gl.models.reader_run.shipped(), "adagrad") == (
         "Under Adagrad 12 of 99 countable entries are held back by their past. Neither of the 2 tensors that can be "
         "judged is in trouble. Not counted: 20 without a gradient in the last eighth of the steps; 9 with too few "
         "gradients to tell."
     )
-    interval = gl.reader_run.shipped().agreement().in_words(3)
-    assert sentence(gl.reader_run.shipped(), "staleness").endswith(
+    interval = gl.models.reader_run.shipped().agreement().in_words(3)
+    assert sentence(gl.models.reader_run.shipped(), "staleness").endswith(
         f"agreement of gradients 3 updates apart: {interval}."
     )
 
@@ -67,7 +67,7 @@ def test_agreement_is_stated_with_its_interval_and_never_without_probes() -> Non
 
 
 def test_the_page_says_what_depends_on_the_unit_of_the_loss() -> None:
-    page = body(gl.reader_run.shipped(), "adagrad")
+    page = body(gl.models.reader_run.shipped(), "adagrad")
     assert "that depends on the unit of the loss, such as mean or sum" in page
     assert "These thresholds were set on a few runs" in page and "usual in a healthy run" not in page
     assert "frozen" not in page

@@ -17,8 +17,7 @@ import optax
 import pytest
 
 import gradlab as gl
-from gradlab import apply
-from gradlab.rules import Rule
+from gradlab.rules import Rule, apply
 from tests import ways
 from tests.rules.cases import SETS_WEIGHTS, Case
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from gradlab import IndexedSlices, apply
+from gradlab import IndexedSlices
+from gradlab.rules import apply
 from gradlab.rules.adagrad import LIBRARIES, Adagrad
 
 F = np.float32

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from gradlab import IndexedSlices, apply
-from gradlab.rules import Assign
+from gradlab import IndexedSlices
+from gradlab.rules import Assign, apply
 
 
 def test_whatever_the_rate() -> None:

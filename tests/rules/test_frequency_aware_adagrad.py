@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from gradlab import IndexedSlices, apply
-from gradlab.rules import Adagrad, FrequencyAwareAdagrad
+from gradlab import IndexedSlices
+from gradlab.rules import Adagrad, FrequencyAwareAdagrad, apply
 from tests.rules.recorded import F, check_close, steps
 
 RULE = FrequencyAwareAdagrad(0.01, 0.02, 1.5, 0.5)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from gradlab import IndexedSlices, apply
-from gradlab.rules import FrequencyEstimator
+from gradlab import IndexedSlices
+from gradlab.rules import FrequencyEstimator, apply
 
 VISITS = [(1, [0, 1, 1]), (2, [0]), (5, [0, 1]), (40, [1]), (500, [0])]
 ESTIMATES = [

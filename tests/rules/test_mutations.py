@@ -13,8 +13,7 @@ import jax
 import numpy as np
 import pytest
 
-from gradlab import apply
-from gradlab.rules import Adagrad, Adam, Rule
+from gradlab.rules import Adagrad, Adam, Rule, apply
 from gradlab.rules.adagrad import LIBRARIES
 from tests import ways
 from tests.rules import mutants, properties

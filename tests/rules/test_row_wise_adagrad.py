@@ -9,8 +9,8 @@ import optax
 import pytest
 
 import gradlab as gl
-from gradlab import IndexedSlices, apply
-from gradlab.rules import Adagrad, RowWiseAdagrad
+from gradlab import IndexedSlices
+from gradlab.rules import Adagrad, RowWiseAdagrad, apply
 
 # Rules with their usual constants, some of which 16 bits cannot hold; what is said of that is in test_rule.py.
 pytestmark = pytest.mark.filterwarnings("ignore::gradlab.errors.PrecisionWarning")

@@ -244,7 +244,7 @@ def test_a_lab_in_a_page_is_scrubbed_by_keys(reader: Reader) -> None:
 @pytest.fixture(scope="module")
 def there() -> set[str]:
     """What labs have by name: presets, controls, their options, buttons."""
-    run, labs = gl.reader_run.shipped(), gl.labs
+    run, labs = gl.models.reader_run.shipped(), gl.labs
     followed = [lab(run) for lab in (labs.clipping, labs.run_layers, labs.run_adagrad, labs.run_staleness)]
     made = [*(lab() for lab in labs.catalogue().values()), *followed]
     controls = [control for lab in made for control in lab.controls]

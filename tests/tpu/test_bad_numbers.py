@@ -60,6 +60,9 @@ def test_numbers_of_numpy_count_as_well() -> None:
 
 
 def test_variables_of_a_loaded_table_are_real() -> None:
-    embedding = tpu.TPUEmbedding(tpu.FeatureConfig(tpu.TableConfig(4, 1, name="t")), tpu.SGD(0.1))
+    embedding = tpu.experimental.embedding.TPUEmbedding(
+        tpu.experimental.embedding.FeatureConfig(tpu.experimental.embedding.TableConfig(4, 1, name="t")),
+        tpu.experimental.embedding.SGD(0.1),
+    )
     with pytest.raises(DTypeError, match="parameters of table 't' must be real numbers"):
         embedding.load({"t": {"parameters": COMPLEX}})

@@ -11,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradlab.errors import InternalError, InvalidArgumentError
-from gradlab.tpu import dedup_mask, dedup_size, merge_dedup, parse_tuple_mask, split_dedup, write_tuple_mask
+from gradlab.tpu import (
+    dedup_mask,
+    dedup_size,
+    merge_dedup,
+    parse_tuple_mask,
+    split_dedup,
+    write_tuple_mask,
+)
 
 MIXED = [np.array([1, 2], np.uint32), np.float32([0.5]), np.array([3], np.uint32)]
 MASK = [[0, 2], [1, 1], [0, 1]]

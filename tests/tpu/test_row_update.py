@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab import apply
-from gradlab.rules import Adagrad, Momentum, StochasticGradientDescent
+from gradlab.rules import Adagrad, Momentum, StochasticGradientDescent, apply
 from gradlab.tpu import Table
 from gradlab.tpu import update_table as of_table
 from tests import ways

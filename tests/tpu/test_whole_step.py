@@ -13,8 +13,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gradlab.rules import Adagrad, Adam, FrequencyAwareAdagrad, Momentum, StochasticGradientDescent
-from gradlab.tpu import Feature, Ids, Levels, Plan, Policy, Table, Tag, create, lookup, make_batch, update
-from gradlab.tpu.config.optimizer_messages import FORMS
+from gradlab.tpu import (
+    Feature,
+    Ids,
+    Levels,
+    Plan,
+    Policy,
+    Table,
+    Tag,
+    create,
+    lookup,
+    make_batch,
+    update,
+)
+from gradlab.tpu.engine.optimizer_messages import FORMS
 from tests import ways
 from tests.rules.cases import DEFAULTS
 

@@ -70,7 +70,7 @@ def rules(x: Floats, y: jax.Array, s: gl.IndexedSlices) -> None:
     assert_type(rule.at(rule.start()), gl.rules.Adam)
     assert_type(gl.rules.catalog(), dict[str, type[gl.rules.Rule]])
     assert_type(gl.rules.from_config(rule.get_config()), gl.rules.Rule)
-    assert_type(gl.apply.rows(rule, x, rule.init(x), s, 0.1), tuple[Array, gl.rules.Slots])
+    assert_type(gl.rules.rows(rule, x, rule.init(x), s, 0.1), tuple[Array, gl.rules.Slots])
     assert_type(gl.in_place.dense(rule, x, rule.init(x), x, 0.1), tuple[Array, gl.rules.Slots])
     assert_type(gl.schedules.ExponentialDecay(0.1, 10, 0.5)(3), Array)
 

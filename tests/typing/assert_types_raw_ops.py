@@ -5,10 +5,10 @@ from typing import assert_type
 import numpy as np
 
 from gradlab import raw_ops
-from gradlab._asynchrony.accumulators import Receipt, SparseGradient
 from gradlab._base.types import Array
 from gradlab.raw_ops.accumulators import Handle
 from gradlab.raw_ops.tpu_parameters import AllParameters
+from gradlab.train.accumulators import Receipt, SparseGradient
 
 
 def calls(config: bytes) -> None:

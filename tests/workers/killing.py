@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gradlab._base.arrays import Array
-from gradlab._files.log import Log
+from gradlab._base.log import Log
 from gradlab.workers import UPDATE, Experiment, Trace, on_ray, replay
 from gradlab.workers.durable import Durable
 from gradlab.workers.ray_driver import ServerActor, WorkerActor

@@ -10,7 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradlab as gl
-from gradlab.workers import CHECK, READ, Bowl, Crash, Diagram, Experiment, Speeds, Trace, simulated, sweep
+from gradlab.workers import (
+    CHECK,
+    READ,
+    Bowl,
+    Crash,
+    Diagram,
+    Experiment,
+    Speeds,
+    Trace,
+    simulated,
+    sweep,
+)
 
 KINDS = ("apply", "damp", "compensate", "drop", "wait", "backup")
 

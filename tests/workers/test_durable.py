@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import gradlab as gl
 from gradlab.workers import CHECK, POLICIES, READ, Crash, Digits, Experiment, Speeds, durable, run
 from gradlab.workers.durable import Durable
-from tests._files.damage import rewrite
+from tests._base.damage import rewrite
 
 Request = tuple[int, int, tuple[int, ...]]  # worker, serial, moves
 

@@ -9,7 +9,20 @@ import pytest
 from hypothesis import given
 
 import gradlab as gl
-from gradlab.workers import CHECK, JOIN, LEAVE, READ, RECORD, UPDATE, Bowl, Crash, Digits, Experiment, FromLoss, Speeds
+from gradlab.workers import (
+    CHECK,
+    JOIN,
+    LEAVE,
+    READ,
+    RECORD,
+    UPDATE,
+    Bowl,
+    Crash,
+    Digits,
+    Experiment,
+    FromLoss,
+    Speeds,
+)
 from gradlab.workers.experiment import worker
 from tests.workers.experiments import experiments
 

@@ -11,7 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gradlab as gl
-from gradlab.workers import READ, Bowl, Crash, Experiment, Outcomes, Round, Server, Speeds, Trace, explore, replay
+from gradlab.workers import (
+    READ,
+    Bowl,
+    Crash,
+    Experiment,
+    Outcomes,
+    Round,
+    Server,
+    Speeds,
+    Trace,
+    explore,
+    replay,
+)
 from gradlab.workers.experiment import worker
 from gradlab.workers.interleavings import End, History, bits
 from gradlab.workers.replays import step

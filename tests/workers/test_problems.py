@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab import datasets
 from gradlab._base.arrays import precision
+from gradlab.models import datasets
 from gradlab.workers import Bowl, Digits, Experiment, FromLoss, Problem, loss_curve, problems, run
 
 

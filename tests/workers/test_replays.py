@@ -8,7 +8,19 @@ import pytest
 from hypothesis import given, settings
 
 import gradlab as gl
-from gradlab.workers import Bowl, Crash, Digits, Experiment, FromLoss, Server, Speeds, Trace, loss_curve, replay, run
+from gradlab.workers import (
+    Bowl,
+    Crash,
+    Digits,
+    Experiment,
+    FromLoss,
+    Server,
+    Speeds,
+    Trace,
+    loss_curve,
+    replay,
+    run,
+)
 from gradlab.workers.replays import step
 from tests.rules.cases import DEFAULTS
 from tests.workers.experiments import POLICIES, experiments

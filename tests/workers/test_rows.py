@@ -8,7 +8,19 @@ from hypothesis import strategies as st
 import gradlab as gl
 from gradlab.rules import RowWiseAdagrad
 from gradlab.tpu import Policy, Table, update_table
-from gradlab.workers.rows import Rows, check_rows, dealt, dealt_ids, flat, gradients, joined, mean, moved, taken, whole
+from gradlab.workers.rows import (
+    Rows,
+    check_rows,
+    dealt,
+    dealt_ids,
+    flat,
+    gradients,
+    joined,
+    mean,
+    moved,
+    taken,
+    whole,
+)
 
 TABLE = Table("t", 9, 2, RowWiseAdagrad(), 0.5, weight_decay=0.1, gradient_limits=(-1.0, 1.0))
 

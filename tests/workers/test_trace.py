@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradlab as gl
+from gradlab._base.archive import Archive, ArchiveWriter
 from gradlab._base.arrays import is_jax, precision
-from gradlab._files.archive import Archive, ArchiveWriter
 from gradlab.errors import DataLossError
 from gradlab.workers import Bowl, Crash, Experiment, FromLoss, Round, Speeds, Trace, replay, run
 

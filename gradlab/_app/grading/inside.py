@@ -148,7 +148,7 @@ def _answered(function: Any, call: dict[str, Any]) -> dict[str, Any]:
 
 
 def _variable(name: str, value: Any) -> Any:
-    from ..._variables.variable import Variable  # only here: most notebooks need none
+    from ...train.variable import Variable  # only here: most notebooks need none
 
     return Variable(np.asarray(value), name=name)
 

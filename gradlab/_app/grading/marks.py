@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..._files.replace import replaced
+from ..._base.atomic_files import replaced
 from ...exercises import progress
 from ...exercises.catalog import EXERCISES, notebook
 from ...exercises.drawn import drawn

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
-from ..._files.replace import replaced
+from ..._base.atomic_files import replaced
 from ...exercises.catalog import EXERCISES
 from .marks import MISSING, NOT_TRIED, Mark, mistakes
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..._base.extras import need
-from ..._steps.jax import jax, jnp
+from ..._base.jax import jax, jnp
 from ...rules import Adagrad
 from ...tpu.batch import Batch, Ids, PlacedBatch, make_batch
 from ...tpu.placement import Placement

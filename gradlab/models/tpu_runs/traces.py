@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._base.indices import filled
-from ..._steps.library import compiled, jnp, on_host, scan, tree_map
+from ..._base.library import compiled, jnp, on_host, scan, tree_map
 from ...tpu.batch import Batch
 from ...tpu.lookup import lookup
 from ...tpu.lookups import OUTSIDE, Lookups

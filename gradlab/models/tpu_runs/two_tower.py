@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._steps.library import compiled
+from ..._base.library import compiled
 from ...rules import Adagrad, Adam
 from ...tpu.batch import Ids, make_batch
 from ...tpu.lookup import lookup

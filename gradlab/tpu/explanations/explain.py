@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.errors import InvalidArgumentError
+from ...errors import InvalidArgumentError
+from ..engine.current import current_system
 from ..plan import Plan, Tag
 from ..row_update import Around
 from ..step_record import Sent, StepRecord
-from ..system.current import current_system
 from ..update import rate_of, rule_at
 from . import row_arithmetic as arithmetic
 from .contributions import Contribution, Given, contributions, given

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._steps.library import jnp
+from ..._base.library import jnp
 from ...rules import Adagrad, Adam, Ftrl
 from ..batch import rows_of, side_by_side
 from ..lookups import Lookups

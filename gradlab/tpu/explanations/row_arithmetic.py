@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._base.arrays import flush
-from ..._steps.library import jnp
+from ..._base.library import jnp
 from ..plan import NO_LIMITS, Table
 from ..row_update import Around, clipped
 from ..stacks import inside

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..._base.errors import InvalidArgumentError
 from ..._base.indices import filled, roomy
+from ...errors import InvalidArgumentError
 from ..batch import Batch, PlacedBatch
 from ..lookups import OUTSIDE, Lookups
 from ..placement import OnMesh, Placement, Shards, Strategy

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._base.arrays import Array
-from ..._steps.library import Mesh, compiled, jnp, process, tree_map
+from ..._base.library import Mesh, compiled, jnp, process, tree_map
 from ...rules.rule import Shared
 from ..placement import ONE_DEVICE, Layout, OnMesh, Placement, Shards, Strategy
 from ..plan import Plan, Table

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.errors import DataLossError
-from ..._files.archive import MAX_BYTES, Archive, ArchiveWriter
-from ..._files.replace import FORGOTTEN
-from ..._files.seal import checked, field, read_json, whole, write_json
+from ..._base.archive import MAX_BYTES, Archive, ArchiveWriter
+from ..._base.atomic_files import FORGOTTEN
+from ..._base.checked_files import checked, field, read_json, whole, write_json
+from ...errors import DataLossError
 
 BLOCK = 1 << 22  # bytes of a block, or one row
 MANIFEST = "manifest.json"

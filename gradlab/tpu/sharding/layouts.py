@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..._base.arrays import Array
-from ..._base.errors import InvalidArgumentError
-from ..._steps.library import PartitionSpec, jax, jnp, tree_map
+from ..._base.library import PartitionSpec, jax, jnp, tree_map
+from ...errors import InvalidArgumentError
 from ..lookup import specs_of
 from ..placement import Copies, Layout, OnMesh, Shards
 from ..plan import Plan

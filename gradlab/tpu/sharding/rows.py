@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._base.arrays import Array
 from ..._base.indices import ranks
-from ..._steps.library import Mesh, jax, jnp
+from ..._base.library import Mesh, jax, jnp
 from ..lookups import OUTSIDE
 from ..placement import OnMesh, Placement, Shards
 from ..update import RowSums

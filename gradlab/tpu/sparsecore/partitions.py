@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._base.errors import InvalidArgumentError
 from ..._base.indices import changes, in_order, since
+from ...errors import InvalidArgumentError
 from .entries import AT_ONCE, Entries, joined
 from .stacking import Stack
 

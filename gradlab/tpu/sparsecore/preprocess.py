@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from ..._base.errors import InvalidArgumentError
 from ..._base.indices import distinct, divided
+from ...errors import InvalidArgumentError
 from ..batch import Batch, Cores, ids_of_cores, side_by_side
 from ..lookups import Lookups
 from ..plan import Plan

@@ -4,16 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from ..._base.errors import EmbeddingWarning, warn
-from ...rules import (
-    Adagrad,
-    AdagradMomentum,
-    Adam,
-    Ftrl,
-    Rule,
-    StochasticGradientDescent,
-    UserDefined,
-)
+from ...errors import EmbeddingWarning, warn
+from ...rules import Adagrad, AdagradMomentum, Adam, Ftrl, Rule, StochasticGradientDescent, UserDefined
 from ..plan import NO_LIMITS, Plan, Table
 
 RULES: tuple[type[Rule], ...] = (StochasticGradientDescent, Adagrad, AdagradMomentum, Adam, Ftrl, UserDefined)

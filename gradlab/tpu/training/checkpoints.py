@@ -22,12 +22,12 @@ import numpy as np
 from jax.sharding import Mesh
 
 from ..._base.arrays import Array
-from ..._base.errors import DataLossError
+from ..._base.atomic_files import FORGOTTEN, sync_folder
+from ..._base.checked_files import checked, field, read_json, whole, write_json
 from ..._base.extras import need
+from ..._base.jax import jax, jnp
 from ..._base.options import check_count
-from ..._files.replace import FORGOTTEN, sync_folder
-from ..._files.seal import checked, field, read_json, whole, write_json
-from ..._steps.jax import jax, jnp
+from ...errors import DataLossError
 from ..placement import ONE_DEVICE, Layout, OnMesh, Strategy
 from ..plan import Plan
 from ..sharding import lay_out

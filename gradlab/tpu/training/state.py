@@ -9,8 +9,8 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from ..._base.arrays import Array, is_jax, is_traced
-from ..._base.errors import InvalidArgumentError
-from ..._steps.jax import jax, jnp
+from ..._base.jax import jax, jnp
+from ...errors import InvalidArgumentError
 from ..placement import OnMesh, Placement
 from ..state import State
 

@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..._base.arrays import Array, is_inexact
-from ..._base.errors import InvalidArgumentError
 from ..._base.extras import need
-from ..._steps.jax import jax, jnp
+from ..._base.jax import jax, jnp
+from ...errors import InvalidArgumentError
 from ..batch import Batch, PlacedBatch
 from ..lookup import lookup
 from ..placement import OnMesh

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 import gradlab as gl
-from gradlab import IndexedSlices, apply, tpu
+from gradlab import IndexedSlices, tpu
+from gradlab.rules import apply
 from tests.conformance.adapters.ops import against
 from tests.conformance.ops import TRAINING_OPS
 from tests.conformance.runner import attempt

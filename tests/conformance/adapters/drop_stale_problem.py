@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import gradlab as gl
-from gradlab._variables.variable import current_collection
+from gradlab.train.variable import current_collection
 from tests.conformance import decode
 from tests.conformance.scenarios import Unsupported
 

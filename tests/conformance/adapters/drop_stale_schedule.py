@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import gradlab as gl
-from gradlab._variables.variable import current_collection
+from gradlab.train.variable import current_collection
 from tests.conformance import compare
 from tests.conformance.adapters import drop_stale_problem as problem
 from tests.conformance.scenarios import Unsupported

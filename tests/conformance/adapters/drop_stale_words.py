@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import gradlab as gl
-from gradlab._variables.variable import current_collection
+from gradlab.train.variable import current_collection
 from tests.conformance import compare
 from tests.conformance.adapters.drop_stale_problem import OPTIMIZERS, Stage, tensor
 from tests.conformance.runner import attempt

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 import gradlab as gl
-from gradlab import IndexedSlices, apply
+from gradlab import IndexedSlices
 from gradlab.clip.peers import GLOBAL_NORM_CLIPS
+from gradlab.rules import apply
 from gradlab.rules.adagrad import LIBRARIES
 from tests.conformance import compare, decode
 from tests.conformance.runner import attempt

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 import gradlab as gl
-from gradlab._asynchrony.sync_replicas.rounds import Sync
-from gradlab._asynchrony.sync_replicas.tokens import TokenTaker
+from gradlab.train.sync_replicas.rounds import Sync
+from gradlab.train.sync_replicas.tokens import TokenTaker
 from tests.conformance import compare, decode
 from tests.conformance.adapters import sync_replicas_words
 from tests.conformance.runner import attempt

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradlab.tpu import parse
-from gradlab.tpu.config.wire import is_repeated
+from gradlab.tpu.engine.wire import is_repeated
 from tests.conformance.adapters.ops import against
 from tests.conformance.scenarios import Scenario
 

@@ -12,7 +12,7 @@ import numpy as np
 
 import gradlab as gl
 from gradlab import tpu
-from gradlab.tpu.mid_level.config_writer import write_table
+from gradlab.tpu.experimental.embedding.config_writer import write_table
 from tests.conformance.adapters.ops import against
 from tests.conformance.adapters.tpu_config import words
 from tests.conformance.compare import Raised
@@ -34,7 +34,12 @@ def differences(scenario: Scenario) -> list[str]:
     if scenario.group == "initializer":
         dtype = inputs.get("dtype", "float32")
         return against(
-            scenario, attempt(lambda: {"output": tpu.RowIdInitializer(inputs["offset"])(inputs["shape"], dtype)})
+            scenario,
+            attempt(
+                lambda: {
+                    "output": tpu.experimental.embedding.RowIdInitializer(inputs["offset"])(inputs["shape"], dtype)
+                }
+            ),
         )
     message = attempt(lambda: (table_alone if "api" in inputs else whole)(inputs.get("api", inputs)))
     if isinstance(message, Raised):
@@ -52,12 +57,12 @@ def table_alone(api: dict[str, Any]) -> tpu.TPUEmbeddingConfiguration:
         arguments["learning_rate"] = lambda: 0.0
         tags = {arguments["learning_rate"]: int(tag[1])}
     quantization = api.get("quantization_config")
-    table = tpu.TableConfig(
+    table = tpu.experimental.embedding.TableConfig(
         api.get("vocabulary_size", 8),
         api.get("dim", 4),
         optimizer=getattr(tpu, api["optimizer"])(**arguments),
         name="t",
-        quantization_config=tpu.QuantizationConfig(**quantization) if quantization else None,
+        quantization_config=tpu.experimental.embedding.QuantizationConfig(**quantization) if quantization else None,
     )
     config = tpu.TPUEmbeddingConfiguration()
     write_table(config.table_descriptor.add(), table, api.get("num_hosts", 1), tags)
@@ -75,11 +80,15 @@ def whole(inputs: dict[str, Any]) -> tpu.TPUEmbeddingConfiguration:
     for t in inputs["tables"]:
         arguments = {"learning_rate": rate(t["learning_rate"])} if "learning_rate" in t else {}
         optimizer = getattr(tpu, t["optimizer"])(**arguments)
-        tables.append(tpu.TableConfig(t["vocabulary_size"], t["dim"], optimizer=optimizer, name=t["name"]))
-    features = [tpu.FeatureConfig(**{**f, "table": tables[f["table"]]}) for f in inputs["features"]]
-    tpu.TPUEmbedding(features)  # which gives tables their names
+        tables.append(
+            tpu.experimental.embedding.TableConfig(t["vocabulary_size"], t["dim"], optimizer=optimizer, name=t["name"])
+        )
+    features = [
+        tpu.experimental.embedding.FeatureConfig(**{**f, "table": tables[f["table"]]}) for f in inputs["features"]
+    ]
+    tpu.experimental.embedding.TPUEmbedding(features)  # which gives tables their names
     per_replica = inputs.get("num_cores_per_replica")
-    return tpu.configuration(
+    return tpu.experimental.embedding.configuration(
         features,
         inputs["output_shapes"],
         num_hosts=inputs["num_hosts"],
@@ -91,14 +100,18 @@ def whole(inputs: dict[str, Any]) -> tpu.TPUEmbeddingConfiguration:
 
 def provoked(condition: str) -> Callable[[], Any]:
     """What a condition in words does."""
-    table = tpu.TableConfig(8, 4, name="t")
+    table = tpu.experimental.embedding.TableConfig(8, 4, name="t")
     told: dict[str, Callable[[], Any]] = {
-        "two tables with one name": lambda: embedding([table, tpu.TableConfig(8, 4, name="t")]),
-        "clipvalue without gradient accumulation": lambda: tpu.SGD(clipvalue=1.0, use_gradient_accumulation=False),
-        "TPUEmbeddingV2 outside TPUStrategy": lambda: tpu.TPUEmbeddingV2(
-            tpu.FeatureConfig(table), tpu.SGD(), engine=None
+        "two tables with one name": lambda: embedding([table, tpu.experimental.embedding.TableConfig(8, 4, name="t")]),
+        "clipvalue without gradient accumulation": lambda: tpu.experimental.embedding.SGD(
+            clipvalue=1.0, use_gradient_accumulation=False
         ),
-        "a feature that is no FeatureConfig": lambda: tpu.TPUEmbedding([table], tpu.SGD()),
+        "TPUEmbeddingV2 outside TPUStrategy": lambda: tpu.experimental.embedding.TPUEmbeddingV2(
+            tpu.experimental.embedding.FeatureConfig(table), tpu.experimental.embedding.SGD(), engine=None
+        ),
+        "a feature that is no FeatureConfig": lambda: tpu.experimental.embedding.TPUEmbedding(
+            [table], tpu.experimental.embedding.SGD()
+        ),
     }
     if condition in told:
         return told[condition]
@@ -143,7 +156,7 @@ SAID: dict[str, Any] = {
 }
 
 
-def constructed(condition: str, table: tpu.TableConfig) -> Callable[[], Any]:
+def constructed(condition: str, table: tpu.experimental.embedding.TableConfig) -> Callable[[], Any]:
     """A class by its name, with the arguments that the words after it give."""
     name, _, rest = condition.partition(" ")
     cls = getattr(tpu, name, None)
@@ -167,5 +180,9 @@ def literal(text: str) -> Any:
         return getattr(np, text.rpartition(".")[2], text)
 
 
-def embedding(tables: list[tpu.TableConfig], **more: Any) -> tpu.TPUEmbedding:
-    return tpu.TPUEmbedding([tpu.FeatureConfig(t) for t in tables], tpu.SGD(), **more)
+def embedding(
+    tables: list[tpu.experimental.embedding.TableConfig], **more: Any
+) -> tpu.experimental.embedding.TPUEmbedding:
+    return tpu.experimental.embedding.TPUEmbedding(
+        [tpu.experimental.embedding.FeatureConfig(t) for t in tables], tpu.experimental.embedding.SGD(), **more
+    )

@@ -9,7 +9,19 @@ import pytest
 
 from gradlab.models.tpu_runs.traces import record, sized
 from gradlab.rules import Adagrad
-from gradlab.tpu import Feature, Ids, Plan, State, Table, Tag, create, explain, lookup, make_batch, update
+from gradlab.tpu import (
+    Feature,
+    Ids,
+    Plan,
+    State,
+    Table,
+    Tag,
+    create,
+    explain,
+    lookup,
+    make_batch,
+    update,
+)
 
 PLAN = Plan(
     (Table("a", 6, 2, Adagrad(), Tag(0)), Table("b", 4, 1, learning_rate=0.5, combiner="sum")),

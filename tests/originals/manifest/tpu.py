@@ -8,7 +8,10 @@ from tests.originals.suites import Absent, Differs, Suite
 _TPU = "tensorflow/python/tpu"
 _TESTS = f"{_TPU}/tests/tpu_embedding_v2"
 
-_SLOTS = Absent("gl.tpu.CustomCombiner._slot_names", "by what private name TensorFlow keeps a combiner's weights")
+_SLOTS = Absent(
+    "gl.tpu.experimental.embedding.CustomCombiner._slot_names",
+    "by what private name TensorFlow keeps a combiner's weights",
+)
 _OUTSIDE = Absent(
     "gl.tpu.outside_compilation", "enqueuing from inside a compiled function; gradlab's engine has no graph"
 )
@@ -48,7 +51,7 @@ _WHOLE = (
 _SEVERAL = {
     "TPUEmbeddingTest.test_multiple_creation": Differs(
         "an engine is an object, so there may be several embeddings at a time; TensorFlow has one for a TPU",
-        "tests/tpu/mid_level/test_embedding.py::test_there_may_be_several_embeddings_at_a_time",
+        "tests/tpu/experimental/embedding/test_embedding.py::test_there_may_be_several_embeddings_at_a_time",
     )
 }
 

@@ -70,7 +70,7 @@ def executing_eagerly() -> bool:
 
 
 def default_graph() -> Any:
-    from gradlab._variables.variable import current_collection
+    from gradlab.train.variable import current_collection
 
     return current_collection()
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 import gradlab as gl
-from gradlab._steps import apply
 from gradlab.keras.built import Built
+from gradlab.rules import apply
 
 
 class Adam(gl.keras.Optimizer):

@@ -95,7 +95,7 @@ class Spec:
     def get_learning_rate(self, step: int = 0) -> Any:
         """The rate by which gradlab moves a weight at this step."""
         if callable(rate := self.learning_rate) and not inspect.signature(rate).parameters:
-            (rate,) = gl.tpu.SGD(rate).functions
+            (rate,) = gl.tpu.experimental.embedding.SGD(rate).functions
             return jnp.float32(rate())
         one = jnp.ones((), jnp.float32)
         moves = gl.optax.from_rule(gl.rules.StochasticGradientDescent(), rate)

@@ -42,7 +42,7 @@ TPU: dict[str, Any] = {
     "TPUClusterResolver": SimpleNamespace,
     "TPUStrategy": Strategy,
     "Zeros": lambda: constant_initializer(0.0),
-    "_Optimizer": gl.tpu.Optimizer,
+    "_Optimizer": gl.tpu.experimental.embedding.Optimizer,
     "concat": _concat,
     "connect_to_cluster": lambda *_: None,
     "enable_mlir_bridge": lambda: None,

@@ -17,9 +17,9 @@ def stepped(rule: Any, variables: Sequence[Any], grad: Any, lr: Any, indices: An
     def run() -> Any:
         w, *slots = map(raw, variables)
         if indices is None:
-            new = gl.apply.dense(rule, w, tuple(slots), raw(grad), raw(lr))
+            new = gl.rules.dense(rule, w, tuple(slots), raw(grad), raw(lr))
         else:
-            new = gl.apply.sparse(rule, w, tuple(slots), gl.IndexedSlices(raw(grad), raw(indices)), raw(lr))
+            new = gl.rules.sparse(rule, w, tuple(slots), gl.IndexedSlices(raw(grad), raw(indices)), raw(lr))
         for variable, value in zip(variables, (new[0], *new[1]), strict=True):
             gl.Variable.assign(variable, value)
         return np.array(new[0])

@@ -84,7 +84,7 @@ class CheckedThread(threading.Thread):
         self._call = functools.partial(target, *arguments, **keywords)
 
     def run(self) -> None:
-        from gradlab._variables.variable import entered
+        from gradlab.train.variable import entered
 
         try:
             with entered(self._collection):

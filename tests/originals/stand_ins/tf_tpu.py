@@ -123,7 +123,7 @@ def plain(x: Any) -> Any:
     return np.asarray(raw(x)) if isinstance(x, Tensor) else x
 
 
-class TPUEmbedding(gl.tpu.TPUEmbedding):
+class TPUEmbedding(gl.tpu.experimental.embedding.TPUEmbedding):
     """`tpu_embedding_v2.TPUEmbedding`: an engine with two cores within a strategy, none outside."""
 
     def __init__(self, feature_config: Any, optimizer: Any, pipeline_execution_with_tensor_core: bool = False) -> None:
@@ -186,7 +186,7 @@ class TPUEmbedding(gl.tpu.TPUEmbedding):
         self._shapes = [None if shape is None else tuple(shape) for shape in shapes]
 
 
-class TPUEmbeddingForServing(gl.tpu.TPUEmbeddingForServing):
+class TPUEmbeddingForServing(gl.tpu.experimental.embedding.TPUEmbeddingForServing):
     """`tpu_embedding_for_serving.TPUEmbeddingForServing`."""
 
     def __call__(self, features: Any, weights: Any = None) -> Any:

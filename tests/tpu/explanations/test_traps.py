@@ -6,7 +6,19 @@ import numpy as np
 import pytest
 
 from gradlab.rules import Adagrad, Adam, FrequencyAwareAdagrad, Momentum
-from gradlab.tpu import Feature, Ids, Plan, Sent, StepRecord, Table, Tag, create, lookup, make_batch, update
+from gradlab.tpu import (
+    Feature,
+    Ids,
+    Plan,
+    Sent,
+    StepRecord,
+    Table,
+    Tag,
+    create,
+    lookup,
+    make_batch,
+    update,
+)
 from gradlab.tpu.explanations.traps import excerpt
 
 FEATURES = (Feature("f", 0, (3,)), Feature("g", 1, (2,)), Feature("h", 1, (1,)))

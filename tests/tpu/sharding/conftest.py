@@ -2,7 +2,7 @@
 
 An optimized program fuses a multiplication with the addition after it, or not, by the shapes that it has; so a pending
 update on four devices may differ from that on one by a last bit. Optimized steps on meshes are compared in
-`tests/tpu/system/test_system.py` and `tests/tpu/mid_level/test_embedding.py`.
+`tests/tpu/engine/test_system.py` and `tests/tpu/experimental/embedding/test_embedding.py`.
 """
 
 from collections.abc import Iterator

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradlab._files.archive import Archive
-from gradlab._files.seal import write_json
+from gradlab._base.archive import Archive
+from gradlab._base.checked_files import write_json
 from gradlab.errors import DataLossError
 from gradlab.tpu.sharding import files
 

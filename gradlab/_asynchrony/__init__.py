@@ -1,1 +1,0 @@
-"""Concurrent gradients: staleness, drops, accumulators, and synchronous replicas."""

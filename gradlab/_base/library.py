@@ -1,0 +1,127 @@
+"""The library that steps run on where nobody brings arrays: JAX where it is installed, else NumPy, as it is.
+
+What is written with these names, with `namespace` and with the functions of arrays runs on both.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from .arrays import Array
+from .extras import is_there
+from .types import Namespace
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+HAS_JAX = is_there("jax")
+if TYPE_CHECKING or HAS_JAX:
+    import jax
+    from jax import numpy as jnp
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec
+else:
+    jax, jnp = None, np  # for what is called alike in both
+    Mesh = NamedSharding = PartitionSpec = None  # nobody gets one
+_jnp: Any = jnp
+xp: Namespace = _jnp
+
+__all__ = [
+    "HAS_JAX", "Mesh", "NamedSharding", "PartitionSpec", "compiled", "jax", "jnp", "loop", "of_cores", "on_device",
+    "on_host", "own_array", "process", "register", "scan", "tree_map", "xp",
+]  # fmt: skip
+
+
+def compiled(donate: Sequence[int] = (), static: Sequence[str] = ()) -> Callable[[F], F]:
+    """Decorator: JAX compiles the function for each shape of its arguments, and uses up the donated ones."""
+
+    def compile(function: F) -> F:
+        if not HAS_JAX:
+            return function
+        found: Any = jax.jit(function, donate_argnums=tuple(donate), static_argnames=tuple(static))
+        return found  # type: ignore[no-any-return]
+
+    return compile
+
+
+def loop(count: int, body: Callable[[Any], Any], carry: Any, unroll: int = 1) -> Any:
+    """carry = body(carry), `count` times."""
+    if HAS_JAX:
+        return jax.lax.fori_loop(0, count, lambda _, x: body(x), carry, unroll=unroll)
+    for _ in range(count):
+        carry = body(carry)
+    return carry
+
+
+def register(cls: type, data: Sequence[str], meta: Sequence[str]) -> None:
+    """Make a dataclass a tree of its fields `data`; those of `meta` are static."""
+    if HAS_JAX:
+        jax.tree_util.register_dataclass(cls, data_fields=list(data), meta_fields=list(meta))
+    _data[cls] = tuple(data)
+
+
+_data: dict[type, tuple[str, ...]] = {}
+
+
+def tree_map(function: Callable[..., Any], *trees: Any) -> Any:
+    """`function` of the leaves of trees of one structure, in a tree like them."""
+    return jax.tree.map(function, *trees) if HAS_JAX else _mapped(function, *trees)
+
+
+def _mapped(function: Callable[..., Any], *trees: Any) -> Any:
+    tree = trees[0]
+    if tree is None:
+        return None
+    if isinstance(tree, dict):
+        return {name: _mapped(function, *(t[name] for t in trees)) for name in tree}
+    if isinstance(tree, tuple | list):
+        parts = [_mapped(function, *each) for each in zip(*trees, strict=True)]
+        return type(tree)(*parts) if hasattr(tree, "_fields") else type(tree)(parts)
+    if names := _data.get(type(tree)):
+        parts = [_mapped(function, *(getattr(t, name) for t in trees)) for name in names]
+        return dataclasses.replace(tree, **dict(zip(names, parts, strict=True)))
+    return function(*trees)
+
+
+def scan(step: Callable[[Any, Any], tuple[Any, Any]], carry: Any, xs: Any, count: int) -> tuple[Any, Any]:
+    """carry, y = step(carry, x) for each x along the first axes of a tree; the y's are stacked."""
+    if HAS_JAX:
+        found: tuple[Any, Any] = jax.lax.scan(step, carry, xs)
+        return found
+    ys = []
+    for k in range(count):
+        carry, y = step(carry, tree_map(itemgetter(k), xs))
+        ys.append(y)
+    return carry, tree_map(lambda *y: np.stack(y), *ys)
+
+
+def own_array(x: Any, dtype: Any) -> Array:
+    """An array of a dtype that nobody can write to who has `x`: JAX's cannot be written to, NumPy's are copied."""
+    made: Array = jax.numpy.asarray(x, dtype) if HAS_JAX else np.array(x, dtype)
+    return made
+
+
+def process() -> int:
+    """The number of this process among those that compute together."""
+    return int(jax.process_index()) if HAS_JAX else 0
+
+
+def on_device(tree: Any) -> Any:
+    """The tree with its arrays where they are computed with."""
+    return jax.device_put(tree) if HAS_JAX else tree
+
+
+def on_host(tree: Any) -> Any:
+    """The tree with its arrays as NumPy's."""
+    return jax.device_get(tree) if HAS_JAX else tree
+
+
+def of_cores(function: Callable[[Any], Array], shares: Any, cores: int) -> Array:
+    """`function` of each core's share of a tree, along its first axes, stacked."""
+    if HAS_JAX and cores > 1:
+        stacked: Array = jax.vmap(function)(shares)
+        return stacked
+    return xp.stack([function(tree_map(itemgetter(k), shares)) for k in range(cores)])

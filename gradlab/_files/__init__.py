@@ -1,1 +1,0 @@
-"""The one way to write a file and the one way to read one."""

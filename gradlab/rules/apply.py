@@ -1,0 +1,146 @@
+"""The ways to use a rule on a variable; `gl.rules`, under which users find them, has a table of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._base.arrays import (
+    Array,
+    add_rows,
+    is_jax,
+    is_traced,
+    namespace,
+    occurrence,
+    repeat,
+    set_rows,
+    sum_duplicates,
+    take_rows,
+)
+from .._base.slices import IndexedSlices
+from . import Rule
+from .rule import Slots
+
+
+def dense(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any) -> tuple[Array, Slots]:
+    """Every weight moves.
+
+    >>> import numpy as np
+    >>> from gradlab.rules import StochasticGradientDescent
+    >>> dense(StochasticGradientDescent(), np.ones(2), (), np.array([1.0, 2.0]), 0.5)[0].tolist()
+    [0.5, 0.0]
+    """
+    return rule(w, slots, g, lr)
+
+
+def rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
+    """Only the rows named move, each once, by the sum of its slices; other rows keep weights and slots.
+
+    >>> import numpy as np
+    >>> from gradlab.rules import StochasticGradientDescent
+    >>> g = IndexedSlices(np.ones((2, 1)), np.array([1, 1]), (3, 1))
+    >>> rows(StochasticGradientDescent(), np.zeros((3, 1)), (), g, 1.0)[0].ravel().tolist()
+    [0.0, -2.0, 0.0]
+    """
+    w, slots, g = of_one_library(w, slots, g, lr)
+    indices, values = sum_duplicates(g.indices, g.values)
+    return _update(rule, w, slots, indices, indices, values, lr)
+
+
+def each(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
+    """Only the rows named move, once for every slice, in the order given.
+
+    All first occurrences are applied together, then all second ones: rows are independent, so the order within a row is
+    what counts.
+
+    >>> import numpy as np
+    >>> from gradlab.rules import Momentum
+    >>> g = IndexedSlices(np.ones((2, 1)), np.array([1, 1]), (2, 1))
+    >>> rule, w = Momentum(0.5), np.zeros((2, 1))
+    >>> each(rule, w, rule.init(w), g, 1.0)[0].ravel().tolist()
+    [0.0, -2.5]
+    """
+    w, slots, g = of_one_library(w, slots, g, lr)
+    if g.indices.shape[0] == 0:
+        return w, slots
+    xp = namespace(w)
+    if rule.adds and is_jax(w):  # turns would cost as often the slices as the most frequent row comes
+        return add_rows(w, g.indices, rule(xp.zeros(g.values.shape, w.dtype), (), g.values, lr)[0]), slots
+    rank, outside = occurrence(g.indices), w.shape[0]
+    if xp is np:
+        turns = np.split(np.argsort(rank, kind="stable"), np.bincount(rank).cumsum()[:-1])
+        return _in_turns(rule, w, slots, g, lr, turns)
+
+    def turn(k: Any, state: tuple[Array, Slots]) -> tuple[Array, Slots]:
+        return _update(rule, *state, g.indices, xp.where(rank == k, g.indices, outside), g.values, lr)
+
+    done: tuple[Array, Slots] = repeat(rank.max() + 1, turn, (w, slots))
+    return done
+
+
+def _in_turns(
+    rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, turns: Sequence[Array]
+) -> tuple[Array, Slots]:
+    """One update for each set of slices, none of which holds a row twice: what all of them cost is what slices cost."""
+    tables = [np.array(x) for x in (w, *slots)]
+    for turn in turns:
+        now = turn[g.indices[turn] < w.shape[0]]  # past the end there is no row
+        named = g.indices[now]
+        rate = lr[now] if np.shape(lr) == g.values.shape else lr  # one for each entry, or one for all
+        new_w, new_slots = rule(tables[0][named], tuple(s[named] for s in tables[1:]), g.values[now], rate)
+        for table, new in zip(tables, (new_w, *new_slots), strict=True):
+            table[named] = new
+    return tables[0], tuple(tables[1:])
+
+
+def every_row(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
+    """Every row moves: those named by the sum of their slices, all others by a gradient of 0.
+
+    >>> import numpy as np
+    >>> from gradlab.rules import Momentum
+    >>> g = IndexedSlices(np.ones((2, 1)), np.array([1, 1]), (2, 1))
+    >>> every_row(Momentum(0.5), np.zeros((2, 1)), (np.ones((2, 1)),), g, 1.0)[0].ravel().tolist()
+    [-0.5, -2.5]
+    """
+    return rule(w, slots, whole(w, g), lr)
+
+
+def sparse(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
+    """The rows named, or every row where the rule is not lazy.
+
+    >>> import numpy as np
+    >>> from gradlab.rules import Lion
+    >>> g = IndexedSlices(np.ones((1, 1)), np.array([1]), (2, 1))
+    >>> for lazy in (True, False):
+    ...     sparse(Lion(lazy=lazy), np.zeros((2, 1)), (np.ones((2, 1)),), g, 1.0)[0].ravel().tolist()
+    [0.0, -1.0]
+    [-1.0, -1.0]
+    """
+    return (rows if rule.lazy else every_row)(rule, w, slots, g, lr)
+
+
+def whole(w: Array, g: IndexedSlices) -> Array:
+    """The slices as a gradient of every row of w: sums in the rows named, 0 in others."""
+    w, _, g = of_one_library(w, (), g)
+    indices, values = sum_duplicates(g.indices, g.values)
+    return set_rows(namespace(w).zeros(w.shape, values.dtype), indices, values)
+
+
+def of_one_library(w: Array, slots: Slots, g: IndexedSlices, lr: Any = None) -> tuple[Array, Slots, IndexedSlices]:
+    """All of them in the library of w, or in JAX's where something else is traced.
+
+    >>> import jax.numpy as jnp
+    >>> type(of_one_library(np.ones((2, 1)), (), IndexedSlices(jnp.ones((1, 1)), jnp.array([1])))[2].values).__name__
+    'ndarray'
+    """
+    xp = namespace(w, *(x for x in (*slots, g.values, g.indices, lr) if is_traced(x)))
+    slices = IndexedSlices(xp.asarray(g.values), xp.asarray(g.indices), g.dense_shape)
+    return xp.asarray(w), tuple(xp.asarray(s) for s in slots), slices
+
+
+def _update(rule: Rule, w: Array, slots: Slots, source: Array, target: Array, g: Array, lr: Any) -> tuple[Array, Slots]:
+    """Rows `source` of w and slots through the rule, written back to rows `target`."""
+    new_w, new_slots = rule(take_rows(w, source), tuple(take_rows(s, source) for s in slots), g, lr)
+    return set_rows(w, target, new_w), tuple(set_rows(s, target, n) for s, n in zip(slots, new_slots, strict=True))

@@ -1,0 +1,79 @@
+"""NumPy: a rule on blocks of rows that stay in the cache from the first operation of a formula to the last."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from .._base.arrays import CACHED, Array, flush, watching
+from .._base.indices import distinct
+from .._base.slices import IndexedSlices
+from . import Rule, apply
+from .pure import Sparse
+from .rule import Slots
+
+BLOCK = 4 * CACHED  # entries: larger than the second-level cache, as each operation costs a call too
+BLOCKS_PER_THREAD = 4  # fewer are done before a thread has started
+
+
+def step(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any, out: tuple[Array, Slots]) -> None:
+    """The bits of `rule(w, slots, g, lr)`, written into `out`, which may be w and slots themselves.
+
+    Large arrays are shared among the cores: NumPy lets other threads work while it computes.
+    """
+    if w.ndim == 0:
+        new_w, new_slots = rule(w, slots, g, lr)
+        _write((new_w, *new_slots), (), (out[0], *out[1]), ())
+        return
+    settled, rate, targets = rule._in(w.dtype), np.asarray(lr, w.dtype), (out[0], *out[1])
+
+    def run(blocks: Sequence[slice]) -> None:
+        with watching() as has_denormals:
+            for block in blocks:
+                old = (w[block], *(s[block] for s in slots))
+                gradient = _flushed(np.asarray(g[block], w.dtype), has_denormals)
+                new_w, new_slots = settled.step(old[0], old[1:], gradient, rate)
+                new = tuple(_flushed(np.asarray(x, w.dtype), has_denormals) for x in (new_w, *new_slots))
+                _write(new, old, targets, block)
+
+    blocks = _blocks(w)
+    shares = min(os.cpu_count() or 1, len(blocks) // BLOCKS_PER_THREAD)
+    if shares < 2:
+        run(blocks)
+        return
+    with ThreadPoolExecutor(shares) as pool:
+        for done in [pool.submit(run, blocks[k::shares]) for k in range(shares)]:
+            done.result()
+
+
+def _flushed(x: np.ndarray, has_denormals: Callable[[Array], bool]) -> np.ndarray:
+    return flush(x.copy()) if has_denormals(x) else x
+
+
+def _write(new: Slots, old: Slots, targets: Slots, block: Any) -> None:
+    """A rule may hand an input on as another output, which must not be written over before it is read."""
+    safe = [x.copy() if any(np.may_share_memory(x, y) for y in old) else x for x in new]
+    for target, x in zip(targets, safe, strict=True):
+        np.asarray(target)[block] = x
+
+
+def _blocks(w: Array) -> list[slice]:
+    rows = max(1, BLOCK * w.shape[0] // max(1, w.size))
+    return [slice(start, start + rows) for start in range(0, w.shape[0], rows)]
+
+
+def new_rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, way: Sparse) -> tuple[np.ndarray, Slots]:
+    """The distinct rows named, and what stands in them after the step, in w and every slot. Nothing is written to."""
+    named, place = distinct(np.asarray(g.indices), w.shape[0])
+    old, values = tuple(x[named] for x in (w, *slots)), np.asarray(g.values)
+    if way is not apply.rows:
+        new_w, new_slots = way(rule, old[0], old[1:], IndexedSlices(values, place), lr)
+        return named, (new_w, *new_slots)
+    sums = np.zeros(old[0].shape, values.dtype)
+    np.add.at(sums, place, values)
+    step(rule, old[0], old[1:], sums, lr, (old[0], old[1:]))
+    return named, old

@@ -1,0 +1,252 @@
+"""The common part of all optimizers of tables."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, TypeVar
+
+from ...._base.arrays import reals
+from ....rules import Rule
+from ...engine.optimizer_messages import BY_RULE, parameters_of
+from ...engine.proto import (
+    ClippingLimits,
+    GradientAccumulationStatus,
+    LowDimensionalPackingStatus,
+    OptimizationParameters,
+)
+from ...plan import Limits
+from .initializers import Constant, Initializer
+
+Rate = float | Callable[[], float]
+Tags = Mapping[Callable[[], float], int]
+Check = Callable[[str, float], None]
+SlotMaker = Callable[[Any, list[str], list[Any]], dict[str, Any]]
+
+_STATUS = GradientAccumulationStatus
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """The base class: what happens around the rule, which each class names.
+
+    Args:
+        learning_rate: a number, or a function of nothing that is asked at every step. Tables that share the function
+            share one tag.
+        use_gradient_accumulation: all gradients of a row are summed before the rule runs once.
+        clip_weight_min, clip_weight_max: limits of the weights after an update; None leaves that side open.
+        weight_decay_factor: how much of its weight a row loses at each step; None or 0 for nothing.
+        multiply_weight_decay_factor_by_learning_rate: it is multiplied by the rate. Without a factor it has no effect.
+        slot_variable_creation_fn: makes the slots: of the table, their names and their initializers, a dict by name.
+        clipvalue: limits of the summed gradient of a row: v for (-v, v), or (lower, upper) with None for an open side.
+        low_dimensional_packing_status: a layout in memory, without effect on any number.
+
+    Raises:
+        ValueError: `clipvalue` without accumulation, or with more than two limits; not a function where one must be.
+        TypeError: `clipvalue` is neither a number nor a tuple.
+
+    Source: classes of `tf.tpu.experimental.embedding`, TensorFlow 2.21 (2026).
+
+    >>> from gradlab.tpu import SGD
+    >>> SGD(0.5, clipvalue=(None, 1.0)).clip_gradient_max
+    1.0
+    """
+
+    learning_rate: Rate
+    _: KW_ONLY
+    use_gradient_accumulation: bool = True
+    clip_weight_min: float | None = None
+    clip_weight_max: float | None = None
+    weight_decay_factor: float | None = None
+    multiply_weight_decay_factor_by_learning_rate: bool | None = None
+    slot_variable_creation_fn: SlotMaker | None = None
+    clipvalue: tuple[float | None, float | None] | float | None = None
+    low_dimensional_packing_status: bool = False
+
+    _checks: ClassVar[Sequence[tuple[Check, str]]] = ()  # of own fields; `updated_by` says them
+
+    def __post_init__(self) -> None:
+        made = self.slot_variable_creation_fn
+        if made is not None and not callable(made):
+            raise ValueError(f"slot_variable_creation_fn must be a function or None, got {made!r}")
+        if self.clipvalue is not None and not self.use_gradient_accumulation:
+            raise ValueError(
+                f"clipvalue is a limit of summed gradients: it needs use_gradient_accumulation=True, or None instead "
+                f"of {self.clipvalue!r}"
+            )
+        _limits(self.clipvalue)
+        for check, name in self._checks:
+            check(name, getattr(self, name))
+
+    @property
+    def rule(self) -> Rule:
+        """The update of one row."""
+        return self._made_rule()
+
+    def _made_rule(self) -> Rule:
+        raise NotImplementedError(f"{type(self).__name__} must say its rule")
+
+    @property
+    def slot_names(self) -> tuple[str, ...]:
+        """The rule's slots, as checkpoints and the ops that load them call them."""
+        return BY_RULE[type(self.rule)].slots
+
+    @property
+    def clip_gradient_min(self) -> float | None:
+        return _limits(self.clipvalue)[0]
+
+    @property
+    def clip_gradient_max(self) -> float | None:
+        return _limits(self.clipvalue)[1]
+
+    @property
+    def slot_initializers(self) -> tuple[Initializer, ...]:
+        """The initial value of each slot, in the order of `slot_names`."""
+        rule = self.rule
+        return tuple(Constant(getattr(rule, s) if isinstance(s, str) else s) for s in rule.slots.values())
+
+    @property
+    def functions(self) -> list[Callable[[], float]]:
+        """The hyperparameters that are read at every step."""
+        return [self.learning_rate] if callable(self.learning_rate) else []
+
+    def message(self) -> OptimizationParameters:
+        """The rule alone, as a message."""
+        return parameters_of(self.rule)
+
+    def parameters(self, tags: Tags) -> OptimizationParameters:
+        """The message that configures the optimizer; functions become their tags."""
+        made = self.message()
+        if callable(self.learning_rate):
+            made.learning_rate.dynamic.tag = tags[self.learning_rate]
+        else:
+            reals(self.learning_rate, f"learning_rate of {type(self).__name__}")
+            made.learning_rate.constant = self.learning_rate
+        made.gradient_accumulation_status = _STATUS.ENABLED if self.use_gradient_accumulation else _STATUS.DISABLED
+        write_limits(made.clipping_limits, (self.clip_weight_min, self.clip_weight_max))
+        write_limits(made.gradient_clipping_limits, _limits(self.clipvalue))
+        if self.weight_decay_factor:
+            made.weight_decay_factor = self.weight_decay_factor
+            by_rate = bool(self.multiply_weight_decay_factor_by_learning_rate)
+            made.multiply_weight_decay_factor_by_learning_rate = by_rate
+        if self.low_dimensional_packing_status:
+            made.low_dimensional_packing_status = LowDimensionalPackingStatus.ENABLED
+        return made
+
+
+def write_limits(message: ClippingLimits, limits: Limits) -> None:
+    """Set the limits that there are."""
+    for side, limit in zip((message.lower, message.upper), limits, strict=True):
+        if limit is not None:
+            side.value = limit
+            side.SetInParent()  # a limit of 0 is a limit
+
+
+def _limits(clipvalue: Any) -> Limits:
+    if clipvalue is None:
+        return (None, None)
+    if not isinstance(clipvalue, tuple):
+        if isinstance(clipvalue, Sequence):
+            raise TypeError(f"clipvalue must be a number or a tuple (lower, upper), got {clipvalue!r}")
+        return (-1.0 * clipvalue, clipvalue)
+    if len(clipvalue) != 2:
+        raise ValueError(f"clipvalue must be a number or a tuple (lower, upper), got {len(clipvalue)} limits")
+    return clipvalue
+
+
+Class = TypeVar("Class", bound=type[Optimizer])
+
+
+def positional(*last: str, without: Sequence[str] = ()) -> Callable[[Class], Class]:
+    """A class decorator that lets arguments be given by position, in TensorFlow's order.
+
+    The class's own come first, then the common ones, then those that are named here; `without` leaves some out.
+    """
+
+    def decorate(cls: Class) -> Class:
+        fields = {f.name: f for f in dataclasses.fields(cls)}
+        own = [name for name, f in fields.items() if not f.kw_only and name not in last]
+        common = [name for name, f in fields.items() if f.kw_only and name not in (*last, *without)]
+        signature = _signature([fields[name] for name in (*own, *common, *last)])
+        made: Any = cls.__init__
+
+        def __init__(self: Optimizer, *args: Any, **kwargs: Any) -> None:
+            made(self, **signature.bind(*args, **kwargs).arguments)
+
+        cls.__init__, cls.__signature__ = __init__, signature  # type: ignore[method-assign, attr-defined]
+        return cls
+
+    return decorate
+
+
+def _signature(fields: Sequence[dataclasses.Field[Any]]) -> inspect.Signature:
+    place = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    empty = inspect.Parameter.empty
+    return inspect.Signature(
+        [
+            inspect.Parameter(f.name, place, default=empty if f.default is dataclasses.MISSING else f.default)
+            for f in fields
+        ]
+    )
+
+
+# What TensorFlow calls an argument, and the rule its field, where they differ.
+_FIELDS = {
+    "beta_1": "beta1",
+    "beta_2": "beta2",
+    "l1_regularization_strength": "l1",
+    "l2_regularization_strength": "l2",
+    "lazy_adam": "lazy",
+    "lazy_lion": "lazy",
+    "learning_rate_power": "lr_power",
+    "multiply_linear_by_learning_rate": "multiply_linear_by_lr",
+}
+
+
+def updated_by(
+    rule: type[Rule],
+    *,
+    last: Sequence[str] = (),
+    without: Sequence[str] = (),
+    betas: str = "",
+    positive: str = "",
+    not_negative: str = "",
+    **fixed: Any,
+) -> Callable[[Class], Class]:
+    """A class decorator that says what updates a row: a rule whose fields are the class's own, and `fixed` others.
+
+    Args:
+        last, without: as for `positional`, which this includes.
+        betas, positive, not_negative: own fields, apart by spaces, that must be in [0, 1), above 0, or not below it.
+    """
+    fields = {f.name for f in dataclasses.fields(rule)}
+
+    def decorate(cls: Class) -> Class:
+        own = {f.name: f.name if f.name in fields else _FIELDS.get(f.name) for f in dataclasses.fields(cls)}
+        passed = {name: field for name, field in own.items() if field in fields - fixed.keys()}
+        checks = ((check_beta, betas), (check_positive, positive), (check_not_negative, not_negative))
+        cls._made_rule = lambda self: rule(**fixed, **{f: getattr(self, name) for name, f in passed.items()})  # type: ignore[method-assign]
+        cls._checks = [(check, name) for check, names in checks for name in names.split()]
+        return positional(*last, without=without)(cls)
+
+    return decorate
+
+
+def check_beta(name: str, value: float) -> None:
+    """Refuse the share of an old mean that is outside [0, 1)."""
+    if value < 0.0 or value >= 1.0:
+        raise ValueError(f"{name} must be at least 0 and less than 1, got {value}")
+
+
+def check_positive(name: str, value: float) -> None:
+    """Refuse a number that must be above 0."""
+    if value <= 0:
+        raise ValueError(f"{name} must be positive, got {value}")
+
+
+def check_not_negative(name: str, value: float) -> None:
+    """Refuse shrinkage that would make weights grow."""
+    if value < 0:
+        raise ValueError(f"{name} must be at least 0, got {value}")

@@ -1,0 +1,357 @@
+"""The conditional accumulators a user makes: dense, sparse, and what both share."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from ..._base.arrays import Array, is_jax
+from ..._base.slices import IndexedSlices
+from ...errors import DTypeError, InvalidArgumentError, StalenessWarning, warn
+from ..copies import refuse
+from ..variable import current_collection
+from .arguments import (
+    check_whole,
+    is_compatible,
+    read_any,
+    read_array,
+    read_count,
+    read_name,
+    read_step,
+    shown,
+)
+from .deadlock import Producer
+from .kernel import DENSE, SPARSE, Kernel, Spec, Taker, kernel_for
+from .machine import Peek, Receipt, Waiter, Waiting
+from .sparse_sum import SparseGradient
+
+
+class ConditionalAccumulatorBase:
+    """A sum of gradients that are not too late, and a queue of those who want their mean.
+
+    A gradient is accepted iff `local_step >= global_step`. A take waits for `count >= num_required`, returns the mean
+    (or sum) of all that are there, empties the accumulator and increments its global step.
+    `ConditionalAccumulator` and `SparseConditionalAccumulator` say how gradients are added.
+    """
+
+    _KIND = ""  # what it adds up, and the name of TensorFlow's node
+
+    def __init__(
+        self,
+        dtype: Any,
+        shape: Any,
+        shared_name: str | None,
+        name: str | None,
+        reduction_type: str | None,
+        strict: str | None,
+        sum_dtype: Any,
+        mean: str = "row",
+    ) -> None:
+        spec = Spec.read(self._KIND, dtype, shape, reduction_type, strict, sum_dtype, mean)
+        shared_name, name = read_name(shared_name, "shared_name"), read_name(name, "name") or self._KIND
+        self.dtype, self._shape, self._strict = spec.dtype, spec.shape, spec.strict
+        self._in_graph = current_collection().graph
+        self.name = self._named(name)
+        self._kernel = kernel_for(spec, shared_name, self.name)
+        if spec.strict and not self._in_graph:  # TensorFlow destroys it for all with the first object that is deleted
+            weakref.finalize(self, setattr, self._kernel, "destroyed", True).atexit = False
+
+    def _named(self, name: str) -> str:
+        """The last part of the name of TensorFlow's node; in TensorFlow without a graph there is no node."""
+        if self._in_graph:
+            name = current_collection().unique_name(name)
+        elif self._strict:
+            return ""
+        return name.rpartition("/")[2]
+
+    __reduce_ex__ = refuse(
+        "an accumulator, at which other threads may wait,",
+        "make a new one, and tell it the step by set_global_step; peek() shows what is in this one",
+    )
+
+    @property
+    def accumulator_ref(self) -> Kernel:
+        """The accumulator itself, as `gl.raw_ops` take it; its methods skip what is checked before an op runs."""
+        return self._kernel
+
+    @property
+    def global_step(self) -> int:
+        """The step that local steps are compared with. Not in TensorFlow, which never shows it."""
+        return self._kernel.step
+
+    def set_global_step(self, new_global_step: Any, name: str | None = None) -> None:
+        """global_step = new_global_step, any integer; gradients already counted stay, and no taker is served.
+
+        Going back is a StalenessWarning; TensorFlow, and so `strict`, only writes it to a log.
+        """
+        step, before = self._read_step(new_global_step, "new_global_step"), self.global_step
+        if not self._strict and isinstance(step, int) and step < before:
+            words = f"global_step of {self.name} goes back from {before} to {step}: gradients of old steps pass again"
+            warn(words, StalenessWarning)
+        self._kernel.set_global_step(step)
+
+    def num_accumulated(self, name: str | None = None) -> int:
+        """The number of gradients counted since the last take."""
+        return self._kernel.num_accumulated()
+
+    def take_grad(self, num_required: int, name: str | None = None, *, timeout: float | None = None) -> Any:
+        """Wait until at least `num_required` gradients are there; return their mean (or sum) and start a new round.
+
+        Takers are served in order of arrival, one per round. The divisor is the number of gradients there are.
+        In JupyterLab, whose widgets may still act, a hopeless wait is noticed only with a `timeout`, or when those who
+        bring gradients are declared by `producing()`.
+
+        Raises:
+            DeadlineExceededError: `timeout` seconds have passed. Nothing is consumed then, nor in these cases:
+            CancelledError: the accumulator was closed, or `cancel` ended the wait.
+            DeadlockError: there is no timeout, and nothing alive can bring what is missing.
+            InvalidArgumentError: `num_required` is below 1 or no scalar; TypeError: it isn't an integer.
+        """
+        read_name(name, "name")  # a second argument that was meant as timeout
+        return self._kernel.take(self._read_count(num_required), timeout=timeout)
+
+    def try_take(self, num_required: int) -> Any:
+        """Take a mean without waiting, else return None: too few gradients, or another taker waits."""
+        return self._kernel.try_take(self._read_count(num_required))
+
+    def request(self, num_required: int, name: str | None = None) -> Taker:
+        """Join the queue without waiting. The taker has `done`, `result(timeout)`, `cancel()` and `position`."""
+        return self._kernel.request(self._read_count(num_required))
+
+    def cancel(self, taker: Waiter) -> bool:
+        """End the wait of a taker with CancelledError; it consumes nothing. False if it was done already."""
+        if not isinstance(taker, Waiter):
+            raise TypeError(f"cancel takes what request returned, got {taker!r}")
+        return self._kernel.cancel(taker)
+
+    def peek(self) -> Peek:
+        """Return what is inside, as copies: step, count, sum, and the value a take would return now."""
+        return self._kernel.peek()
+
+    def why_waiting(self) -> list[Waiting]:
+        """For each taker, the next first: what it needs, what is there, and what was dropped since it came and why."""
+        return self._kernel.why()
+
+    def producing(self) -> Producer:
+        """`with accumulator.producing():` declares that this thread brings gradients until the block ends.
+
+        Once anybody has declared this and all who did are gone, takes that wait forever raise DeadlockError. Call it
+        before a thread starts to promise for it; the promise becomes that of the thread that enters the block.
+        """
+        return self._kernel.producing()
+
+    def close(self) -> None:
+        """End all waits with CancelledError; only looking is possible then."""
+        self._kernel.close()
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _read_step(self, step: Any, what: str) -> Any:
+        if type(step) is int and 0 <= step < 2**63:  # nearly always, and what follows costs a tenth of a small gradient
+            return step
+        read = read_step(step, what, self._strict)
+        if not self._strict:
+            check_whole(step, read, what)
+        if self._in_graph and not isinstance(read, int):
+            raise InvalidArgumentError(f"{what} must be a scalar, got shape {read.shape}")
+        return read
+
+    def _read_count(self, num_required: Any) -> Any:
+        if type(num_required) is int:
+            return num_required
+        if self._strict and is_jax(num_required) and num_required.dtype != np.int32:  # a tensor has its dtype for good
+            raise DTypeError(f"num_required must be int32, got an array of {num_required.dtype}")
+        return read_count(num_required)
+
+    def __repr__(self) -> str:
+        return f"<gradlab.{type(self).__name__} {self.name!r} dtype={self.dtype} shape={self._shape}>"
+
+
+class ConditionalAccumulator(ConditionalAccumulatorBase):
+    """The mean of gradients that are not too late: accepted iff `local_step >= global_step`, added as they arrive.
+
+        apply: sum += grad; count += 1           take: mean = sum / count; count = 0; global_step += 1
+
+    Args:
+        dtype: float16, bfloat16, float32 or float64; the sum is rounded to it after every addition.
+        shape: of the gradients; None, or entries that are None, leave it to the first gradient of a round.
+        shared_name: accumulators of one collection with one shared_name are one.
+        name: for messages.
+        reduction_type: "MEAN" or "SUM".
+        strict: "tf" does as TensorFlow does where that is a trap: without a graph, accumulators without a shared_name
+            that are made alike are one, which goes with the first of them; a step in a vector of one raises and counts.
+        sum_dtype: what to add in, if not in `dtype`: float32 keeps a float16 sum from sticking or overflowing.
+
+    Raises: UnsupportedDTypeError, InvalidArgumentError, TypeError for other dtypes, shapes, reductions and names.
+
+    NumPy stays NumPy, JAX stays JAX; gradients are copied, and what was taken never changes. Calls happen at once, in
+    a `gl.Graph` too. Differs from TensorFlow: `apply_grad` tells what became of the gradient, `take_grad` has a time
+    limit and Ctrl-C ends it, what kills TensorFlow's process is an InvalidArgumentError; bfloat16; and the methods that
+    look inside. Source: `tf.compat.v1.ConditionalAccumulator`, TensorFlow 2.21 (2026).
+
+    >>> acc = ConditionalAccumulator("float32", shape=(2,))
+    >>> acc.apply_grad([1.0, 2.0], local_step=0).accepted, acc.apply_grad([3.0, 6.0], local_step=0).count
+    (True, 2)
+    >>> acc.take_grad(2).tolist(), acc.global_step
+    ([2.0, 4.0], 1)
+    >>> late = acc.apply_grad([9.0, 9.0], local_step=0)
+    >>> late.accepted, late.comparison, acc.try_take(1)
+    (False, '0 < 1', None)
+    """
+
+    _KIND = DENSE
+
+    def __init__(
+        self,
+        dtype: Any,
+        shape: Any = None,
+        shared_name: str | None = None,
+        name: str | None = "conditional_accumulator",
+        reduction_type: str | None = "MEAN",
+        *,
+        strict: str | None = None,
+        sum_dtype: Any = None,
+    ) -> None:
+        super().__init__(dtype, shape, shared_name, name, reduction_type, strict, sum_dtype)
+
+    def apply_grad(self, grad: Any, local_step: Any = 0, name: str | None = None) -> Receipt:
+        """Add a gradient if `local_step >= global_step`, else drop it; the receipt says which, and why.
+
+        Args:
+            grad: array of this dtype; numbers, lists and NumPy arrays are cast; IndexedSlices are made dense.
+            local_step: the global step that the gradient was computed at, as 2 or 2.0.
+
+        Raises:
+            InvalidArgumentError: `grad` does not fit the shape, `local_step` is no scalar.
+            DTypeError: a JAX array or a Variable of another dtype; strings; a `local_step` of 1.5 (TensorFlow and
+                `strict` make it 1). ValueError: None, ragged lists.
+        """
+        if isinstance(grad, IndexedSlices):
+            grad = self._densified(grad)
+        gradient = read_array(grad, self.dtype, "grad")
+        if gradient.shape != self._shape and not is_compatible(gradient.shape, self._shape):
+            raise InvalidArgumentError(f"grad must have shape {shown(self._shape)}, got {gradient.shape}")
+        return self._kernel.apply(gradient, self._read_step(local_step, "local_step"))
+
+    def take_grad(self, num_required: int, name: str | None = None, *, timeout: float | None = None) -> Array:
+        taken: Array = super().take_grad(num_required, name, timeout=timeout)
+        # Nobody else has another shape for it here, and a call between take and return is where Ctrl-C would lose it.
+        if not self._strict:
+            return taken
+        if not self._in_graph and not is_compatible(taken.shape, self._shape):  # TensorFlow notices now, and it is gone
+            raise InvalidArgumentError(
+                f"what was taken has shape {taken.shape}, this accumulator {shown(self._shape)} under one shared_name"
+            )
+        return taken
+
+    def _densified(self, grad: IndexedSlices) -> Array:
+        if grad.dtype != self.dtype:
+            raise DTypeError(f"these IndexedSlices have dtype {grad.dtype}, the accumulator {self.dtype}")
+        return grad.to_dense()
+
+
+class SparseConditionalAccumulator(ConditionalAccumulatorBase):
+    """The mean of sparse gradients that are not too late: accepted iff `local_step >= global_step`.
+
+        apply: row[i] += values[k] for i = indices[k]; count[i] += 1
+        take:  row[i] / count[i]  (mean="row", TensorFlow's)   or   row[i] / number of gradients  (mean="gradient")
+
+    Args:
+        dtype, shared_name, name, reduction_type, strict, sum_dtype: as for ConditionalAccumulator.
+        shape: of the whole tensor; None and () mean unknown. With an entry of None, rows may have more axes; with none
+            they have exactly these, where TensorFlow, and so `strict`, lets more pass.
+        mean: "row" divides each row by the number of gradients that contained it, "gradient" by the number of all, as
+            the dense accumulator does.
+
+    `strict="tf"` merges rows as TensorFlow does, which assumes that indices are sorted and distinct, and lets negative
+    ones and a grad_shape that contradicts the rows pass; outside a Graph it is a RuntimeError, as there. Otherwise rows
+    of one index are summed first and count once, and what contradicts is refused. Source:
+    `tf.compat.v1.SparseConditionalAccumulator`, TensorFlow 2.21 (2026).
+
+    >>> acc = SparseConditionalAccumulator("float32", shape=(4, 1))
+    >>> acc.apply_grad([0, 1], [[2.0], [4.0]]), acc.apply_grad([1, 3], [[8.0], [6.0]]).count
+    (Receipt(accepted=True, comparison='0 >= 0', count=1), 2)
+    >>> acc.peek().row_counts.tolist()
+    [1, 2, 1]
+    >>> mean = acc.take_grad(2)
+    >>> mean.indices.tolist(), mean.values.ravel().tolist(), mean.shape.tolist()
+    ([0, 1, 3], [2.0, 6.0, 6.0], [4, 1])
+    """
+
+    _KIND = SPARSE
+
+    def __init__(
+        self,
+        dtype: Any,
+        shape: Any = None,
+        shared_name: str | None = None,
+        name: str | None = "sparse_conditional_accumulator",
+        reduction_type: str | None = "MEAN",
+        *,
+        mean: str = "row",
+        strict: str | None = None,
+        sum_dtype: Any = None,
+    ) -> None:
+        if strict == "tf" and not current_collection().graph:
+            raise RuntimeError(
+                "TensorFlow has sparse accumulators in graphs only: make it within `with gl.Graph().as_default():`, or "
+                'leave out strict="tf"'
+            )
+        super().__init__(dtype, shape, shared_name, name, reduction_type, strict, sum_dtype, mean)
+
+    def apply_grad(
+        self,
+        grad_indices: Any,
+        grad_values: Any = ...,  # required: the default is for who gives IndexedSlices alone
+        grad_shape: Any = None,
+        local_step: Any = 0,
+        name: str | None = None,
+    ) -> Receipt:
+        """Add rows if `local_step >= global_step`, else drop them without looking at them.
+
+        Args:
+            grad_indices: (n,) integers.
+            grad_values: (n, ...) rows of this dtype; lists and NumPy arrays are cast (not with `strict`).
+            grad_shape: of the whole tensor; None and () mean unknown. It must fit the rows, at which TensorFlow, and so
+                `strict`, does not look.
+            local_step: the global step that the gradient was computed at, as 2 or 2.0.
+
+        Raises:
+            InvalidArgumentError: parts that do not fit each other, the shape, or the rows counted so far.
+            DTypeError: indices or steps that are not integers, rows of another dtype. ValueError: None.
+        """
+        if isinstance(grad_indices, IndexedSlices) or grad_values is ...:
+            raise TypeError("apply_grad needs grad_indices and grad_values; apply_indexed_slices_grad IndexedSlices")
+        what = "grad_values"
+        values = read_any(grad_values, what) if self._strict else read_array(grad_values, self.dtype, what)
+        shape = None if grad_shape is None else _integers(grad_shape, "grad_shape", self._strict)
+        gradient = SparseGradient(_integers(grad_indices, "grad_indices", self._strict), values, shape)
+        return self._kernel.apply(gradient, self._read_step(local_step, "local_step"))
+
+    def apply_indexed_slices_grad(self, grad: IndexedSlices, local_step: Any = 0, name: str | None = None) -> Receipt:
+        """`apply_grad` of the parts of IndexedSlices; anything without them is an AttributeError."""
+        return self.apply_grad(grad.indices, grad.values, grad.dense_shape, local_step)
+
+    def take_indexed_slices_grad(
+        self, num_required: int, name: str | None = None, *, timeout: float | None = None
+    ) -> IndexedSlices:
+        """`take_grad` as IndexedSlices. Where the accumulator has no first size their dense_shape is None; with
+        `strict` it begins with -1, as in TensorFlow."""
+        taken = self.take_grad(num_required, name, timeout=timeout)
+        shape = tuple(taken.shape.tolist())
+        return IndexedSlices(taken.values, taken.indices, shape if self._strict or min(shape) >= 0 else None)
+
+
+def _integers(x: Any, what: str, strict: bool) -> Any:
+    """int64; TensorFlow cuts off what is behind the point."""
+    array = np.asarray(read_any(x, what))
+    if array.size and array.dtype.kind not in ("biuf" if strict else "iu"):
+        raise DTypeError(f"{what} must be integers, got {array.dtype}")
+    with np.errstate(invalid="ignore"):
+        return array.astype(np.int64)

@@ -1,0 +1,292 @@
+"""Gradients of a loss callable with respect to variables, and the tape that notes which ones it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from .._base.arrays import (
+    Array,
+    as_array,
+    is_complex,
+    is_double,
+    is_inexact,
+    is_jax,
+    is_traced,
+    namespace,
+    precision,
+    take_rows,
+)
+from .._base.derivatives import differentiator
+from .._base.gradients import Gradient
+from .._base.options import is_strict
+from .._base.slices import IndexedSlices
+from ..errors import DTypeError, InvalidArgumentError, NotAVariableError
+from .variable import Variable, _tape, current_collection, register
+
+Loss: TypeAlias = Callable[[], Any]
+GradsAndVars: TypeAlias = list[tuple[Gradient | None, Variable]]
+
+
+class Tape:
+    """Stands traced values in for variables while a loss runs, and notes which ones it read and how.
+
+    It lives in a context variable, so each thread differentiates by itself.
+    """
+
+    def __init__(self, variables: Sequence[Variable], values: Sequence[Array]) -> None:
+        self.values = {id(v): x for v, x in zip(variables, values, strict=True)}
+        self.read_whole: set[int] = set()
+        self.read_rows: set[int] = set()
+        self.sites = 0
+        self.dense_rows: set[int] = set()  # gathers whose derivative had to be dense
+        self.slices: dict[int, list[tuple[int, Array, Array]]] = {}
+
+    def __enter__(self) -> Tape:
+        self._token = _tape.set(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        _tape.reset(self._token)
+
+    def read(self, variable: Variable, value: Array) -> Array:
+        self.read_whole.add(id(variable))
+        return self.values.get(id(variable), value)
+
+    def gather(self, variable: Variable, indices: Array) -> Array:
+        """Rows of a variable whose derivative is kept as slices; inside `jit` or `scan` it becomes dense."""
+        self.read_rows.add(id(variable))
+        site, self.sites = self.sites, self.sites + 1
+
+        def keep(indices: Array | None, rows: Array | None) -> None:
+            if indices is None or rows is None:
+                self.dense_rows.add(id(variable))
+            else:
+                self.slices.setdefault(id(variable), []).append((site, indices, rows))
+
+        return differentiator().take(self.values[id(variable)], indices, keep)
+
+
+def gather(params: Any, indices: Any) -> Array:
+    """Rows `params[indices]`; the gradient with respect to a variable is IndexedSlices, duplicates kept.
+
+        result[k, ...] = params[indices[k], ...]
+
+    Args:
+        params: Variable or array of rank >= 1.
+        indices: integers of any shape, in [0, rows).
+
+    Raises:
+        DTypeError: indices are not integers. InvalidArgumentError: an index outside the rows.
+
+    Differs from TensorFlow: where the indices are computed inside `jax.jit` or `lax.scan` the gradient is dense.
+    Source: `tf.gather`, TensorFlow 2.21 (2026).
+
+    >>> e = Variable([[1.0, 2.0], [3.0, 4.0]], name="e")
+    >>> (g,) = gradients(lambda: gather(e, [1, 1]).sum(), [e])
+    >>> g.indices.tolist(), g.values.tolist()
+    ([1, 1], [[1.0, 1.0], [1.0, 1.0]])
+    """
+    ids = as_array(indices, "indices")
+    shape = params.shape if isinstance(params, Variable) else as_array(params, "params").shape
+    IndexedSlices(np.empty((ids.size, 0)), ids.reshape(-1)).check_rows(shape[0], "gather")
+    tape = _tape.get()
+    if tape is not None and isinstance(params, Variable) and id(params) in tape.values:
+        rows: Array = tape.gather(params, ids)
+        return rows
+    table = as_array(params)
+    return take_rows(table, namespace(table).asarray(ids))
+
+
+def gradients(
+    ys: Loss | Sequence[Loss],
+    xs: Variable | Sequence[Variable],
+    grad_ys: Any = None,
+    name: str = "gradients",
+    colocate_gradients_with_ops: bool = False,
+    gate_gradients: bool = False,
+    aggregation_method: int | None = None,
+    stop_gradients: Any = None,
+    unconnected_gradients: str = "none",
+    *,
+    strict: Literal["tf"] | None = None,
+) -> list[Gradient | None]:
+    """Derivatives of the sum of ys with respect to each x.
+
+        result_i = sum_k  grad_ys_k . d ys_k / d x_i
+
+    With complex numbers TensorFlow's conjugate of that, the direction of steepest ascent, where JAX's is none.
+
+    Args:
+        ys: function without arguments that computes with jax.numpy on variables, or a list of such. Where JAX is not
+            installed autograd differentiates (`gradlab-notebooks[light]`): compute with operators and autograd.numpy.
+        xs: variable or list of variables.
+        grad_ys: upstream gradient for each y, of y's shape; 1 by default, so a vector is summed. A complex y needs it.
+        stop_gradients: variables to take as constants beyond their own derivative. Variables do not depend on one
+            another, so nothing changes; inside a loss use `jax.lax.stop_gradient`.
+        unconnected_gradients: "none" gives None for an x that no y depends on, "zero" gives zeros.
+        name, colocate_gradients_with_ops, gate_gradients, aggregation_method: accepted and without effect, because
+            values are computed at once and in one place. An unknown aggregation_method is refused.
+        strict: "tf" refuses to work outside a `Graph` (RuntimeError), as TensorFlow does.
+
+    Returns: a list parallel to xs: arrays (NumPy for NumPy variables), IndexedSlices for rows read by `gather`, None.
+
+    Raises:
+        TypeError: a y is not callable, not floating point or complex, or complex without its grad_ys; an x is not a
+        variable; a loss uses numpy on a variable.
+        ValueError: grad_ys does not fit, or is of another dtype (a TypeError as well).
+
+    Threads may call it on the same variables at once. Source: `tf.gradients`, TensorFlow 2.21 (2026).
+
+    >>> v, w = Variable([1.0, -2.0], name="v"), Variable(1.0, name="w")
+    >>> gradients(lambda: (v * v).sum(), [v, w])
+    [array([ 2., -4.], dtype=float32), None]
+    """
+    if unconnected_gradients not in ("none", "zero"):
+        raise ValueError(f'unconnected_gradients must be "none" or "zero", got {unconnected_gradients!r}')
+    if is_strict(strict) and not current_collection().graph:
+        raise RuntimeError('gradients works inside a Graph only with strict="tf"; leave strict out')
+    check_aggregation(aggregation_method, strict=True)
+    losses, variables = listed(ys), check_variables(listed(xs), "xs")
+    check_variables(listed(stop_gradients or []), "stop_gradients")
+    upstream = [None] * len(losses) if grad_ys is None else listed(grad_ys)
+    if len(upstream) != len(losses):
+        raise ValueError(f"grad_ys must have one entry for each y: {len(losses)} ys, {len(upstream)} grad_ys")
+    found = differentiate(losses, variables, upstream)[0]
+    if unconnected_gradients == "zero":
+        return [_zeros(v) if g is None else g for v, g in zip(variables, found, strict=True)]
+    return found
+
+
+def check_aggregation(method: int | None, strict: bool) -> None:
+    """ValueError for an unknown `tf.AggregationMethod`, which eager TensorFlow ignores."""
+    if strict and method not in (None, 0, 1, 2):
+        raise ValueError(f"aggregation_method must be None, 0, 1 or 2, got {method!r}")
+
+
+def _zeros(v: Variable) -> Array:
+    return namespace(v._value).zeros(v.shape, v.dtype)
+
+
+def listed(x: Any) -> list[Any]:
+    return list(x) if isinstance(x, list | tuple) else [x]
+
+
+def check_variables(items: Sequence[Any], what: str) -> list[Variable]:
+    for v in items:
+        if not isinstance(v, Variable):
+            kind = "NumPy array" if isinstance(v, np.ndarray | np.generic) else "array"
+            hint = f"; a {kind} is a constant to a loss, make it a gl.Variable" if hasattr(v, "dtype") else ""
+            raise NotAVariableError(f"{what} must be gradlab Variables, got {type(v).__name__}{hint}")
+    return list(items)
+
+
+def touched_variables(loss: Loss, upstream: Any) -> GradsAndVars:
+    """Gradients of a loss for the trainable variables of the current collection that it reads."""
+    candidates = [v for v in current_collection() if v.trainable and is_inexact(v.dtype)]
+    grads, read = differentiate([loss], candidates, [upstream])
+    return [(g, v) for g, v in zip(grads, candidates, strict=True) if id(v) in read]
+
+
+def differentiate(
+    losses: Sequence[Loss],
+    variables: Sequence[Variable],
+    upstream: Sequence[Any],
+    at: dict[Variable, Array] | None = None,
+    complex_losses: bool = False,
+) -> tuple[list[Gradient | None], set[int]]:
+    """Gradients for each variable and the ids of the variables read.
+
+    `at` gives other values to compute with. `complex_losses`: whether a loss without upstream gradient may be complex,
+    as for TensorFlow's tape; JAX gives the transposed derivative, TensorFlow the adjoint.
+    """
+    register()
+    fixed = at or {}
+    active = [v for v in dict.fromkeys(variables) if is_inexact(v.dtype)]
+    wide = any(is_double(v.dtype) for v in (*active, *fixed))
+    with precision(np.float64 if wide else np.float32):
+        inputs = [fixed.get(v, v._value) for v in active]
+        others = [v for v in fixed if v not in active]
+        tapes: list[Tape] = []
+
+        def run(values: list[Array]) -> list[Array]:
+            with Tape([*active, *others], [*values, *(fixed[v] for v in others)]) as tape:
+                tapes.append(tape)
+                return [checked_loss(loss) for loss in losses]
+
+        outputs, pullback = differentiator().vjp(run, inputs)
+        cotangents = [checked_upstream(u, y, complex_losses) for u, y in zip(upstream, outputs, strict=True)]
+        dense = pullback(cotangents)
+        read = tapes[0].read_whole | tapes[0].read_rows
+        found = {
+            v: _adjoint(_gradient(tapes[0], v, g, partial(pullback.depends, cotangents, i)))
+            for i, (v, g) in enumerate(zip(active, dense, strict=True))
+        }
+    return [found.get(v) for v in variables], read
+
+
+def checked_loss(loss: Loss) -> Array:
+    if not callable(loss):
+        raise TypeError(f"a loss must be a function without arguments, got {type(loss).__name__}: write lambda: ...")
+    try:
+        y = loss()
+    except Exception as error:
+        differentiator().explain(error)
+        raise
+    if y is None:
+        raise ValueError("the loss returned None; return the value to differentiate")
+    value = as_array(y, "the loss")
+    if not is_inexact(value.dtype):
+        raise DTypeError(f"a loss must be floating point, got {value.dtype}")
+    return value
+
+
+def checked_upstream(u: Any, y: Array, complex_losses: bool) -> Array:
+    if u is None and is_complex(y.dtype) and not complex_losses:
+        raise DTypeError(
+            f"a loss is {y.dtype}: give the gradient upstream of it, of its dtype, or return a real number"
+        )
+    if u is None:
+        return namespace(y).ones_like(y)
+    array = as_array(u, "grad_ys")
+    if tuple(array.shape) != tuple(y.shape):
+        raise InvalidArgumentError(
+            f"an upstream gradient has shape {tuple(array.shape)}, its loss has shape {tuple(y.shape)}"
+        )
+    if hasattr(u, "dtype") and array.dtype != y.dtype:
+        raise DTypeError(f"an upstream gradient is {array.dtype}, its loss is {y.dtype}; cast one of them")
+    return namespace(y).asarray(array, y.dtype).conj()
+
+
+def _gradient(tape: Tape, v: Variable, dense: Array | None, depends: Callable[[], bool]) -> Gradient | None:
+    """One variable's gradient in the form TensorFlow gives it: None, slices of its gathers, or dense."""
+    slices = [s[1:] for s in sorted(tape.slices.get(id(v), []), key=lambda s: s[0])]
+    whole = id(v) in tape.read_whole | tape.dense_rows or (id(v) in tape.read_rows and not slices)
+    if slices:
+        joined = _joined(v, slices)
+        if not whole or dense is None:
+            return joined
+        return _like(v, dense + namespace(dense).asarray(joined.to_dense()))
+    if not whole or dense is None or (not is_traced(dense) and not dense.any() and not depends()):
+        return None
+    return _like(v, dense)
+
+
+def _joined(v: Variable, slices: list[tuple[Array, Array]]) -> IndexedSlices:
+    indices, values = (namespace(*parts).concatenate(parts) for parts in zip(*slices, strict=True))
+    return IndexedSlices(_like(v, values), _like(v, indices), v.shape)
+
+
+def _adjoint(g: Gradient | None) -> Gradient | None:
+    """TensorFlow's derivative from JAX's, which is another one where it is complex."""
+    if isinstance(g, IndexedSlices):
+        return g.with_values(g.values.conj()) if is_complex(g.dtype) else g
+    return g if g is None or not is_complex(g.dtype) else g.conj()
+
+
+def _like(v: Variable, x: Array) -> Array:
+    """NumPy for NumPy variables."""
+    return x if is_jax(v._value) or is_traced(x) else np.asarray(x)

@@ -1,0 +1,69 @@
+"""Numbers given to an optimizer, as TensorFlow reads them: Python's become float32, arrays keep their bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import signature
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from .._base.arrays import as_array, is_python_number
+from .._base.types import Number
+from ..errors import InvalidArgumentError
+from .variable import Variable
+
+Rate: TypeAlias = Number | Variable | Callable[[], Number | Variable]  # what is asked at every step
+
+
+def is_plain(x: Any) -> bool:
+    """True for Python's own numbers, which TensorFlow rounds to float32; a np.float64 keeps its bits."""
+    return is_python_number(x) and not isinstance(x, np.generic)
+
+
+def check_functions(**given: Any) -> None:
+    """Refuse functions that cannot be called without arguments (TypeError): schedules, above all."""
+    for name, x in given.items():
+        if callable(x) and not _needs_nothing(x):
+            what = getattr(x, "__qualname__", type(x).__name__)
+            raise TypeError(
+                f"{name} must be a number, a variable or a function without arguments; {what} needs arguments. For a "
+                "schedule write lambda: schedule(global_step.value), or take an optimizer of gl.keras"
+            )
+
+
+def _needs_nothing(function: Any) -> bool:
+    try:
+        signature(function).bind()
+    except TypeError:
+        return False
+    except ValueError:  # written in C and without a signature: believed
+        pass
+    return True
+
+
+def described(optimizer: Any, name: str, **given: Any) -> str:
+    """The `repr` of an optimizer, numbers as short as float32 can be told.
+
+    >>> described(1, "one", rate=scalar(0.1, "rate"), nesterov=True)
+    "int('one', rate=0.1, nesterov=True)"
+    """
+    told = ", ".join(f"{k}={np.float32(x)!s}" if type(x) is float else f"{k}={x!r}" for k, x in given.items())
+    return f"{type(optimizer).__name__}({name!r}, {told})"
+
+
+def scalar(x: Any, name: str) -> Any:
+    """`x`, or what it returns if it is a function: a Python float of float32's precision, or a scalar array.
+
+    Raises: ValueError for None or a shape that is not (), TypeError for anything that isn't a number.
+
+    >>> scalar(0.1, "rate"), scalar(lambda: 1, "rate"), scalar(np.float64(0.1), "rate").item()
+    (0.10000000149011612, 1.0, 0.1)
+    """
+    x = x() if callable(x) else x
+    if is_plain(x):
+        return float(np.float32(x))
+    x = as_array(x, name)
+    if x.shape != ():
+        raise InvalidArgumentError(f"{name} must be a scalar, got shape {tuple(x.shape)}")
+    return x[()]

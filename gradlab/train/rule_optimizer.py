@@ -1,0 +1,297 @@
+"""`RuleOptimizer`: a rule of `gl.rules` as an optimizer, its slots as variables, its update as the third step."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .. import rules
+from .._base.arrays import Array
+from .._base.gradients import Gradient
+from ..rules import apply, pure
+from ..rules.rule import Shared
+from .autodiff import GradsAndVars, Loss, differentiate
+from .copies import follow, in_copy
+from .gate import GATE_OP
+from .gradient_checks import check_step, checked_pairs
+from .hyperparameters import Rate, check_functions, described, is_plain, scalar
+from .optimizer import Optimizer
+from .slots import SlotStore, shared_of
+from .states import (
+    Commit,
+    Named,
+    array_of,
+    check_class,
+    part,
+    plain_numbers,
+    setting,
+    together,
+    warn_of_changes,
+)
+from .update import Job, commits
+from .variable import GraphKey, Variable, current_collection
+
+
+class RuleOptimizer(Optimizer):
+    """An optimizer that steps by a rule; subclasses bring the rule, and its hyperparameters by field.
+
+    Outside a `gl.Graph` updates happen at once and return None, as in TensorFlow's eager mode. Numbers given as
+    hyperparameters become float32 first, TensorFlow's way, so a float64 variable sees 0.1 as 0.10000000149.
+
+    Args:
+        rule: a rule of `gl.rules`, with the hyperparameters that don't change.
+        learning_rate: a number, a Variable, a schedule or a function without arguments.
+        use_locking: no effect.
+        name: a string, not empty; in a `Graph` a valid scope name.
+        **fields: hyperparameters of the rule that may be functions or Variables, by field.
+
+    Differs from TensorFlow: a call that raises changes nothing, not even the variables ahead of the bad one. Complex
+    variables have gradients but no step, which TensorFlow refuses in a Graph and takes outside. There is no
+    `strict="tf"` as in `gl.keras`, as TensorFlow promises no order for the updates of one `Session.run`.
+    Not in TensorFlow, whose optimizers have no rule of their own.
+
+    >>> import gradlab as gl
+    >>> v, opt = gl.Variable([1.0]), RuleOptimizer(gl.rules.Lion(), 0.5, False, "Lion")
+    >>> opt.apply_gradients([([3.0], v)])
+    >>> v.numpy().tolist()
+    [0.5]
+    """
+
+    _sparse: ClassVar[Callable[..., Any]] = staticmethod(apply.sparse)  # how IndexedSlices meet the rule
+
+    def __init__(self, rule: rules.Rule, learning_rate: Rate, use_locking: bool, name: str, **fields: Any) -> None:
+        super().__init__(name)
+        check_functions(learning_rate=learning_rate, **fields)
+        fixed = {field: x for field, x in fields.items() if is_plain(x)}
+        self._fixed = replace(rule, **{field: scalar(x, field) for field, x in fixed.items()})
+        self._fields = {field: x for field, x in fields.items() if field not in fixed}  # read again at every step
+        self._learning_rate = learning_rate
+        self._store = SlotStore()
+
+    def __repr__(self) -> str:
+        rule = {k: x for k, x in self._fixed.get_config().items() if k not in ("rule", *self._fixed.start())}
+        return described(self, self._name, **{"learning_rate": self._learning_rate, **rule, **self._fields})
+
+    @property
+    def _rule(self) -> rules.Rule:
+        """The rule with its hyperparameters as they are now."""
+        return replace(self._fixed, **{field: _number(x, field) for field, x in self._fields.items()})
+
+    def get_slot(self, var: Variable, name: str) -> Variable | None:
+        """The slot variable, or None where there is none (Keras raises KeyError)."""
+        return self._store.slot(var, name)
+
+    def get_slot_names(self) -> list[str]:
+        """Sorted names of the slots that exist: none before the first step."""
+        return self._store.names()
+
+    def variables(self) -> list[Variable]:
+        """Return the current graph's slot variables and what all weights share (Adam's powers of beta), by name."""
+        return self._store.variables()
+
+    def apply_gradients(self, grads_and_vars: Any, global_step: Variable | None = None, name: str | None = None) -> Any:
+        """Third step: update every variable, then add 1 to global_step.
+
+        Args:
+            grads_and_vars: iterable of (array, IndexedSlices, list or None, variable); None is skipped.
+            global_step: integer variable, or None. name: of the Operation in a Graph; by default the optimizer's.
+
+        Returns: None; in a Graph an Operation to run.
+
+        Raises:
+            ValueError: nothing to apply, a shape or dtype differs from the variable's, an index outside it.
+            In a Graph: `name` isn't a scope name.
+            TypeError: not pairs, not variables, strings. RuntimeError: slices for a variable with a constraint.
+        """
+        pairs = checked_pairs(grads_and_vars)
+        if global_step is not None:
+            check_step(global_step)
+        collection = current_collection()
+        scope = name or self._name
+        collection.check_scope(scope)
+        self._declare_slots([v for _, v in pairs])
+        return collection.finish(lambda: self._update(pairs, global_step), scope)
+
+    def minimize(
+        self,
+        loss: Loss,
+        global_step: Variable | None = None,
+        var_list: Sequence[Variable] | None = None,
+        gate_gradients: int = GATE_OP,
+        aggregation_method: int | None = None,
+        colocate_gradients_with_ops: bool = False,
+        name: str | None = None,
+        grad_loss: Any = None,
+    ) -> Any:
+        """`compute_gradients` and `apply_gradients` in one; in a Graph an Operation that does both at every run.
+
+        >>> v = Variable([1.0, -2.0], name="v")
+        >>> from gradlab.train import GradientDescentOptimizer
+        >>> GradientDescentOptimizer(0.25).minimize(lambda: (v * v).sum())
+        >>> v.numpy().tolist()
+        [0.5, -1.0]
+        """
+
+        def pairs() -> GradsAndVars:
+            return self.compute_gradients(
+                loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss
+            )
+
+        collection = current_collection()
+        if not collection.graph:
+            return self.apply_gradients(pairs(), global_step, name)
+        if global_step is not None:
+            check_step(global_step)
+        scope = name or self._name
+        collection.check_scope(scope)
+        variables = [v for _, v in checked_pairs(pairs())]
+        self._declare_slots(variables)
+
+        def run() -> None:
+            grads = differentiate([loss], variables, [grad_loss])[0]
+            self._update(checked_pairs(zip(grads, variables, strict=True)), global_step)
+
+        return collection.finish(run, scope)
+
+    def init(self, values: Any) -> Any:
+        """State of the pure form for a tree of weights: a step count and the slots of every leaf.
+
+        >>> import jax, jax.numpy as jnp
+        >>> from gradlab.train import MomentumOptimizer
+        >>> opt, w = MomentumOptimizer(0.1, 0.9), {"a": jnp.ones(2)}
+        >>> w, state = jax.jit(opt.update)(opt.init(w), w, {"a": jnp.ones(2)})
+        >>> round(float(w["a"][0]), 2), int(state["step"])
+        (0.9, 1)
+        """
+        return pure.init(self._rule, values)
+
+    def update(self, state: Any, values: Any, grads: Any) -> tuple[Any, Any]:
+        """(new values, new state): the same update as a pure function, for `jit`, `scan`, `vmap` and shards.
+
+        `grads` is a tree like `values` whose leaves are arrays, IndexedSlices or None.
+        """
+        rate = self._rate()
+        return pure.update(self._rule_at(rate), rate, state, values, grads, type(self)._sparse)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """Slots of its own, of the variables copied with it, else of the same; variables it reads likewise."""
+        new = memo[id(self)] = object.__new__(type(self))
+        for name, x in vars(self).items():
+            vars(new)[name] = _copied(x, memo)
+        follow(new, memo)
+        return new
+
+    def _follow(self, old: Variable, new: Variable) -> None:
+        self._store.follow(old, new)
+        for kept in (vars(self), self._fields):
+            kept.update({name: new for name, x in kept.items() if x is old})
+
+    def _stepped(self) -> list[Variable]:
+        return self._store.stepped()
+
+    def _to_save(self, names: Named) -> dict[str, Any]:
+        read = {name: array_of(x) for name, x in self._reads().items() if isinstance(x, Variable)}
+        return {
+            "optimizer": type(self).__name__,
+            "settings": self._settings(),
+            "variables": read,
+            **self._store.state(names),
+        }
+
+    def _loading(self, state: Any, names: Named) -> Commit:
+        check_class(state, self)
+        settings = part(state, "settings")
+        read = part(state, "variables")
+        slots = part(state, "slots")
+        if settings.get("rule") != type(self._fixed).__name__:
+            raise ValueError(f"the state is of the rule {settings.get('rule')}, it does not fit {self!r}")
+        shared = shared_of(state, names, self._fixed)
+        store = self._store.loading(slots, shared, names, self._fixed, self._labels())
+        own = {name: x for name, x in self._reads().items() if isinstance(x, Variable)}
+        values = [setting(own[name], x, f"{name} of {self._name}") for name, x in read.items() if name in own]
+        saved_settings = settings | dict.fromkeys(read, "a Variable")
+        own_settings = self._settings() | dict.fromkeys(own, "a Variable")
+        warn_of_changes(saved_settings, own_settings, self._name)
+        powers = [partial(self._keep_shared, key, x) for key, x in shared.items()]
+        return together([store, *powers, *values])
+
+    def _reads(self) -> dict[str, Any]:
+        """Hyperparameters that are read at every step, and may be Variables."""
+        return {"learning_rate": self._learning_rate, **self._fields}
+
+    def _settings(self) -> dict[str, Any]:
+        """The constructor's arguments, as far as they are numbers."""
+        fixed = {k: x for k, x in self._fixed.get_config().items() if k not in (*self._fixed.start(), *self._fields)}
+        return plain_numbers({**fixed, **self._reads()})
+
+    def _rate(self) -> Any:
+        """The learning rate of one step, a scalar array; a function is called once for all variables."""
+        return _number(self._learning_rate, "learning_rate")
+
+    def _rule_at(self, rate: Array) -> rules.Rule:
+        """The rule of a step at this learning rate."""
+        return self._rule
+
+    def _labels(self) -> Mapping[str, str]:
+        """Slot name -> last part of the name of its variable, in the order in which they are made."""
+        return dict.fromkeys(self._fixed.slots, self._name)
+
+    def _shared(self, key: GraphKey, rule: rules.Rule) -> Shared:
+        """The current values that change from step to step and are common to the variables of a graph."""
+        return self._store.shared(key, rule)
+
+    def _keep_shared(self, key: GraphKey, values: Shared) -> None:
+        self._store.store_shared(key, values)
+
+    def _declare_slots(self, variables: Sequence[Variable]) -> None:
+        """In a Graph slots exist as soon as the update is described; outside, once the first one has worked."""
+        if current_collection().graph:
+            rule = self._rule
+            for key in {v._graph_key for v in variables}:
+                self._keep_shared(key, self._shared(key, rule))
+            for v in variables:
+                if v not in self._store:
+                    self._store.store(v, rule, self._store.values(v, rule), self._labels())
+
+    def _update(self, pairs: Sequence[tuple[Gradient, Variable]], global_step: Variable | None) -> None:
+        """All updates, in order, or none: values are stored when the last one has been computed."""
+        with ExitStack() as stack:
+            for v in sorted({v for _, v in pairs}, key=id):  # one order for all threads, or two could deadlock
+                stack.enter_context(v._lock)
+            rate = self._rate()
+            rule = self._rule_at(rate)
+            if rule.start():
+                stack.enter_context(self._store.lock)
+            shared = {key: self._shared(key, rule) for key in {v._graph_key for _, v in pairs}}
+            store = self._store
+            rules_now = {key: rule.at(x) for key, x in shared.items()}
+            for commit in commits(
+                [Job(rules_now[v._graph_key], v, g, rate, type(self)._sparse) for g, v in pairs],
+                lambda v: store.cells(v, rule),
+                lambda v, slots: store.store(v, rule, slots, self._labels()),
+            ):
+                commit()
+            for key, x in shared.items():
+                self._keep_shared(key, rule.advance(x))
+            if global_step is not None:
+                global_step.assign_add(1)
+
+
+def _copied(x: Any, memo: dict[int, Any]) -> Any:
+    if isinstance(x, Variable):
+        return in_copy(x, memo)
+    if isinstance(x, dict):
+        return {name: _copied(value, memo) for name, value in x.items()}
+    return copy.deepcopy(x, memo)
+
+
+def _number(x: Rate, name: str) -> Any:
+    """A hyperparameter as a scalar array, so that a compiled step takes its next value too."""
+    number = scalar(x, name)
+    return np.float32(number) if type(number) is float else number

@@ -1,0 +1,257 @@
+"""The state of an optimizer between steps: the slots of every variable, and what a graph's variables share."""
+
+from __future__ import annotations
+
+import copy
+import threading
+import weakref
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from .._base.arrays import precision
+from .._base.forks import guard
+from ..errors import InvalidArgumentError
+from ..rules import Rule
+from ..rules.rule import Shared, Slots
+from .buffers import Cell, Fresh
+from .copies import Carried, carried, check_carried, in_copy
+from .states import Commit, Named, array_of, fitting, part
+from .variable import GraphKey, Variable, current_collection
+
+
+class SlotStore:
+    """Slot variables by variable and name; shared scalars, such as Adam's powers, by graph and name.
+
+    All variables outside of a Graph count as those of one. Slots are made when they are first stored, so that an update
+    that fails leaves none behind.
+    """
+
+    def __init__(self) -> None:
+        self._slots: weakref.WeakKeyDictionary[Variable, dict[str, Variable]] = weakref.WeakKeyDictionary()
+        self._shared: weakref.WeakKeyDictionary[GraphKey, dict[str, Variable]] = weakref.WeakKeyDictionary()
+        self._carried: Carried = []  # by a pickle, and not looked for yet
+        self.lock = threading.RLock()
+        guard(self, "lock", "this optimizer")
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> SlotStore:
+        """Slots of its own, of the variables that `copies.in_copy` says."""
+        new = memo[id(self)] = SlotStore()
+        with self.lock:
+            for v, slots in list(self._slots.items()):
+                new._slots[in_copy(v, memo)] = copy.deepcopy(slots, memo)
+            for key, shared in list(self._shared.items()):
+                for now in {in_copy(v, memo)._graph_key for v in self._of(key)} or {key}:
+                    new._adopt(now, shared, copy.deepcopy)
+        return new
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        with self.lock:
+            return _unpickled, (list(self._slots.items()), self._groups())
+
+    def follow(self, old: Variable, new: Variable) -> None:
+        """The slots of one variable are those of another now."""
+        if old in self._slots:
+            self._slots[new] = self._slots.pop(old)
+            before, now = old._graph_key, new._graph_key
+            if before is not now and before in self._shared:
+                self._adopt(now, self._shared[before], copy.deepcopy)
+                if not self._of(before):
+                    del self._shared[before]
+
+    def _of(self, key: GraphKey) -> list[Variable]:
+        """The variables of one graph that have slots."""
+        return [v for v in self._slots if v._graph_key is key]
+
+    def _groups(self) -> list[tuple[list[Variable], dict[str, Variable]]]:
+        """For each graph its variables, and what they share; what is of no variable any more comes last."""
+        groups = [(self._of(key), shared) for key, shared in self._shared.items()]
+        return sorted(groups, key=lambda group: not group[0])
+
+    def _adopt(self, key: GraphKey, shared: Mapping[str, Variable], take: Callable[[Any], Any]) -> None:
+        """The values that variables share, for the current graph."""
+        known = self._shared.get(key)
+        if known is None:
+            self._shared[key] = {name: take(x) for name, x in shared.items()}
+        elif any(known[name]._value != x._value for name, x in shared.items()):
+            raise InvalidArgumentError(
+                f"{', '.join(shared)} of several graphs cannot become those of one: copy the variables of one graph at "
+                "a time, each inside a gl.Graph of its own"
+            )
+
+    def __contains__(self, v: Variable) -> bool:
+        return v in self._slots
+
+    def slot(self, v: Variable, name: str) -> Variable | None:
+        return self._slots.get(v, {}).get(name)
+
+    def names(self) -> list[str]:
+        with self.lock:
+            return sorted({name for slots in self._slots.values() for name in slots})
+
+    def variables(self) -> list[Variable]:
+        """Return those of the current graph."""
+        key = current_collection().graph_key
+        with self.lock:
+            slots = [s for v, slots in self._slots.items() if v._graph_key is key for s in slots.values()]
+            return sorted([*slots, *self._shared.get(key, {}).values()], key=lambda v: v.name)
+
+    def values(self, v: Variable, rule: Rule) -> Slots:
+        """The slots of v as arrays, in the order of the rule."""
+        with self.lock, precision(v.dtype):
+            slots = self._slots.get(v)
+            return rule.init(v._value) if slots is None else tuple(slots[name]._value for name in rule.slots)
+
+    def cells(self, v: Variable, rule: Rule) -> tuple[Cell, ...]:
+        """The slot variables of v in the order of the rule, or what stands in for them until the first step worked."""
+        with self.lock, precision(v.dtype):
+            check_carried(self._carried)
+            self._carried = []
+            slots = self._slots.get(v)
+            return tuple(map(Fresh, rule.init(v._value)) if slots is None else (slots[name] for name in rule.slots))
+
+    def store(self, v: Variable, rule: Rule, values: Slots, labels: Mapping[str, str]) -> None:
+        """Keep these values. `labels`: slot name -> last part of the variable's name, in the order of making them."""
+        with self.lock:
+            if v not in self._slots:
+                self._slots[v] = _made(v, dict(zip(rule.slots, values, strict=True)), labels)
+                return
+            for name, value in zip(rule.slots, values, strict=True):
+                self._slots[v][name].assign(value)
+
+    def shared(self, key: GraphKey, rule: Rule) -> Shared:
+        """The shared scalars of a graph now, or those of the first step."""
+        return {name: v._value for name, v in self._shared.get(key, {}).items()} or rule.start()
+
+    def store_shared(self, key: GraphKey, values: Shared, scope: str = "") -> None:
+        for name, value in values.items():
+            known = self._shared.setdefault(key, {})
+            if name not in known:
+                known[name] = Variable(value, trainable=False, name=f"{scope}{name}")
+            known[name].assign(value)
+
+    def stepped(self) -> list[Variable]:
+        """The variables that have slots."""
+        with self.lock:
+            return list(self._slots)
+
+    def state(self, names: Named) -> dict[str, Any]:
+        """Slots by the names of their variables, and what all share; by graph, where there are several."""
+        with self.lock:
+            keys = keys_of(names, self._slots)
+            slots = {keys[v]: {name: array_of(s) for name, s in slots.items()} for v, slots in self._slots.items()}
+            groups = [
+                {"variables": [keys[v] for v in of], "shared": {name: array_of(v) for name, v in shared.items()}}
+                for of, shared in self._groups()
+            ]
+        if len(groups) > 1:
+            return {"slots": slots, "shared": {}, "graphs": groups}
+        return {"slots": slots, "shared": groups[0]["shared"] if groups else {}}
+
+    def loading(
+        self,
+        slots: Mapping[str, Any],
+        shared: Mapping[GraphKey, Shared],
+        names: Named,
+        rule: Rule,
+        labels: Mapping[str, str],
+    ) -> Commit:
+        """Check the slots of a state; what is returned takes them over, and leaves no others.
+
+        `shared`, which `shared_of` gives, is for the caller to store; what is not in it is gone.
+        """
+        new = {variable_of(key, names): checked_slots(key, values, names, rule) for key, values in slots.items()}
+
+        def commit() -> None:
+            with self.lock:
+                for v in [v for v in self._slots if v not in new]:
+                    del self._slots[v]
+                for v, values in new.items():
+                    self.store(v, rule, values, labels)
+                for key in [key for key in self._shared if key not in shared]:
+                    del self._shared[key]
+
+        return commit
+
+
+def keys_of(names: Named, slots: Mapping[Variable, Any]) -> dict[Variable, str]:
+    """Name by variable, the first where it has several; ValueError where one with slots has none."""
+    keys = {v: name for name, v in reversed(list(names.items()))}
+    if missing := [v.name for v in slots if v not in keys]:
+        raise InvalidArgumentError(
+            f"there are slots of {', '.join(missing)}, which is not among the variables given: a state would lose them"
+        )
+    return keys
+
+
+def variable_of(key: str, names: Named) -> Variable:
+    """The variable that a state knows by this name."""
+    if key not in names:
+        raise InvalidArgumentError(
+            f"the state has slots of {key!r}; the variables given are {', '.join(names) or 'none'}. Give them all, by "
+            "the names they were saved with; nothing was loaded"
+        )
+    return names[key]
+
+
+def checked_slots(key: str, values: Any, names: Named, rule: Rule) -> Slots:
+    """The slots of one variable in the order of the rule, of its shape and dtype."""
+    v = names[key]
+    if not isinstance(values, Mapping) or set(values) != set(rule.slots):
+        found = ", ".join(values) if isinstance(values, Mapping) else type(values).__name__
+        raise InvalidArgumentError(
+            f"the state has for {key} the slots {found or 'none'}, {type(rule).__name__} has "
+            f"{', '.join(rule.slots) or 'none'}; nothing was loaded"
+        )
+    w: Any = v._value
+    likes = {name: w[(slice(None), *(slice(1) for _ in w.shape[1:]))] for name in rule.row_slots}
+    return tuple(fitting(values[name], likes.get(name, w), f"slot {name} of {key}", v.name) for name in rule.slots)
+
+
+def shared_of(state: Mapping[str, Any], names: Named, rule: Rule) -> dict[GraphKey, Shared]:
+    """The shared values of each graph's variables, from a state."""
+    found: dict[GraphKey, Shared] = {}
+    for group in state.get("graphs") or [{"variables": list(state["slots"]), "shared": part(state, "shared")}]:
+        keys = {variable_of(key, names)._graph_key for key in part(group, "variables", list)}
+        shared = _checked_shared(part(group, "shared"), rule)
+        for key in keys or {current_collection().graph_key}:
+            if shared and found.setdefault(key, shared) != shared and keys:
+                raise InvalidArgumentError(
+                    f"the state has {', '.join(shared)} of several graphs, the variables given are of one; nothing was "
+                    "loaded"
+                )
+    return found
+
+
+def _checked_shared(shared: Mapping[str, Any], rule: Rule) -> Shared:
+    start = rule.start()
+    if shared and set(shared) != set(start):
+        raise InvalidArgumentError(
+            f"the state shares {', '.join(shared)} among all variables, {type(rule).__name__} "
+            f"{', '.join(start) or 'nothing'}; nothing was loaded"
+        )
+    return {name: fitting(x, np.asarray(start[name]), name, name) for name, x in shared.items()}
+
+
+def _unpickled(
+    slots: list[tuple[Variable, dict[str, Variable]]], groups: list[tuple[list[Variable], dict[str, Variable]]]
+) -> SlotStore:
+    store = SlotStore()
+    store._slots.update(slots)
+    for of, shared in groups:
+        for key in {v._graph_key for v in of}:
+            store._adopt(key, shared, lambda x: x)
+        if not of:
+            store._shared.setdefault(current_collection().graph_key, shared)
+    store._carried = carried(store._slots)
+    return store
+
+
+def _made(v: Variable, values: Mapping[str, object], labels: Mapping[str, str]) -> dict[str, Variable]:
+    """New slot variables, named "v/Adam", "v/Adam_1", ... in TensorFlow's way."""
+    base, collection = v.name.removesuffix(":0"), current_collection()
+    unique = str if collection.graph else collection.unique_name  # in a Graph every Variable is unique
+    return {
+        slot: Variable(values[slot], trainable=False, name=unique(f"{base}/{label}")) for slot, label in labels.items()
+    }

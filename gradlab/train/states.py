@@ -1,0 +1,215 @@
+"""The state of an object between steps, as plain values: read at one instant, and checked before it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from .._base.arrays import Array, is_jax, namespace, precision
+from ..errors import InvalidArgumentError, NotAVariableError, StateWarning, warn
+from .variable import Variable
+
+Named: TypeAlias = Mapping[str, Variable]
+Commit: TypeAlias = Callable[[], Any]  # stores what has been checked
+Variables: TypeAlias = Named | Sequence[Variable] | Variable | None
+
+
+class Stateful:
+    """An optimizer whose state can be read and restored; subclasses bring `_to_save`, `_loading` and `_stepped`."""
+
+    def state_dict(self, variables: Variables = None) -> dict[str, Any]:
+        """All that changes from step to step, as nested dictionaries of read-only arrays and plain values.
+
+        Args:
+            variables: the variables that it has stepped, a list or a dictionary of them by names of your own; by
+                default all of them, by their names. Their values are not in it: `gl.save` writes both.
+
+        Slots, what all variables share, step counts, and hyperparameters that are Variables are in it. Hyperparameters
+        given as numbers, schedules or functions are those of the constructor; numbers are noted, to be compared.
+
+        Raises ValueError: it has stepped a variable that is not given, or two are of one name.
+        Not in TensorFlow; torch.optim has these two methods.
+
+        >>> import gradlab as gl
+        >>> v, w = gl.Variable([1.0], name="v"), gl.Variable([1.0], name="w")
+        >>> opt, other = gl.train.MomentumOptimizer(0.5, 0.9), gl.train.MomentumOptimizer(0.5, 0.9)
+        >>> opt.apply_gradients([([2.0], v)])
+        >>> opt.state_dict()["slots"]
+        {'v:0': {'momentum': array([2.], dtype=float32)}}
+        >>> other.load_state_dict(opt.state_dict({"a": v}), {"a": w})
+        >>> other.get_slot(w, "momentum").numpy().tolist()
+        [2.0]
+        """
+        names = named(self._stepped() if variables is None else variables)
+        with held(names.values()):
+            return self._to_save(names)
+
+    def load_state_dict(self, state: Mapping[str, Any], variables: Variables = None) -> None:
+        """Restore what `state_dict` gave: everything, or nothing if anything does not fit.
+
+        Args:
+            state: of an optimizer of the same class.
+            variables: the variables that take the place of those of `state_dict`, by the same names; by default those
+                that this optimizer has stepped. A new one has stepped none, so give them.
+
+        A hyperparameter that was another number is a `gl.errors.StateWarning`: the constructor's counts.
+
+        Raises ValueError: another class; a variable or slot is missing, or has another shape or dtype. TypeError: not
+        such a dictionary.
+        """
+        names = named(self._stepped() if variables is None else variables)
+        with held(names.values()):
+            self._loading(state, names)()
+
+    def _stepped(self) -> list[Variable]:
+        """The variables that it has slots of."""
+        raise NotImplementedError
+
+    def _to_save(self, names: Named) -> dict[str, Any]:
+        """The state; the caller holds the variables."""
+        raise NotImplementedError
+
+    def _loading(self, state: Any, names: Named) -> Commit:
+        """Check a state; what is returned takes it over."""
+        raise NotImplementedError
+
+
+def named(variables: Variables | Iterable[Variable]) -> dict[str, Variable]:
+    """Variables by name.
+
+    >>> v = Variable(0.0, name="v")
+    >>> list(named([v])), list(named({"mine": v}))
+    (['v:0'], ['mine'])
+    """
+    if isinstance(variables, Mapping):
+        found, given = dict(variables), list(variables.values())
+    else:
+        given = [variables] if isinstance(variables, Variable) else list(variables or [])
+        found = {v.name: v for v in given if isinstance(v, Variable)}
+    for v in given:
+        if not isinstance(v, Variable):
+            raise NotAVariableError(f"variables must be Variables, or a dictionary of them by name; got {v!r}")
+    if len(found) < len(set(given)):
+        raise ValueError(
+            f"two variables have one name in {[v.name for v in given]}: give a dictionary of them by names of your own"
+        )
+    return found
+
+
+@contextmanager
+def held(variables: Iterable[Variable]) -> Iterator[None]:
+    """While no other thread steps them, or counts a step.
+
+    Optimizers take the lock of the global step while they hold those of the weights, so there is no one order for all
+    of them: a thread that finds one taken releases the others, waits for that one, and tries again.
+    """
+    locks = {id(v): v._lock for v in variables}
+    waited = next(iter(locks), None)
+    while waited is not None:
+        with ExitStack() as stack:
+            stack.enter_context(locks[waited])
+            busy = next((key for key, lock in locks.items() if key != waited and not _taken(lock, stack)), None)
+            if busy is None:
+                yield
+                return
+        waited = busy
+    yield
+
+
+def _taken(lock: Any, stack: ExitStack) -> bool:
+    taken: bool = lock.acquire(blocking=False)
+    if taken:
+        stack.callback(lock.release)
+    return taken
+
+
+def array_of(v: Variable) -> np.ndarray:
+    """The value as a NumPy array that nobody can write to, and no step does: it is held."""
+    value = np.asarray(v._value)
+    value.flags.writeable = False
+    return value
+
+
+def setting(v: Variable, value: Any, what: str) -> Commit:
+    """Check that a saved array fits a variable; what is returned stores it."""
+    new = fitting(value, v._value, what, v.name)
+
+    def commit() -> None:
+        with v._lock:
+            v._value = new
+
+    return commit
+
+
+def fitting(value: Any, like: Array, what: str, name: str) -> Array:
+    """A copy of a saved array, of the library and on the devices of `like`; its dtype and shape must be the same."""
+    if not isinstance(value, np.ndarray | np.generic) and not is_jax(value):
+        raise InvalidArgumentError(f"{what} must be an array, got {type(value).__name__}")
+    x = np.array(value)
+    if (x.dtype, x.shape) != (like.dtype, tuple(like.shape)):
+        raise InvalidArgumentError(
+            f"{what} is {x.dtype} of shape {x.shape}, but {name} is {like.dtype} of shape {tuple(like.shape)}; "
+            "nothing was loaded"
+        )
+    if not is_jax(like):
+        x.flags.writeable = False
+        return x
+    with precision(np.float64 if x.dtype.itemsize >= 8 else x.dtype):  # for integers of 64 bits, too
+        if len(like.sharding.device_set) == 1:
+            return namespace(like).asarray(x)
+        from .._base.jax import jax
+
+        placed: Array = jax.device_put(x, like.sharding)
+        return placed
+
+
+def part(state: Any, name: str, kind: type = dict) -> Any:
+    """One entry of a state dictionary."""
+    if not isinstance(state, Mapping):
+        raise TypeError(f"a state is a dictionary, as state_dict gives it; got {type(state).__name__}")
+    if not isinstance(state.get(name), kind):
+        raise InvalidArgumentError(f"this is not a state of an optimizer: it has no {name!r} that is a {kind.__name__}")
+    return state[name]
+
+
+def check_class(state: Any, owner: Any) -> None:
+    """Refuse the state of another class."""
+    if (found := part(state, "optimizer", str)) != type(owner).__name__:
+        raise InvalidArgumentError(f"this is the state of {found}, it does not fit {owner!r}; nothing was loaded")
+
+
+def warn_of_changes(saved: Mapping[str, Any], now: Mapping[str, Any], owner: str) -> None:
+    """Say which numbers are not those that the state was saved with."""
+    changed = [f"{k} was {saved.get(k)!r}, is {now.get(k)!r}" for k in {**saved, **now} if not _same(saved, now, k)]
+    if changed:
+        warn(f"{owner} goes on with other settings than its state was saved with: {'; '.join(changed)}", StateWarning)
+
+
+def _same(saved: Mapping[str, Any], now: Mapping[str, Any], name: str) -> bool:
+    a, b = saved.get(name), now.get(name)
+    return bool(a == b or (a != a and b != b))  # NaN is the same setting
+
+
+def plain_numbers(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those settings that are numbers or words; NumPy's and JAX's as Python's."""
+    found = {}
+    for name, x in settings.items():
+        if isinstance(x, np.ndarray | np.generic) or is_jax(x):
+            x = np.asarray(x).item() if np.shape(x) == () else None
+        if isinstance(x, bool | int | float | str):
+            found[name] = x
+    return found
+
+
+def together(commits: Iterable[Commit]) -> Commit:
+    """All of them as one."""
+    ready = list(commits)
+
+    def commit() -> None:
+        for c in ready:
+            c()
+
+    return commit

@@ -1,0 +1,377 @@
+"""`gl.save` and `gl.load`: all that a run needs to go on as if it had not stopped, in one file, without pickle.
+
+A file is an .npz that `np.load` reads too. Its head is a tree: dictionaries, lists, plain values, and the names of the
+arrays that stand in their places.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+
+from .._base.archive import MAX_BYTES, Archive, ArchiveWriter
+from .._base.arrays import is_jax
+from .._base.checked_files import checked
+from .._base.suggest import did_you_mean
+from ..errors import InvalidArgumentError
+from .states import Commit, array_of, held, setting
+from .variable import Variable
+
+_KIND, _VERSION = "training state", 1
+_PLAIN = (bool, int, float, str, type(None))
+Arrays = dict[str, np.ndarray]
+Where = tuple[str, ...]  # keys and positions, from the name under which a thing is saved
+
+
+def save(path: str | os.PathLike[str], /, **things: Any) -> None:
+    """Save what a run needs to go on as if it had not stopped.
+
+    Args:
+        path: of the file, an .npz; it is there whole or not at all, and an older one stays until the new one is done.
+        things: by names of your own: Variables, optimizers (slots, step counts, hyperparameters that are Variables),
+            recorders, and lists, tuples and dictionaries of these; arrays and plain values; schedules and rules, which
+            are only compared when they are loaded; and whatever else has `state_dict` and `load_state_dict`.
+
+    An optimizer knows its slots by the places of their variables, so save both in one file. The global step is a
+    Variable like others. All is read at one instant between steps, though other threads go on.
+
+    Raises: TypeError for what cannot be saved. ValueError: an optimizer has stepped a variable that is not saved.
+    OSError: the file cannot be written. Not in TensorFlow, where `tf.train.Checkpoint` does this. For tables of TPU
+    embeddings alone, on a mesh, there is `gl.tpu.save`.
+
+    >>> import gradlab as gl, os, tempfile
+    >>> def fresh():
+    ...     return [gl.Variable([1.0, 2.0]), gl.Variable(0.5)], gl.train.AdamOptimizer(0.1)
+    >>> def train(weights, opt, steps):
+    ...     for _ in range(steps):
+    ...         opt.minimize(lambda: sum((v * v).sum() for v in weights))
+    >>> weights, opt = fresh()
+    >>> train(weights, opt, 3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "run.npz")
+    ...     gl.save(path, weights=weights, opt=opt, epoch=3)
+    ...     train(weights, opt, 2)
+    ...     later, its_opt = fresh()  # in another process, say
+    ...     gl.load(path, weights=later, opt=its_opt)
+    {'epoch': 3}
+    >>> train(later, its_opt, 2)
+    >>> [bool((v.value == w.value).all()) for v, w in zip(weights, later)]
+    [True, True]
+    """
+    if not things:
+        raise TypeError("nothing to save: give variables, optimizers and values by names, gl.save(path, weights=[w])")
+    found = _variables(things)
+    arrays: Arrays = {}
+    with held(found.values()):
+        tree = {name: _node(x, (name,), found, arrays) for name, x in things.items()}
+    with ArchiveWriter(path, _KIND, _VERSION, {"things": _pairs(tree)}) as file:
+        for name, x in arrays.items():
+            file.array(name, x)
+
+
+def load(path: str | os.PathLike[str], /, *, max_bytes: int | None = MAX_BYTES, **things: Any) -> dict[str, Any]:
+    """Restore what `gl.save` wrote into the objects given; or, given none, return all of it as arrays and values.
+
+    Args:
+        path: of the file. max_bytes: what its arrays may take in memory; None for any size.
+        things: by the names they were saved under, objects made as those were: the same structure, shapes and dtypes.
+            Optimizers may be new. Arrays go to the library and the devices of the Variable they are for.
+
+    Returns: by name what was saved of plain values and arrays, for which no object is given. Arrays are NumPy's.
+
+    Nothing changes unless everything fits. Raises DataLossError: the file is damaged, or another one. ValueError:
+    something saved is missing here or the reverse, or differs in structure, shape or dtype. TypeError: nothing can be
+    restored into it. Numbers given to a constructor may differ: that is a `gl.errors.StateWarning`, and the new count.
+    Not in TensorFlow, whose `tf.train.Checkpoint.restore` also takes a part, or waits for variables to come.
+
+    >>> import gradlab as gl, os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "run.npz")
+    ...     gl.save(path, weights={"w": gl.Variable([1.0, 2.0])}, rate=0.5)
+    ...     gl.load(path)
+    {'weights': {'w': array([1., 2.], dtype=float32)}, 'rate': 0.5}
+    """
+    with Archive(path, _KIND, (_VERSION,), max_bytes=max_bytes) as file, checked(path, _KIND):
+        arrays = file.arrays()
+        tree = {name: _checked_node(node, arrays) for name, node in file.head["things"]}
+    if not things:
+        return {name: _value(node, arrays) for name, node in tree.items()}
+    _check_names(things, tree)
+    found = _variables(things)
+    _check_order(found, tree)
+    with held(found.values()):
+        loader = _Loader(found, arrays)
+        for name, x in things.items():
+            loader.match(x, tree[name], (name,))
+        loader.finish()
+    return {name: _value(node, arrays) for name, node in tree.items() if name not in things}
+
+
+def _variables(things: Mapping[str, Any]) -> dict[str, Variable]:
+    """All Variables by where they are."""
+    return {_name(where): x for where, x in _walked(things, ()) if isinstance(x, Variable)}
+
+
+def _walked(x: Any, where: Where) -> Iterator[tuple[Where, Any]]:
+    if isinstance(x, Mapping):
+        for key, value in x.items():
+            yield from _walked(value, (*where, str(key)))
+    elif isinstance(x, list | tuple):
+        for k, value in enumerate(x):
+            yield from _walked(value, (*where, str(k)))
+    else:
+        yield where, x
+
+
+def _name(where: Where) -> str:
+    """A name for an array, and no other place has it."""
+    return "/".join(quote(part, safe=" :[]()") for part in where)
+
+
+def _pairs(nodes: Mapping[str, Any]) -> list[list[Any]]:
+    """JSON forgets the order of a dictionary."""
+    return [[name, node] for name, node in nodes.items()]
+
+
+def _node(x: Any, where: Where, found: Mapping[str, Variable], arrays: Arrays) -> dict[str, Any]:
+    """The kind of a thing in the head of a file: one key, beside its class or name."""
+
+    def inner(x: Any, *more: str) -> dict[str, Any]:
+        return _node(x, (*where, *more), found, arrays)
+
+    if isinstance(x, Variable):
+        return {"variable": _put(array_of(x), where, arrays), "name": x.name}
+    if isinstance(x, Mapping):
+        if odd := [key for key in x if not isinstance(key, str)]:
+            raise TypeError(f"keys of a dictionary that is saved must be words; {_told(where)} has {odd[0]!r}")
+        return {"dict": _pairs({key: inner(value, key) for key, value in x.items()})}
+    if isinstance(x, list | tuple):
+        return {type(x).__name__ if type(x) is list else "tuple": [inner(value, str(k)) for k, value in enumerate(x)]}
+    if isinstance(x, np.ndarray | np.generic) or is_jax(x):
+        return {"array": _put(_plain_array(x, where), where, arrays)}
+    if isinstance(x, _PLAIN):
+        return {"value": x}
+    return _object_node(x, where, found, inner)
+
+
+def _object_node(
+    x: Any, where: Where, found: Mapping[str, Variable], inner: Callable[[Any], dict[str, Any]]
+) -> dict[str, Any]:
+    kind = type(x).__name__
+    if isinstance(x, type):
+        raise TypeError(f"{_told(where)} is the class {x.__name__}; save an object of it")
+    if hasattr(x, "_loading"):
+        try:
+            return {"state": inner(x._to_save(found)), "class": kind}
+        except ValueError as error:
+            raise InvalidArgumentError(f"{_told(where)}: {error}; nothing was saved") from error
+    if hasattr(x, "state_dict") and hasattr(x, "load_state_dict"):
+        return {"state": inner(x.state_dict()), "class": kind}
+    if hasattr(x, "get_config"):
+        return {"config": inner(x.get_config()), "class": kind}
+    raise TypeError(
+        f"{_told(where)} is a {kind}, which gl.save does not know. It saves Variables, optimizers, recorders, "
+        "schedules, arrays, numbers, words, None, lists, tuples and dictionaries, and what has state_dict and "
+        "load_state_dict"
+    )
+
+
+def _put(x: np.ndarray, where: Where, arrays: Arrays) -> str:
+    name = _name(where)
+    arrays[name] = x
+    return name
+
+
+def _plain_array(x: Any, where: Where) -> np.ndarray:
+    try:
+        return np.array(x)  # it may be written to while the file is
+    except TypeError as error:  # JAX's typed keys
+        raise TypeError(f"{_told(where)} is no array of numbers: {error}") from error
+
+
+def _told(where: Where) -> str:
+    """A place as Python writes it.
+
+    >>> _told(("weights", "0", "a"))
+    "weights[0]['a']"
+    """
+    return where[0] + "".join(f"[{k}]" if k.isdigit() else f"[{k!r}]" for k in where[1:])
+
+
+_CHILDREN = {"dict": lambda node: [value for _, value in node], "list": list, "tuple": list}
+
+
+def _checked_node(node: Any, arrays: Arrays) -> Any:
+    """The node itself, if it is one of ours; whatever is wrong raises something."""
+    kind = _kind(node)
+    if kind in ("variable", "array"):
+        arrays[node[kind]]
+    elif kind in _CHILDREN:
+        for child in _CHILDREN[kind](node[kind]):
+            _checked_node(child, arrays)
+    elif kind != "value":
+        _checked_node(node[kind], arrays)
+    return node
+
+
+def _kind(node: Mapping[str, Any]) -> str:
+    (kind,) = node.keys() & {"variable", "array", "value", "state", "config", *_CHILDREN}
+    return kind
+
+
+def _value(node: Any, arrays: Arrays) -> Any:
+    """The value of a node, as arrays and plain values."""
+    kind = _kind(node)
+    inside = node[kind]
+    if kind in ("variable", "array"):
+        return arrays[inside]
+    if kind == "dict":
+        return {key: _value(child, arrays) for key, child in inside}
+    if kind in ("list", "tuple"):
+        return (list if kind == "list" else tuple)(_value(child, arrays) for child in inside)
+    return inside if kind == "value" else _value(inside, arrays)
+
+
+def _needs_object(node: Any) -> bool:
+    kind = _kind(node)
+    if kind in _CHILDREN:
+        return any(map(_needs_object, _CHILDREN[kind](node[kind])))
+    return kind in ("variable", "state", "config")
+
+
+def _check_names(things: Mapping[str, Any], tree: Mapping[str, Any]) -> None:
+    for name in things:
+        if name not in tree:
+            raise InvalidArgumentError(f"the file holds nothing called {name!r}; {did_you_mean(name, list(tree))}")
+    if forgotten := [name for name, node in tree.items() if name not in things and _needs_object(node)]:
+        raise InvalidArgumentError(
+            f"the file holds {', '.join(forgotten)} too: give an object for each, {forgotten[0]}=..., or none at "
+            "all to get arrays; nothing was loaded"
+        )
+
+
+def _check_order(found: Mapping[str, Variable], tree: Mapping[str, Any]) -> None:
+    """Two weights of one shape that have changed places would pass all other checks."""
+    saved = dict(_saved_names(list(tree.items()), ()))
+    before = {place: saved[place] for place in found if place in saved}
+    now = {place: found[place].name for place in before}
+    if Counter(before.values()) == Counter(now.values()) and len(set(now.values())) == len(now) and before != now:
+        place = next(p for p in before if before[p] != now[p])
+        raise InvalidArgumentError(
+            f"the variables are in another order: {place} was {before[place]}, is {now[place]}; nothing was loaded"
+        )
+
+
+def _saved_names(pairs: list[Any], where: Where) -> Iterator[tuple[str, str]]:
+    for key, node in pairs:
+        kind, place = _kind(node), (*where, str(key))
+        if kind == "variable":
+            yield _name(place), node["name"]
+        elif kind == "dict":
+            yield from _saved_names(node[kind], place)
+        elif kind in _CHILDREN:
+            yield from _saved_names(list(enumerate(node[kind])), place)
+
+
+class _Loader:
+    """Matches objects with what was saved; `finish` restores them when all fit."""
+
+    def __init__(self, found: Mapping[str, Variable], arrays: Arrays) -> None:
+        self._found, self._arrays = found, arrays
+        self._values: dict[Variable, np.ndarray] = {}
+        self._commits: list[Commit] = []
+        self._later: list[Commit] = []  # whose owners look at variables
+        self._others: list[tuple[Any, Any]] = []  # objects that check for themselves, when they are loaded
+
+    def match(self, x: Any, node: Any, where: Where) -> None:
+        """Check that a thing is what was saved here, and remember what is to be done."""
+        kind = _kind(node)
+        inside = node[kind]
+        if isinstance(x, Variable):
+            self._expect(kind == "variable", x, node, where)
+            self._set(x, self._arrays[inside], where)
+        elif isinstance(x, Mapping):
+            self._expect(kind == "dict" and set(x) == {key for key, _ in inside}, x, node, where)
+            for key, child in inside:
+                self.match(x[key], child, (*where, key))
+        elif isinstance(x, list | tuple):
+            self._expect(kind in ("list", "tuple") and len(x) == len(inside), x, node, where)
+            for k, child in enumerate(inside):
+                self.match(x[k], child, (*where, str(k)))
+        else:
+            self._match_object(x, node, where)
+
+    def finish(self) -> None:
+        """Others first, which may still refuse; what is left cannot."""
+        done: list[tuple[Any, Any]] = []
+        try:
+            for x, state in self._others:
+                done.append((x, x.state_dict()))
+                x.load_state_dict(state)
+        except BaseException:
+            for x, before in reversed(done):
+                x.load_state_dict(before)
+            raise
+        for commit in (*self._commits, *self._later):
+            commit()
+
+    def _set(self, v: Variable, value: np.ndarray, where: Where) -> None:
+        if v in self._values and self._values[v].tobytes() != value.tobytes():
+            raise InvalidArgumentError(f"{_told(where)} is {v.name} for the second time; it was another variable")
+        self._values[v] = value
+        self._commits.append(setting(v, value, _told(where)))
+
+    def _match_object(self, x: Any, node: Any, where: Where) -> None:
+        kind = _kind(node)
+        if isinstance(x, (*_PLAIN, np.ndarray, np.generic)) or is_jax(x):
+            raise TypeError(
+                f"{_told(where)} is a {type(x).__name__}, into which nothing can be restored. Leave {where[0]} out and "
+                "take it from what gl.load returns"
+            )
+        self._expect(kind in ("state", "config") and node["class"] == type(x).__name__, x, node, where)
+        value = _value(node, self._arrays)
+        if hasattr(x, "_loading"):
+            try:
+                self._later.append(x._loading(value, self._found))
+            except ValueError as error:
+                raise InvalidArgumentError(f"{_told(where)}: {error}") from error
+        elif kind == "state":
+            self._others.append((x, value))
+        elif not _equal(value, _value(*_as_node(x.get_config()))):
+            raise InvalidArgumentError(f"{_told(where)} was saved with the config {value}, it has {x.get_config()}")
+
+    @staticmethod
+    def _expect(fits: bool, x: Any, node: Any, where: Where) -> None:
+        if not fits:
+            kind = _kind(node)
+            saved = node["class"] if kind in ("state", "config") else _size(node) if kind in _CHILDREN else f"a {kind}"
+            given = f"a {type(x).__name__}" + (f" of {_size_of(x)}" if isinstance(x, Mapping | list | tuple) else "")
+            raise InvalidArgumentError(f"{_told(where)} was saved as {saved}, it is {given}; nothing was loaded")
+
+
+def _size(node: Any) -> str:
+    kind = _kind(node)
+    of = ", ".join(key for key, _ in node[kind]) if kind == "dict" else str(len(node[kind]))
+    return f"a {kind} of {of}"
+
+
+def _size_of(x: Any) -> str:
+    return ", ".join(map(str, x)) if isinstance(x, Mapping) else str(len(x))
+
+
+def _as_node(x: Any) -> tuple[Any, Arrays]:
+    arrays: Arrays = {}
+    return _node(x, ("config",), {}, arrays), arrays
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_equal(a[key], b[key]) for key in a)
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        return len(a) == len(b) and all(map(_equal, a, b))
+    return bool(np.array_equal(a, b))

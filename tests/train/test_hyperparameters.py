@@ -1,0 +1,92 @@
+"""What may be given as a hyperparameter, and what becomes of it."""
+
+from functools import partial
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import gradlab as gl
+from gradlab.train.hyperparameters import check_functions, is_plain, scalar
+
+F = np.float32
+
+
+@pytest.mark.parametrize(
+    ("given", "value", "dtype"),
+    [
+        (0.1, float(F(0.1)), float),
+        (2, 2.0, float),
+        (True, 1.0, float),
+        (np.float64(0.1), 0.1, np.float64),
+        (np.array(0.1), 0.1, np.float64),
+        (F(0.1), F(0.1), F),
+        (np.int64(3), 3, np.int64),
+        (lambda: 0.1, float(F(0.1)), float),
+        (lambda: np.float64(0.1), 0.1, np.float64),
+    ],
+)
+def test_python_numbers_are_rounded_and_arrays_are_not(given: Any, value: float, dtype: type) -> None:
+    got = scalar(given, "x")
+    assert (got, type(got)) == (value, dtype)
+
+
+def test_variables_and_jax_arrays_are_read() -> None:
+    assert scalar(gl.Variable(0.5), "x") == 0.5
+    assert scalar(jnp.float32(0.5), "x").dtype == F
+    assert not any(map(is_plain, (gl.Variable(0.5), F(1), np.float64(1), lambda: 1, None, "1")))
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        (None, ValueError, "beta is None"),
+        ("0.1", TypeError, "beta must be numbers, got '0.1'"),
+        ([0.1, 0.2], ValueError, r"beta must be a scalar, got shape \(2,\)"),
+        (lambda: np.ones(3), ValueError, r"beta must be a scalar, got shape \(3,\)"),
+    ],
+)
+def test_what_is_no_scalar_is_refused_by_name(given: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        scalar(given, "beta")
+
+
+class Rate:
+    def __call__(self, step: int) -> float:
+        return 0.1
+
+
+@pytest.mark.parametrize(
+    ("given", "what"),
+    [
+        (gl.schedules.ExponentialDecay(0.1, 10, 0.5), "ExponentialDecay"),
+        (lambda step: 0.1, "<lambda>"),
+        (Rate(), "Rate"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("learning_rate", gl.train.AdagradOptimizer),
+        ("momentum", lambda x: gl.train.MomentumOptimizer(0.1, x)),
+    ],
+)
+def test_a_function_that_needs_arguments_is_refused_at_construction(
+    name: str, make: Any, given: Any, what: str
+) -> None:
+    with pytest.raises(TypeError, match=rf"{name} must be .*{what} needs arguments.*lambda: schedule\(global_step.val"):
+        make(given)
+
+
+def test_a_schedule_of_the_global_step_is_a_function_without_arguments() -> None:
+    schedule, step, v = gl.schedules.ExponentialDecay(1.0, 1, 0.5), gl.get_or_create_global_step(), gl.Variable([0.0])
+    opt = gl.train.GradientDescentOptimizer(lambda: schedule(step.value))
+    for _ in range(2):
+        opt.apply_gradients([([1.0], v)], step)
+    assert v.numpy().tolist() == [-1.5]
+
+
+@pytest.mark.parametrize("function", [partial(float, "0.1"), iter([0.1]).__next__, lambda rate=0.1: rate, dict])
+def test_functions_that_need_nothing_are_taken(function: Any) -> None:
+    check_functions(rate=function, other=0.1, none=None)
