@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from . import errors as errors
     from . import exercises as exercises
     from . import keras as keras
-    from . import labs as figures
     from . import labs as labs
     from . import live as live
     from . import models as models
@@ -38,14 +37,8 @@ if TYPE_CHECKING:
     from .clip import clip_report as clip_report
     from .clip import global_norm as global_norm
     from .clip import per_example_clip as per_example_clip
-    from .models import char_rnn as char_rnn
-    from .models import datasets as datasets
-    from .models import reader_run as reader_run
     from .record import Recorder as Recorder
-    from .record.attach import torch as torch
     from .report import Report as Report
-    from .rules import apply as apply
-    from .rules import in_place as in_place
     from .train.accumulators import ConditionalAccumulator as ConditionalAccumulator
     from .train.accumulators import SparseConditionalAccumulator as SparseConditionalAccumulator
     from .train.autodiff import gather as gather
@@ -62,38 +55,31 @@ if TYPE_CHECKING:
 
 # Where each public name lives. The block above says the same to type checkers; a test holds the two together.
 _HOMES = {
-    "_asynchrony.accumulators": "ConditionalAccumulator SparseConditionalAccumulator",
     "_base.slices": "IndexedSlices",
-    "_variables.autodiff": "gather gradients",
-    "_variables.graph": "Graph Operation",
-    "_variables.training_state": "load save",
-    "_variables.variable": "Variable get_global_step get_or_create_global_step trainable_variables variable_collection",
     "clip": "ClipReport adaptive_grad_clip clip_by_average_norm clip_by_block_rms clip_by_global_norm clip_by_norm "
     "clip_by_value clip_report global_norm per_example_clip",
     "record": "Recorder",
     "report": "Report",
+    "train.accumulators": "ConditionalAccumulator SparseConditionalAccumulator",
+    "train.autodiff": "gather gradients",
+    "train.graph": "Graph Operation",
+    "train.training_state": "load save",
+    "train.variable": "Variable get_global_step get_or_create_global_step trainable_variables variable_collection",
 }
 _MODULES = (
-    "apply",
-    "char_rnn",
     "clip",
-    "datasets",
     "errors",
     "exercises",
-    "figures",
-    "in_place",
     "keras",
     "labs",
     "live",
     "models",
     "optax",
     "raw_ops",
-    "reader_run",
     "record",
     "report",
     "rules",
     "schedules",
-    "torch",
     "tpu",
     "train",
     "workers",

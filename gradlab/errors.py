@@ -167,5 +167,5 @@ def warn(message: str, category: type[GradlabWarning]) -> None:
     warnings.warn(message, category, stacklevel=depth)
 
 
-for _name in __all__:  # where their users find them, in a traceback too
-    globals()[_name].__module__ = "gradlab.errors"
+def __dir__() -> list[str]:
+    return __all__

@@ -44,11 +44,23 @@ import gradlab as gl
 from tests import parts, programs
 from tests.browser import server
 from tests.conformance import summary
-from tests.scheduling import ByFile, longest_first
 
 sys.dont_write_bytecode = False
 
 MOST_WORKERS = 4  # each holds a JAX and a matplotlib of its own
+
+# One worker runs all tests with one of these markers: a framework takes two to ten seconds to import, and JupyterLab
+# with its browser fifteen to start. All other tests stay together by file, for their fixtures.
+TOGETHER = {
+    "browser": "browser", "tensorflow": "tensorflow", "originals": "tensorflow", "torch": "torch", "trainers": "torch",
+}  # fmt: skip
+# About how many seconds a test with a marker takes; any other test takes OTHERWISE. The longest groups come first, so
+# that all workers end at about the same time.
+SECONDS = {
+    "binder": 8.0, "long": 20.0, "ray": 10.0, "trackers": 10.0, "originals": 10.0, "trainers": 5.0, "packaging": 5.0,
+    "torch": 1.0, "browser": 4.0, "site": 2.0, "exhaustive": 0.5, "tensorflow": 1.0,
+}  # fmt: skip
+OTHERWISE = 0.05
 
 # The same examples in every CI run, others in every run elsewhere; a failure prints what repeats it. No database: it
 # would put a folder beside the project's own. Nothing is timed, the drawing of examples included.
@@ -92,10 +104,6 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return 0 if config.option.file_or_dir else min(os.cpu_count() or 1, MOST_WORKERS)
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile | None:
-    return ByFile(config, log) if config.option.dist == "loadfile" else None
-
-
 def pytest_report_header(config: pytest.Config) -> list[str]:
     return parts.header() if is_default(config) else []
 
@@ -112,7 +120,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             cases[function] += 1
         for marker in parts.of_file(item.path):
             item.add_marker(marker)
-    items[:] = longest_first(items)
+    seconds: Counter[str] = Counter()
+    groups: dict[pytest.Item, str] = {}
+    for item in items:
+        markers = {marker.name for marker in item.iter_markers()}
+        together = sorted(TOGETHER[name] for name in markers & TOGETHER.keys())
+        groups[item] = together[0] if together else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(groups[item]))
+        seconds[groups[item]] += max((SECONDS[name] for name in markers & SECONDS.keys()), default=OTHERWISE)
+    items.sort(key=lambda item: (-seconds[groups[item]], groups[item]))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -21,7 +21,7 @@ SUBJECTS = {
     "tests/keras": "gl.keras",
     "tests/train/accumulators": "Conditional accumulators",
     "tests/train/sync_replicas": "SyncReplicasOptimizer",
-    "tests/train": "DropStaleGradientOptimizer",
+    "tests/train/test_drop_stale": "DropStaleGradientOptimizer",
     "tests/raw_ops": "gl.raw_ops",
     "tests/tpu": "TPU embeddings",
     "tests/optax": "gl.rules beside optax",

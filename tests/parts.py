@@ -72,7 +72,7 @@ SMOKE = (
 WITH_TOOLS = {
     "gradlab/record/attach/torch/": "torch",
     "gradlab/record/attach/trainers.py": "trainers",
-    "tests/record/attach/torch/test_trainers.py": "trainers",
+    "tests/record/attach/test_trainers.py": "trainers",
     "gradlab/record/attach/keras/recording.py": "tensorflow",
     "gradlab/_app/voila_server.py": "browser",
     "notebooks/site/": "site",

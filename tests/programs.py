@@ -17,9 +17,10 @@ LOOPS_BY_MLIR = "xla_cpu_use_fusion_emitters"
 # Files of tests that ask what a program computes, and not for its last digits.
 # A program that they share with other tests stays as it was compiled first: none of those may ask for last digits.
 QUICK = (
-    "tests/clip/test_per_example", "tests/labs/", "tests/models/", "tests/optax/test_loops", "tests/optax/test_modules",
-    "tests/optax/test_recording", "tests/optax/test_rule_in_chains", "tests/optax/test_stale", "tests/record/test_each",
-    "tests/record/test_noise", "tests/record/test_recorder", "tests/record/test_traced", "tests/record/test_updates",
+    "tests/clip/test_per_example", "tests/labs/", "tests/models/", "tests/optax/test_rule_in_chains",
+    "tests/optax/test_stale", "tests/record/analysis/test_noise", "tests/record/attach/test_optax",
+    "tests/record/test_each",
+    "tests/record/test_recorder", "tests/record/test_traced", "tests/record/test_updates",
     "tests/report/test_skipped", "tests/tpu/explanations/test_traps", "tests/tpu/experimental/embedding/",
     "tests/tpu/test_lookup_sparse", "tests/tpu/training/", "tests/workers/test_diagram", "tests/workers/test_problems",
     "tests/workers/test_reader",

@@ -16,10 +16,10 @@ PACKAGE = TESTS.parent / "gradlab"
 TESTED_ELSEWHERE = {
     "tpu/sharding/pending": "tpu/sharding/test_place.py: a pending update moves along; test_layouts.py",
     "_app/voila_server": "browser/test_dashboard.py: every page",
-    "_steps/by_jax": "_variables/test_autodiff.py and test_gate.py there: every form of a gradient",
-    "_steps/by_autograd": "_steps/test_derivatives.py: beside JAX",
-    "models/cross_entropy": "_steps/test_derivatives.py: in the losses of the course",
-    "_steps/jax": "_base/test_extras.py: what is said where JAX is missing",
+    "_base/by_jax": "train/test_autodiff.py and test_gate.py there: every form of a gradient",
+    "_base/by_autograd": "_base/test_derivatives.py: beside JAX",
+    "models/cross_entropy": "_base/test_derivatives.py: in the losses of the course",
+    "_base/jax": "_base/test_extras.py: what is said where JAX is missing",
     "clip/_limits": "clip/test_warnings.py: its warnings and refusals, through the clips that give them",
     "_base/gradients": "test_bad_input.py: gradients of another shape",
     "_base/options": "the tests of all who take them",
@@ -33,59 +33,52 @@ TESTED_ELSEWHERE = {
     "_app/grading/marks": "the same",
     "_app/grading/page": "the same",
     "exercises/starters": "notebooks/test_exercises.py: every cell; exercises/test_progress.py: no try",
-    "errors": "_base/errors: the same under its public name",
-    "apply": "_steps/test_apply.py: the same under its public name",
-    "in_place": "_steps/test_in_place.py: the same under its public name",
-    "char_rnn": "models/test_char_rnn.py",
-    "datasets": "models/test_datasets.py",
-    "reader_run": "models/test_reader_run.py",
-    "_base/errors": "the tests of whoever raises them; the line a warning points at is in clip/test_warnings.py",
-    "keras/tap": "keras/test_recording.py: what is recorded and left behind; keras/test_loops.py: every backend",
-    "keras/losses": "keras/test_loops.py: on each backend; keras/test_recording.py: where it is not known",
-    "keras/ring": "keras/test_loops.py: what each backend leaves in it",
-    "keras/saved": "_variables/test_training_state.py and test_copies.py there: every version, and what is refused",
-    "_variables/states": "the same",
+    "errors": "the tests of whoever raises them; the line a warning points at is in clip/test_warnings.py",
+    "record/attach/keras/tap": "attach/keras/test_recording.py: what is recorded and left behind; test_loops.py there: every backend",
+    "record/attach/keras/losses": "attach/keras/test_loops.py: on each backend; test_recording.py there: where it is not known",
+    "record/attach/keras/ring": "record/attach/keras/test_loops.py: what each backend leaves in it",
+    "keras/saved": "train/test_training_state.py and test_copies.py there: every version, and what is refused",
+    "train/states": "the same",
     "keras/semantics": "keras/: a table of what is tested there, version by version",
     "live/display_list": "live/test_renderer.py and live/test_pixels.py: what is written is what gets painted",
     "live/state": "live/test_figure.py and live/test_inbox.py: who gets which message, and what is in it",
-    "_variables/gradient_checks": "test_bad_input.py: apply_gradients with everything it refuses",
+    "train/gradient_checks": "test_bad_input.py: apply_gradients with everything it refuses",
     "report/_html": "report/test_report.py and report/test_report_in_browser.py: the page, what is in it, what moves",
     "report/_run": "the same",
-    "figures/update_ratios": "report/test_updates.py",
-    "figures/compare_still": "report/test_compared.py: the page on several runs",
+    "report/update_ratios": "report/test_updates.py",
+    "report/compare_picture": "report/test_compared.py: the page on several runs",
     "record/watched": "record/test_appending.py and record/stream/",
     "record/sampling": "record/test_updates.py: weights in every step, in some, and none",
     "record/eager": "record/test_traced.py: eager, traced and in batches, the same columns",
     "record/room": "record/test_traced.py: a state is as large as the docstring says",
-    "record/devices": "optax/test_loops.py: pmap, shard_map, and meshes",
-    "record/attached": "torch/test_recording.py and keras/test_recording.py: attached, read, closed, attached again",
+    "record/devices": "record/attach/test_optax_loops.py: pmap, shard_map, and meshes",
+    "record/attached": "attach/torch/test_recording.py and the same of keras: attached, read, closed, attached again",
     "record/listeners": "record/test_appending.py: who is told, until when",
-    "record/outlet": "record/test_appending.py and record/stream/test_stream.py: what fails, and ends",
-    "record/stream/sink": "record/stream/test_stream.py and test_clients.py there: what every client gets",
-    "record/stream/tensorboard": "record/stream/test_clients.py: with a stand-in, and with the client itself",
-    "record/stream/wandb": "the same",
-    "record/stream/mlflow": "the same",
+    "record/outlet": "record/test_appending.py and record/streams/test_stream.py: what fails, and ends",
+    "record/streams/sink": "record/streams/test_stream.py and test_clients.py there: what every client gets",
+    "record/streams/tensorboard": "record/streams/test_clients.py: with a stand-in, and with the client itself",
+    "record/streams/wandb": "the same",
+    "record/streams/mlflow": "the same",
     "record/pieces": "record/test_appending.py: cut off and damaged anywhere",
     "record/buckets": "record/test_recorder.py and everything else there",
     "workers/ray_driver": "workers/test_on_ray.py: runs, deaths, and ends; test_on_two_nodes.py: among processes",
-    "_asynchrony/sync_replicas/exchange": "_asynchrony/sync_replicas/test_chief.py: waits, and why they last",
-    "_asynchrony/sync_replicas/rounds": "the same",
-    "torch/moving": "torch/test_loops.py, torch/test_replicas.py: weights and updates by hand",
-    "torch/micro_batches": "the same: the noise scale by hand",
-    "torch/waiting": "torch/test_recording.py: every way in which a step comes about",
-    "torch/notes": "torch/test_loops.py: of micro-batches; torch/test_replicas.py: over processes",
-    "torch/callbacks": "torch/test_trainers.py",
-    "torch/backward": "torch/test_loops.py and test_replicas.py: each loop against gradients computed by hand",
-    "torch/doubts": "the same",
-    "torch/parameters": "the same, and torch/test_recording.py: what is refused",
-    "torch/scaling": "torch/test_loops.py: every order of a GradScaler's calls",
-    "torch/sharded": "torch/test_replicas.py",
+    "train/sync_replicas/exchange": "train/sync_replicas/test_chief.py: waits, and why they last",
+    "train/sync_replicas/rounds": "the same",
+    "record/attach/torch/moving": "torch/test_loops.py and test_replicas.py there: weights and updates by hand",
+    "record/attach/torch/micro_batches": "the same: the noise scale by hand",
+    "record/attach/torch/waiting": "record/attach/torch/test_recording.py: every way in which a step comes about",
+    "record/attach/torch/notes": "torch/test_loops.py: of micro-batches; test_replicas.py there: over processes",
+    "record/attach/torch/backward": "torch/test_loops.py and test_replicas.py: each loop against gradients computed by hand",
+    "record/attach/torch/doubts": "the same",
+    "record/attach/torch/parameters": "the same, and record/attach/torch/test_recording.py: what is refused",
+    "record/attach/torch/scaling": "record/attach/torch/test_loops.py: every order of a GradScaler's calls",
+    "record/attach/torch/sharded": "record/attach/torch/test_replicas.py",
     "train/proximal": "train/test_tensorflow.py, test_signatures.py and test_slots.py there, like every optimizer",
     "train/rms_prop": "the same, and train/test_kernels.py",
     "raw_ops/tpu_shapes": "conformance/: golden files, and TensorFlow's shape functions beside it",
     "raw_ops/tpu_versions": "raw_ops/test_tpu_op.py: their examples, and what holds for every operation",
     "tpu/training/state": "tpu/training/test_training.py: where towers and data are put, and what is refused",
-    "tpu/system/exchange": "tpu/system/test_system.py and raw_ops/test_tpu_step.py: what is refused",
+    "tpu/engine/exchange": "tpu/engine/test_system.py and raw_ops/test_tpu_step.py: what is refused",
 }
 
 
@@ -93,14 +86,13 @@ TESTED_ELSEWHERE = {
 OWN = "Not in TensorFlow"
 MODULES = [
     gl.train,
-    gl.in_place,
     gl.keras,
     gl.rules,
     gl.schedules,
     gl.optax,
     gl.raw_ops,
-    gl.record.torch,
     gl.tpu,
+    gl.tpu.experimental.embedding,
     gl.workers,
 ]
 
@@ -142,7 +134,8 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 def test_every_rule_file_is_listed_and_tested() -> None:
-    files = {p.stem for p in (PACKAGE / "rules").glob("[!_]*.py")} - {"rule"}  # which is what a rule is
+    ways_to_run_them = {"apply", "blocks", "donated", "in_place", "pure"}
+    files = {p.stem for p in (PACKAGE / "rules").glob("[!_]*.py")} - {"rule"} - ways_to_run_them
     listed = {rule.__module__.rpartition(".")[2]: name for name, rule in gl.rules.catalog().items()}
     assert set(listed) == files, "add the rule to _CATALOG in gradlab/rules/__init__.py"
     for name in listed.values():
@@ -158,6 +151,7 @@ def test_every_module_has_its_test() -> None:
 
 def _documented() -> dict[str, Any]:
     tops = {name: getattr(gl, name) for name in gl._NAMES}
+    tops |= {f"gl.record.{name}": getattr(gl.record, name) for name in gl.record._ATTACH}
     for module in MODULES:
         tops |= {f"{module.__name__}.{n}": x for n, x in vars(module).items() if _is_own(n, x)}
     return tops

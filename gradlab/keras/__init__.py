@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 from .._base.loading import loaded as _loaded
 from .._base.suggest import only_public as _only_public
-from ..record.attach.keras.recording import record as record
 from .adagrad import Adagrad as Adagrad
 from .backend import epsilon as epsilon
 from .backend import set_epsilon as set_epsilon
@@ -28,7 +27,6 @@ __all__ = [
     "deserialize",
     "epsilon",
     "optimizers",
-    "record",
     "replicas",
     "serialize",
     "set_epsilon",

@@ -11,9 +11,28 @@ from typing import Literal, TypedDict, Unpack
 from matplotlib.figure import Figure
 
 from ..record import Recorder
-from . import (_accumulators, _adagrad, _adagrad_libraries, _clip_arrows, _clip_libraries, _clipping, _compare,
-    _descent, _gate_race, _optimizers, _run_adagrad, _run_layers, _run_staleness, _staleness, _staleness_effects,
-    _staleness_phases, _staleness_races, _sync_replicas, _tpu_embedding, _tpu_embedding_run, _tpu_engines, _word_rates)
+from . import _compare
+from . import _tpu_embedding
+from ._accumulators import lab as _accumulators
+from ._adagrad import lab as _adagrad
+from ._adagrad_libraries import lab as _adagrad_libraries
+from ._clip_arrows import lab as _clip_arrows
+from ._clip_libraries import lab as _clip_libraries
+from ._clipping import lab as _clipping
+from ._descent import lab as _descent
+from ._gate_race import lab as _gate_race
+from ._optimizers import lab as _optimizers
+from ._run_adagrad import lab as _run_adagrad
+from ._run_layers import lab as _run_layers
+from ._run_staleness import lab as _run_staleness
+from ._staleness import lab as _staleness
+from ._staleness_effects import lab as _staleness_effects
+from ._staleness_phases import lab as _staleness_phases
+from ._staleness_races import lab as _staleness_races
+from ._sync_replicas import lab as _sync_replicas
+from ._tpu_embedding_run import lab as _tpu_embedding_run
+from ._tpu_engines import lab as _tpu_engines
+from ._word_rates import lab as _word_rates
 from ._lab import Lab as Lab
 from ._lab import Target as Target
 

@@ -1,4 +1,4 @@
-"""Rules, optimizers, clips, the drop of stale gradients and the recorder as optax gradient transformations.
+"""Rules, optimizers, clips and the drop of stale gradients as optax gradient transformations.
 
 Needs optax (extra `optax`). It is imported when one of these functions is called, not before.
 """
@@ -6,9 +6,6 @@ Needs optax (extra `optax`). It is imported when one of these functions is calle
 from typing import TYPE_CHECKING
 
 from .._base.suggest import only_public as _only_public
-from ..record.attach.optax import RecordState as RecordState
-from ..record.attach.optax import absorb as absorb
-from ..record.attach.optax import record as record
 from .clips import adaptive_grad_clip as adaptive_grad_clip
 from .clips import clip_by_average_norm as clip_by_average_norm
 from .clips import clip_by_global_norm as clip_by_global_norm
@@ -21,11 +18,9 @@ from .stale import StaleState as StaleState
 from .stale import drop_stale as drop_stale
 
 __all__ = [
-    "RecordState",
     "Replacement",
     "RuleState",
     "StaleState",
-    "absorb",
     "adaptive_grad_clip",
     "clip_by_average_norm",
     "clip_by_global_norm",
@@ -33,7 +28,6 @@ __all__ = [
     "clip_by_value",
     "drop_stale",
     "from_rule",
-    "record",
 ]
 
 if not TYPE_CHECKING:

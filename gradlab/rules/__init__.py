@@ -12,6 +12,7 @@ from .adagrad_momentum import AdagradMomentum
 from .adam import Adam
 from .add_sign import AddSign
 from .ams_grad import AMSGrad
+from .apply import dense, each, every_row, rows, sparse
 from .assign import Assign
 from .bounded_adagrad import BoundedAdagrad
 from .centered_rms_prop import CenteredRMSProp
@@ -70,7 +71,12 @@ __all__ = [
     "UserDefined",
     "catalog",
     "catalogue",
+    "dense",
+    "each",
+    "every_row",
     "from_config",
+    "rows",
+    "sparse",
 ]
 
 _CATALOG: tuple[type[Rule], ...] = (

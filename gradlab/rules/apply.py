@@ -1,4 +1,15 @@
-"""The ways to use a rule on a variable; `gl.rules`, under which users find them, has a table of them."""
+"""The ways to use a rule on arrays: `dense` for an array, three for IndexedSlices.
+
+| way         | a row named twice       | rows not named          | used by                                           |
+|-------------|-------------------------|-------------------------|---------------------------------------------------|
+| `rows`      | moves once, by the sum  | keep weights and slots  | lazy rules: most of `gl.train`, `gl.tpu`          |
+| `each`      | moves twice, in order   | keep weights and slots  | gradient descent; TPU tables that sum no slices   |
+| `every_row` | moves once, by the sum  | move by a gradient of 0 | rules with `lazy=False`: `AdamOptimizer`          |
+
+`sparse` is `rows` for a lazy rule and `every_row` for one that is not.
+
+Pure functions; `in_place` has those that use up the arrays they are given.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +31,13 @@ from .._base.arrays import (
     take_rows,
 )
 from .._base.slices import IndexedSlices
-from . import Rule
-from .rule import Slots
+from .rule import Rule, Slots
 
 
 def dense(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any) -> tuple[Array, Slots]:
     """Every weight moves.
+
+    Not in TensorFlow.
 
     >>> import numpy as np
     >>> from gradlab.rules import StochasticGradientDescent
@@ -37,6 +49,8 @@ def dense(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any) -> tuple[Array,
 
 def rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
     """Only the rows named move, each once, by the sum of its slices; other rows keep weights and slots.
+
+    Not in TensorFlow.
 
     >>> import numpy as np
     >>> from gradlab.rules import StochasticGradientDescent
@@ -54,6 +68,8 @@ def each(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple
 
     All first occurrences are applied together, then all second ones: rows are independent, so the order within a row is
     what counts.
+
+    Not in TensorFlow.
 
     >>> import numpy as np
     >>> from gradlab.rules import Momentum
@@ -98,6 +114,8 @@ def _in_turns(
 def every_row(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
     """Every row moves: those named by the sum of their slices, all others by a gradient of 0.
 
+    Not in TensorFlow.
+
     >>> import numpy as np
     >>> from gradlab.rules import Momentum
     >>> g = IndexedSlices(np.ones((2, 1)), np.array([1, 1]), (2, 1))
@@ -109,6 +127,8 @@ def every_row(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> 
 
 def sparse(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
     """The rows named, or every row where the rule is not lazy.
+
+    Not in TensorFlow.
 
     >>> import numpy as np
     >>> from gradlab.rules import Lion

@@ -12,9 +12,9 @@ import numpy as np
 from .._base.arrays import CACHED, Array, flush, watching
 from .._base.indices import distinct
 from .._base.slices import IndexedSlices
-from . import Rule, apply
+from . import apply
 from .pure import Sparse
-from .rule import Slots
+from .rule import Rule, Slots
 
 BLOCK = 4 * CACHED  # entries: larger than the second-level cache, as each operation costs a call too
 BLOCKS_PER_THREAD = 4  # fewer are done before a thread has started

@@ -12,9 +12,9 @@ import numpy as np
 from .._base.arrays import Array, is_jax, namespace, set_rows, take_rows
 from .._base.indices import distinct, roomy
 from .._base.slices import IndexedSlices
-from . import Rule, apply
+from . import apply
 from .pure import Sparse
-from .rule import Slots, is_moving
+from .rule import Rule, Slots, is_moving
 
 Rows = tuple[np.ndarray, tuple[Array, ...]]  # where, and what stands there in w and every slot
 

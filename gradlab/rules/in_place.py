@@ -9,9 +9,9 @@ import numpy as np
 from .._base.arrays import Array, is_jax, is_traced
 from .._base.gradients import check_shape
 from .._base.slices import IndexedSlices
-from . import Rule, apply, blocks, donated
+from . import apply, blocks, donated
 from .pure import Sparse
-from .rule import Slots
+from .rule import Rule, Slots
 
 _allowed = True
 

@@ -50,7 +50,7 @@ SEVERAL = f"*recordings: {_RUN}, names: Sequence[str] | None = None, "
 def stub() -> str:
     """The whole file."""
     labs = gl.labs.catalog().values()
-    imports = f"from . import ({', '.join(sorted({_home(make) for make in labs}))})"
+    imports = "\n".join(sorted({_import(make) for make in labs}))
     text = "\n".join([HEAD.format(imports=imports), *(line for make in labs for line in _lab(make))])
     return "\n".join(line for long in text.splitlines() for line in _wrapped(long)) + "\n"
 
@@ -63,8 +63,14 @@ def _wrapped(line: str) -> list[str]:
     return [part.replace("\0", " ") for part in parts] or [""]
 
 
+def _import(make: type[gl.labs.Lab]) -> str:
+    """The import of a lab's module: `lab` in a folder, or a file where it has no picture of its own."""
+    package, _, module = make.__module__.removeprefix("gradlab.labs").rpartition(".")
+    return f"from {package or '.'} import {module}" + (f" as {_home(make)}" if module == "lab" else "")
+
+
 def _home(make: type[gl.labs.Lab]) -> str:
-    return make.__module__.rpartition(".")[2]
+    return make.__module__.split(".")[2]
 
 
 def _lab(make: type[gl.labs.Lab]) -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""Labs of one subject and their pictures."""

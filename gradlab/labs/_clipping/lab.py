@@ -74,8 +74,8 @@ class clipping(FollowingLab):
     Of your own recorder it follows the run while it goes on, at most a few times a second, see `run_layers`.
 
     Args:
-        recording: your own `Recorder`, the path of one that was saved, or runs by limit, as `gradlab.models.char_rnn.record()`
-            returns; the shipped recording by default.
+        recording: your own `Recorder`, the path of one that was saved, or runs by limit, as
+            `gl.models.char_rnn.record()` returns; the shipped recording by default.
         **initial: limit, method, run.
 
     Raises:
@@ -109,9 +109,9 @@ class clipping(FollowingLab):
             raise TypeError("run is the name of a run; your own Recorder goes first: gl.labs.clipping(rec)")
         if isinstance(recording, dict) and not all(isinstance(rec, Recorder) for rec in recording.values()):
             raise TypeError(
-                "recording must be a gl.Recorder, the path of one that was saved, or what gl.models.char_rnn.record returned, "
-                f"got a dict with {', '.join(map(repr, list(recording)[:3]))}. Norms of a log can be put into a "
-                "recorder: gl.Recorder(entries=0), then prepare and extend"
+                "recording must be a gl.Recorder, the path of one that was saved, or what "
+                f"gl.models.char_rnn.record returned, got a dict with {', '.join(map(repr, list(recording)[:3]))}. "
+                "Norms of a log can be put into a recorder: gl.Recorder(entries=0), then prepare and extend"
             )
         self.own = recording is not None  # it cannot be recorded afresh
         if self.own:

@@ -1,0 +1,1 @@
+"""A lab and its picture."""

@@ -1,0 +1,1 @@
+"""What pictures are drawn with: colors, labels, lanes, shapes, strips and lines that move."""

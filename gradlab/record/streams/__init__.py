@@ -1,1 +1,1 @@
-"""The steps of a recorder on their way to other tools while it records: one file for each of them."""
+"""Steps sent to TensorBoard, Weights & Biases, MLflow or a file of JSON lines as they are recorded."""

@@ -1,10 +1,5 @@
-"""The engine behind the operations: state, the order of a step, replicas, and what is loaded and retrieved."""
+"""The engine behind the operations: messages that configure it, its state, and the order of a step.
 
-from typing import TYPE_CHECKING
-
-from ..._base.suggest import only_public as _only_public
-
-__all__: list[str] = []  # what users need of it is in `gl.tpu`
-
-if not TYPE_CHECKING:
-    __getattr__, __dir__ = _only_public(__name__)
+Messages: proto (written by protoc), wire, parse, describe, shapes, optimizer_messages, table_messages.
+State and steps: system, current, turns, enqueued, exchange, kept_tables.
+"""

@@ -1,0 +1,1 @@
+"""A recorder on a Keras 3 model, on any backend."""

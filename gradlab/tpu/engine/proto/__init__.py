@@ -56,7 +56,8 @@ __all__ = [
     "optimization_parameters_pb2", "tpu_embedding_configuration_pb2", "tpu_embedding_pb2",
 ]  # fmt: skip
 
-# TensorFlow has two modules for them: `from gradlab.tpu.engine.proto import optimization_parameters_pb2` reads as there.
+# TensorFlow has two modules for them, so `from gradlab.tpu.engine.proto import optimization_parameters_pb2` reads as
+# it does there.
 optimization_parameters_pb2 = tpu_embedding_configuration_pb2 = tpu_embedding_pb2
 
 TPUEmbeddingConfiguration.__doc__ = """Tables, features, hosts and cores of an embedding engine.

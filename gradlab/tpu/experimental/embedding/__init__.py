@@ -4,8 +4,9 @@ From lists of words to a loss that falls:
 
 >>> import jax, jax.numpy as jnp
 >>> import gradlab as gl
->>> words = gl.tpu.experimental.embedding.TableConfig(vocabulary_size=20, dim=4, combiner="mean")
->>> embedding = gl.tpu.experimental.embedding.TPUEmbedding({"text": gl.tpu.experimental.embedding.FeatureConfig(words)}, gl.tpu.experimental.embedding.Adagrad(0.5))
+>>> tpu = gl.tpu.experimental.embedding
+>>> words = tpu.TableConfig(vocabulary_size=20, dim=4, combiner="mean")
+>>> embedding = tpu.TPUEmbedding({"text": tpu.FeatureConfig(words)}, tpu.Adagrad(0.5))
 >>> texts, labels = [[1, 2, 3], [4, 5], [1, 3], [5, 6, 4]], jnp.array([1.0, 0.0, 1.0, 0.0])
 >>> def loss(activations):
 ...     return jnp.mean((jax.nn.sigmoid(activations["text"].sum(axis=1)) - labels) ** 2)

@@ -196,8 +196,9 @@ class TPUEmbedding(BuiltTables):
     there may be several at a time. Source: `tf.tpu.experimental.embedding.TPUEmbedding`, TensorFlow 2.21 (2026).
 
     >>> import gradlab as gl
-    >>> table = gl.tpu.experimental.embedding.TableConfig(8, 2, gl.tpu.experimental.embedding.RowIdInitializer(), combiner="sum")
-    >>> embedding = gl.tpu.experimental.embedding.TPUEmbedding({"words": gl.tpu.experimental.embedding.FeatureConfig(table)}, gl.tpu.experimental.embedding.SGD(0.5))
+    >>> tpu = gl.tpu.experimental.embedding
+    >>> table = tpu.TableConfig(8, 2, tpu.RowIdInitializer(), combiner="sum")
+    >>> embedding = tpu.TPUEmbedding({"words": tpu.FeatureConfig(table)}, tpu.SGD(0.5))
     >>> embedding.enqueue({"words": [[7, 3], [], [7]]})
     >>> embedding.dequeue()["words"].tolist()
     [[10.0, 10.0], [0.0, 0.0], [7.0, 7.0]]

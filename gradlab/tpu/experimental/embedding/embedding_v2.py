@@ -102,8 +102,9 @@ class TPUEmbeddingV2:
     Source: `tf.tpu.experimental.embedding.TPUEmbeddingV2`, TensorFlow 2.21 (2026).
 
     >>> import gradlab as gl
-    >>> table = gl.tpu.experimental.embedding.TableConfig(8, 2, gl.tpu.experimental.embedding.RowIdInitializer(), combiner="sum", name="t")
-    >>> embedding = TPUEmbeddingV2(gl.tpu.experimental.embedding.FeatureConfig(table), gl.tpu.experimental.embedding.SGD(0.5), per_core=2)
+    >>> tpu = gl.tpu.experimental.embedding
+    >>> table = tpu.TableConfig(8, 2, tpu.RowIdInitializer(), combiner="sum", name="t")
+    >>> embedding = TPUEmbeddingV2(tpu.FeatureConfig(table), tpu.SGD(0.5), per_core=2)
     >>> activations, preserved = embedding.embedding_lookup([[7, 3], [7]])
     >>> activations.tolist()
     [[10.0, 10.0], [7.0, 7.0]]

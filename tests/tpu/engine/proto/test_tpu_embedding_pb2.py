@@ -37,7 +37,7 @@ class Reader:
         return token
 
     def file(self) -> descriptor_pb2.FileDescriptorProto:
-        made = descriptor_pb2.FileDescriptorProto(name="gradlab/tpu/proto/tpu_embedding.proto")
+        made = descriptor_pb2.FileDescriptorProto(name="gradlab/tpu/engine/proto/tpu_embedding.proto")
         while self.tokens:
             match self.take("syntax", "package", "import", "message"):
                 case "syntax":
@@ -138,7 +138,9 @@ def _without_json_names(message: descriptor_pb2.DescriptorProto) -> None:
 
 
 def test_the_generated_module_is_current() -> None:
-    assert Reader(SOURCE.read_text("utf-8")).file() == loaded(), "generate it anew: see gradlab/tpu/proto/__init__.py"
+    assert Reader(SOURCE.read_text("utf-8")).file() == loaded(), (
+        "generate it anew: see gradlab/tpu/engine/proto/__init__.py"
+    )
 
 
 @pytest.mark.parametrize(

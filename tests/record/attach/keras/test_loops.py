@@ -36,8 +36,8 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from tests.keras.loops import FACTOR, POISONED, SCALE, SHORT
 from tests.record import hosts
+from tests.record.attach.keras.loops import FACTOR, POISONED, SCALE, SHORT
 
 pytestmark = pytest.mark.tensorflow
 
@@ -54,8 +54,8 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     if request.param == "tensorflow":  # each program that XLA makes of a train step is written down
         environment["XLA_FLAGS"] = f"--xla_dump_to={place / 'programs'} --xla_dump_hlo_module_re=one_step"
     done = subprocess.run(
-        [sys.executable, "-m", "tests.keras.loops", str(place)],
-        env=environment, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2],
+        [sys.executable, "-m", "tests.record.attach.keras.loops", str(place)],
+        env=environment, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[4],
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     return place

@@ -15,7 +15,7 @@ import optax
 import pytest
 
 import gradlab as gl
-from tests.optax.by_hand import NAMES, batch, by_hand, loss_of, norms, weights
+from tests.record.attach.by_hand import NAMES, batch, by_hand, loss_of, norms, weights
 
 pytestmark = pytest.mark.modules
 STEPS, CLIP = 3, 1e-3  # all gradients are larger

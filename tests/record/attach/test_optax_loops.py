@@ -41,7 +41,7 @@ from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 import gradlab as gl
 from gradlab.record.measure import BINS
-from tests.optax.by_hand import NAMES, batch, by_hand, gradients_of, norms, weights
+from tests.record.attach.by_hand import NAMES, batch, by_hand, gradients_of, norms, weights
 
 STEPS, CLIP = 4, 1e-3  # all gradients are larger
 DEVICES = 8
