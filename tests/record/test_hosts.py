@@ -1,4 +1,4 @@
-"""All hosts record the same run: NumPy, optax and PyTorch here, Keras 3 on each backend in attach/keras/test_loops.py."""
+"""All hosts record the same run: NumPy, optax and PyTorch here, Keras 3 in attach/keras/test_loops.py."""
 
 from pathlib import Path
 

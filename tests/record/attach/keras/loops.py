@@ -1,4 +1,4 @@
-"""Loops of Keras 3 on the backend in $KERAS_BACKEND: `python -m tests.record.attach.keras.loops FOLDER` records each of them.
+"""Loops of Keras 3 on the backend in $KERAS_BACKEND: `python -m tests.record.attach.keras.loops FOLDER` records them.
 
 FOLDER/LOOP.npz is its recording, FOLDER/LOOP.txt what it was refused with. Network and data are those of the hosts.
 """
