@@ -48,7 +48,8 @@ def lines(file: str) -> list[str]:
 def needed() -> dict[str, Requirement]:
     """What gradlab and the extras of the image need, by name."""
     extras = PROJECT["optional-dependencies"]
-    requirements = map(Requirement, [*PROJECT["dependencies"], *extras["lab"], *extras["dashboard"], *extras["light"]])
+    texts = [*PROJECT["dependencies"], *extras["tpu"], *extras["lab"], *extras["dashboard"]]
+    requirements = [Requirement(text) for text in texts if not text.startswith(PROJECT["name"])]
     return {r.name: r for r in requirements if r.marker is None or r.marker.evaluate()}
 
 

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, as_array, namespace
-from .derivatives import EXTRA, Keep, Run
+from .derivatives import Keep, Run
 from .extras import need
 
-need("autograd", "gradients without JAX", EXTRA)
+need("autograd", "gradients without JAX")
 
 from autograd.core import make_vjp  # noqa: E402
 from autograd.extend import defvjp, defvjp_argnum, primitive  # noqa: E402

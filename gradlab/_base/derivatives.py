@@ -12,9 +12,7 @@ from functools import cache
 from typing import Any, Protocol
 
 from .arrays import Array
-from .extras import how_to_install, is_there
-
-EXTRA = "light"
+from .extras import is_there
 
 Run = Callable[[list[Array]], list[Array]]
 Keep = Callable[[Array | None, Array | None], None]  # indices and rows of a gradient; None: it went the dense way
@@ -73,7 +71,6 @@ def _found(without_jax: bool) -> Any:
     if is_there("autograd"):
         return importlib.import_module(f"{__package__}.by_autograd")
     raise ModuleNotFoundError(
-        "gradients need JAX or, where it cannot be had, autograd, and neither is installed; run pip install jax, or "
-        f"{how_to_install(EXTRA)}",
+        "gradients need JAX or autograd, and neither is installed; run pip install jax, or pip install autograd",
         name="jax",
     )

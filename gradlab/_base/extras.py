@@ -41,8 +41,11 @@ def is_there(library: str) -> bool:
     return importlib.util.find_spec(library) is not None
 
 
-def need(module: str, what: str, extra: str | None = None) -> Any:
-    """Import and return a module. Raises: ModuleNotFoundError: it is not installed; the message says how to install it.
+def need(module: str, what: str, extra: str | None = None, library: str | None = None) -> Any:
+    """Import and return a module; `library` is what it is installed as, if not by its own name.
+
+    Raises:
+        ModuleNotFoundError: it is not installed; the message says how to install it.
 
     >>> need("math", "this example").pi > 3
     True
@@ -50,7 +53,7 @@ def need(module: str, what: str, extra: str | None = None) -> Any:
     try:
         return loaded(module)
     except ModuleNotFoundError as error:
-        library = module.partition(".")[0]
-        if (error.name or "").partition(".")[0] != library:  # it is installed, and lacks something of its own
+        root = module.partition(".")[0]
+        if (error.name or "").partition(".")[0] != root:  # it is installed, and lacks something of its own
             raise
-        raise ModuleNotFoundError(missing(what, library, extra), name=library) from error
+        raise ModuleNotFoundError(missing(what, library or root, extra), name=root) from error

@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING
 from .._base.extras import need as _need
 from .._base.library import HAS_JAX as _HAS_JAX
 from .._base.suggest import only_public as _only_public
+
+_need("google.protobuf", "gl.tpu", "tpu", library="protobuf")
+
 from . import experimental, sparsecore
 from .batch import Batch, Ids, PlacedBatch
 from .dedup import dedup_mask, dedup_size, merge_dedup, parse_tuple_mask, split_dedup, write_tuple_mask

@@ -122,7 +122,7 @@ def gradients(
 
     Args:
         ys: function without arguments that computes with jax.numpy on variables, or a list of such. Where JAX is not
-            installed autograd differentiates (`gradlab-notebooks[light]`): compute with operators and autograd.numpy.
+            installed autograd differentiates: compute with operators and autograd.numpy.
         xs: variable or list of variables.
         grad_ys: upstream gradient for each y, of y's shape; 1 by default, so a vector is summed. A complex y needs it.
         stop_gradients: variables to take as constants beyond their own derivative. Variables do not depend on one

@@ -72,11 +72,11 @@ def for_a_tab(notebook: dict[str, Any]) -> dict[str, Any]:
 
     >>> cells = [{"cell_type": "code", "source": "subprocess.run(...)", "outputs": []}]
     >>> for_a_tab({"cells": cells, "metadata": {}})["cells"][0]["source"]
-    '%pip install -q gradlab-notebooks'
+    '%pip install -q gradlab-notebooks[tpu]'
     """
     kernel = {"name": "python", "display_name": "Python (Pyodide)", "language": "python"}
     cells = [dict(cell) for cell in notebook["cells"]]
-    next(cell for cell in cells if cell["cell_type"] == "code")["source"] = f"%pip install -q {DISTRIBUTION}"
+    next(cell for cell in cells if cell["cell_type"] == "code")["source"] = f"%pip install -q {DISTRIBUTION}[tpu]"
     return notebook | {"cells": cells, "metadata": notebook["metadata"] | {"kernelspec": kernel}}
 
 
@@ -84,7 +84,7 @@ def needed() -> dict[str, Requirement]:
     """What gradlab needs in a tab, by its name: only what holds on Emscripten."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     there = {"sys_platform": "emscripten"}
-    found = map(Requirement, project["dependencies"])
+    found = map(Requirement, [*project["dependencies"], *project["optional-dependencies"]["tpu"]])
     return {canonicalize_name(one.name): one for one in found if not one.marker or one.marker.evaluate(there)}
 
 
