@@ -1,11 +1,12 @@
-"""Conditional accumulators: dense ones by "resource" handles or, as older graphs have them, by "string_ref" handles,
-and those of rows; and how all of them read what they are given.
+"""Ops of conditional accumulators: dense ones, and those of rows.
+
+`Resource...` ops take dense accumulators by handles of type "resource". The others are of older graphs and take handles
+of type "string_ref", dense or sparse. At the end is what they share: how a handle is checked and how integers are read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,12 +16,12 @@ from ..train.accumulators import Receipt, SparseGradient
 from ..train.accumulators.arguments import read_any, read_step
 from ..train.accumulators.kernel import DENSE, SPARSE, Kernel, Spec, kernel_for
 
-RESOURCE, REF = "resource", "string_ref"
-_Op = TypeVar("_Op", bound=Callable[..., Any])
+RESOURCE = "resource"
+REF = "string_ref"
 
 
 class Handle(NamedTuple):
-    """Says which accumulator an op is about; `dtype` is the type of the handle itself."""
+    """The accumulator that an op is about; `dtype` is the type of the handle itself."""
 
     kernel: Kernel
     dtype: str
@@ -29,72 +30,6 @@ class Handle(NamedTuple):
         return f"<gradlab.raw_ops.Handle {self.kernel.name!r} dtype={self.dtype}>"
 
 
-def op(function: _Op) -> _Op:
-    """Give an op its TensorFlow name as OP_NAME."""
-    function.OP_NAME = function.__name__  # type: ignore[attr-defined]
-    return function
-
-
-def make(
-    kind: str, handle_type: str, dtype: Any, shape: Any, container: Any, shared_name: Any, reduction: Any, name: Any
-) -> Handle:
-    """The common part of the constructors."""
-    for what, x in (("container", container), ("shared_name", shared_name)):
-        if x is not None and not isinstance(x, str):
-            raise TypeError(f"{what} must be a string or None, got {x!r}")
-    if isinstance(shape, list | tuple):
-        shape = [None if n == -1 else n for n in shape]
-    spec = Spec.read(kind, dtype, shape, reduction, strict=None)
-    shared = f"{container}/{shared_name}" if container and shared_name else shared_name or ""
-    return Handle(kernel_for(spec, shared, name or kind), handle_type)
-
-
-def kernel_of(handle: Any, handle_type: str, kind: str | None = None) -> Kernel:
-    """The accumulator that a handle means, if the op may have it."""
-    if handle is None:
-        raise ValueError("handle is None; give what a constructor of gl.raw_ops returned")
-    if isinstance(handle, Kernel):  # the accumulator_ref of an object
-        handle = Handle(handle, RESOURCE if handle.spec.kind == DENSE else REF)
-    if not isinstance(handle, Handle):
-        raise TypeError(f"handle must be a handle of gl.raw_ops or an accumulator_ref, got {type(handle).__name__}")
-    if handle.dtype != handle_type:
-        raise TypeError(
-            f"this op takes a handle of type {handle_type}, got a {handle.dtype}; "
-            "Resource... ops and the others do not go together"
-        )
-    kernel, is_kind = handle.kernel, handle.kernel.spec.kind
-    if kind is not None and is_kind != kind:
-        error = NotFoundError if kind == DENSE else InvalidArgumentError  # TensorFlow's classes
-        words = {DENSE: "dense", SPARSE: "sparse"}
-        raise error(f"this op is for {words[kind]} accumulators, {kernel.name} is {words[is_kind]}")
-    return kernel
-
-
-def take(kernel: Kernel, num_required: Any, dtype: Any) -> Any:
-    """The common part of the takes."""
-    if dtype is None:
-        raise TypeError(f"dtype is None; give the accumulator's, {kernel.dtype}")
-    return kernel.take(read_integer(num_required, "num_required"), dtype)
-
-
-def read_integer(x: Any, what: str) -> Any:
-    """Read a scalar integer that the kernel accepts: a Python number must be one, an array is cast."""
-    if x is None:
-        raise ValueError(f"{what} is None; give an integer")
-    if isinstance(x, float | str | bytes) and not isinstance(x, np.generic):
-        raise TypeError(f"{what} must be an integer, got {x!r}")
-    return read_integers(x, what) if isinstance(x, list | tuple) else read_step(x, what)
-
-
-def read_integers(x: Any, what: str) -> np.ndarray:
-    """An array of int64."""
-    array = np.asarray(as_array(x, what))
-    if array.size and array.dtype.kind not in "biu":
-        raise TypeError(f"{what} must be integers, got {array.dtype}")
-    return array.astype(np.int64)
-
-
-@op
 def ResourceConditionalAccumulator(
     *,
     dtype: Any,
@@ -104,9 +39,15 @@ def ResourceConditionalAccumulator(
     reduction_type: str | None = "MEAN",
     name: str | None = None,
 ) -> Handle:
-    """A dense accumulator, as `gl.ConditionalAccumulator`; the handle is a "resource".
+    """Return a "resource" handle to a dense accumulator, as `gl.ConditionalAccumulator` is.
 
-    Args: as there; -1 in `shape` is an unknown size. Equal shared_names of one container are one accumulator.
+    Args:
+        dtype: of the gradients.
+        shape: of the gradients; None is unknown, and so is a size of -1.
+        container: where `shared_name` is looked up.
+        shared_name: accumulators of one shared name in one container are the same one.
+        reduction_type: "MEAN" or "SUM".
+        name: of the accumulator, in error messages.
 
     Source: `tf.raw_ops.ResourceConditionalAccumulator`, TensorFlow 2.21 (2026).
 
@@ -116,16 +57,22 @@ def ResourceConditionalAccumulator(
     >>> ResourceAccumulatorTakeGradient(handle=handle, num_required=1, dtype="float32").tolist()
     [1.0, 2.0]
     """
-    return make(DENSE, RESOURCE, dtype, shape, container, shared_name, reduction_type, name)
+    return _make_accumulator(DENSE, RESOURCE, dtype, shape, container, shared_name, reduction_type, name)
 
 
-@op
 def ResourceAccumulatorApplyGradient(
     *, handle: Any, local_step: Any, gradient: Any, name: str | None = None
 ) -> Receipt:
-    """sum = sum + gradient, count + 1, if local_step >= global step; else nothing.
+    """Add a gradient to the sum, and 1 to the count, if local_step >= global step; drop it otherwise.
 
-    Raises: InvalidArgumentError for another dtype or shape and for a `local_step` that isn't a scalar.
+    Args:
+        handle: what `ResourceConditionalAccumulator` returned.
+        local_step: the step of the weights that the gradient is of, a scalar integer.
+        gradient: an array of the accumulator's dtype and shape.
+        name: ignored.
+
+    Raises:
+        InvalidArgumentError: another dtype or shape, or a `local_step` that isn't a scalar.
 
     Source: `tf.raw_ops.ResourceAccumulatorApplyGradient`, TensorFlow 2.21 (2026).
 
@@ -134,17 +81,22 @@ def ResourceAccumulatorApplyGradient(
     >>> ResourceAccumulatorApplyGradient(handle=handle, local_step=2, gradient=[1.0]).comparison
     '2 < 3'
     """
-    return kernel_of(handle, RESOURCE, DENSE).apply(
-        read_any(gradient, "gradient"), read_integer(local_step, "local_step")
-    )
+    kernel = _check_handle(handle, RESOURCE, DENSE)
+    return kernel.apply(read_any(gradient, "gradient"), _read_integer(local_step, "local_step"))
 
 
-@op
 def ResourceAccumulatorTakeGradient(*, handle: Any, num_required: Any, dtype: Any, name: str | None = None) -> Array:
     """Wait for `num_required` gradients, return their mean (or sum), start a new round: global step + 1.
 
-    Raises: InvalidArgumentError for another dtype than the accumulator's and a `num_required` below 1 or no scalar;
-    DeadlockError as `take_grad`.
+    Args:
+        handle: what `ResourceConditionalAccumulator` returned.
+        num_required: the number of gradients to wait for, a scalar integer.
+        dtype: the accumulator's.
+        name: ignored.
+
+    Raises:
+        InvalidArgumentError: another dtype, or a `num_required` that is below 1 or isn't a scalar.
+        DeadlockError: no gradient can come, as in `take_grad`.
 
     Source: `tf.raw_ops.ResourceAccumulatorTakeGradient`, TensorFlow 2.21 (2026).
 
@@ -153,27 +105,26 @@ def ResourceAccumulatorTakeGradient(*, handle: Any, num_required: Any, dtype: An
     >>> float(ResourceAccumulatorTakeGradient(handle=handle, num_required=2, dtype="float32"))
     2.0
     """
-    taken: Array = take(kernel_of(handle, RESOURCE, DENSE), num_required, dtype)
+    taken: Array = _take(_check_handle(handle, RESOURCE, DENSE), num_required, dtype)
     return taken
 
 
-@op
 def ResourceAccumulatorNumAccumulated(*, handle: Any, name: str | None = None) -> np.int32:
-    """The number of gradients counted since the last take.
+    """Return the number of gradients counted since the last take.
 
     Source: `tf.raw_ops.ResourceAccumulatorNumAccumulated`, TensorFlow 2.21 (2026).
 
     >>> int(ResourceAccumulatorNumAccumulated(handle=ResourceConditionalAccumulator(dtype="float32", shape=[1])))
     0
     """
-    return np.int32(kernel_of(handle, RESOURCE).num_accumulated())
+    return np.int32(_check_handle(handle, RESOURCE).num_accumulated())
 
 
-@op
 def ResourceAccumulatorSetGlobalStep(*, handle: Any, new_global_step: Any, name: str | None = None) -> None:
-    """global step = new_global_step, lower ones too; what is counted stays.
+    """Set the global step, to a lower one too; gradients that are counted stay.
 
-    Raises: InvalidArgumentError for anything that isn't a scalar.
+    Raises:
+        InvalidArgumentError: `new_global_step` isn't a scalar.
 
     Source: `tf.raw_ops.ResourceAccumulatorSetGlobalStep`, TensorFlow 2.21 (2026).
 
@@ -182,10 +133,9 @@ def ResourceAccumulatorSetGlobalStep(*, handle: Any, new_global_step: Any, name:
     >>> handle.kernel.step
     -2
     """
-    kernel_of(handle, RESOURCE).set_global_step(read_integer(new_global_step, "new_global_step"))
+    _check_handle(handle, RESOURCE).set_global_step(_read_integer(new_global_step, "new_global_step"))
 
 
-@op
 def ConditionalAccumulator(
     *,
     dtype: Any,
@@ -195,19 +145,22 @@ def ConditionalAccumulator(
     reduction_type: str | None = "MEAN",
     name: str | None = None,
 ) -> Handle:
-    """`ResourceConditionalAccumulator` of older graphs; the handle is a "string_ref".
+    """Return a "string_ref" handle to a dense accumulator.
+
+    Args: as in `ResourceConditionalAccumulator`.
 
     Source: `tf.raw_ops.ConditionalAccumulator`, TensorFlow 2.21 (2026).
 
     >>> ConditionalAccumulator(dtype="float32", shape=[1], shared_name="mine")
     <gradlab.raw_ops.Handle 'mine' dtype=string_ref>
     """
-    return make(DENSE, REF, dtype, shape, container, shared_name, reduction_type, name)
+    return _make_accumulator(DENSE, REF, dtype, shape, container, shared_name, reduction_type, name)
 
 
-@op
 def AccumulatorApplyGradient(*, handle: Any, local_step: Any, gradient: Any, name: str | None = None) -> Receipt:
-    """`ResourceAccumulatorApplyGradient` for a "string_ref" handle.
+    """Add a gradient, as `ResourceAccumulatorApplyGradient` does, by a "string_ref" handle.
+
+    Args and raises: as there.
 
     Source: `tf.raw_ops.AccumulatorApplyGradient`, TensorFlow 2.21 (2026).
 
@@ -215,12 +168,14 @@ def AccumulatorApplyGradient(*, handle: Any, local_step: Any, gradient: Any, nam
     >>> AccumulatorApplyGradient(handle=handle, local_step=5, gradient=[1.0]).accepted
     True
     """
-    return kernel_of(handle, REF, DENSE).apply(read_any(gradient, "gradient"), read_integer(local_step, "local_step"))
+    kernel = _check_handle(handle, REF, DENSE)
+    return kernel.apply(read_any(gradient, "gradient"), _read_integer(local_step, "local_step"))
 
 
-@op
 def AccumulatorTakeGradient(*, handle: Any, num_required: Any, dtype: Any, name: str | None = None) -> Array:
-    """`ResourceAccumulatorTakeGradient` for a "string_ref" handle.
+    """Take a mean or sum, as `ResourceAccumulatorTakeGradient` does, by a "string_ref" handle.
+
+    Args and raises: as there.
 
     Source: `tf.raw_ops.AccumulatorTakeGradient`, TensorFlow 2.21 (2026).
 
@@ -229,13 +184,12 @@ def AccumulatorTakeGradient(*, handle: Any, num_required: Any, dtype: Any, name:
     >>> AccumulatorTakeGradient(handle=handle, num_required=2, dtype="float32").tolist()
     [4.0]
     """
-    taken: Array = take(kernel_of(handle, REF, DENSE), num_required, dtype)
+    taken: Array = _take(_check_handle(handle, REF, DENSE), num_required, dtype)
     return taken
 
 
-@op
 def AccumulatorNumAccumulated(*, handle: Any, name: str | None = None) -> np.int32:
-    """`ResourceAccumulatorNumAccumulated` for a "string_ref" handle, dense or sparse.
+    """Return the number of gradients counted since the last take, by a "string_ref" handle, dense or sparse.
 
     Source: `tf.raw_ops.AccumulatorNumAccumulated`, TensorFlow 2.21 (2026).
 
@@ -243,12 +197,14 @@ def AccumulatorNumAccumulated(*, handle: Any, name: str | None = None) -> np.int
     >>> int(AccumulatorNumAccumulated(handle=SparseConditionalAccumulator(dtype="float32", shape=None)))
     0
     """
-    return np.int32(kernel_of(handle, REF).num_accumulated())
+    return np.int32(_check_handle(handle, REF).num_accumulated())
 
 
-@op
 def AccumulatorSetGlobalStep(*, handle: Any, new_global_step: Any, name: str | None = None) -> None:
-    """`ResourceAccumulatorSetGlobalStep` for a "string_ref" handle, dense or sparse.
+    """Set the global step, as `ResourceAccumulatorSetGlobalStep` does, by a "string_ref" handle, dense or sparse.
+
+    Raises:
+        InvalidArgumentError: `new_global_step` isn't a scalar.
 
     Source: `tf.raw_ops.AccumulatorSetGlobalStep`, TensorFlow 2.21 (2026).
 
@@ -258,10 +214,9 @@ def AccumulatorSetGlobalStep(*, handle: Any, new_global_step: Any, name: str | N
     >>> handle.kernel.step
     7
     """
-    kernel_of(handle, REF).set_global_step(read_integer(new_global_step, "new_global_step"))
+    _check_handle(handle, REF).set_global_step(_read_integer(new_global_step, "new_global_step"))
 
 
-@op
 def SparseConditionalAccumulator(
     *,
     dtype: Any,
@@ -271,17 +226,18 @@ def SparseConditionalAccumulator(
     reduction_type: str | None = "MEAN",
     name: str | None = None,
 ) -> Handle:
-    """An accumulator of rows, as `gl.SparseConditionalAccumulator`; the handle is a "string_ref".
+    """Return a "string_ref" handle to an accumulator of rows, as `gl.SparseConditionalAccumulator` is.
+
+    Args: as in `ResourceConditionalAccumulator`.
 
     Source: `tf.raw_ops.SparseConditionalAccumulator`, TensorFlow 2.21 (2026).
 
     >>> SparseConditionalAccumulator(dtype="float32", shape=[4, 1]).dtype
     'string_ref'
     """
-    return make(SPARSE, REF, dtype, shape, container, shared_name, reduction_type, name)
+    return _make_accumulator(SPARSE, REF, dtype, shape, container, shared_name, reduction_type, name)
 
 
-@op
 def SparseAccumulatorApplyGradient(
     *,
     handle: Any,
@@ -292,10 +248,19 @@ def SparseAccumulatorApplyGradient(
     has_known_shape: bool,
     name: str | None = None,
 ) -> Receipt:
-    """Add rows if local_step >= global step; `gradient_shape` counts only if `has_known_shape`.
+    """Add rows if local_step >= global step; drop them otherwise.
 
-    Shapes: indices (n,), values (n, ...), gradient_shape (rank,). Raises: InvalidArgumentError for parts that do not
-    fit each other or the accumulator, and for another dtype.
+    Args:
+        handle: what `SparseConditionalAccumulator` returned.
+        local_step: the step of the weights that the gradient is of, a scalar integer.
+        gradient_indices: integers, (n,).
+        gradient_values: of the accumulator's dtype, (n, ...).
+        gradient_shape: integers, (rank,); ignored unless `has_known_shape`.
+        has_known_shape: whether `gradient_shape` is the shape of the gradient.
+        name: ignored.
+
+    Raises:
+        InvalidArgumentError: parts that do not fit each other or the accumulator, or another dtype.
 
     Source: `tf.raw_ops.SparseAccumulatorApplyGradient`, TensorFlow 2.21 (2026).
 
@@ -306,17 +271,22 @@ def SparseAccumulatorApplyGradient(
     """
     if not isinstance(has_known_shape, bool):
         raise TypeError(f"has_known_shape must be True or False, got {has_known_shape!r}")
-    shape = read_integers(gradient_shape, "gradient_shape")
-    rows = read_integers(gradient_indices, "gradient_indices"), read_any(gradient_values, "gradient_values")
-    gradient = SparseGradient(*rows, shape if has_known_shape else None)
-    return kernel_of(handle, REF, SPARSE).apply(gradient, read_integer(local_step, "local_step"))
+    shape = _read_integers(gradient_shape, "gradient_shape")
+    gradient = SparseGradient(
+        _read_integers(gradient_indices, "gradient_indices"),
+        read_any(gradient_values, "gradient_values"),
+        shape if has_known_shape else None,
+    )
+    kernel = _check_handle(handle, REF, SPARSE)
+    return kernel.apply(gradient, _read_integer(local_step, "local_step"))
 
 
-@op
 def SparseAccumulatorTakeGradient(
     *, handle: Any, num_required: Any, dtype: Any, name: str | None = None
 ) -> SparseGradient:
-    """Like `AccumulatorTakeGradient`; returns (indices, values, shape), each row divided by its own count.
+    """Take (indices, values, shape) of the rows; a mean divides each row by its own count.
+
+    Args and raises: as in `ResourceAccumulatorTakeGradient`.
 
     Source: `tf.raw_ops.SparseAccumulatorTakeGradient`, TensorFlow 2.21 (2026).
 
@@ -327,5 +297,78 @@ def SparseAccumulatorTakeGradient(
     >>> taken.indices.tolist(), taken.values.tolist(), taken.shape.tolist()
     ([2], [[3.0]], [4, 1])
     """
-    taken: SparseGradient = take(kernel_of(handle, REF, SPARSE), num_required, dtype)
+    taken: SparseGradient = _take(_check_handle(handle, REF, SPARSE), num_required, dtype)
     return taken
+
+
+def _make_accumulator(
+    kind: str,
+    handle_type: str,
+    dtype: Any,
+    shape: Any,
+    container: Any,
+    shared_name: Any,
+    reduction_type: Any,
+    name: Any,
+) -> Handle:
+    """Return a handle to a new accumulator, or to the one of that container and shared name."""
+    for argument, value in (("container", container), ("shared_name", shared_name)):
+        if value is not None and not isinstance(value, str):
+            raise TypeError(f"{argument} must be a string or None, got {value!r}")
+    if isinstance(shape, list | tuple):
+        shape = [None if size == -1 else size for size in shape]
+    spec = Spec.read(kind, dtype, shape, reduction_type, strict=None)
+    shared = shared_name or ""
+    if container and shared_name:
+        shared = f"{container}/{shared_name}"
+    return Handle(kernel_for(spec, shared, name or kind), handle_type)
+
+
+def _check_handle(handle: Any, handle_type: str, kind: str | None = None) -> Kernel:
+    """Return the accumulator of a handle; refuse a handle of another type, or of another kind of accumulator."""
+    if handle is None:
+        raise ValueError("handle is None; give what a constructor of gl.raw_ops returned")
+    if isinstance(handle, Kernel):
+        # The accumulator_ref of an accumulator object.
+        handle = Handle(handle, RESOURCE if handle.spec.kind == DENSE else REF)
+    if not isinstance(handle, Handle):
+        raise TypeError(f"handle must be a handle of gl.raw_ops or an accumulator_ref, got {type(handle).__name__}")
+    if handle.dtype != handle_type:
+        raise TypeError(
+            f"this op takes a handle of type {handle_type}, got a {handle.dtype}; "
+            "Resource... ops and the others do not go together"
+        )
+    kernel = handle.kernel
+    actual_kind = kernel.spec.kind
+    if kind is not None and actual_kind != kind:
+        # TensorFlow raises two classes here.
+        error = NotFoundError if kind == DENSE else InvalidArgumentError
+        adjectives = {DENSE: "dense", SPARSE: "sparse"}
+        raise error(f"this op is for {adjectives[kind]} accumulators, {kernel.name} is {adjectives[actual_kind]}")
+    return kernel
+
+
+def _take(kernel: Kernel, num_required: Any, dtype: Any) -> Any:
+    """Take the mean or sum of an accumulator; the op must be given its dtype."""
+    if dtype is None:
+        raise TypeError(f"dtype is None; give the accumulator's, {kernel.dtype}")
+    return kernel.take(_read_integer(num_required, "num_required"), dtype)
+
+
+def _read_integer(value: Any, argument: str) -> Any:
+    """Read a scalar integer that the kernel accepts: a Python number must be one, an array is cast."""
+    if value is None:
+        raise ValueError(f"{argument} is None; give an integer")
+    if isinstance(value, float | str | bytes) and not isinstance(value, np.generic):
+        raise TypeError(f"{argument} must be an integer, got {value!r}")
+    if isinstance(value, list | tuple):
+        return _read_integers(value, argument)
+    return read_step(value, argument)
+
+
+def _read_integers(values: Any, argument: str) -> np.ndarray:
+    """Read an array of int64."""
+    array = np.asarray(as_array(values, argument))
+    if array.size and array.dtype.kind not in "biu":
+        raise TypeError(f"{argument} must be integers, got {array.dtype}")
+    return array.astype(np.int64)

@@ -1,4 +1,9 @@
-"""Operations that configure the TPU embedding: all at once, or in the parts that a graph pass makes of that."""
+"""Ops that configure the TPU embedding: all at once, or in the parts that a graph pass of TensorFlow makes of that.
+
+In the order of the parts: `ExecuteTPUEmbeddingPartitioner` and `ConfigureTPUEmbeddingMemory` on each host,
+`CollateTPUEmbeddingMemory`, `ConfigureTPUEmbeddingHost` on each host, `ConnectTPUEmbeddingHosts`,
+`FinalizeTPUEmbedding`. There is one process here, so every part is the configuration itself.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import DTypeError, FailedPreconditionError, InvalidArgumentError
-from .tpu_op import Config, Tensor, Tensors, op, part, system
-from .tpu_shapes import SCALAR, fixed, partitioner, strings
+from . import tpu_shapes as shapes
+from .tpu_op import Config, Tensor, Tensors, op, running_system, shapes_of, tpu_module
 
 
-@op(fixed())
+@op(shapes.fixed())
 def ConfigureTPUEmbedding(*, config: Config, name: str | None = None) -> None:
     """Start the system with `gl.tpu.initialize_system(config)`, where none is running.
 
@@ -29,14 +34,15 @@ def ConfigureTPUEmbedding(*, config: Config, name: str | None = None) -> None:
 starts anew and wipes the tables
     >>> tpu.shutdown_system()
     """
-    if part("engine.current").is_initialized():
+    current = tpu_module("engine.current")
+    if current.is_initialized():
         raise FailedPreconditionError(
             "the TPU embedding is configured; gl.tpu.initialize_system(config) starts anew and wipes the tables"
         )
-    part("engine.current").initialize_system(config)
+    current.initialize_system(config)
 
 
-@op(fixed(SCALAR))
+@op(shapes.fixed(shapes.SCALAR))
 def IsTPUEmbeddingInitialized(*, config: Config = "", name: str | None = None) -> np.bool_:
     """Tell whether a system is running, and with this configuration if one is given.
 
@@ -45,11 +51,11 @@ def IsTPUEmbeddingInitialized(*, config: Config = "", name: str | None = None) -
     >>> bool(IsTPUEmbeddingInitialized())
     False
     """
-    current = part("engine.current")
+    current = tpu_module("engine.current")
     return np.bool_(current.is_initialized() and current.current_system().is_configured_by(config))
 
 
-@op(partitioner)
+@op(shapes.partitioner)
 def ExecuteTPUEmbeddingPartitioner(*, config: Config, name: str | None = None) -> bytes:
     """Return the data that all hosts need: here the checked configuration itself.
 
@@ -62,11 +68,13 @@ def ExecuteTPUEmbeddingPartitioner(*, config: Config, name: str | None = None) -
     >>> ExecuteTPUEmbeddingPartitioner(config=tpu.example_config()) == tpu.example_config()
     True
     """
-    part("engine.parse").plan_of(config)
-    return _bytes(part("engine.parse").parse(config))
+    shapes.partitioner(config=config)
+    parse = tpu_module("engine.parse")
+    parse.plan_of(config)
+    return _read_bytes(parse.parse(config))
 
 
-@op(strings(SCALAR))
+@op(shapes.from_parts(shapes.SCALAR))
 def ConfigureTPUEmbeddingMemory(*, common_config: Tensor, name: str | None = None) -> bytes:
     """Return the data that one host needs for its rows: here the same for all.
 
@@ -75,10 +83,11 @@ def ConfigureTPUEmbeddingMemory(*, common_config: Tensor, name: str | None = Non
     >>> ConfigureTPUEmbeddingMemory(common_config=b"")
     b''
     """
-    return _bytes(common_config)
+    shapes.check_parts(common_config=np.shape(common_config))
+    return _read_bytes(common_config)
 
 
-@op(strings(SCALAR))
+@op(shapes.from_parts(shapes.SCALAR))
 def CollateTPUEmbeddingMemory(*, memory_configs: Tensors, name: str | None = None) -> bytes:
     """Merge the data that the hosts need.
 
@@ -90,11 +99,12 @@ def CollateTPUEmbeddingMemory(*, memory_configs: Tensors, name: str | None = Non
     >>> CollateTPUEmbeddingMemory(memory_configs=[b"", b""])
     b''
     """
+    shapes.check_parts(memory_configs=shapes_of(memory_configs))
     _check_equal(*memory_configs)
-    return _bytes(memory_configs[0])
+    return _read_bytes(memory_configs[0])
 
 
-@op(strings(SCALAR))
+@op(shapes.from_parts(shapes.SCALAR))
 def ConfigureTPUEmbeddingHost(
     *, common_config: Tensor, memory_config: Tensor, config: Config, name: str | None = None
 ) -> bytes:
@@ -108,11 +118,12 @@ def ConfigureTPUEmbeddingHost(
     >>> ConfigureTPUEmbeddingHost(common_config=b"", memory_config=b"", config=b"")
     b''
     """
+    shapes.check_parts(common_config=np.shape(common_config), memory_config=np.shape(memory_config), config=config)
     _check_equal(common_config, memory_config, config)
-    return _bytes(common_config)
+    return _read_bytes(common_config)
 
 
-@op(strings())
+@op(shapes.from_parts())
 def ConnectTPUEmbeddingHosts(*, network_configs: Tensors, name: str | None = None) -> None:
     """Let the hosts know each other; there is one process, so nothing is left to do.
 
@@ -123,15 +134,17 @@ def ConnectTPUEmbeddingHosts(*, network_configs: Tensors, name: str | None = Non
 
     >>> ConnectTPUEmbeddingHosts(network_configs=[b""])
     """
+    shapes.check_parts(network_configs=shapes_of(network_configs))
     _check_equal(*network_configs)
 
 
-@op(strings())
+@op(shapes.from_parts())
 def FinalizeTPUEmbedding(*, common_config: Tensor, memory_config: Tensor, name: str | None = None) -> None:
     """Start the system; the last of the parts of `ConfigureTPUEmbedding`.
 
     Raises:
-        FailedPreconditionError: one is running. InvalidArgumentError: the parts are of several configurations.
+        FailedPreconditionError: one is running.
+        InvalidArgumentError: the parts are of several configurations.
 
     Source: op `FinalizeTPUEmbedding`, TensorFlow 2.21 (2026).
 
@@ -143,11 +156,12 @@ def FinalizeTPUEmbedding(*, common_config: Tensor, memory_config: Tensor, name: 
     True
     >>> tpu.shutdown_system()
     """
+    shapes.check_parts(common_config=np.shape(common_config), memory_config=np.shape(memory_config))
     _check_equal(common_config, memory_config)
-    ConfigureTPUEmbedding(config=_bytes(common_config))
+    ConfigureTPUEmbedding(config=_read_bytes(common_config))
 
 
-@op(strings(None, None))
+@op(shapes.from_parts(None, None))
 def FinalizeTPUEmbeddingV2(
     *, common_config: Tensor, memory_config: Tensor, name: str | None = None
 ) -> tuple[bytes, bytes]:
@@ -162,19 +176,20 @@ def FinalizeTPUEmbeddingV2(
     >>> tpu.shutdown_system()
     """
     FinalizeTPUEmbedding(common_config=common_config, memory_config=memory_config)
-    running = system().config.SerializeToString()
-    return running, running
+    config = running_system().config.SerializeToString()
+    return config, config
 
 
 def _check_equal(*parts: Any) -> None:
-    if len({_bytes(p) for p in parts}) > 1:
+    if len({_read_bytes(part) for part in parts}) > 1:
         raise InvalidArgumentError("the parts are of several configurations; all must come from one")
 
 
-def _bytes(x: Any) -> bytes:
-    if hasattr(x, "SerializeToString"):
-        x = x.SerializeToString()
-    found = x.encode() if isinstance(x, str) else np.asarray(x, object).item()
-    if not isinstance(found, bytes):  # bytes(5) would be five zeros
-        raise DTypeError(f"a part of a configuration must be bytes, got {found!r}")
-    return found
+def _read_bytes(part: Any) -> bytes:
+    if hasattr(part, "SerializeToString"):
+        part = part.SerializeToString()
+    content = part.encode() if isinstance(part, str) else np.asarray(part, object).item()
+    # bytes(5) would be five zeros, so anything else is refused rather than converted.
+    if not isinstance(content, bytes):
+        raise DTypeError(f"a part of a configuration must be bytes, got {content!r}")
+    return content

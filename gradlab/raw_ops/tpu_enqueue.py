@@ -1,26 +1,27 @@
-"""Operations that put the ids of a batch in the queue of a core, one for each way to write ids.
+"""Ops that put the ids of a batch in the queue of a core, one for each way to write ids.
 
-Two of them exist once more with the core as an input, known only when they run.
+Two of them have a `Dynamic` form, in which the core is an input rather than an attribute: in a graph it is known only
+when the op runs.
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ..errors import InvalidArgumentError
-from .tpu_op import Tensors, op, part, system, variant
-from .tpu_shapes import enqueue, enqueue_by_table, integers
+from . import tpu_shapes as shapes
+from .tpu_op import Tensor, Tensors, op, running_system, tpu_module
 
 
-@op(integers)
+@op(shapes.integers)
 def EnqueueTPUEmbeddingIntegerBatch(
     *, batch: Tensors, mode_override: Any, device_ordinal: int = -1, name: str | None = None
 ) -> None:
-    """A vector of ids for each table or feature, each id its own sample.
+    """Enqueue a vector of ids for each table or feature, each id its own sample.
 
     Args:
+        batch: the ids of each table or feature.
         mode_override: "train", "training", "inference" or "backward_pass_only"; "" or "unspecified" is the
             configuration's.
         device_ordinal: the core, counted over all hosts; -1 is that of the current replica.
@@ -40,10 +41,12 @@ def EnqueueTPUEmbeddingIntegerBatch(
 enqueue once for each core, receive deduplication data, receive activations, send gradients
     >>> tpu.shutdown_system()
     """
-    _enqueue([((), ids, ()) for ids in batch], mode_override, device_ordinal)
+    shapes.check_lengths(batch=batch)
+    nothing = [()] * len(batch)
+    _enqueue(_make_inputs(nothing, batch, nothing), mode_override, device_ordinal)
 
 
-@op(enqueue_by_table)
+@op(shapes.enqueue_by_table)
 def EnqueueTPUEmbeddingSparseBatch(
     *,
     sample_indices: Tensors,
@@ -54,7 +57,7 @@ def EnqueueTPUEmbeddingSparseBatch(
     combiners: Sequence[Any] = (),
     name: str | None = None,
 ) -> None:
-    """Vectors of samples, ids and weights for each table.
+    """Enqueue vectors of samples, ids and weights for each table.
 
     Args:
         sample_indices: for each id its sample, element * num_features + feature; empty: each id its own.
@@ -72,12 +75,17 @@ def EnqueueTPUEmbeddingSparseBatch(
     ... )
     >>> tpu.shutdown_system()
     """
-    where = [part("engine.enqueued").as_indices(x) for x in sample_indices]
-    inputs = list(zip(where, embedding_indices, aggregation_weights, strict=True))
-    _enqueue(inputs, mode_override, device_ordinal, combiners, flat=True)
+    shapes.check_combiners(combiners, len(embedding_indices))
+    shapes.check_lengths(
+        sample_indices=sample_indices,
+        embedding_indices=embedding_indices,
+        aggregation_weights=aggregation_weights,
+    )
+    inputs = _make_inputs(_as_indices(sample_indices), embedding_indices, aggregation_weights)
+    _enqueue(inputs, mode_override, device_ordinal, combiners, is_flat=True)
 
 
-@op(enqueue)
+@op(shapes.enqueue)
 def EnqueueTPUEmbeddingSparseTensorBatch(
     *,
     sample_indices: Tensors,
@@ -91,7 +99,7 @@ def EnqueueTPUEmbeddingSparseTensorBatch(
     num_features: Sequence[int] = (),
     name: str | None = None,
 ) -> None:
-    """Indices, values and weights of a sparse tensor for each input, several of which may read one table.
+    """Enqueue indices, values and weights of a sparse tensor for each input, several of which may read one table.
 
     Args:
         sample_indices: (ids, 2): the row and the place in it; or a vector of rows; empty: each id its own row.
@@ -112,13 +120,18 @@ def EnqueueTPUEmbeddingSparseTensorBatch(
     ... )
     >>> tpu.shutdown_system()
     """
-    where = [part("engine.enqueued").as_indices(x) for x in sample_indices]
-    inputs = list(zip(where, embedding_indices, aggregation_weights, strict=True))
-    inputs = _with_lengths(inputs, max_sequence_lengths, num_features)
-    _enqueue(inputs, mode_override, device_ordinal, combiners, table_ids, flat=True)
+    shapes.check_lengths(
+        sample_indices=sample_indices,
+        embedding_indices=embedding_indices,
+        aggregation_weights=aggregation_weights,
+    )
+    inputs = _make_inputs(
+        _as_indices(sample_indices), embedding_indices, aggregation_weights, max_sequence_lengths, num_features
+    )
+    _enqueue(inputs, mode_override, device_ordinal, combiners, table_ids, is_flat=True)
 
 
-@op(enqueue)
+@op(shapes.enqueue)
 def EnqueueTPUEmbeddingRaggedTensorBatch(
     *,
     sample_splits: Tensors,
@@ -132,7 +145,7 @@ def EnqueueTPUEmbeddingRaggedTensorBatch(
     num_features: Sequence[int] = (),
     name: str | None = None,
 ) -> None:
-    """Row splits, values and weights of a ragged tensor for each input, several of which may read one table.
+    """Enqueue row splits, values and weights of a ragged tensor for each input, several of which may read one table.
 
     Args:
         sample_splits: row k has the ids splits[k] to splits[k + 1].
@@ -149,12 +162,60 @@ def EnqueueTPUEmbeddingRaggedTensorBatch(
     ... )
     >>> tpu.shutdown_system()
     """
-    inputs = list(zip(sample_splits, embedding_indices, aggregation_weights, strict=True))
-    inputs = _with_lengths(inputs, max_sequence_lengths, num_features)
-    _enqueue(inputs, mode_override, device_ordinal, combiners, table_ids, flat=True)
+    shapes.check_lengths(
+        sample_splits=sample_splits,
+        embedding_indices=embedding_indices,
+        aggregation_weights=aggregation_weights,
+    )
+    inputs = _make_inputs(sample_splits, embedding_indices, aggregation_weights, max_sequence_lengths, num_features)
+    _enqueue(inputs, mode_override, device_ordinal, combiners, table_ids, is_flat=True)
 
 
-@op(enqueue)
+@op(shapes.enqueue)
+def DynamicEnqueueTPUEmbeddingRaggedTensorBatch(
+    *,
+    sample_splits: Tensors,
+    embedding_indices: Tensors,
+    aggregation_weights: Tensors,
+    mode_override: Any,
+    device_ordinal: Tensor,
+    table_ids: Sequence[int],
+    combiners: Sequence[Any] = (),
+    max_sequence_lengths: Sequence[int] = (),
+    num_features: Sequence[int] = (),
+    name: str | None = None,
+) -> None:
+    """Do the same as `EnqueueTPUEmbeddingRaggedTensorBatch`, with the core as an input.
+
+    Args:
+        device_ordinal: the core, a scalar.
+
+    Others and raises: as there.
+
+    Source: `tf.raw_ops.DynamicEnqueueTPUEmbeddingRaggedTensorBatch`, TensorFlow 2.21 (2026).
+
+    >>> from gradlab import tpu
+    >>> system = tpu.initialize_system(tpu.example_config())
+    >>> DynamicEnqueueTPUEmbeddingRaggedTensorBatch(
+    ...     sample_splits=[[0, 2, 3]], embedding_indices=[[3, 1, 3]], aggregation_weights=[[]], mode_override="",
+    ...     device_ordinal=0, table_ids=[0]
+    ... )
+    >>> tpu.shutdown_system()
+    """
+    EnqueueTPUEmbeddingRaggedTensorBatch(
+        sample_splits=sample_splits,
+        embedding_indices=embedding_indices,
+        aggregation_weights=aggregation_weights,
+        mode_override=mode_override,
+        table_ids=table_ids,
+        device_ordinal=int(device_ordinal),
+        combiners=combiners,
+        max_sequence_lengths=max_sequence_lengths,
+        num_features=num_features,
+    )
+
+
+@op(shapes.enqueue)
 def EnqueueTPUEmbeddingArbitraryTensorBatch(
     *,
     sample_indices_or_row_splits: Tensors,
@@ -165,7 +226,7 @@ def EnqueueTPUEmbeddingArbitraryTensorBatch(
     combiners: Sequence[Any] = (),
     name: str | None = None,
 ) -> None:
-    """Sparse, ragged or dense ids for each feature; the operation of TensorFlow 2.
+    """Enqueue sparse, ragged or dense ids for each feature; the op of TensorFlow 2.
 
     Args:
         sample_indices_or_row_splits: of rank 2 the indices of a sparse tensor, a column for each axis of the feature
@@ -188,64 +249,92 @@ def EnqueueTPUEmbeddingArbitraryTensorBatch(
     ... )
     >>> tpu.shutdown_system()
     """
-    if not system().config.feature_descriptor:
+    shapes.check_lengths(
+        sample_indices_or_row_splits=sample_indices_or_row_splits,
+        embedding_indices=embedding_indices,
+        aggregation_weights=aggregation_weights,
+    )
+    if not running_system().config.feature_descriptor:
         raise InvalidArgumentError("this operation needs feature descriptors, and the configuration has none")
-    inputs = list(zip(sample_indices_or_row_splits, embedding_indices, aggregation_weights, strict=True))
+    inputs = _make_inputs(sample_indices_or_row_splits, embedding_indices, aggregation_weights)
     _enqueue(inputs, mode_override, device_ordinal, combiners)
 
 
-_DYNAMIC = """`{name}` whose device_ordinal is an input.
+@op(shapes.enqueue)
+def DynamicEnqueueTPUEmbeddingArbitraryTensorBatch(
+    *,
+    sample_indices_or_row_splits: Tensors,
+    embedding_indices: Tensors,
+    aggregation_weights: Tensors,
+    mode_override: Any,
+    device_ordinal: Tensor,
+    combiners: Sequence[Any] = (),
+    name: str | None = None,
+) -> None:
+    """Do the same as `EnqueueTPUEmbeddingArbitraryTensorBatch`, with the core as an input.
 
-Source: `tf.raw_ops.Dynamic{name}`, TensorFlow 2.21 (2026).
+    Args:
+        device_ordinal: the core, a scalar.
 
->>> from gradlab import tpu
-{example}
-... )
->>> tpu.shutdown_system()
-"""
+    Others and raises: as there.
 
+    Source: `tf.raw_ops.DynamicEnqueueTPUEmbeddingArbitraryTensorBatch`, TensorFlow 2.21 (2026).
 
-def _dynamic(base: Callable[..., Any], example: str) -> Callable[..., Any]:
-    """The operation with its core after `mode_override`, as an array that is known only when it runs."""
-    own = dict(inspect.signature(base).parameters)
-    own["device_ordinal"] = own["device_ordinal"].replace(annotation="Tensor", default=inspect.Parameter.empty)
-    names = [n for n in own if n != "device_ordinal"]
-    names.insert(names.index("mode_override") + 1, "device_ordinal")
-    doc = _DYNAMIC.format(name=base.__name__, example=example)
-    return variant(base, f"Dynamic{base.__name__}", doc, [own[n] for n in names], device_ordinal=int)
-
-
-DynamicEnqueueTPUEmbeddingArbitraryTensorBatch = _dynamic(
-    EnqueueTPUEmbeddingArbitraryTensorBatch,
-    """>>> config = tpu.parse(tpu.example_config())
->>> feature = config.feature_descriptor.add(name="f", table_id=0, input_shape=[2])
->>> system = tpu.initialize_system(config)
->>> DynamicEnqueueTPUEmbeddingArbitraryTensorBatch(
-...     sample_indices_or_row_splits=[[]], embedding_indices=[[3, 1]], aggregation_weights=[[]], mode_override="",
-...     device_ordinal=0""",
-)
-DynamicEnqueueTPUEmbeddingRaggedTensorBatch = _dynamic(
-    EnqueueTPUEmbeddingRaggedTensorBatch,
-    """>>> system = tpu.initialize_system(tpu.example_config())
->>> DynamicEnqueueTPUEmbeddingRaggedTensorBatch(
-...     sample_splits=[[0, 2, 3]], embedding_indices=[[3, 1, 3]], aggregation_weights=[[]], mode_override="",
-...     device_ordinal=0, table_ids=[0]""",
-)
+    >>> from gradlab import tpu
+    >>> config = tpu.parse(tpu.example_config())
+    >>> feature = config.feature_descriptor.add(name="f", table_id=0, input_shape=[2])
+    >>> system = tpu.initialize_system(config)
+    >>> DynamicEnqueueTPUEmbeddingArbitraryTensorBatch(
+    ...     sample_indices_or_row_splits=[[]], embedding_indices=[[3, 1]], aggregation_weights=[[]],
+    ...     mode_override="", device_ordinal=0
+    ... )
+    >>> tpu.shutdown_system()
+    """
+    EnqueueTPUEmbeddingArbitraryTensorBatch(
+        sample_indices_or_row_splits=sample_indices_or_row_splits,
+        embedding_indices=embedding_indices,
+        aggregation_weights=aggregation_weights,
+        mode_override=mode_override,
+        device_ordinal=int(device_ordinal),
+        combiners=combiners,
+    )
 
 
-def _with_lengths(inputs: list[Any], sequences: Sequence[int], features: Sequence[int]) -> list[Any]:
-    """Inputs with the rows they fill for an element of the batch, and whether these are a sequence."""
-    for what, given in (("max_sequence_lengths", sequences), ("num_features", features)):
-        if len(given) not in (0, len(inputs)):
-            raise InvalidArgumentError(
-                f"{what} must be none or one for each of {len(inputs)} inputs, got {list(given)}"
-            )
-    lengths, rows = sequences or [0] * len(inputs), features or [1] * len(inputs)
+def _as_indices(sample_indices: Tensors) -> list[Any]:
+    """Return the sample indices of each input as indices of rank 2."""
+    as_indices = tpu_module("engine.enqueued").as_indices
+    return [as_indices(samples) for samples in sample_indices]
+
+
+def _make_inputs(
+    where: Tensors,
+    ids: Tensors,
+    weights: Tensors,
+    max_sequence_lengths: Sequence[int] = (),
+    num_features: Sequence[int] = (),
+) -> list[Any]:
+    """Return an `Input` of the system for each entry of the lists that an op takes.
+
+    Raises:
+        InvalidArgumentError: other numbers of lengths or features than inputs, or numbers that are too small.
+    """
+    for name, numbers in (("max_sequence_lengths", max_sequence_lengths), ("num_features", num_features)):
+        if len(numbers) not in (0, len(ids)):
+            raise InvalidArgumentError(f"{name} must be none or one for each of {len(ids)} inputs, got {list(numbers)}")
+    lengths = max_sequence_lengths or [0] * len(ids)
+    rows = num_features or [1] * len(ids)
     if min(lengths) < 0 or min(rows) < 1:
         raise InvalidArgumentError(f"sequences must be 0 or longer and features 1 or more, got {lengths} and {rows}")
-    return [
-        (where, ids, () if n else w, n or m, n > 0) for (where, ids, w), n, m in zip(inputs, lengths, rows, strict=True)
-    ]
+
+    make_input = tpu_module("engine.enqueued").Input
+    inputs = []
+    for k, length in enumerate(lengths):
+        if length > 0:
+            # A sequence fills a row for each place, and its ids are not combined, so they have no weights.
+            inputs.append(make_input(where[k], ids[k], (), length, is_sequence=True))
+        else:
+            inputs.append(make_input(where[k], ids[k], weights[k], rows[k]))
+    return inputs
 
 
 def _enqueue(
@@ -254,16 +343,22 @@ def _enqueue(
     core: int,
     combiners: Sequence[Any] = (),
     table_ids: Sequence[int] | None = None,
-    flat: bool = False,
+    is_flat: bool = False,
 ) -> None:
-    running, enqueued = system(), part("engine.enqueued")
-    given, plan = [enqueued.Input(*i) for i in inputs], running.plan
-    if not running.config.feature_descriptor:
-        ids = enqueued.of_tables(plan, given, table_ids)
-    elif table_ids is not None and list(table_ids) != [f.table for f in plan.features]:
-        raise InvalidArgumentError(
-            f"the features read tables {[f.table for f in plan.features]}, but table_ids are {list(table_ids)}"
-        )
+    """Enqueue inputs for features, or for tables where the configuration has no features.
+
+    Args:
+        is_flat: indices have two columns, the sample (all axes of the feature in one) and the place.
+    """
+    system = running_system()
+    enqueued = tpu_module("engine.enqueued")
+    if not system.config.feature_descriptor:
+        ids = enqueued.of_tables(system.plan, inputs, table_ids)
     else:
-        ids = enqueued.of_features(plan, given, flat)
-    running.enqueue(ids, core, mode, combiners)
+        feature_tables = [feature.table for feature in system.plan.features]
+        if table_ids is not None and list(table_ids) != feature_tables:
+            raise InvalidArgumentError(
+                f"the features read tables {feature_tables}, but table_ids are {list(table_ids)}"
+            )
+        ids = enqueued.of_features(system.plan, inputs, is_flat)
+    system.enqueue(ids, core, mode, combiners)

@@ -36,6 +36,8 @@ class Adadelta(Rule):
     rho: float = 0.95
     epsilon: float = 1e-8
     slots: ClassVar[dict[str, float | str]] = {"accum": 0.0, "accum_update": 0.0}
+    table_message: ClassVar[str] = "adadelta"
+    table_slots: ClassVar[tuple[str, ...]] = ("accumulators", "updates")
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         one, sqrt = w.dtype.type(1), namespace(w).sqrt

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from .._base.arrays import Array, is_jax, namespace
 from .._base.options import check_choice
 from .rule import Rule, Slots
+from .table_field import in_tables
 
 
 @dataclass(frozen=True)
@@ -41,11 +42,13 @@ class Adagrad(Rule):
     """
 
     initial_accumulator_value: float = 0.1
-    epsilon: float = 1e-7
-    epsilon_place: Literal["none", "outside", "inside"] = "outside"
+    epsilon: float = field(default=1e-7, metadata=in_tables(fixed=0.0, instead="put it into the initial accumulator"))
+    epsilon_place: Literal["none", "outside", "inside"] = field(default="outside", metadata=in_tables(fixed="none"))
     order: Literal["divide", "reciprocal", "scale_first"] = "divide"
-    update_slots: bool = True
+    update_slots: bool = field(default=True, metadata=in_tables(fixed=True))
     slots: ClassVar[dict[str, float | str]] = {"accumulator": "initial_accumulator_value"}
+    table_message: ClassVar[str] = "adagrad"
+    table_slots: ClassVar[tuple[str, ...]] = ("accumulators",)
 
     def __post_init__(self) -> None:
         check_choice("epsilon_place", self.epsilon_place, ("none", "outside", "inside"))

@@ -46,6 +46,7 @@ class AdagradMomentum(Rule):
         "accumulators": "initial_accumulator_value",
         "momenta": "initial_momentum_value",
     }
+    table_message: ClassVar[str] = "adagrad_momentum"
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         xp, one = namespace(w), w.dtype.type(1)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from .._base.arrays import Array, namespace
 from .._base.options import check_choice
 from .._base.sums import ORDERS, Order, decaying_mean
 from .rule import Rule, Shared, Slots, float32
+from .table_field import in_tables
 
 
 @dataclass(frozen=True)
@@ -38,17 +39,25 @@ class Adam(Rule):
     ([0.75], [2.0], [4.0])
     """
 
-    beta1: float = 0.9
-    beta2: float = 0.999
+    beta1: float = field(default=0.9, metadata=in_tables(argument="beta_1"))
+    beta2: float = field(default=0.999, metadata=in_tables(argument="beta_2"))
     epsilon: float = 1e-7
-    epsilon_place: Literal["outside", "inside"] = "outside"
-    use_nesterov: bool = False
-    bias_correction: bool = True
-    lazy: bool = True
-    order: Order = "dense"
+    epsilon_place: Literal["outside", "inside"] = field(
+        default="outside", metadata=in_tables(message="use_sum_inside_sqrt", flag=("outside", "inside"))
+    )
+    use_nesterov: bool = field(default=False, metadata=in_tables(fixed=False))
+    bias_correction: bool = field(
+        default=True, metadata=in_tables(fixed=False, instead="put the correction into the rate")
+    )
+    lazy: bool = field(
+        default=True, metadata=in_tables(argument="lazy_adam", message="use_non_lazy_adam", flag=(True, False))
+    )
+    order: Order = field(default="dense", metadata=in_tables(preset="sparse"))
     beta1_power: float = 0.0
     beta2_power: float = 0.0
     slots: ClassVar[dict[str, float | str]] = {"m": 0.0, "v": 0.0}
+    table_message: ClassVar[str] = "adam"
+    table_slots: ClassVar[tuple[str, ...]] = ("momenta", "velocities")
 
     def __post_init__(self) -> None:
         check_choice("epsilon_place", self.epsilon_place, ("outside", "inside"))

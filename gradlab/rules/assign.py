@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from .._base.arrays import Array
 from .rule import Rule, Slots
@@ -23,6 +24,8 @@ class Assign(Rule):
     >>> Assign()(np.array([1.0, 2.0]), (), np.array([4.0, -4.0]), 0.25)[0].tolist()
     [4.0, -4.0]
     """
+
+    table_message: ClassVar[str] = "assign"
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         return g, slots

@@ -44,6 +44,7 @@ class BoundedAdagrad(Rule):
     bounded: Literal["update", "scaled_gradient", "gradient"] = "update"
     initial_accumulator_value: float = 0.1
     slots: ClassVar[dict[str, float | str]] = {"accumulators": "initial_accumulator_value"}
+    table_message: ClassVar[str] = "bounded_adagrad"
 
     def __post_init__(self) -> None:
         check_choice("bounded", self.bounded, ("update", "scaled_gradient", "gradient"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from .._base.arrays import Array
@@ -10,6 +10,7 @@ from .._base.options import check_choice
 from .._base.sums import ORDERS, Order, decaying_mean
 from .rms_prop import scaled
 from .rule import Rule, Slots
+from .table_field import in_tables
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,11 @@ class CenteredRMSProp(Rule):
     rho: float = 0.9
     momentum: float = 0.0
     epsilon: float = 1e-10
-    initial_rms: float = 1.0
+    initial_rms: float = field(default=1.0, metadata=in_tables(preset=0.0))
     order: Order = "dense"
     slots: ClassVar[dict[str, float | str]] = {"rms": "initial_rms", "momentum": 0.0, "mg": 0.0}
+    table_message: ClassVar[str] = "centered_rms_prop"
+    table_slots: ClassVar[tuple[str, ...]] = ("ms", "mom", "mg")
 
     def __post_init__(self) -> None:
         check_choice("order", self.order, ORDERS)

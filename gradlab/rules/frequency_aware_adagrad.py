@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from .._base.arrays import Array, namespace
 from .rule import Rule, Shared, Slots, float32
+from .table_field import in_tables
 
 
 @dataclass(frozen=True)
@@ -41,12 +42,13 @@ class FrequencyAwareAdagrad(Rule):
     probability_exponent: float = 0.5
     accumulator_decay: float = 1.0
     initial_accumulator_value: float = 0.1
-    step_counter: float = 0.0
+    step_counter: float = field(default=0.0, metadata=in_tables(preset=0.0))  # the message has a tag of it
     initial_counter_value: float = 0.0
     slots: ClassVar[dict[str, float | str]] = {
         "accumulators": "initial_accumulator_value",
         "counters": "initial_counter_value",
     }
+    table_message: ClassVar[str] = "frequency_aware_adagrad"
 
     def start(self) -> Shared:
         return {"step_counter": float32(self.step_counter)}

@@ -40,6 +40,7 @@ class FrequencyEstimator(Rule):
     outlier_threshold: float = 3.0
     weight_exponent: float = 1.0
     slots: ClassVar[dict[str, float | str]] = {"last_hit_step": 0.0}
+    table_message: ClassVar[str] = "frequency_estimator"
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         xp, one = namespace(w), w.dtype.type(1)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from .._base.arrays import Array, is_jax, namespace, power
 from .._base.options import check_choice
 from .._base.types import Number
 from .rule import Rule, Slots
+from .table_field import in_tables
 
 
 @dataclass(frozen=True)
@@ -50,16 +51,18 @@ class Ftrl(Rule):
     ([0.0, 0.0], [25.0, 9.0], [0.0, 0.0])
     """
 
-    lr_power: float = -0.5
-    l1: float = 0.0
-    l2: float = 0.0
-    l2_shrinkage: float = 0.0
+    lr_power: float = field(default=-0.5, metadata=in_tables(argument="learning_rate_power"))
+    l1: float = field(default=0.0, metadata=in_tables(argument="l1_regularization_strength"))
+    l2: float = field(default=0.0, metadata=in_tables(argument="l2_regularization_strength"))
+    l2_shrinkage: float = field(default=0.0, metadata=in_tables(fixed=0.0, instead="use l2"))
     beta: float = 0.0
     initial_accumulator_value: float = 0.1
-    multiply_linear_by_lr: bool = False
-    order: Literal["dense", "sparse", "scalar"] = "dense"
+    multiply_linear_by_lr: bool = field(default=False, metadata=in_tables(argument="multiply_linear_by_learning_rate"))
+    order: Literal["dense", "sparse", "scalar"] = field(default="dense", metadata=in_tables(preset="sparse"))
     initial_linear_value: float = 0.0
     slots: ClassVar[dict[str, float | str]] = {"accum": "initial_accumulator_value", "linear": "initial_linear_value"}
+    table_message: ClassVar[str] = "ftrl"
+    table_slots: ClassVar[tuple[str, ...]] = ("accumulators", "linears")
 
     def __post_init__(self) -> None:
         check_choice("order", self.order, ("dense", "sparse", "scalar"))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from .._base.arrays import Array, namespace
 from .._base.sums import decaying_mean
 from .rule import Rule, Slots
+from .table_field import in_tables
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,11 @@ class Lion(Rule):
 
     beta1: float = 0.9
     beta2: float = 0.99
-    lazy: bool = True
+    lazy: bool = field(
+        default=True, metadata=in_tables(argument="lazy_lion", message="use_non_lazy_lion", flag=(True, False))
+    )
     slots: ClassVar[dict[str, float | str]] = {"momenta": 0.0}
+    table_message: ClassVar[str] = "lion"
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         direction = namespace(w).sign(decaying_mean(slots[0], g, self.beta1, "sparse"))

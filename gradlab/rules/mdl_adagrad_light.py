@@ -67,6 +67,7 @@ class MdlAdagradLight(Rule):
         "weights": 0.0,
         "benefits": 0.0,
     }
+    table_message: ClassVar[str] = "mdl_adagrad_light"
 
     def __post_init__(self) -> None:
         check_choice("event_benefit", self.event_benefit, ("linear", "quadratic"))

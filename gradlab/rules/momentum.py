@@ -36,6 +36,8 @@ class Momentum(Rule):
     use_nesterov: bool = False
     order: Order = "dense"
     slots: ClassVar[dict[str, float | str]] = {"momentum": 0.0}
+    table_message: ClassVar[str] = "momentum"
+    table_slots: ClassVar[tuple[str, ...]] = ("momenta",)
 
     def __post_init__(self) -> None:
         check_choice("order", self.order, ORDERS)

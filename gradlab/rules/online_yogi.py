@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from .._base.arrays import Array, namespace
 from .proximal_yogi import yogi
 from .rule import Rule, Slots
+from .table_field import in_tables
 
 
 @dataclass(frozen=True)
@@ -33,10 +34,11 @@ class OnlineYogi(Rule):
     """
 
     beta2: float = 0.999
-    l1: float = 0.0
-    l2: float = 0.0
+    l1: float = field(default=0.0, metadata=in_tables(argument="l1_regularization_strength"))
+    l2: float = field(default=0.0, metadata=in_tables(argument="l2_regularization_strength"))
     initial_accumulator_value: float = 0.1
     slots: ClassVar[dict[str, float | str]] = {"vs": "initial_accumulator_value", "linears": 0.0}
+    table_message: ClassVar[str] = "online_yogi"
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         (v, linear), xp = slots, namespace(w)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from .._base.arrays import Array, namespace
 from .._base.options import check_choice
 from ._proximal import shrink
 from .rule import Rule, Slots
+from .table_field import in_tables
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,12 @@ class ProximalAdagrad(Rule):
     """
 
     initial_accumulator_value: float = 0.1
-    l1_regularization_strength: float = 0.0
-    l2_regularization_strength: float = 0.0
+    l1_regularization_strength: float = field(default=0.0, metadata=in_tables(message="l1"))
+    l2_regularization_strength: float = field(default=0.0, metadata=in_tables(message="l2"))
     order: Literal["dense", "scalar"] = "dense"
     slots: ClassVar[dict[str, float | str]] = {"accumulator": "initial_accumulator_value"}
+    table_message: ClassVar[str] = "proximal_adagrad"
+    table_slots: ClassVar[tuple[str, ...]] = ("accumulators",)
 
     def __post_init__(self) -> None:
         check_choice("order", self.order, ("dense", "scalar"))

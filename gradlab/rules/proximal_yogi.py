@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from .._base.arrays import Array, namespace
@@ -10,6 +10,7 @@ from .._base.sums import decaying_mean
 from .._base.types import Number
 from ._proximal import shrink
 from .rule import Rule, Slots
+from .table_field import in_tables
 
 
 @dataclass(frozen=True)
@@ -37,10 +38,11 @@ class ProximalYogi(Rule):
     beta1: float = 0.9
     beta2: float = 0.999
     epsilon: float = 1e-3
-    l1: float = 0.0
-    l2: float = 0.0
+    l1: float = field(default=0.0, metadata=in_tables(argument="l1_regularization_strength"))
+    l2: float = field(default=0.0, metadata=in_tables(argument="l2_regularization_strength"))
     initial_accumulator_value: float = 1e-6
     slots: ClassVar[dict[str, float | str]] = {"v": "initial_accumulator_value", "m": 0.0}
+    table_message: ClassVar[str] = "proximal_yogi"
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         v, m = yogi(slots[0], g, self.beta2), decaying_mean(slots[1], g, self.beta1, "sparse")

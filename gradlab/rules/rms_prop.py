@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from .._base.arrays import Array, namespace
 from .._base.options import check_choice
 from .._base.sums import ORDERS, Order, decaying_mean
 from .rule import Rule, Slots
+from .table_field import in_tables
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,11 @@ class RMSProp(Rule):
     rho: float = 0.9
     momentum: float = 0.0
     epsilon: float = 1e-10
-    initial_rms: float = 1.0
+    initial_rms: float = field(default=1.0, metadata=in_tables(preset=0.0))
     order: Order = "dense"
     slots: ClassVar[dict[str, float | str]] = {"rms": "initial_rms", "momentum": 0.0}
+    table_message: ClassVar[str] = "rms_prop"
+    table_slots: ClassVar[tuple[str, ...]] = ("ms", "mom")
 
     def __post_init__(self) -> None:
         check_choice("order", self.order, ORDERS)

@@ -39,10 +39,15 @@ class Rule:
 
     `slots` names the state kept per weight, with its initial value or the field that gives it; `row_slots` says which
     of them are kept per row.
+
+    A rule that tables of TPU embeddings have names its message there in `table_message`, its slots in `table_slots`
+    where they have other names, and has metadata, `in_tables`, on the fields that differ.
     """
 
     slots: ClassVar[Mapping[str, float | str]] = {}
     row_slots: ClassVar[tuple[str, ...]] = ()
+    table_message: ClassVar[str] = ""
+    table_slots: ClassVar[tuple[str, ...]] = ()
     lazy = True  # rows without a gradient stand still; a field of rules that can also move them, by a gradient of 0
 
     adds: ClassVar[bool] = False  # a step adds something to w that knows neither w nor a slot

@@ -24,6 +24,7 @@ class StochasticGradientDescent(Rule):
     """
 
     adds: ClassVar[bool] = True
+    table_message: ClassVar[str] = "stochastic_gradient_descent"
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         return w - g * lr, slots

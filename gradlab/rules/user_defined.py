@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import Any, ClassVar
 
 from .._base.arrays import Array
 from .rule import Rule, Slots
@@ -52,6 +52,7 @@ class UserDefined(Rule):
 
     function: StepFunction = descend
     initial_values: tuple[tuple[str, float], ...] = ()
+    table_message: ClassVar[str] = "user_defined_program"
 
     def __post_init__(self) -> None:
         function = _found(self.function) if isinstance(self.function, str) else self.function

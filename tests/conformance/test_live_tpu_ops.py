@@ -18,7 +18,7 @@ from tests.golden.tensorflow_values import tensorflow
 
 pytestmark = pytest.mark.tensorflow
 
-OPS = {name: x for name, x in vars(raw_ops).items() if hasattr(x, "shapes")}
+OPS = {name: op for name in raw_ops.__all__ if hasattr(op := getattr(raw_ops, name), "shapes")}
 LEFT_OUT = {"EnqueueTPUEmbeddingBatch"}  # takes batches in a serialized form that is not public
 OPTIMIZERS = [f.name for f in tpu.OptimizationParameters.DESCRIPTOR.oneofs_by_name["parameters"].fields]
 TPU_PART = {"embedding_partitions": b"", "hbm_buffers_config": b"", "tpu_topology": b""}

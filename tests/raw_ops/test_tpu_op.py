@@ -1,8 +1,8 @@
-"""What holds for every operation of TPU embeddings: its name, its example, its shape function; and JAX comes late."""
+"""What holds for every op of TPU embeddings: its name, its keywords, its shape function; and JAX is imported late."""
 
 from __future__ import annotations
 
-import doctest
+import inspect
 import subprocess
 import sys
 
@@ -12,7 +12,7 @@ import pytest
 from gradlab import raw_ops, tpu
 from gradlab.errors import FailedPreconditionError, InvalidArgumentError
 
-OPS = {name: x for name, x in vars(raw_ops).items() if hasattr(x, "shapes")}
+OPS = {name: op for name in raw_ops.__all__ if hasattr(op := getattr(raw_ops, name), "shapes")}
 
 
 def test_the_family_is_complete() -> None:
@@ -20,22 +20,19 @@ def test_the_family_is_complete() -> None:
 
 
 @pytest.mark.parametrize("name", OPS)
-def test_its_example_runs(name: str) -> None:
-    op = OPS[name]
-    assert name == op.OP_NAME
-    found = doctest.DocTestFinder().find(op, name, globs={**vars(raw_ops), "np": np})
-    runner = doctest.DocTestRunner(verbose=False)
-    results = [runner.run(test) for test in found]
-    assert sum(r.attempted for r in results) > 0
-    assert sum(r.failed for r in results) == 0
+def test_it_is_a_function_with_a_public_name(name: str) -> None:
+    assert inspect.isfunction(OPS[name])
+    assert (OPS[name].__module__, OPS[name].__name__) == ("gradlab.raw_ops", name)
 
 
 @pytest.mark.parametrize("name", OPS)
 def test_arguments_are_keywords(name: str) -> None:
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="positional"):
         OPS[name](1)
-    with pytest.raises(TypeError, match=f"{name} takes .*, by name; "):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'nonsense'"):
         OPS[name](nonsense=1)
+    with pytest.raises(TypeError, match="argument"):
+        OPS[name].shapes(nonsense=1)
 
 
 def test_the_shape_function_is_asked_before_anything_happens() -> None:

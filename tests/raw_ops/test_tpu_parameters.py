@@ -10,6 +10,7 @@ import pytest
 
 from gradlab import raw_ops, tpu
 from gradlab.errors import InternalError, InvalidArgumentError
+from gradlab.tpu.engine.optimizer_messages import BY_MESSAGE
 
 WHICH = ("num_shards", "shard_id", "table_id", "table_name", "config", "name")
 LOADS = {n: x for n, x in vars(raw_ops).items() if n.startswith("LoadTPUEmbedding")}
@@ -53,6 +54,13 @@ def test_a_table_by_the_operations_of_its_optimizer(optimizer: str) -> None:
 
 def test_every_optimizer_has_a_pair() -> None:
     assert set(LOADS) == {f"LoadTPUEmbedding{x}Parameters" for x in MESSAGES}
+
+
+@pytest.mark.parametrize("optimizer", MESSAGES)
+def test_the_arrays_are_the_slots_of_the_rule(optimizer: str) -> None:
+    load = getattr(raw_ops, f"LoadTPUEmbedding{optimizer}Parameters")
+    arrays = [name for name in inspect.signature(load).parameters if name not in WHICH]
+    assert arrays == ["parameters", *BY_MESSAGE[MESSAGES[optimizer]].slots]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import jax
@@ -96,7 +97,9 @@ def test_steps_equal_numpy(optimizer: str) -> None:
     w = np.random.default_rng(0).normal(size=(ROWS, WIDTH))
     slots = [np.full_like(w, start) for start in starts]
     load, retrieve = (getattr(raw_ops, f"{verb}TPUEmbedding{name}Parameters") for verb in ("Load", "Retrieve"))
-    names = [n for n in load.__signature__.parameters if n not in "num_shards shard_id table_id table_name config name"]
+    names = [
+        n for n in inspect.signature(load).parameters if n not in "num_shards shard_id table_id table_name config name"
+    ]
     load(**dict(zip(names, [w, *slots], strict=True)), num_shards=1, shard_id=0, table_id=0, config=config)
     for t in range(3):
         lr, rows = 0.5 / (t + 1), {}

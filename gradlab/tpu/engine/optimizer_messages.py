@@ -1,165 +1,69 @@
-"""Rules and the messages that configure them, field by field."""
+"""Messages that configure a table's optimizer, from rules and back.
+
+Which fields of a rule are in its message, by which name, the rule itself declares: `table_message`, `table_slots`, and
+`in_tables` on its fields.
+"""
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ... import rules
 from ...errors import InvalidArgumentError
 from ...rules import Rule
+from ...rules.table_field import TableField, table_fields
 from .proto import GradientAccumulationStatus, OptimizationParameters
-
-
-class Either(NamedTuple):
-    """A field of a rule that the message has as a flag: its value with the flag off, and on."""
-
-    field: str
-    off: Any
-    on: Any
 
 
 @dataclass(frozen=True)
 class Form:
-    """One optimizer: its message, its rule, which field is which, and what the message implies.
+    """One optimizer as its message has it.
 
-    `free` are fields of the rule that the message cannot say, and need not: initial values come with the slots, orders
-    of operations change last bits only, and some name a reading of what is not public.
+    Args:
+        message: the name of the message.
+        rule: its rule.
+        slots: the names of the slots, in the order of loading and retrieving.
+        fields: what the rule's fields are in the message, by their names in the rule.
+        written: the names of those that the message has.
+        implied: the values of those that it does not have, but that the engine or TensorFlow's Python layer fix.
     """
 
     message: str
     rule: type[Rule]
-    slots: tuple[str, ...] = ()
-    fields: Mapping[str, str | Either] = dataclasses.field(default_factory=dict)
-    implied: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    free: tuple[str, ...] = ("initial_accumulator_value", "order")
+    slots: tuple[str, ...]
+    fields: Mapping[str, TableField]
+    written: tuple[str, ...]
+    implied: Mapping[str, Any]
 
 
-def _same(*names: str) -> dict[str, str | Either]:
-    return {n: n for n in names}
+def _make_forms() -> Iterator[Form]:
+    """Make a form for each rule that tables have."""
+    for rule in rules.catalog().values():
+        if not rule.table_message:
+            continue
+        in_message = getattr(OptimizationParameters(), rule.table_message).DESCRIPTOR.fields_by_name
+        fields = table_fields(rule)
+        written = []
+        implied = {}
+        for name, field in fields.items():
+            value = field.fixed if field.fixed is not None else field.preset
+            if value is not None:
+                implied[name] = value
+            elif field.message in in_message:
+                written.append(name)
+        # The slots of a user-defined rule depend on its function.
+        slots = () if rule is rules.UserDefined else rule.table_slots or tuple(rule.slots)
+        yield Form(rule.table_message, rule, slots, fields, tuple(written), implied)
 
 
-_L1_L2: dict[str, str | Either] = {"l1": "l1_regularization_strength", "l2": "l2_regularization_strength"}
-
-FORMS = (
-    Form("stochastic_gradient_descent", rules.StochasticGradientDescent),
-    Form(
-        "adagrad",
-        rules.Adagrad,
-        ("accumulators",),
-        implied={"epsilon": 0.0, "epsilon_place": "none", "update_slots": True},
-    ),
-    Form(
-        "adagrad_momentum",
-        rules.AdagradMomentum,
-        ("accumulators", "momenta"),
-        _same("momentum", "use_nesterov", "exponent", "beta2", "epsilon"),
-        free=("initial_accumulator_value", "initial_momentum_value"),
-    ),
-    Form(
-        "bounded_adagrad",
-        rules.BoundedAdagrad,
-        ("accumulators",),
-        _same("update_accumulator_first", "max_var_update", "max_accumulator"),
-        free=("initial_accumulator_value", "bounded"),
-    ),
-    Form(
-        "frequency_aware_adagrad",
-        rules.FrequencyAwareAdagrad,
-        ("accumulators", "counters"),
-        _same(
-            "l1_regularization_strength",
-            "l2_regularization_strength",
-            "max_lr_multiplier",
-            "probability_exponent",
-            "accumulator_decay",
-            "initial_accumulator_value",
-        ),
-        free=("step_counter", "initial_counter_value"),
-    ),
-    Form(
-        "ftrl",
-        rules.Ftrl,
-        ("accumulators", "linears"),
-        _same("l1", "l2", "lr_power", "beta", "multiply_linear_by_lr"),
-        {"l2_shrinkage": 0.0, "order": "sparse"},
-        free=("initial_accumulator_value", "initial_linear_value", "order"),
-    ),
-    Form(
-        "adam",
-        rules.Adam,
-        ("momenta", "velocities"),
-        {
-            **_same("beta1", "beta2", "epsilon"),
-            "use_non_lazy_adam": Either("lazy", True, False),
-            "use_sum_inside_sqrt": Either("epsilon_place", "outside", "inside"),
-        },
-        {"bias_correction": False, "use_nesterov": False, "order": "sparse"},
-        free=("order", "beta1_power", "beta2_power"),
-    ),
-    Form("momentum", rules.Momentum, ("momenta",), _same("momentum", "use_nesterov")),
-    Form(
-        "lion",
-        rules.Lion,
-        ("momenta",),
-        {**_same("beta1", "beta2"), "use_non_lazy_lion": Either("lazy", True, False)},
-    ),
-    Form(
-        "rms_prop",
-        rules.RMSProp,
-        ("ms", "mom"),
-        _same("rho", "momentum", "epsilon"),
-        {"initial_rms": 0.0},
-        free=("initial_rms", "order"),
-    ),
-    Form(
-        "centered_rms_prop",
-        rules.CenteredRMSProp,
-        ("ms", "mom", "mg"),
-        _same("rho", "momentum", "epsilon"),
-        {"initial_rms": 0.0},
-        free=("initial_rms", "order"),
-    ),
-    Form(
-        "mdl_adagrad_light",
-        rules.MdlAdagradLight,
-        ("accumulators", "weights", "benefits"),
-        _same(
-            "l2",
-            "lr_power",
-            "min_servable_mdl_benefit",
-            "mdl_mix_in_margin",
-            "mdl_benefit_rampup_coeff",
-            "mdl_min_weight",
-            "benefit_revisit_scale",
-            "max_event_benefit",
-            "max_total_benefit",
-            "mdl_hard_limit",
-            "hard_limit_min_benefit",
-            "mdl_regularize",
-        ),
-        free=("initial_accumulator_value", "event_benefit"),
-    ),
-    Form("adadelta", rules.Adadelta, ("accumulators", "updates"), _same("rho", "epsilon")),
-    Form("proximal_adagrad", rules.ProximalAdagrad, ("accumulators",), _L1_L2),
-    Form("online_yogi", rules.OnlineYogi, ("vs", "linears"), _same("l1", "l2", "beta2")),
-    Form("proximal_yogi", rules.ProximalYogi, ("v", "m"), _same("l1", "l2", "beta1", "beta2", "epsilon")),
-    Form(
-        "frequency_estimator",
-        rules.FrequencyEstimator,
-        ("last_hit_step",),
-        _same("tau", "max_delta", "outlier_threshold", "weight_exponent"),
-    ),
-    Form("user_defined_program", rules.UserDefined),
-    Form("assign", rules.Assign),
-)
-BY_MESSAGE = {f.message: f for f in FORMS}
-BY_RULE = {f.rule: f for f in FORMS}
+FORMS = tuple(_make_forms())
+BY_MESSAGE = {form.message: form for form in FORMS}
+BY_RULE = {form.rule: form for form in FORMS}
 
 
 HIDDEN_SLOT = "gradient_accumulators"
@@ -235,15 +139,14 @@ def rule_of(parameters: OptimizationParameters) -> Rule:
             "a Python function: plan_of(config, rules={table: gl.rules.UserDefined(function)})"
         )
     message = getattr(parameters, form.message)
-    given = {name: getattr(message, name) for name in form.fields}
-    if bad := [name for name, value in given.items() if value != value]:
-        raise ValueError(f"{form.message}.{bad[0]} is not a number")
-    fields = dict(_from_message(value, form.fields[name]) for name, value in given.items())
-    return form.rule(**{**form.implied, **fields})
-
-
-def _from_message(value: Any, field: str | Either) -> tuple[str, Any]:
-    return (field.field, field.on if value else field.off) if isinstance(field, Either) else (field, value)
+    values = dict(form.implied)
+    for name in form.written:
+        field = form.fields[name]
+        value = getattr(message, field.message)
+        if value != value:
+            raise ValueError(f"{form.message}.{field.message} is not a number")
+        values[name] = value if field.flag is None else field.flag[value]
+    return form.rule(**values)
 
 
 def parameters_of(rule: Rule) -> OptimizationParameters:
@@ -270,40 +173,35 @@ def parameters_of(rule: Rule) -> OptimizationParameters:
             f"TPU embeddings have no {type(rule).__name__}; they have "
             f"{', '.join(f.rule.__name__ for f in FORMS if f.rule is not rules.UserDefined)}"
         )
-    _check_implied(rule, form)
+    _check_fixed(rule, form)
     parameters = OptimizationParameters()
     message = getattr(parameters, form.message)
     message.SetInParent()
-    for name, field in form.fields.items():
-        setattr(message, name, _to_message(rule, field))
+    for name in form.written:
+        field = form.fields[name]
+        value = getattr(rule, name)
+        if field.flag is not None:
+            value = value == field.flag[True]
+        if isinstance(value, bool | np.bool_):
+            setattr(message, field.message, bool(value))
+        else:
+            setattr(message, field.message, single(value, f"{type(rule).__name__}({name}={value!r})"))
     return parameters
 
 
-_INSTEAD = {
-    "bias_correction": "put the correction into the rate",
-    "epsilon": "put it into the initial accumulator",
-    "l2_shrinkage": "use l2",
-}
-
-
-def _check_implied(rule: Rule, form: Form) -> None:
-    for name, value in form.implied.items():
-        given = getattr(rule, name)
-        if name in form.free or given == value or (name == "epsilon_place" and not getattr(rule, "epsilon", 1)):
+def _check_fixed(rule: Rule, form: Form) -> None:
+    """Refuse a rule with another value of a field than the engine has."""
+    for name, field in form.fields.items():
+        value = getattr(rule, name)
+        if field.fixed is None or value == field.fixed:
             continue
-        instead = f"; {_INSTEAD[name]}" if name in _INSTEAD else ""
+        if name == "epsilon_place" and not getattr(rule, "epsilon", 1):
+            # An epsilon of 0 may stand anywhere.
+            continue
+        instead = f"; {field.instead}" if field.instead else ""
         raise ValueError(
-            f"{type(rule).__name__}({name}={given!r}) cannot be written: TPU embeddings have {value!r}{instead}"
+            f"{type(rule).__name__}({name}={value!r}) cannot be written: TPU embeddings have {field.fixed!r}{instead}"
         )
-
-
-def _to_message(rule: Rule, field: str | Either) -> float | bool:
-    if isinstance(field, Either):
-        return bool(getattr(rule, field.field) == field.on)
-    value = getattr(rule, field)
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    return single(value, f"{type(rule).__name__}({field}={value!r})")
 
 
 def single(value: Any, what: str) -> float:

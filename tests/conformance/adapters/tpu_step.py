@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from gradlab import tpu
-from gradlab.tpu.engine.optimizer_messages import FORMS, Either, Form
+from gradlab.tpu.engine.optimizer_messages import FORMS, Form
 from gradlab.tpu.update import row_sums
 from tests.conformance.adapters.ops import against
 from tests.conformance.scenarios import Scenario, Unsupported
@@ -82,14 +82,14 @@ def _replicas(inputs: dict[str, Any]) -> int:
 
 def rule_of(name: str, hyper: dict[str, Any]) -> Any:
     form = form_of(name)
-    values = {**form.implied}
+    written = {form.fields[field].message: field for field in form.written}
+    values = dict(form.implied)
     for key, x in hyper.items():
-        field = form.fields.get(FIELDS.get(key, key))
-        if isinstance(field, Either):
-            values[field.field] = field.on if x else field.off
-        elif field is not None:
-            values[field] = x
-        elif key in form.free:
+        field = written.get(FIELDS.get(key, key))
+        if field is not None:
+            flag = form.fields[field].flag
+            values[field] = flag[bool(x)] if flag else x
+        elif key in form.fields:
             values[key] = x
         elif key.startswith("lazy_"):
             values["lazy"] = x

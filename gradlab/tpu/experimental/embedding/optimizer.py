@@ -65,12 +65,14 @@ class Optimizer:
     clipvalue: tuple[float | None, float | None] | float | None = None
     low_dimensional_packing_status: bool = False
 
-    _checks: ClassVar[Sequence[tuple[Check, str]]] = ()  # of own fields; `updated_by` says them
+    # `updated_by` sets both for a class.
+    _rule: ClassVar[type[Rule] | None] = None
+    _checks: ClassVar[Sequence[tuple[Check, str]]] = ()
 
     def __post_init__(self) -> None:
-        made = self.slot_variable_creation_fn
-        if made is not None and not callable(made):
-            raise ValueError(f"slot_variable_creation_fn must be a function or None, got {made!r}")
+        make_slots = self.slot_variable_creation_fn
+        if make_slots is not None and not callable(make_slots):
+            raise ValueError(f"slot_variable_creation_fn must be a function or None, got {make_slots!r}")
         if self.clipvalue is not None and not self.use_gradient_accumulation:
             raise ValueError(
                 f"clipvalue is a limit of summed gradients: it needs use_gradient_accumulation=True, or None instead "
@@ -82,11 +84,16 @@ class Optimizer:
 
     @property
     def rule(self) -> Rule:
-        """The update of one row."""
-        return self._made_rule()
-
-    def _made_rule(self) -> Rule:
-        raise NotImplementedError(f"{type(self).__name__} must say its rule")
+        """The update of one row: its fields are the arguments of these names, and what tables fix."""
+        if self._rule is None:
+            raise NotImplementedError(f"{type(self).__name__} must say its rule")
+        form = BY_RULE[self._rule]
+        arguments = {field.name for field in dataclasses.fields(self)}
+        values = dict(form.implied)
+        for name, field in form.fields.items():
+            if name not in values and field.argument in arguments:
+                values[name] = getattr(self, field.argument)
+        return self._rule(**values)
 
     @property
     def slot_names(self) -> tuple[str, ...]:
@@ -162,7 +169,8 @@ Class = TypeVar("Class", bound=type[Optimizer])
 def positional(*last: str, without: Sequence[str] = ()) -> Callable[[Class], Class]:
     """A class decorator that lets arguments be given by position, in TensorFlow's order.
 
-    The class's own come first, then the common ones, then those that are named here; `without` leaves some out.
+    The class's own come first, then the common ones, then those that are named here; `without` leaves some out. A
+    dataclass alone would put the common ones, which are inherited, first.
     """
 
     def decorate(cls: Class) -> Class:
@@ -170,12 +178,13 @@ def positional(*last: str, without: Sequence[str] = ()) -> Callable[[Class], Cla
         own = [name for name, f in fields.items() if not f.kw_only and name not in last]
         common = [name for name, f in fields.items() if f.kw_only and name not in (*last, *without)]
         signature = _signature([fields[name] for name in (*own, *common, *last)])
-        made: Any = cls.__init__
+        init_by_name: Any = cls.__init__
 
         def __init__(self: Optimizer, *args: Any, **kwargs: Any) -> None:
-            made(self, **signature.bind(*args, **kwargs).arguments)
+            init_by_name(self, **signature.bind(*args, **kwargs).arguments)
 
-        cls.__init__, cls.__signature__ = __init__, signature  # type: ignore[method-assign, attr-defined]
+        cls.__init__ = __init__  # type: ignore[method-assign]
+        cls.__signature__ = signature  # type: ignore[attr-defined]
         return cls
 
     return decorate
@@ -192,43 +201,32 @@ def _signature(fields: Sequence[dataclasses.Field[Any]]) -> inspect.Signature:
     )
 
 
-# What TensorFlow calls an argument, and the rule its field, where they differ.
-_FIELDS = {
-    "beta_1": "beta1",
-    "beta_2": "beta2",
-    "l1_regularization_strength": "l1",
-    "l2_regularization_strength": "l2",
-    "lazy_adam": "lazy",
-    "lazy_lion": "lazy",
-    "learning_rate_power": "lr_power",
-    "multiply_linear_by_learning_rate": "multiply_linear_by_lr",
-}
-
-
 def updated_by(
     rule: type[Rule],
     *,
     last: Sequence[str] = (),
     without: Sequence[str] = (),
-    betas: str = "",
-    positive: str = "",
-    not_negative: str = "",
-    **fixed: Any,
+    betas: Sequence[str] = (),
+    positive: Sequence[str] = (),
+    not_negative: Sequence[str] = (),
 ) -> Callable[[Class], Class]:
-    """A class decorator that says what updates a row: a rule whose fields are the class's own, and `fixed` others.
+    """A class decorator that says which rule updates a row, and what is refused.
 
     Args:
+        rule: the rule; its fields say by `in_tables` which arguments they are.
         last, without: as for `positional`, which this includes.
-        betas, positive, not_negative: own fields, apart by spaces, that must be in [0, 1), above 0, or not below it.
+        betas: arguments that must be in [0, 1).
+        positive: arguments that must be above 0.
+        not_negative: arguments that must not be below 0.
     """
-    fields = {f.name for f in dataclasses.fields(rule)}
 
     def decorate(cls: Class) -> Class:
-        own = {f.name: f.name if f.name in fields else _FIELDS.get(f.name) for f in dataclasses.fields(cls)}
-        passed = {name: field for name, field in own.items() if field in fields - fixed.keys()}
-        checks = ((check_beta, betas), (check_positive, positive), (check_not_negative, not_negative))
-        cls._made_rule = lambda self: rule(**fixed, **{f: getattr(self, name) for name, f in passed.items()})  # type: ignore[method-assign]
-        cls._checks = [(check, name) for check, names in checks for name in names.split()]
+        cls._rule = rule
+        cls._checks = [
+            *((check_beta, name) for name in betas),
+            *((check_positive, name) for name in positive),
+            *((check_not_negative, name) for name in not_negative),
+        ]
         return positional(*last, without=without)(cls)
 
     return decorate

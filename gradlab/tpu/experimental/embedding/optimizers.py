@@ -1,7 +1,8 @@
 """The optimizers of tables: each is a rule, with TensorFlow's arguments in its order.
 
 Five are those of `tf.tpu.experimental.embedding`, then come those of TensorFlow 1, then those that only the
-configuration knows. Fields are written out although most repeat a rule's: they are the arguments that a user sees.
+configuration knows. A class lists its arguments with TensorFlow's defaults, because these are what a user sees. Which
+field of the rule each of them is, the rule says by `in_tables`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ...engine.proto import OptimizationParameters
 from .optimizer import Optimizer, Rate, Tags, updated_by
 
 
-@updated_by(rules.StochasticGradientDescent, without=["slot_variable_creation_fn"])
+@updated_by(rules.StochasticGradientDescent, without=("slot_variable_creation_fn",))
 @dataclass(frozen=True)
 class SGD(Optimizer):
     """Gradient descent.
@@ -33,7 +34,7 @@ class SGD(Optimizer):
     learning_rate: Rate = 0.01
 
 
-@updated_by(rules.Adagrad, positive="initial_accumulator_value", epsilon=0.0, epsilon_place="none")
+@updated_by(rules.Adagrad, positive=("initial_accumulator_value",))
 @dataclass(frozen=True)
 class Adagrad(Optimizer):
     """Adagrad without an epsilon, which is why the accumulator begins above 0.
@@ -51,7 +52,7 @@ class Adagrad(Optimizer):
     initial_accumulator_value: float = 0.1
 
 
-@updated_by(rules.AdagradMomentum, positive="epsilon exponent")
+@updated_by(rules.AdagradMomentum, positive=("epsilon", "exponent"))
 @dataclass(frozen=True)
 class AdagradMomentum(Optimizer):
     """Adagrad whose scaled gradients are collected in a momentum.
@@ -78,9 +79,8 @@ class AdagradMomentum(Optimizer):
 
 @updated_by(
     rules.Ftrl,
-    last=["clipvalue", "multiply_linear_by_learning_rate", "allow_zero_accumulator", "low_dimensional_packing_status"],
-    positive="initial_accumulator_value",
-    order="sparse",
+    last=("clipvalue", "multiply_linear_by_learning_rate", "allow_zero_accumulator", "low_dimensional_packing_status"),
+    positive=("initial_accumulator_value",),
 )
 @dataclass(frozen=True)
 class FTRL(Optimizer):
@@ -110,7 +110,7 @@ class FTRL(Optimizer):
         return made
 
 
-@updated_by(rules.Adam, betas="beta_1 beta_2", positive="epsilon", bias_correction=False, order="sparse")
+@updated_by(rules.Adam, betas=("beta_1", "beta_2"), positive=("epsilon",))
 @dataclass(frozen=True)
 class Adam(Optimizer):
     """Adam without bias correction; put sqrt(1 - beta_2^t) / (1 - beta_1^t) into the rate for it.
@@ -144,15 +144,15 @@ class Adam(Optimizer):
 
     @property
     def rule(self) -> Rule:
-        made = super().rule
-        assert isinstance(made, rules.Adam)
-        return dataclasses.replace(made, epsilon_place="inside" if self.sum_inside_sqrt else "outside")
+        rule = super().rule
+        assert isinstance(rule, rules.Adam)
+        return dataclasses.replace(rule, epsilon_place="inside" if self.sum_inside_sqrt else "outside")
 
 
 @updated_by(
     rules.ProximalAdagrad,
-    positive="initial_accumulator_value",
-    not_negative="l1_regularization_strength l2_regularization_strength",
+    positive=("initial_accumulator_value",),
+    not_negative=("l1_regularization_strength", "l2_regularization_strength"),
 )
 @dataclass(frozen=True)
 class ProximalAdagrad(Optimizer):
@@ -174,9 +174,9 @@ class ProximalAdagrad(Optimizer):
 
 @updated_by(
     rules.ProximalYogi,
-    betas="beta1 beta2",
-    positive="epsilon",
-    not_negative="l1_regularization_strength l2_regularization_strength",
+    betas=("beta1", "beta2"),
+    positive=("epsilon",),
+    not_negative=("l1_regularization_strength", "l2_regularization_strength"),
 )
 @dataclass(frozen=True)
 class ProximalYogi(Optimizer):
@@ -199,7 +199,9 @@ class ProximalYogi(Optimizer):
     initial_accumulator_value: float = 1e-6
 
 
-@updated_by(rules.OnlineYogi, betas="beta2", not_negative="l1_regularization_strength l2_regularization_strength")
+@updated_by(
+    rules.OnlineYogi, betas=("beta2",), not_negative=("l1_regularization_strength", "l2_regularization_strength")
+)
 @dataclass(frozen=True)
 class OnlineYogi(Optimizer):
     """Yogi's second moment with the linear slot of FTRL.
@@ -238,7 +240,7 @@ class Momentum(Optimizer):
     use_nesterov: bool = False
 
 
-@updated_by(rules.RMSProp, initial_rms=0.0)
+@updated_by(rules.RMSProp)
 @dataclass(frozen=True)
 class RMSProp(Optimizer):
     """Gradients scaled by a decaying mean of their squares, with momentum.
@@ -295,7 +297,7 @@ class Adadelta(Optimizer):
     epsilon: float = 1e-8
 
 
-@updated_by(rules.CenteredRMSProp, initial_rms=0.0)
+@updated_by(rules.CenteredRMSProp)
 @dataclass(frozen=True)
 class CenteredRMSProp(Optimizer):
     """RMSProp with the variance of the gradients in place of their mean square.
@@ -332,7 +334,7 @@ class BoundedAdagrad(Optimizer):
     initial_accumulator_value: float = 0.1
 
 
-@updated_by(rules.FrequencyAwareAdagrad, step_counter=0.0)
+@updated_by(rules.FrequencyAwareAdagrad)
 @dataclass(frozen=True)
 class FrequencyAwareAdagrad(Optimizer):
     """Adagrad with longer steps for rows that are seldom hit.
