@@ -10,17 +10,17 @@ from .backend import set_epsilon as set_epsilon
 from .optimizer import Optimizer as Optimizer
 from .replicas import Replicas as Replicas
 from .replicas import replicas as replicas
-from .semantics import SEMANTICS as SEMANTICS
 from .serialization import deserialize as deserialize
 from .serialization import serialize as serialize
 from .sgd import SGD as SGD
+from .versions import VERSIONS as VERSIONS
 
 if TYPE_CHECKING:
     from . import optimizers as optimizers
 
 __all__ = [
-    "SEMANTICS",
     "SGD",
+    "VERSIONS",
     "Adagrad",
     "Optimizer",
     "Replicas",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,17 +13,65 @@ from .._base.arrays import Array, namespace, take_rows
 from .._base.gradients import Gradient
 from .._base.slices import IndexedSlices
 from ..errors import KerasWarning, warn
-from ..rules import apply, pure
+from ..rules import apply
 from ..rules.rule import Slots
 from ..train.update import Look
 from ..train.variable import Variable
-from .backend import epsilon as default_epsilon
-from .built import Keras3, Rewrite
 from .clips import has_duplicates
-from .optimizer import Optimizer
-from .semantics import Name
-from .semantics import semantics as version_of
-from .settings import Strict
+from .optimizer import Optimizer, own_argument
+from .versions import Declaration, Name, Strict, Version
+
+_SCATTER = rules.StochasticGradientDescent()
+
+
+def step_unsummed(rule: rules.Adagrad, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
+    """Step as Keras 3 does with slices: all square by themselves into the accumulator, then all move their row.
+
+        accumulator[i_k] += g_k * g_k for every k, then w[i_k] -= (g_k * lr) / sqrt(accumulator[i_k] + epsilon)
+
+    >>> g = IndexedSlices(np.ones((2, 1)), np.array([0, 0]), (1, 1))
+    >>> rule = rules.Adagrad(0.0, 0.0, "inside")
+    >>> w, (accumulator,) = step_unsummed(rule, np.zeros((1, 1)), (np.zeros((1, 1)),), g, 1.0)
+    >>> accumulator.tolist(), w.round(3).tolist()
+    ([[2.0]], [[-1.414]])
+    """
+    rule = rule._in(w.dtype)
+    lr = namespace(w, lr).asarray(lr, w.dtype)
+    squares = g.with_values(g.values * g.values)
+    accumulator, _ = apply.each(_SCATTER, slots[0], (), squares, -1.0)
+    steps = rule.scaled(g.values, lr, take_rows(accumulator, g.indices))
+    w, _ = apply.each(_SCATTER, w, (), g.with_values(steps), 1.0)
+    return w, (accumulator,)
+
+
+step_unsummed.row_local = True  # type: ignore[attr-defined]  # so large tables are updated in place
+
+
+def _look(version: Version, v: Variable, g: Gradient) -> Look:
+    if not version.sums_duplicates and has_duplicates(g):
+        warn(
+            f"Keras 3 does not sum slices of one row: the accumulator of {v.name} gets the sum of their squares",
+            KerasWarning,
+        )
+    return partial(_warn_of_frozen, v)
+
+
+def _warn_of_frozen(v: Variable, slots: Slots, rows: Any, new: Slots) -> None:
+    if not _has_infinite(new[0]):
+        return
+    frozen = int(np.count_nonzero(np.isinf(new[0]) & ~np.isinf(slots[0][rows])))
+    if frozen:
+        warn(
+            f"{frozen} entries of the accumulator of {v.name} became infinite: the square of a gradient overflows "
+            f"{v.dtype}. These weights will never move again",
+            KerasWarning,
+        )
+
+
+def _has_infinite(x: Array) -> bool:
+    """Look once in the usual case; a sum that overflows or is NaN takes a closer look."""
+    with np.errstate(all="ignore"):
+        return not np.isfinite(x.sum()) and bool(np.isinf(x).any())
 
 
 class Adagrad(Optimizer):
@@ -50,12 +98,9 @@ class Adagrad(Optimizer):
 
     IndexedSlices: slices of one row are summed first, other rows keep weights and accumulator; in "keras3" the
     accumulator gets the sum of their squares instead (a warning says so). Shapes: w, g, accumulator (...); dtypes
-    float16, bfloat16, float32, float64, complex64. Which limits clip, when, and in which order: `gl.keras.SEMANTICS`.
+    float16, bfloat16, float32, float64, complex64. Which limits clip, when, and in which order: `gl.keras.VERSIONS`.
     An accumulator that overflows freezes its weight; of that a warning tells, for NumPy arrays only: a look at JAX's
     would wait for the device at every step.
-
-    With semantics="keras3" it is an `AdagradKeras3`, which has `build`, `apply`, `variables` as a property,
-    `exclude_from_weight_decay`, `finalize_variable_values`, and `scale_loss`; with "rewrite" an `AdagradRewrite`.
 
     Raises ValueError for negative arguments and for limits that exclude each other, TypeError for unknown ones.
     Source: `tf.keras.optimizers.Adagrad`, TensorFlow 2.3 (2020), tf_keras 2.21 and Keras 3.15 (2026); Duchi, Hazan &
@@ -71,57 +116,15 @@ class Adagrad(Optimizer):
     ['Adagrad/iter:0', 'Adagrad/v/accumulator:0']
     """
 
-    _rebuilds_schedules = False
-
-    if TYPE_CHECKING:  # pyright reads the class from here, mypy from `__init__`
-
-        @overload
-        def __new__(cls, *args: Any, semantics: Literal["keras3"], **kwargs: Any) -> AdagradKeras3: ...
-        @overload
-        def __new__(cls, *args: Any, semantics: Literal["rewrite"], **kwargs: Any) -> AdagradRewrite: ...
-        @overload
-        def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
-
-        def __new__(cls, *args: Any, **kwargs: Any) -> Any: ...
-
-    @overload
-    def __init__(  # type: ignore[misc]  # the class changes in it
-        self: AdagradKeras3,
-        learning_rate: Any = ...,
-        initial_accumulator_value: float = ...,
-        epsilon: float | None = ...,
-        name: str | None = ...,
-        *,
-        semantics: Literal["keras3"],
-        strict: Strict = ...,
-        **kwargs: Any,
-    ) -> None: ...
-
-    @overload
-    def __init__(  # type: ignore[misc]  # the class changes in it
-        self: AdagradRewrite,
-        learning_rate: Any = ...,
-        initial_accumulator_value: float = ...,
-        epsilon: float | None = ...,
-        name: str | None = ...,
-        *,
-        semantics: Literal["rewrite"],
-        strict: Strict = ...,
-        **kwargs: Any,
-    ) -> None: ...
-
-    @overload
-    def __init__(
-        self,
-        learning_rate: Any = ...,
-        initial_accumulator_value: float = ...,
-        epsilon: float | None = ...,
-        name: str | None = ...,
-        semantics: Name = ...,
-        *,
-        strict: Strict = ...,
-        **kwargs: Any,
-    ) -> None: ...
+    _declaration = Declaration(
+        choose_rule=lambda version, arguments: rules.Adagrad,
+        fields={"initial_accumulator_value": "initial_accumulator_value", "epsilon": "epsilon"},
+        version_fields=lambda version: {"epsilon_place": version.epsilon_place},
+        nonnegative=("initial_accumulator_value",),
+        choose_sparse=lambda version, rule: apply.rows if version.sums_duplicates else step_unsummed,
+        look=_look,
+        rebuilds_schedules=False,
+    )
 
     def __init__(
         self,
@@ -134,38 +137,10 @@ class Adagrad(Optimizer):
         strict: Strict = None,
         **kwargs: Any,
     ) -> None:
-        lazy = version_of(semantics).lazy
-        if lazy and initial_accumulator_value < 0:
-            raise ValueError(f"initial_accumulator_value must be >= 0, got {initial_accumulator_value!r}")
-        super().__init__(name, semantics, strict, {"learning_rate": learning_rate}, kwargs)
-        if lazy and epsilon == 0:
-            warn(
-                f"gl.keras.Adagrad(semantics={semantics!r}) replaces epsilon 0 by {default_epsilon()}, as Keras does; "
-                "give a tiny number instead",
-                KerasWarning,
-            )
-        self._initial_accumulator_value = initial_accumulator_value
-        self.epsilon = (epsilon or default_epsilon()) if lazy else epsilon
+        own = {"initial_accumulator_value": initial_accumulator_value, "epsilon": epsilon}
+        super().__init__(name, semantics, strict, learning_rate, own, kwargs)
 
-    def _rule(self) -> rules.Adagrad:
-        if self.epsilon is None:
-            raise ValueError(
-                f"epsilon is None, for which semantics={self._version.name!r} has no default; give a number"
-            )
-        start = self._initial_accumulator_value
-        start = float(np.float32(start)) if self._version.name == "keras3" else start  # for every dtype
-        return rules.Adagrad(start, self.epsilon, self._version.epsilon_place)
-
-    def _sparse(self) -> pure.Sparse:
-        return apply.rows if self._version.sums_duplicates else unsummed
-
-    def _look(self, v: Variable, g: Gradient) -> Look:
-        if not self._version.sums_duplicates and has_duplicates(g):
-            warn(
-                f"Keras 3 does not sum slices of one row: the accumulator of {v.name} gets the sum of their squares",
-                KerasWarning,
-            )
-        return partial(_warn_of_frozen, v)
+    epsilon = own_argument("epsilon", "The number beside the accumulator; it may be set.")
 
     def set_weights(self, weights: Any) -> None:
         """Set the weights as `Optimizer` does; to a list one too short an iteration count of 0 is added.
@@ -179,11 +154,10 @@ class Adagrad(Optimizer):
         [0, [4.0]]
         """
         weights = list(weights)
-        short = self._version.lazy and len(weights) + 1 == len(self._kept.weights)
-        super().set_weights([np.int64(0), *weights] if short else weights)
-
-    def _own_config(self) -> dict[str, Any]:
-        return {"initial_accumulator_value": self._initial_accumulator_value, "epsilon": self.epsilon}
+        is_legacy = self._engine.version.engine == "legacy"
+        if is_legacy and len(weights) + 1 == len(self.weights):
+            weights = [np.int64(0), *weights]
+        super().set_weights(weights)
 
     @classmethod
     def from_config(
@@ -191,51 +165,3 @@ class Adagrad(Optimizer):
     ) -> Self:
         config.setdefault("initial_accumulator_value", 0.1)
         return super().from_config(config, custom_objects, **changes)
-
-
-class AdagradKeras3(Keras3, Adagrad):
-    """`Adagrad` with what Keras 3 adds: the class of `Adagrad(semantics="keras3")`."""
-
-
-class AdagradRewrite(Rewrite, Adagrad):
-    """`Adagrad` with what the rewrite adds: the class of `Adagrad(semantics="rewrite")`."""
-
-
-def _warn_of_frozen(v: Variable, slots: Slots, rows: Any, new: Slots) -> None:
-    if not _any_infinite(new[0]):
-        return
-    frozen = int(np.count_nonzero(np.isinf(new[0]) & ~np.isinf(slots[0][rows])))
-    if frozen:
-        warn(
-            f"{frozen} entries of the accumulator of {v.name} became infinite: the square of a gradient overflows "
-            f"{v.dtype}. These weights will never move again",
-            KerasWarning,
-        )
-
-
-def _any_infinite(x: Array) -> bool:
-    """One quick pass for the usual case; a sum that overflows or is NaN takes a closer look."""
-    with np.errstate(all="ignore"):
-        return not np.isfinite(x.sum()) and bool(np.isinf(x).any())
-
-
-_SCATTER = rules.StochasticGradientDescent()
-
-
-def unsummed(rule: rules.Adagrad, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
-    """Keras 3's way with slices: all square by themselves into the accumulator, then all move their row.
-
-        accumulator[i_k] += g_k * g_k for every k, then w[i_k] -= (g_k * lr) / sqrt(accumulator[i_k] + epsilon)
-
-    >>> g = IndexedSlices(np.ones((2, 1)), np.array([0, 0]), (1, 1))
-    >>> w, (accumulator,) = unsummed(rules.Adagrad(0.0, 0.0, "inside"), np.zeros((1, 1)), (np.zeros((1, 1)),), g, 1.0)
-    >>> accumulator.tolist(), w.round(3).tolist()
-    ([[2.0]], [[-1.414]])
-    """
-    rule, lr = rule._in(w.dtype), namespace(w, lr).asarray(lr, w.dtype)
-    accumulator, _ = apply.each(_SCATTER, slots[0], (), g.with_values(g.values * g.values), -1.0)
-    steps = rule.scaled(g.values, lr, take_rows(accumulator, g.indices))
-    return apply.each(_SCATTER, w, (), g.with_values(steps), 1.0)[0], (accumulator,)
-
-
-unsummed.row_local = True  # type: ignore[attr-defined]  # so large tables are updated in place

@@ -1,4 +1,4 @@
-"""The clip arguments of an optimizer: what they do to a step, and when they do something other than one thinks."""
+"""The clip arguments of an optimizer: what they do to a step, and warnings where that may surprise."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from .._base.slices import IndexedSlices
 from ..clip import clip_by_global_norm, clip_by_norm, clip_by_value
 from ..errors import KerasWarning, warn
 from .hyperparameters import check_number
-from .semantics import Semantics
+from .versions import Version
 
 Limits = Mapping[str, Any]  # clip argument -> number; those that are not set are left out
 Pair = tuple[Gradient, Any]  # gradient, variable
 
 
-def clipped(pairs: Sequence[Pair], limits: Limits, version: Semantics) -> list[Pair]:
-    """The pairs with their gradients clipped, by one limit after another as the version does it.
+def clip_pairs(pairs: Sequence[Pair], limits: Limits, version: Version) -> list[Pair]:
+    """Return the pairs with their gradients clipped, by one limit after another as the version does it.
 
     IndexedSlices are clipped as they stand, before slices of one row are summed.
 
-    >>> from .semantics import semantics
+    >>> from .versions import version_of
     >>> g = np.float32([3.0, 4.0])
     >>> for name in ("tf2.3", "legacy", "rewrite"):
-    ...     ((g1, _),) = clipped([(g, "w")], {"clipnorm": 1.0, "clipvalue": 2.0}, semantics(name))
+    ...     ((g1, _),) = clip_pairs([(g, "w")], {"clipnorm": 1.0, "clipvalue": 2.0}, version_of(name))
     ...     print(name, g1)
     tf2.3 [0.6 0.8]
     legacy [0.70710677 0.70710677]
@@ -36,41 +36,46 @@ def clipped(pairs: Sequence[Pair], limits: Limits, version: Semantics) -> list[P
     active = [name for name in version.clips if name in limits]
     if version.zero_switches_off:
         active = [name for name in active if limits[name] > 0]
-    grads, variables = [g for g, _ in pairs], [v for _, v in pairs]
-    for name in active[:1] if version.only_first else active:
+    if version.only_first:
+        active = active[:1]
+    grads = [g for g, _ in pairs]
+    variables = [v for _, v in pairs]
+    for name in active:
         if name != "clipvalue":
             _warn_of_duplicates(pairs, name)
         grads = _CLIPS[name](grads, limits[name], version)
         if name == "global_clipnorm" and version.global_clip_makes_dense:
-            grads = [dense(g, tuple(v.shape)) for g, v in zip(grads, variables, strict=True)]
+            grads = [make_dense(g, tuple(v.shape)) for g, v in zip(grads, variables, strict=True)]
     return list(zip(grads, variables, strict=True))
 
 
-def dense(g: Gradient, shape: tuple[int, ...]) -> Gradient:
-    """Slices as the whole gradient that they stand for, rows of one index summed."""
-    return IndexedSlices(g.values, g.indices, shape).to_dense() if isinstance(g, IndexedSlices) else g
+def make_dense(g: Gradient, shape: tuple[int, ...]) -> Gradient:
+    """Return slices as the whole gradient that they stand for, rows of one index summed."""
+    if isinstance(g, IndexedSlices):
+        return IndexedSlices(g.values, g.indices, shape).to_dense()
+    return g
 
 
-def _by_value(grads: list[Gradient], limit: Any, version: Semantics) -> list[Gradient]:
+def _by_value(grads: list[Gradient], limit: Any, version: Version) -> list[Gradient]:
     return [clip_by_value(g, -limit, limit, semantics=version.clip_functions) for g in grads]
 
 
-def _by_norm(grads: list[Gradient], limit: Any, version: Semantics) -> list[Gradient]:
+def _by_norm(grads: list[Gradient], limit: Any, version: Version) -> list[Gradient]:
     return [clip_by_norm(g, limit, semantics=version.clip_functions) for g in grads]
 
 
-def _by_global_norm(grads: list[Gradient], limit: Any, version: Semantics) -> list[Gradient]:
+def _by_global_norm(grads: list[Gradient], limit: Any, version: Version) -> list[Gradient]:
     return clip_by_global_norm(grads, limit, semantics=version.clip_functions)[0]
 
 
-_CLIPS: dict[str, Callable[[list[Gradient], Any, Semantics], list[Gradient]]] = {
+_CLIPS: dict[str, Callable[[list[Gradient], Any, Version], list[Gradient]]] = {
     "clipvalue": _by_value,
     "clipnorm": _by_norm,
     "global_clipnorm": _by_global_norm,
 }
 
 
-def check_limit(name: str, limit: Any, version: Semantics) -> None:
+def check_limit(name: str, limit: Any, version: Version) -> None:
     """Refuse a limit that isn't a number, warn of one that the version reads in its own way."""
     if limit is None:
         return
@@ -84,6 +89,7 @@ def check_limit(name: str, limit: Any, version: Semantics) -> None:
 
 
 def warn_of_no_clipping(limits: Limits) -> None:
+    """Warn where limits are set that `apply_gradients` ignores."""
     if limits:
         warn(
             f"{', '.join(limits)} does nothing here: in TensorFlow 2.2 and 2.3 apply_gradients never clips, only "
@@ -103,7 +109,7 @@ def _warn_of_duplicates(pairs: Sequence[Pair], limit: str) -> None:
 
 
 def has_duplicates(g: Gradient) -> bool:
-    """Tell whether a row is named twice, as far as one may look: JAX's indices are left alone."""
+    """Return whether a row is named twice. JAX's indices are left alone, as a look would wait for the device."""
     if not isinstance(g, IndexedSlices) or is_jax(g.indices):
         return False
     return bool(len(np.unique(g.indices)) < g.indices.shape[0])

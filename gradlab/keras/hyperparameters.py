@@ -36,9 +36,11 @@ class Hyperparameter:
         A Python float becomes float32, an int int32 and a np.float64 float64, as in Keras.
         """
         if not (callable(self.value) or is_jax(self.value) or isinstance(self.value, Variable | np.ndarray)):
-            self.value = Variable(self._checked(self.value), trainable=False, name=prefix + self.name)
+            self.value = Variable(self.check_value(), trainable=False, name=prefix + self.name)
 
-    def _checked(self, value: Any) -> Array:
+    def check_value(self) -> Array:
+        """Return the value as a scalar array. Raises TypeError or ValueError for what cannot become a variable."""
+        value = self.value
         if isinstance(value, dict):
             raise ValueError(
                 f"{self.name} is the config of a schedule, not a schedule: Adagrad.from_config of this version does "
@@ -48,9 +50,9 @@ class Hyperparameter:
             raise ValueError(f"{self.name} must be a number, a schedule or a function, got {value!r}")
         if value is None:
             raise TypeError(f"{self.name} must be a number, a schedule or a function, got None")
-        return self._scalar(as_array(value, self.name))
+        return self._check_scalar(as_array(value, self.name))
 
-    def _scalar(self, array: Array) -> Array:
+    def _check_scalar(self, array: Array) -> Array:
         if tuple(array.shape) != ():
             raise InvalidArgumentError(f"{self.name} must be a scalar, got shape {tuple(array.shape)}")
         return array
@@ -63,7 +65,7 @@ class Hyperparameter:
         return value()
 
     def write(self, value: Any) -> None:
-        """Assign a number to the variable; a schedule takes its place, and what is no variable is replaced."""
+        """Assign a number to the variable; a schedule takes its place, and what isn't a variable is replaced."""
         if not isinstance(self.value, Variable) or isinstance(value, LearningRateSchedule):
             self.value = value
             return
@@ -78,13 +80,16 @@ class Hyperparameter:
     def at(self, step: Any, dtype: Any) -> Array:
         """The number for a step, cast to `dtype`. Python's numbers are rounded to float32 on the way."""
         value = self.read()
-        value = value(step) if isinstance(value, LearningRateSchedule) else value
-        return self._scalar(as_array(value, self.name)).astype(dtype)
+        if isinstance(value, LearningRateSchedule):
+            value = value(step)
+        return self._check_scalar(as_array(value, self.name)).astype(dtype)
 
     def number(self) -> Any:
         """Return a config's entry: a variable's value as a NumPy scalar, a function's result, or a schedule."""
         value = self.read()
-        return np.asarray(value)[()] if isinstance(value, Variable | np.ndarray) or is_jax(value) else value
+        if isinstance(value, Variable | np.ndarray) or is_jax(value):
+            return np.asarray(value)[()]
+        return value
 
 
 def check_number(name: str, value: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import itertools
 import operator
@@ -19,10 +18,11 @@ from ..train.gradient_checks import checked_gradient, read_pairs
 from ..train.update import Commit
 from ..train.variable import Variable
 from .backend import in_scope_of
-from .clips import Limits, clipped, warn_of_no_clipping
-from .semantics import Semantics
-from .steps import REFERRING, Pairs, Steps
-from .weights import Kept, is_trainable
+from .clips import Limits, clip_pairs, warn_of_no_clipping
+from .engine import VARIABLES, Engine, Pairs
+from .optimizer import Optimizer
+from .versions import Version
+from .weights import Weights, is_trainable
 
 
 class Replicas:
@@ -59,7 +59,7 @@ class Replicas:
             raise ValueError(f"there must be at least one replica, got {n}")
         self.n = n
         self._copies: weakref.WeakKeyDictionary[Variable, list[Variable]] = weakref.WeakKeyDictionary()
-        self._kept: weakref.WeakKeyDictionary[Steps, list[Kept]] = weakref.WeakKeyDictionary()
+        self._weights: weakref.WeakKeyDictionary[Optimizer, list[Weights]] = weakref.WeakKeyDictionary()
 
     def __repr__(self) -> str:
         return f"<gradlab.keras.Replicas n={self.n}>"
@@ -75,14 +75,15 @@ class Replicas:
         return [v.value for v in (variable, *self._copies.get(variable, [variable] * (self.n - 1)))]
 
     def assign(self, variable: Variable, value: Any) -> None:
-        """Return the same value on all replicas."""
+        """Set the variable to one value on all replicas."""
         for v in self._copied(variable):
             v.assign(value)
 
-    def slots(self, optimizer: Steps, variable: Variable, slot_name: str) -> list[Array]:
+    def slots(self, optimizer: Optimizer, variable: Variable, slot_name: str) -> list[Array]:
         """The value of a slot on each replica (KeyError if there is none)."""
         variables = self._copied(variable)
-        return [v.get_slot(x, slot_name).value for v, x in zip(self._views(optimizer), variables, strict=True)]
+        views = self._views(optimizer)
+        return [view.weights.get_slot(v, slot_name).value for view, v in zip(views, variables, strict=True)]
 
     def gradients(self, losses: Sequence[Loss], xs: Any) -> list[Pairs]:
         """Pairs for each replica: one loss for each, computed from its own copies."""
@@ -110,7 +111,7 @@ class Replicas:
 
     def apply_gradients(
         self,
-        optimizer: Steps,
+        optimizer: Optimizer,
         per_replica: Sequence[Any],
         name: str | None = None,
         experimental_aggregate_gradients: bool = True,
@@ -128,46 +129,51 @@ class Replicas:
         no aggregation in "keras3". RuntimeError: slots in "keras3" for an optimizer made outside. Nothing changes then.
         """
         self._check(optimizer, experimental_aggregate_gradients)
-        version, limits = optimizer._version, optimizer._limits
+        engine = optimizer._engine
+        version = engine.version
+        limits = engine.limits
         if not version.clips_in_apply:
             warn_of_no_clipping(limits)
         clip = version.clips_in_apply
         lists: list[Pairs] = [read_pairs(pairs) for pairs in per_replica]
         self._check_number(lists, "lists of pairs")
         if not experimental_aggregate_gradients:
-            self._step(optimizer, [optimizer._filled(pairs) for pairs in lists], clip)
+            self._step(optimizer, [engine.fill(pairs) for pairs in lists], clip)
             return optimizer.iterations
-        filled = optimizer._filled(summed(lists))
+        filled = engine.fill(summed(lists))
         ready, kept = self._ready(optimizer, lists)
         if clip and version.clips_each_replica:
-            ready, clip = [_clipped_of(pairs, limits, version) for pairs in ready], False
+            ready = [_clip_present(pairs, limits, version) for pairs in ready]
+            clip = False
         total = [(g, v) for g, v in summed(ready) if g is not None]
         self._step(optimizer, [total] * self.n, clip, [v for _, v in filled], kept)
         return optimizer.iterations
 
-    def _check(self, optimizer: Steps, aggregate: bool) -> None:
-        if not aggregate and optimizer._version.name == "keras3":
+    def _check(self, optimizer: Optimizer, aggregate: bool) -> None:
+        engine = optimizer._engine
+        is_keras3 = engine.version.name == "keras3"
+        if not aggregate and is_keras3:
             raise TypeError("Keras 3 has no experimental_aggregate_gradients")
-        if optimizer._replicas not in (None, self):
+        if engine.replicas not in (None, self):
             raise ValueError("this optimizer was made in the scope of other replicas")
-        slots = (*optimizer._own_slots(), *optimizer._blank().slots)
-        if optimizer._version.name == "keras3" and optimizer._replicas is None and slots:
+        slots = (*engine.extra_slots(), *engine.blank_rule().slots)
+        if is_keras3 and engine.replicas is None and slots:
             raise RuntimeError("Keras 3 cannot make slots for replicas outside their scope; make the optimizer inside")
         if aggregate and optimizer.gradient_aggregator is not None:
             raise NotImplementedError("reduce the gradients yourself and pass experimental_aggregate_gradients=False")
 
-    def _ready(self, optimizer: Steps, lists: Sequence[Pairs]) -> tuple[list[Pairs], list[Commit]]:
+    def _ready(self, optimizer: Optimizer, lists: Sequence[Pairs]) -> tuple[list[Pairs], list[Commit]]:
         """Return what each replica applies now of its gradients, and what keeps the rest on each."""
         ready, kept = list[Pairs](), list[Commit]()
         for k, (view, pairs) in enumerate(zip(self._views(optimizer), lists, strict=True)):
-            now, later = view._ready([(g, self._copied(v)[k]) for g, v in pairs])
+            now, later = view.ready([(g, self._copied(v)[k]) for g, v in pairs])
             ready.append([(g, v) for (g, _), (_, v) in zip(now, pairs, strict=True)] if now else [])
             kept += later
         return ready, kept
 
     def _step(
         self,
-        optimizer: Steps,
+        optimizer: Optimizer,
         lists: Sequence[Pairs],
         clip: bool,
         variables: Sequence[Variable] = (),
@@ -175,38 +181,41 @@ class Replicas:
     ) -> None:
         views = self._views(optimizer)
         local = [[(g, self._copied(v)[k]) for g, v in pairs] for k, pairs in enumerate(lists)]
-        with optimizer._locked([pair for pairs in local for pair in pairs]):
+        with optimizer._engine.hold([pair for pairs in local for pair in pairs]):
             every = [
-                view._moved(pairs, [self._copied(v)[k] for v in variables], clip)
+                view.commits_of_ready(pairs, [self._copied(v)[k] for v in variables], clip)
                 for k, (view, pairs) in enumerate(zip(views, local, strict=True))
             ]
             for commit in itertools.chain(kept, itertools.chain.from_iterable(every)):  # after all have computed
                 commit()
-        if optimizer._version.name == "keras3" and optimizer._replicas is None:
+        engine = optimizer._engine
+        if engine.version.name == "keras3" and engine.replicas is None:
             for view in views:
-                view._iterations("").assign_add(self.n - 1)
+                view.weights.make_iterations("").assign_add(self.n - 1)
 
-    def _views(self, optimizer: Steps) -> list[Steps]:
+    def _views(self, optimizer: Optimizer) -> list[Engine]:
         """The optimizer as each replica sees it: the same settings, slots and iterations of its own."""
-        views = [optimizer, *(copy.copy(optimizer) for _ in range(self.n - 1))]
-        if optimizer not in self._kept:
-            self._kept[optimizer] = [self._own(optimizer, k) for k in range(1, self.n)]
-        for k, (view, kept) in enumerate(zip(views[1:], self._kept[optimizer], strict=True), 1):
-            view._kept = kept
-            for name in REFERRING:
-                vars(view)[name] = tuple(self._copied(v)[k] for v in vars(optimizer)[name])
+        engine = optimizer._engine
+        if optimizer not in self._weights:
+            self._weights[optimizer] = [self._copy_weights(engine, k) for k in range(1, self.n)]
+        views: list[Engine] = [engine]
+        for k, weights in enumerate(self._weights[optimizer], 1):
+            view = engine.view()
+            view.weights = weights
+            for name in VARIABLES:
+                setattr(view, name, tuple(self._copied(v)[k] for v in getattr(engine, name)))
+            views.append(view)
         return views
 
-    def _own(self, optimizer: Steps, k: int) -> Kept:
+    def _copy_weights(self, engine: Engine, k: int) -> Weights:
         """Return what replica k starts with: what the optimizer has by now."""
-        view = copy.copy(optimizer)
-        view._kept = type(optimizer._kept)()
-        if optimizer._kept.iterations is not None:
-            view._iterations("").assign(optimizer._kept.iterations)
-        for v, slots in optimizer._kept.slots.items():
+        weights = Weights(engine.version)
+        if engine.weights.iterations is not None:
+            weights.make_iterations("").assign(engine.weights.iterations)
+        for v, slots in engine.weights.slots.items():
             for name, slot in slots.items():
-                view._add_slot(self._copied(v)[k], name, slot.value, "")
-        return view._kept
+                weights.add_slot(self._copied(v)[k], name, slot.value, "")
+        return weights
 
     def _copied(self, variable: Variable) -> list[Variable]:
         if variable not in self._copies:
@@ -221,10 +230,10 @@ class Replicas:
             raise ValueError(f"there are {self.n} replicas, got {len(lists)} {what}")
 
 
-def _clipped_of(pairs: Pairs, limits: Limits, version: Semantics) -> Pairs:
+def _clip_present(pairs: Pairs, limits: Limits, version: Version) -> Pairs:
     """Clip the gradients there are; None keeps its place."""
-    found = iter(clipped([(g, v) for g, v in pairs if g is not None], limits, version))
-    return [(g, v) if g is None else next(found) for g, v in pairs]
+    clipped = iter(clip_pairs([(g, v) for g, v in pairs if g is not None], limits, version))
+    return [(g, v) if g is None else next(clipped) for g, v in pairs]
 
 
 def replicas(n: int) -> Replicas:

@@ -11,7 +11,7 @@ from .adagrad import Adagrad
 from .optimizer import Optimizer
 from .sgd import SGD
 
-_CLASSES: dict[str, type[Adagrad] | type[SGD]] = {"Adagrad": Adagrad, "SGD": SGD}
+_CLASSES: dict[str, type[Optimizer]] = {"Adagrad": Adagrad, "SGD": SGD}
 
 
 def serialize(optimizer: Optimizer) -> dict[str, Any]:
@@ -24,10 +24,11 @@ def serialize(optimizer: Optimizer) -> dict[str, Any]:
     """
     config = {k: x.item() if isinstance(x, np.generic) else x for k, x in optimizer.get_config().items()}
     bare = {"class_name": type(optimizer).__name__, "config": config}
-    if optimizer._version.name == "tf2.3":
+    version = optimizer._engine.version
+    if version.name == "tf2.3":
         return bare
-    legacy = optimizer._version.lazy
-    return {"module": f"keras.optimizers{'.legacy' * legacy}", **bare, "registered_name": None}
+    module = "keras.optimizers.legacy" if version.engine == "legacy" else "keras.optimizers"
+    return {"module": module, **bare, "registered_name": None}
 
 
 def deserialize(config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None, **changes: Any) -> Any:

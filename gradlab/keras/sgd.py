@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from .. import rules
 from ..rules import apply, pure
+from ..rules.rule import Rule
 from ..train.variable import Variable as Variable
-from .built import Keras3, Rewrite
-from .hyperparameters import Hyperparameter
-from .optimizer import Optimizer
-from .semantics import Name
-from .semantics import semantics as version_of
-from .settings import Strict
+from .optimizer import Optimizer, own_argument
+from .versions import Declaration, Name, Strict, Version, version_of
+
+
+def _choose_rule(version: Version, arguments: Mapping[str, Any]) -> type[Rule]:
+    """Choose a rule without a slot where momentum is 0 at first; the rewrite keeps the slot in any case."""
+    momentum = arguments["momentum"]
+    is_tensor = hasattr(momentum, "dtype") and not isinstance(momentum, np.generic)  # those come from configs
+    has_momentum = callable(momentum) or is_tensor or bool(np.asarray(momentum) > 0)
+    if has_momentum or version.name == "rewrite":
+        return rules.KerasMomentum
+    return rules.StochasticGradientDescent
+
+
+def _choose_sparse(version: Version, rule: type[Rule]) -> pure.Sparse:
+    if rule is rules.StochasticGradientDescent:
+        return apply.each
+    return apply.rows if version.engine == "legacy" else apply.every_row
 
 
 class SGD(Optimizer):
@@ -43,55 +57,12 @@ class SGD(Optimizer):
     ([-0.25], [-0.75], 2)
     """
 
-    if TYPE_CHECKING:  # pyright reads the class from here, mypy from `__init__`
-
-        @overload
-        def __new__(cls, *args: Any, semantics: Literal["keras3"], **kwargs: Any) -> SGDKeras3: ...
-        @overload
-        def __new__(cls, *args: Any, semantics: Literal["rewrite"], **kwargs: Any) -> SGDRewrite: ...
-        @overload
-        def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
-
-        def __new__(cls, *args: Any, **kwargs: Any) -> Any: ...
-
-    @overload
-    def __init__(  # type: ignore[misc]  # the class changes in it
-        self: SGDKeras3,
-        learning_rate: Any = ...,
-        momentum: Any = ...,
-        nesterov: bool = ...,
-        name: str | None = ...,
-        *,
-        semantics: Literal["keras3"],
-        strict: Strict = ...,
-        **kwargs: Any,
-    ) -> None: ...
-
-    @overload
-    def __init__(  # type: ignore[misc]  # the class changes in it
-        self: SGDRewrite,
-        learning_rate: Any = ...,
-        momentum: Any = ...,
-        nesterov: bool = ...,
-        name: str | None = ...,
-        *,
-        semantics: Literal["rewrite"],
-        strict: Strict = ...,
-        **kwargs: Any,
-    ) -> None: ...
-
-    @overload
-    def __init__(
-        self,
-        learning_rate: Any = ...,
-        momentum: Any = ...,
-        nesterov: bool = ...,
-        name: str | None = ...,
-        semantics: Name = ...,
-        *,
-        strict: Strict = ...,
-        **kwargs: Any,
-    ) -> None: ...
+    _declaration = Declaration(
+        choose_rule=_choose_rule,
+        fields={"momentum": "momentum", "nesterov": "nesterov"},
+        hyperparameters=("momentum",),
+        choose_sparse=_choose_sparse,
+    )
 
     def __init__(
         self,
@@ -104,53 +75,17 @@ class SGD(Optimizer):
         strict: Strict = None,
         **kwargs: Any,
     ) -> None:
-        version = version_of(semantics)
-        if version.name == "keras3" and not isinstance(momentum, float):
+        is_keras3 = version_of(semantics).name == "keras3"
+        if is_keras3 and not isinstance(momentum, float):
             raise ValueError(f"`momentum` must be a float between [0, 1], got {momentum!r}")
-        super().__init__(name, semantics, strict, {"learning_rate": learning_rate}, kwargs)
+        own = {"momentum": momentum, "nesterov": nesterov}
+        super().__init__(name, semantics, strict, learning_rate, own, kwargs)
         if isinstance(momentum, int | float) and not 0 <= momentum <= 1:
-            raise ValueError(
-                f"`momentum` must be {'a float ' * (version.name == 'keras3')}between [0, 1], got {momentum!r}"
-            )
-        is_tensor = hasattr(momentum, "dtype") and not isinstance(momentum, np.generic)  # those come from configs
-        rolls = callable(momentum) or is_tensor or bool(np.asarray(momentum) > 0)
-        self._rolls = rolls or version.name == "rewrite"  # which keeps the slot in any case
-        self._momentum = Hyperparameter("momentum", momentum)
-        if version.lazy:
-            self._hyper["momentum"] = self._momentum
-        self.nesterov = nesterov
+            kind = "a float between" if is_keras3 else "between"
+            raise ValueError(f"`momentum` must be {kind} [0, 1], got {momentum!r}")
 
-    @property
-    def momentum(self) -> Any:
-        """A number as the float32 variable that it has become (a number still in "rewrite" and "keras3")."""
-        return self._read("momentum") if self._version.lazy else self._momentum.value
-
-    @momentum.setter
-    def momentum(self, value: Any) -> None:
-        self._momentum.write(value)
-
-    def _rule(self) -> rules.Rule:
-        if not self._rolls:
-            return rules.StochasticGradientDescent()
-        momentum = self._momentum.read()
-        number: Any = np.float32(momentum) if type(momentum) in (int, float) else np.asarray(momentum)[()]
-        return rules.KerasMomentum(number, bool(self.nesterov))
-
-    def _blank(self) -> rules.Rule:
-        return rules.KerasMomentum() if self._rolls else rules.StochasticGradientDescent()
-
-    def _sparse(self) -> pure.Sparse:
-        if not self._rolls:
-            return apply.each
-        return apply.rows if self._version.lazy else apply.every_row
-
-    def _own_config(self) -> dict[str, Any]:
-        return {"momentum": self._momentum.number(), "nesterov": self.nesterov}
-
-
-class SGDKeras3(Keras3, SGD):
-    """`SGD` with what Keras 3 adds: the class of `SGD(semantics="keras3")`."""
-
-
-class SGDRewrite(Rewrite, SGD):
-    """`SGD` with what the rewrite adds: the class of `SGD(semantics="rewrite")`."""
+    momentum = own_argument(
+        "momentum",
+        'A number as the float32 variable that it has become (a number still in "rewrite" and "keras3").',
+    )
+    nesterov = own_argument("nesterov", "Whether the step looks ahead.")

@@ -30,7 +30,7 @@ def test_what_is_listed_is_public_and_no_file() -> None:
     with pytest.raises(AttributeError) as caught:
         gl.keras.Quux  # noqa: B018
     listed = str(caught.value).partition("there are ")[2].split(", ")
-    assert {"Adagrad", "SGD", "SEMANTICS", "replicas"} <= set(listed)
+    assert {"Adagrad", "SGD", "VERSIONS", "replicas"} <= set(listed)
     assert all(getattr(gl.keras, name) is not None for name in listed)
     assert not {"adagrad", "settings", "_only_public"} & set(listed)
 

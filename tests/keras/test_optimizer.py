@@ -134,7 +134,7 @@ COMPLEX_LOSSES = {
 }
 
 
-@pytest.mark.parametrize("version", gl.keras.SEMANTICS)
+@pytest.mark.parametrize("version", gl.keras.VERSIONS)
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 @pytest.mark.parametrize("module", [np, jnp])
 def test_complex_weights_go_down(version: Any, dtype: str, module: Any) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import gradlab as gl
-from gradlab.keras.semantics import SEMANTICS
+from gradlab.keras.versions import VERSIONS
 
 CLASSES = ["Adagrad", "SGD"]
 
@@ -16,7 +16,7 @@ def test_both_paths_lead_to_one_thing(name: str) -> None:
     assert getattr(gl.keras.optimizers, name) is short
 
 
-@pytest.mark.parametrize("version", SEMANTICS)
+@pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("name", [3, 3.5, ("a",), True])
 def test_a_name_that_is_no_string_is_refused(name: Any, version: Any) -> None:
     for made in CLASSES:

@@ -164,7 +164,7 @@ def test_a_replica_that_raises_leaves_all_as_they_were(bad: int, size: int) -> N
     assert [(x.any(), y.tolist()) for x, y in zip(three.values(v), three.values(w), strict=True)] == [
         (False, A.tolist())
     ] * 3
-    assert (opt.weights, [kept.weights for kept in three._kept[opt]]) == ([], [[], []])
+    assert (opt.weights, [weights.all for weights in three._weights[opt]]) == ([], [[], []])
 
 
 def test_an_aggregator_of_ones_own_has_nothing_to_reach() -> None:

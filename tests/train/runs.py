@@ -42,7 +42,7 @@ KERAS: dict[str, Callable[..., Any]] = {
     "sgd, nesterov, scheduled": lambda **kw: gl.keras.SGD(EXPONENTIAL, momentum=0.9, nesterov=True, **kw),
 }
 for _name, _make in KERAS.items():
-    for _version in gl.keras.SEMANTICS:
+    for _version in gl.keras.VERSIONS:
         TRAIN[f"keras {_name}, {_version}"] = lambda step, rate, make=_make, version=_version: make(semantics=version)
 for _version in ("tf2.3", "legacy"):
     TRAIN[f"keras adagrad, decay, {_version}"] = lambda step, rate, version=_version: gl.keras.Adagrad(

@@ -155,7 +155,7 @@ class Session:
             return {"vars": values}
         slots = {name: self._slots(opt, v) for name, v in self.variables.items()}
         # Reading opt.iterations would make them.
-        made = [w for w in opt.weights if w is opt._kept.iterations]
+        made = [w for w in opt.weights if w is opt._engine.weights.iterations]
         count = made[0].numpy().item() if made else None
         return {"vars": values, "slots": {name: s for name, s in slots.items() if s}, "iterations": count}
 

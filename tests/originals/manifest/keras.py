@@ -42,7 +42,7 @@ SUITES = (
         differs={
             "OptimizerTest.test_optimizer_auto_naming": Differs(
                 "an optimizer that is given no name has that of its class, as in the older versions",
-                "tests/keras/test_settings.py::test_names",
+                "tests/keras/test_engine.py::test_names",
             )
         },
     ),

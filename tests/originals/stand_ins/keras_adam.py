@@ -10,12 +10,27 @@ from typing import Any
 import numpy as np
 
 import gradlab as gl
-from gradlab.keras.built import Built
+from gradlab.keras.optimizer import own_argument
+from gradlab.keras.versions import Declaration
 from gradlab.rules import apply
 
 
+def _powers(rule: Any, steps: Any) -> dict[str, Any]:
+    """The powers of beta are those of the iterations, as Keras computes them."""
+    step = 1 + int(np.asarray(steps))
+    return {"beta1_power": np.float64(rule.beta1) ** step, "beta2_power": np.float64(rule.beta2) ** step}
+
+
 class Adam(gl.keras.Optimizer):
-    """Adam of any `semantics`; its powers of beta are those of the iterations, as Keras computes them."""
+    """Adam of any `semantics`."""
+
+    _declaration = Declaration(
+        choose_rule=lambda version, arguments: gl.rules.AMSGrad if arguments["amsgrad"] else gl.rules.Adam,
+        fields={"beta1": "beta_1", "beta2": "beta_2", "epsilon": "epsilon"},
+        step_fields=_powers,
+        choose_sparse=lambda version, rule: apply.every_row,
+        slots={"keras3": {"m": "momentum", "v": "velocity"}},
+    )
 
     def __init__(
         self,
@@ -28,30 +43,13 @@ class Adam(gl.keras.Optimizer):
         semantics: Any = "legacy",
         **kwargs: Any,
     ) -> None:
-        super().__init__(name, semantics, None, {"learning_rate": learning_rate}, kwargs)
-        self._own = {"beta_1": beta_1, "beta_2": beta_2, "epsilon": epsilon, "amsgrad": amsgrad}
+        own = {"beta_1": beta_1, "beta_2": beta_2, "epsilon": epsilon, "amsgrad": amsgrad}
+        super().__init__(name, semantics, None, learning_rate, own, kwargs)
 
-    def __getattr__(self, name: str) -> Any:
-        own = self.__dict__.get("_own", {})
-        if name not in own:
-            raise AttributeError(name)
-        return own[name]
-
-    def _rule(self) -> gl.rules.Rule:
-        count = self._updates() if isinstance(self, Built) else gl.keras.Optimizer.iterations.fget(self)._value
-        step = 1 + int(np.asarray(count))
-        own = self._own
-        rule = (gl.rules.AMSGrad if own["amsgrad"] else gl.rules.Adam)(own["beta_1"], own["beta_2"], own["epsilon"])
-        return rule.at({f"beta{k}_power": np.float64(own[f"beta_{k}"]) ** step for k in (1, 2)})
-
-    def _blank(self) -> gl.rules.Rule:
-        return (gl.rules.AMSGrad if self._own["amsgrad"] else gl.rules.Adam)()
-
-    def _sparse(self) -> Any:
-        return apply.every_row
-
-    def _own_config(self) -> dict[str, Any]:
-        return self._own
+    beta_1 = own_argument("beta_1", "Share of the old mean.")
+    beta_2 = own_argument("beta_2", "Share of the old mean square.")
+    epsilon = own_argument("epsilon", "Number beside the root.")
+    amsgrad = own_argument("amsgrad", "Whether the largest mean square counts.")
 
 
 class AdamW(Adam):

@@ -97,7 +97,7 @@ class KerasBridge:
 
     @property
     def _learning_rate(self) -> Any:
-        rate = self._hyper["learning_rate"].value
+        rate = self._engine.hyper["learning_rate"].value
         return Variable.adopt(rate) if isinstance(rate, gl.Variable) else _scheduled(copy.copy(rate))
 
     @property

@@ -6,11 +6,22 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import gradlab as gl
 from gradlab.keras import SGD, Adagrad, replicas
+from gradlab.keras.keras3 import (
+    add_gradient,
+    average,
+    decay_weights,
+    shares_of_keras3,
+    shares_of_rewrite,
+    take_mean,
+    unscale,
+)
 from tests.differences import differs
 from tests.golden.tensorflow_values import tensorflow
 
@@ -225,8 +236,6 @@ def test_saved_copied_and_in_a_graph_it_goes_on_with_the_same_bits(version: Any,
 @pytest.mark.parametrize("version", EVERYTHING)
 @pytest.mark.parametrize("xp", ["numpy", "jit"])
 def test_the_pure_form_has_the_same_numbers(version: Any, xp: str) -> None:
-    import jax
-
     rng, more = np.random.default_rng(5), EVERYTHING[version]
     opt, other = (Adagrad(0.1, semantics=version, clipnorm=1.0, **more) for _ in range(2))
     variables = [_v([1.0, 2.0]), _v([[3.0]], "w")]
@@ -313,3 +322,47 @@ def test_names_constraints_and_order_as_in_keras_3() -> None:
     original.finalize_variable_values(theirs)
     opt.finalize_variable_values(mine)
     assert [v.numpy().tolist() for v in mine] == [np.asarray(v).tolist() for v in theirs]
+
+
+# Formulas
+
+
+@pytest.mark.parametrize("xp", [np, jnp])
+def test_every_number_is_rounded_to_the_dtype_of_the_weight(xp: Any) -> None:
+    for dtype in ("float16", "bfloat16", "float32", "float64"):
+        with jax.enable_x64(True):
+            w, rate = xp.asarray([1.0, -3.0], dtype), np.dtype(jnp.dtype(dtype)).type(0.1)
+            keep, take = shares_of_keras3(np.int64(3), 0.99, w.dtype)
+            results = [
+                decay_weights(w, 0.1, rate),
+                average(w, w, keep, take),
+                add_gradient(w, w),
+                take_mean(w, w, 3),
+                unscale(w, 3.0),
+            ]
+            assert {x.dtype for x in results} == {w.dtype} and {type(x) for x in results} == {type(w)}
+            assert (keep, take) == (w.dtype.type(0.99), w.dtype.type(1) - w.dtype.type(0.99))
+    decay, rate = np.float64(np.float32(0.1)), np.float64(0.5)
+    assert decay_weights(np.ones(1), 0.1, rate).tolist() == [1 - decay * 0.5]  # float32 on the way, as in TensorFlow
+    assert (
+        shares_of_rewrite(0.99, np.float32)[1] != shares_of_keras3(np.int64(3), 0.99, np.float32)[1]
+    )  # as the two Kerases do it
+
+
+def test_slices_in_the_formulas() -> None:
+    g = gl.IndexedSlices(np.float32([1.0, 2.0]), np.array([1, 1]), (3,))
+    assert add_gradient(np.float32([1, 1, 1]), g).tolist() == [1, 4, 1]
+    with pytest.raises(TypeError, match="loss_scale_factor cannot divide IndexedSlices"):
+        unscale(g, 2.0)
+    assert unscale(None, 2.0) is None and unscale(g, None) is g
+
+
+@pytest.mark.parametrize("version", EVERYTHING)
+def test_a_state_notes_which_variables_do_not_decay(version: Any) -> None:
+    v = _v()
+    saved, other = (SGD(weight_decay=0.1, semantics=version) for _ in range(2))
+    saved.exclude_from_weight_decay([v], ["bias"])
+    saved.build([v])
+
+    with pytest.warns(gl.errors.StateWarning, match="without weight decay was 'bias, 1 variables', is ''"):
+        other.load_state_dict(saved.state_dict(), [v])

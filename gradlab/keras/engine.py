@@ -1,0 +1,438 @@
+"""What both engines share: the settings of one optimizer, and a step that does everything or nothing.
+
+An `Optimizer` is what users see, and it holds one engine: `legacy.LegacyEngine` for TensorFlow 2.3 and legacy,
+`keras3.Keras3Engine` for the rewrite and Keras 3. The engine holds the settings, the `Weights`, and the lock under
+which it steps. It knows nothing of losses, graphs or replicas.
+
+A step is `fill` (drop the pairs without a gradient), `commits` (compute everything, return functions that only store),
+and calling these, the count of iterations last. So a call that raises has changed nothing, unless `strict`.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from .._base.arrays import Array, as_array, precision
+from .._base.forks import lock
+from .._base.gradients import Gradient
+from .._base.options import is_strict
+from ..errors import DTypeError, KerasWarning, warn
+from ..rules import pure
+from ..rules.rule import Rule, Slots
+from ..train.buffers import Cell, Fresh
+from ..train.copies import follow, in_copy
+from ..train.gradient_checks import checked_gradient, read_pairs
+from ..train.update import Commit, Job, commits
+from ..train.variable import Variable, current_collection
+from .arguments import check_arguments, check_name
+from .backend import current_replicas
+from .clips import check_limit, clip_pairs
+from .hyperparameters import Hyperparameter
+from .versions import CLIPS, Declaration, Strict, Version
+from .weights import Weights, is_trainable
+
+Pairs = Sequence[tuple[Any, Variable]]  # gradient, variable
+Process = Callable[[list[pure.Pair]], list[pure.Pair]]
+VARIABLES = ("asked", "known", "undecayed")  # attributes of `Engine`: tuples of the user's variables
+_log = logging.getLogger("gradlab")
+
+
+@dataclasses.dataclass(frozen=True)
+class Arguments:
+    """What an optimizer is made of: its class, the version, and what its constructor was given.
+
+    `own` holds the optimizer's own arguments by name, `extra` the keywords that only some versions have.
+    """
+
+    optimizer: type
+    declaration: Declaration
+    version: Version
+    name: str | None
+    strict: Strict
+    learning_rate: Any
+    own: Mapping[str, Any]
+    extra: Mapping[str, Any]
+
+
+class Engine:
+    """One optimizer of one version.
+
+    Attributes:
+        own: the optimizer's own arguments by name; those that are hyperparameters as a `Hyperparameter`.
+        hyper: the hyperparameters that become variables, the learning rate among them.
+        limits: the clip arguments that are set.
+        asked: the variables of this step, in its order. known: those of the first step or of `build`.
+        undecayed: variables that are excluded from weight decay.
+    """
+
+    declaration: Declaration
+    lock: Any  # of `forks.lock`
+
+    def __init__(self, given: Arguments) -> None:
+        extra = given.extra
+        self.declaration = given.declaration
+        self.version = given.version
+        self.strict = is_strict(given.strict)
+        self.replicas = current_replicas()
+        check_arguments(extra, self.version, self.replicas is not None, given.optimizer)
+        check_name(given.name, self.version)
+        self.name = given.name or current_collection().unique_name(given.optimizer.__name__.lower())
+        self.limits = {limit: extra[limit] for limit in CLIPS if extra.get(limit) is not None}
+        for limit, value in self.limits.items():
+            check_limit(limit, value, self.version)
+        self.gradient_aggregator = extra.get("gradient_aggregator")
+        self.gradient_transformers = list(extra.get("gradient_transformers") or [])
+        self.rule_class = self.declaration.choose_rule(self.version, given.own)
+        self.own = dict(given.own)
+        for argument in self.declaration.hyperparameters:
+            self.own[argument] = Hyperparameter(argument, given.own[argument])
+        self.hyper: dict[str, Hyperparameter] = {}
+        self.has_created_hyper = False
+        self.asked: tuple[Variable, ...] = ()
+        self.known: tuple[Variable, ...] = ()
+        self.undecayed: tuple[Variable, ...] = ()
+        self.weights = Weights(self.version)
+        lock(self, "lock", f"the optimizer {self.name}")
+
+    # Settings
+
+    def create_hyper(self, prefix: str) -> None:
+        """Make variables of the numbers, once; what is set later in the place of one stays as it is."""
+        if not self.has_created_hyper:
+            for name in sorted(self.hyper):
+                self.hyper[name].create(prefix)
+            self.has_created_hyper = True
+
+    def read(self, name: str) -> Any:
+        """Return a hyperparameter as the variable that it has become."""
+        self.create_hyper("")
+        return self.hyper[name].read()
+
+    def read_argument(self, name: str) -> Any:
+        """Return one of the optimizer's own arguments as it is now."""
+        if name in self.hyper:
+            return self.read(name)
+        value = self.own[name]
+        return value.value if isinstance(value, Hyperparameter) else value
+
+    def write_argument(self, name: str, value: Any) -> None:
+        """Set one of the optimizer's own arguments."""
+        old = self.own[name]
+        if isinstance(old, Hyperparameter):
+            old.write(value)
+        else:
+            self.own = {**self.own, name: value}  # `view` shares the old one
+
+    def set_limit(self, name: str, value: Any) -> None:
+        """Set a clip argument, or take it away by None."""
+        if value is not None and self.gradient_transformers:
+            raise ValueError(f"{name} cannot be set beside gradient_transformers; clip in one of these instead")
+        check_limit(name, value, self.version)
+        limits = {**self.limits, name: value}
+        self.limits = {limit: x for limit, x in limits.items() if x is not None}
+
+    def learning_rate(self) -> Any:
+        """Return the learning rate as its reader sees it."""
+        return self.read("learning_rate")
+
+    def set_learning_rate(self, value: Any) -> None:
+        """Assign a number, or put a schedule in its place."""
+        rate = self.hyper["learning_rate"]
+        old = rate.value
+        rate.write(value)
+        if rate.value is not old:
+            self.weights.forget(old)
+
+    def rate(self, step: Array, dtype: Any) -> Array:
+        """Return the learning rate of step number `step`, which is not counted yet, for variables of one dtype."""
+        raise NotImplementedError
+
+    def extras(self) -> dict[str, Any]:
+        """Return what acts around the rule, by name: plain attributes, which may be set."""
+        return {}
+
+    def own_config(self) -> dict[str, Any]:
+        """Return the optimizer's own arguments as a config has them."""
+        return {name: x.number() if isinstance(x, Hyperparameter) else x for name, x in self.own.items()}
+
+    def config(self) -> dict[str, Any]:
+        """Return the arguments of the constructor by name."""
+        raise NotImplementedError
+
+    def saved_settings(self) -> dict[str, Any]:
+        """Return settings that a state notes beside those of the config."""
+        return {}
+
+    # Rule
+
+    def rule(self) -> Rule:
+        """Return the rule of the next step, with the arguments as they are now."""
+        values = dict(self.own)
+        for name in self.declaration.hyperparameters:
+            values[name] = _as_number(self.own[name].read())
+        rule = self._make_rule(values)
+        return rule.at(self.declaration.step_fields(rule, self.updates_made()))
+
+    def blank_rule(self) -> Rule:
+        """Return the rule as far as its slots go: hyperparameters that are functions are not called for it."""
+        hyperparameters = self.declaration.hyperparameters
+        return self._make_rule({k: x for k, x in self.own.items() if k not in hyperparameters})
+
+    def _make_rule(self, values: Mapping[str, Any]) -> Rule:
+        if values.get("epsilon", 0.0) is None:
+            raise ValueError(
+                f"epsilon is None, for which semantics={self.version.name!r} has no default; give a number"
+            )
+        defaults = {field.name: field.default for field in dataclasses.fields(self.rule_class)}
+        fields = dict(self.declaration.version_fields(self.version))
+        for field, argument in self.declaration.fields.items():
+            if argument in values and field in defaults:
+                value = values[argument]
+                fields[field] = bool(value) if isinstance(defaults[field], bool) else value
+        for start in self.rule_class.slots.values():
+            if self.version.float32_starts and isinstance(start, str):
+                fields[start] = float(np.float32(fields[start]))
+        return self.rule_class(**fields)
+
+    def slot_names(self, rule: Rule) -> list[str]:
+        """Return the version's names for the slots of the rule, in their order."""
+        names = self.declaration.slots.get(self.version.name, {})
+        return [names.get(slot, slot) for slot in rule.slots]
+
+    def extra_slots(self) -> tuple[str, ...]:
+        """Return the slots of every variable beside those of the rule, in the order in which Keras makes them."""
+        return ()
+
+    # Weights
+
+    @property
+    def prefix(self) -> str:
+        """What names of weights begin with where a step makes them."""
+        return f"{self.name}/"
+
+    def iterations(self) -> Any:
+        """Return the count of updates that users see, made now if there is none."""
+        return self.weights.make_iterations("")
+
+    def steps_made(self) -> Any:
+        """Return the count that `iterations` holds, as a number."""
+        iterations = self.weights.iterations
+        return np.int64(0) if iterations is None else iterations.numpy()[()]
+
+    def updates_made(self) -> Any:
+        """Return how many updates of weights have been made."""
+        return self.steps_made()
+
+    def set_weights(self, weights: Sequence[Any]) -> None:
+        """Assign all weights."""
+        self.weights.set_values(weights, self.name)
+
+    def keep_only(self, slots: Mapping[Variable, Mapping[str, Array]]) -> None:
+        """Set the slots to these values, and drop all others."""
+        self.weights.keep_only(slots, self.prefix)
+
+    def create(self, variables: Sequence[Variable]) -> None:
+        """Make what is missing, as Keras does before anything else: iterations, hyperparameters, slots."""
+        self.weights.make_iterations(self.prefix)
+        self.create_hyper(self.prefix)
+        rule = self.blank_rule()
+        for v in variables:
+            if rule.slots and not is_trainable(v.dtype):
+                raise DTypeError(f"{v.name} is {v.dtype}; only floating-point variables can have slots")
+            for name, cell in zip(self.slot_names(rule), self.cells(v, rule), strict=True):
+                self.weights.add_slot(v, name, cell._value, self.prefix)
+
+    def cells(self, v: Variable, rule: Rule) -> tuple[Cell, ...]:
+        """Return the slots of a variable in the order of the rule, stand-ins for those that are not made yet."""
+        slots = self.weights.of(v)
+        names = self.slot_names(rule)
+        if all(name in slots for name in names):
+            return tuple(slots[name] for name in names)
+        with precision(v.dtype):
+            starts = rule.init(v._value)
+        pairs = zip(names, starts, strict=True)
+        return tuple(slots[name] if name in slots else Fresh(start) for name, start in pairs)
+
+    def store(self, v: Variable, rule: Rule, values: Slots) -> None:
+        """Put new values into the slots of a variable."""
+        for name, value in zip(self.slot_names(rule), values, strict=True):
+            self.weights.add_slot(v, name, value, self.prefix).assign(value)
+
+    # Step
+
+    def fill(self, grads_and_vars: Iterable[Any]) -> Pairs:
+        """Return the pairs that have a gradient. ValueError where there is none."""
+        pairs = read_pairs(grads_and_vars)
+        filled = [(g, v) for g, v in pairs if g is not None]
+        missing = [v.name for g, v in pairs if g is None]
+        is_keras3 = self.version.name == "keras3"
+        if not filled and (pairs or is_keras3):
+            raise ValueError(f"No gradients provided for any variable: {missing}")
+        self.check_known([v for _, v in pairs])
+        if missing and is_keras3:
+            warn(f"Gradients do not exist for variables {missing}: they stay as they are", KerasWarning)
+        elif missing:
+            _log.warning("Gradients do not exist for variables %s: they stay as they are", missing)
+        return filled
+
+    def check_known(self, variables: Sequence[Variable]) -> None:
+        """Refuse a variable that comes too late for the version."""
+
+    def check_gradient(self, g: Any, v: Variable) -> Gradient:
+        """Return the gradient as an array or slices that fit the variable."""
+        if isinstance(g, list | tuple | int | float):  # has no dtype of its own
+            g = as_array(g, f"the gradient of {v.name}").astype(v.dtype)
+        whole_constraint = self.version.engine == "keras3"
+        return checked_gradient(g, v, is_trainable, whole_constraint=whole_constraint)
+
+    def unscale(self, pairs: Pairs) -> Pairs:
+        """Return the gradients of the loss itself; None keeps its place."""
+        return pairs
+
+    def transform(self, pairs: Pairs, clip: bool, aggregate: bool) -> Pairs:
+        """Return the gradients as the rule gets them: aggregated, clipped, transformed."""
+        if aggregate and self.gradient_aggregator is not None:
+            pairs = self.gradient_aggregator(pairs)
+        if clip:
+            pairs = clip_pairs(pairs, self.limits, self.version)
+        for transform in self.gradient_transformers:
+            pairs = transform(pairs)
+        return pairs
+
+    def step(self, pairs: Pairs, clip: bool, aggregate: bool = True) -> None:
+        """Update all variables, then count one iteration."""
+        with self.hold(pairs):
+            for commit in self.commits(pairs, clip, aggregate):
+                commit()
+
+    @contextmanager
+    def hold(self, pairs: Pairs) -> Iterator[None]:
+        """Keep other threads from stepping with this optimizer, or changing these variables."""
+        with ExitStack() as stack:
+            stack.enter_context(self.lock)
+            for v in sorted({v for _, v in pairs}, key=id):  # one order for all threads
+                stack.enter_context(v._lock)
+            yield
+
+    def commits(self, pairs: Pairs, clip: bool, aggregate: bool) -> Iterable[Commit]:
+        """Return functions that store the results, the count last.
+
+        All that may fail is done now; if strict, in between: what is ahead of a bad gradient is stored, as in Keras.
+        """
+        if self.strict:
+            self.create([v for _, v in pairs])
+        else:
+            self.create_hyper(self.prefix)
+            pairs = [(self.check_gradient(g, v), v) for g, v in pairs]
+        rule = self.blank_rule()
+        jobs = self.jobs(self.transform(pairs, clip, aggregate))
+
+        def prepare(batch: Sequence[Job]) -> list[Commit]:
+            return commits(batch, lambda v: self.cells(v, rule), lambda v, x: self.store(v, rule, x))
+
+        stores: Iterable[Commit]
+        stores = chain.from_iterable(prepare([job]) for job in jobs)
+        if not self.strict:
+            stores = prepare(list(jobs))
+        return chain([lambda: self.weights.make_iterations(self.prefix)], stores, [self.count])
+
+    def ready(self, pairs: Pairs) -> tuple[Pairs, list[Commit]]:
+        """Return what is applied now of the gradients, before clips, and what keeps the rest for later."""
+        return pairs, []
+
+    def commits_of_ready(self, pairs: Pairs, variables: Sequence[Variable], clip: bool) -> Iterable[Commit]:
+        """Return `commits` after `ready`; `variables` are those that had gradients."""
+        return self.commits(pairs, clip, aggregate=False)
+
+    def count(self) -> None:
+        """Count one step. Its variables are known from now on."""
+        self.weights.make_iterations("").assign_add(1)
+        self.known = self.known or self.asked
+
+    def jobs(self, pairs: Pairs) -> Iterator[Job]:
+        """Yield what is to be done for each pair."""
+        iterations = self.weights.iterations
+        step = np.asarray(np.int64(0) if iterations is None else iterations.value)
+        rates = {dtype: self.rate(step, dtype) for dtype in dict.fromkeys(v.dtype for _, v in pairs)}
+        rule = self.rule()
+        sparse = self.sparse()
+        for gradient, v in pairs:
+            g = self.check_gradient(gradient, v)
+            look = self.declaration.look(self.version, v, g)
+            yield Job(rule, v, g, rates[v.dtype], sparse, look)
+
+    def sparse(self) -> pure.Sparse:
+        """Return how IndexedSlices meet the rule."""
+        return self.declaration.choose_sparse(self.version, self.rule_class)
+
+    # Pure form
+
+    def pure_init(self, values: Any) -> dict[str, Any]:
+        """Return the state for a tree of weights."""
+        return pure.init(self.blank_rule(), values)
+
+    def pure_update(self, state: Any, values: Any, grads: Any, process: Process) -> tuple[Any, Any]:
+        """Return new values and the new state; `process` gets the gradients there are and returns them clipped."""
+
+        def rate(dtype: Any) -> Any:
+            return self.rate(state["step"], dtype)
+
+        return pure.update(self.rule(), rate, state, values, grads, self.sparse(), process)
+
+    # Copies
+
+    def view(self) -> Any:
+        """Return the same engine as a new object with attributes of its own, as `Replicas` needs it."""
+        new = object.__new__(type(self))
+        vars(new).update(vars(self))
+        return new
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Engine:
+        """Copy weights and hyperparameters; slots are of the variables copied with it, else of the same."""
+        new = memo[id(self)] = object.__new__(type(self))
+        new.declaration = self.declaration
+        new.replicas = self.replicas
+        lock(new, "lock", f"the optimizer {self.name}")
+        for name in VARIABLES:
+            setattr(new, name, tuple(in_copy(v, memo) for v in getattr(self, name)))
+        for name, x in vars(self).items():
+            if name not in vars(new):
+                setattr(new, name, copy.deepcopy(x, memo))
+        follow(new, memo)
+        return new
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the lock, and the declaration, whose functions have no names: the optimizer puts it back."""
+        self.refuse_replicas()
+        return {name: x for name, x in vars(self).items() if name not in ("lock", "declaration")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        lock(self, "lock", f"the optimizer {self.name}")
+
+    def _follow(self, old: Variable, new: Variable) -> None:
+        if old in self.weights.slots:
+            self.weights.slots[new] = self.weights.slots.pop(old)
+        for name in VARIABLES:
+            setattr(self, name, tuple(new if v is old else v for v in getattr(self, name)))
+
+    def refuse_replicas(self) -> None:
+        """TypeError for an optimizer of replicas, which cannot be saved."""
+        if self.replicas is not None:
+            raise TypeError(
+                "this optimizer belongs to gl.keras.Replicas, whose copies are simulated and cannot be saved; save an "
+                "optimizer made outside their scope"
+            )
+
+
+def _as_number(x: Any) -> Any:
+    """Return a hyperparameter as the field of a rule; Python's own numbers pass through float32."""
+    return np.float32(x) if type(x) in (int, float) else np.asarray(x)[()]

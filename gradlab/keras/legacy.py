@@ -1,0 +1,90 @@
+"""The engine of TensorFlow's OptimizerV2: `tf.keras.optimizers` of TensorFlow 2.3, and `legacy` since 2.4.
+
+Hyperparameters become variables at the first use, and slots are made at the first step of their variable, whenever that
+comes. The learning rate decays by `decay` on top of any schedule.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import schedules
+from .._base.arrays import Array, quiet
+from ..errors import KerasWarning, warn
+from .backend import epsilon as default_epsilon
+from .engine import Arguments, Engine
+from .hyperparameters import Hyperparameter
+
+
+class LegacyEngine(Engine):
+    """An optimizer of TensorFlow 2.3 or legacy.
+
+        lr_t = learning_rate / (1 + decay * iterations)
+
+    Attributes:
+        initial_decay: `decay` at construction; the versions look at it to see whether there is any.
+    """
+
+    def __init__(self, given: Arguments) -> None:
+        own = given.own
+        for argument in given.declaration.nonnegative:
+            if own[argument] < 0:
+                raise ValueError(f"{argument} must be >= 0, got {own[argument]!r}")
+        super().__init__(given)
+        self.initial_decay = given.extra.get("decay", 0.0)
+        rate = given.extra.get("lr", given.learning_rate)
+        self.hyper = {
+            "learning_rate": Hyperparameter("learning_rate", rate),
+            "decay": Hyperparameter("decay", self.initial_decay),
+        }
+        for argument in self.declaration.hyperparameters:
+            self.hyper[argument] = self.own[argument]
+        if own.get("epsilon") == 0:
+            warn(
+                f"gl.keras.{given.optimizer.__name__}(semantics={self.version.name!r}) replaces epsilon 0 by "
+                f"{default_epsilon()}, as Keras does; give a tiny number instead",
+                KerasWarning,
+            )
+        if "epsilon" in own:
+            self.own["epsilon"] = own["epsilon"] or default_epsilon()
+
+    @quiet
+    def rate(self, step: Array, dtype: Any) -> Array:
+        """Return the learning rate of a step for variables of one dtype."""
+        n = step.astype(dtype)  # first: in float16 step 2049 is step 2048
+        rate = self.hyper["learning_rate"].at(n, dtype)
+        if not self.initial_decay > 0:
+            return rate
+        if self.version.reads_decay:
+            decay = self.hyper["decay"].at(n, dtype)
+        else:
+            decay = np.float32(self.initial_decay).astype(dtype)
+        decayed: Array = rate / (np.dtype(dtype).type(1) + decay * n)
+        return decayed
+
+    def set_decay(self, value: Any) -> None:
+        """Set the decay, with a warning where it has no effect."""
+        if not self.version.reads_decay or not self.initial_decay > 0:
+            when = "only where it was positive at construction" if self.version.reads_decay else "never"
+            warn(f"setting decay has no effect: {self.version.name} reads it later {when}", KerasWarning)
+        self.hyper["decay"].write(value)
+
+    def saved_settings(self) -> dict[str, Any]:
+        """Return the decay that counts."""
+        return {"decay at construction": self.initial_decay}
+
+    def config(self) -> dict[str, Any]:
+        """Return the arguments of the constructor by name: limits that are set, and decay."""
+        rate = self.hyper["learning_rate"].number()
+        if isinstance(rate, schedules.LearningRateSchedule):
+            rate = schedules.serialize(rate, semantics=self.version.clip_functions)
+        decay = self.hyper["decay"].number() if self.version.reads_decay else self.initial_decay
+        return {
+            "name": self.name,
+            **self.limits,
+            "learning_rate": rate,
+            "decay": decay,
+            **self.own_config(),
+        }
