@@ -1,13 +1,12 @@
-"""`gradlab course`: copies of the notebooks for a class: as they are, without outputs, for nbgrader, or for Otter."""
+"""`gradlab course`: copies of the notebooks for a class, as they are, or for `gradlab grade`, nbgrader or Otter."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._base import notebooks
 from .._base.atomic_files import replaced
@@ -26,6 +25,8 @@ _OTTER_CONFIG = """\
 # ASSIGNMENT CONFIG
 export_cell: false
 check_all_cell: false"""
+_PRESS = "Run the cell and press a button."
+_WRITE = "Write your letter in place of `None`, and run the cell."
 
 
 def add(commands: Any) -> None:
@@ -34,6 +35,8 @@ def add(commands: Any) -> None:
     course.add_argument("folder", type=Path, metavar="DIR", help="a new folder for the copies")
     course.add_argument("--no-outputs", action="store_true", help="without what the cells show")
     kinds = course.add_mutually_exclusive_group()
+    graded = "for `gradlab grade`: choices ask for a letter in the cell, because a button's press isn't saved"
+    kinds.add_argument("--graded", action="store_true", help=graded)
     kinds.add_argument("--nbgrader", action="store_true", help="as source/ of an nbgrader course, solved by the key")
     kinds.add_argument("--otter", action="store_true", help="as master notebooks for `otter assign`, solved by the key")
     slides = "with labs that move in the decks that `jupyter nbconvert --to slides DIR/*.ipynb` makes (takes minutes)"
@@ -69,6 +72,8 @@ def _copy(path: Path, options: argparse.Namespace) -> str:
         cells = [new for cell in cells for new in for_class(cell)]
         if options.otter:
             cells.insert(0, _raw(_OTTER_CONFIG) | {"id": "assignment"})
+    if options.graded:
+        cells = [_ask_for_letter(cell) for cell in cells]
     if options.slides:
         moving(cells)
     if options.no_outputs or options.nbgrader or options.otter:
@@ -89,55 +94,112 @@ def _bare(cell: Cell) -> Cell:
 
 
 def _for_nbgrader(cell: Cell) -> Iterator[Cell]:
-    """A cell; one that asks as a cell to answer in, and one that checks and has a point."""
-    for name, answer, test in _asked(cell):
-        grade_id = name.replace(".", "-")
-        yield _code(f"{grade_id}-answer", _region("### ", answer), grade=False, solution=True, locked=False)
-        yield _code(f"{grade_id}-test", test, grade=True, solution=False, locked=True, points=1)
+    """Yield a cell; in place of one that asks, a cell to answer in and one that checks and has a point."""
+    question = _question(cell)
+    if question is None:
+        yield cell
         return
-    yield cell
+    if question.is_choice:
+        yield cell  # its buttons say what is right and why; they aren't saved, so a letter is asked for as well
+    grade_id = question.name.replace(".", "-")
+    answer = question.with_solution("### ")
+    yield _code(f"{grade_id}-answer", answer, grade=False, solution=True, locked=False)
+    yield _code(f"{grade_id}-test", question.test, grade=True, solution=False, locked=True, points=1)
 
 
 def _for_otter(cell: Cell) -> Iterator[Cell]:
-    """A cell; one that asks as a question of Otter's: what to answer, and what checks it."""
-    for name, answer, test in _asked(cell):
-        question = f"# BEGIN QUESTION\nname: {name.replace('.', '_')}\npoints: 1"
-        solution = [_raw("# BEGIN SOLUTION"), _plain(_region("# ", answer)), _raw("# END SOLUTION")]
-        tests = [_raw("# BEGIN TESTS"), _plain(test), _raw("# END TESTS")]
-        for number, part in enumerate([_raw(question), *solution, *tests, _raw("# END QUESTION")]):
-            yield part | {"id": f"{name.replace('.', '-')}-{number}"}
+    """Yield a cell; in place of one that asks, a question of Otter's: what to answer, and what checks it."""
+    question = _question(cell)
+    if question is None:
+        yield cell
         return
-    yield cell
+    if question.is_choice:
+        yield cell
+    parts = [
+        _raw(f"# BEGIN QUESTION\nname: {question.name.replace('.', '_')}\npoints: 1"),
+        _raw("# BEGIN SOLUTION"),
+        _plain(question.with_solution("# ")),
+        _raw("# END SOLUTION"),
+        _raw("# BEGIN TESTS"),
+        _plain(question.test),
+        _raw("# END TESTS"),
+        _raw("# END QUESTION"),
+    ]
+    for number, part in enumerate(parts):
+        yield part | {"id": f"{question.name.replace('.', '-')}-{number}"}
 
 
-def _asked(cell: Cell) -> Iterator[tuple[str, str, str]]:
-    """Of a cell that asks something: the exercise, the key's answer as code, and the code that checks it."""
+class Question(NamedTuple):
+    """An exercise as a tool hands it out.
+
+    Args:
+        name: of the exercise.
+        start: code that students get; they go on from there.
+        solution: the key's code, indented as it follows `start`.
+        variable: the name under which the answer is checked.
+        is_choice: whether it is answered with a letter.
+    """
+
+    name: str
+    start: str
+    solution: str
+    variable: str
+    is_choice: bool = False
+
+    def with_solution(self, comment: str) -> str:
+        """Return the code with the solution between lines that a tool looks for, which begin with `comment`."""
+        indent = self.solution[: len(self.solution) - len(self.solution.lstrip())]
+        begin = f"{indent}{comment}BEGIN SOLUTION"
+        end = f"{indent}{comment}END SOLUTION"
+        return "\n".join([self.start, begin, self.solution, end])
+
+    @property
+    def test(self) -> str:
+        """Code that fails unless the answer is right."""
+        return f'feedback = gl.exercises.check("{self.name}", {self.variable})\nassert feedback.right, feedback'
+
+
+def _question(cell: Cell) -> Question | None:
+    """Return what a cell asks; None if it asks nothing."""
     from ..exercises.key import CODE, checked, chosen, value
+    from ..exercises.starters import STARTERS
 
     source = "".join(cell["source"])
     if cell["cell_type"] != "code":
-        return
-    for name, variable in checked(source):
-        yield name, CODE[name].strip(), _test(name, variable)
+        return None
     for name in chosen(source):
-        yield name, f'answer = "{value(name)}"', _test(name, "answer")
+        start = f"# The letter of your answer: {_letters(name)}.\nanswer = None"
+        return Question(name, start, f'answer = "{value(name)}"', "answer", is_choice=True)
+    for name, variable in checked(source):
+        head, _, body = CODE[name].strip().partition("\n")
+        if head.startswith("def "):
+            return Question(name, head, body, variable)
+        return Question(name, STARTERS[name].strip(), CODE[name].strip(), variable)
+    return None
 
 
-def _test(name: str, variable: str) -> str:
-    return f'feedback = gl.exercises.check("{name}", {variable})\nassert feedback.right, feedback'
+def _letters(name: str) -> str:
+    """Return the letters of a choice as a sentence has them: "a", "b" or "c"."""
+    from ..exercises.catalog import EXERCISES
+    from ..exercises.questions import Choice
+
+    choice = EXERCISES[name]
+    assert isinstance(choice, Choice)
+    *letters, last = (f'"{letter}"' for letter in choice.letters)
+    return f"{', '.join(letters)} or {last}"
 
 
-def _parts(answer: str) -> tuple[str, str, str]:
-    """An answer as what students get to begin with, what they write, and how far that is indented."""
-    head, _, body = answer.partition("\n")
-    return (head, textwrap.dedent(body), "    ") if head.startswith("def ") else ("", answer, "")
+def _ask_for_letter(cell: Cell) -> Cell:
+    """Return a cell in which a choice asks for a letter, which is saved with the notebook."""
+    from ..exercises.key import chosen
 
-
-def _region(comment: str, answer: str) -> str:
-    """An answer between the lines that say where a solution begins and ends, for a tool with such comments."""
-    head, body, indent = _parts(answer)
-    region = textwrap.indent(f"{comment}BEGIN SOLUTION\n{body}\n{comment}END SOLUTION", indent)
-    return "\n".join(filter(None, [head, region]))
+    source = "".join(cell["source"])
+    if cell["cell_type"] == "markdown":
+        return cell | {"source": source.replace(_PRESS, _WRITE)}
+    for name in chosen(source):
+        asked = f'choose("{name}", None)  # in place of None your letter: {_letters(name)}'
+        source = source.replace(f'choose("{name}")', asked)
+    return cell | {"source": source}
 
 
 def _code(grade_id: str, source: str, **settings: Any) -> Cell:

@@ -7,7 +7,7 @@ import nbformat
 import pytest
 
 from gradlab import __main__ as command
-from gradlab._app import slides
+from gradlab._app import course, slides
 from gradlab._base import notebooks
 from gradlab.exercises.catalog import EXERCISES
 
@@ -45,12 +45,35 @@ def test_nbgrader_gets_a_cell_to_answer_in_and_one_that_checks(tmp_path: Path) -
     graded = {cell.metadata.nbgrader.grade_id: cell for cell in cells if "nbgrader" in cell.metadata}
     ours = [name.replace(".", "-") for name in EXERCISES if name.startswith("start.")]
     assert list(graded) == [f"{name}-{half}" for name in ours for half in ("answer", "test")]
-    assert graded["start-sign-answer"].source == '### BEGIN SOLUTION\nanswer = "b"\n### END SOLUTION'
+    assert graded["start-sign-answer"].source.splitlines() == [
+        '# The letter of your answer: "a", "b" or "c".',
+        "answer = None",
+        "### BEGIN SOLUTION",
+        'answer = "b"',
+        "### END SOLUTION",
+    ]
+    before = cells[cells.index(graded["start-sign-answer"]) - 1]
+    assert before.source == 'gl.exercises.choose("start.sign")'  # its buttons stay
     lines = graded["start-norm-answer"].source.splitlines()
     assert lines[:2] == ["def norm(grads):", "    ### BEGIN SOLUTION"]
     test = graded["start-norm-test"]
     assert (test.metadata.nbgrader.points, test.metadata.nbgrader.locked) == (1, True)
     assert test.source.endswith("assert feedback.right, feedback")
+
+
+def test_a_value_that_is_asked_for_keeps_its_starter() -> None:
+    source = 'my_limit = None\n\ngl.exercises.check("clipping.keep_95", my_limit)'
+    answer, _ = course._for_nbgrader({"cell_type": "code", "source": source})
+    assert answer["source"].splitlines()[:2] == ["my_limit = None", "### BEGIN SOLUTION"]
+
+
+def test_graded_copies_ask_for_letters(tmp_path: Path) -> None:
+    cells = made(tmp_path / "g", "--graded").cells
+    choices = [cell.source for cell in cells if cell.cell_type == "code" and "choose(" in cell.source]
+    assert choices[0] == 'gl.exercises.choose("start.sign", None)  # in place of None your letter: "a", "b" or "c"'
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    assert "Write your letter in place of `None`, and run the cell." in text
+    assert "press a button." not in text
 
 
 def test_otter_gets_questions(tmp_path: Path) -> None:

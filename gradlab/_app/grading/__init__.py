@@ -1,1 +1,1 @@
-"""`gradlab grade`: students' notebooks run in a sandbox, their answers compared in this process."""
+"""`gradlab grade`: students' notebooks run elsewhere; their results are compared in this process."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..._base.atomic_files import replaced
 from ...exercises.catalog import EXERCISES
-from .marks import MISSING, NOT_TRIED, Mark, mistakes
+from .marks import NO_ANSWER, Mark, group_mistakes
 
 _STYLE = """\
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
@@ -22,44 +22,55 @@ td.number { text-align: right; }
 
 
 def write_page(path: Path, marks: Sequence[Mark], seed: int) -> None:
-    """Write the page. Its inputs were drawn with this seed."""
+    """Write the page. Inputs were drawn with this seed."""
     students = {mark.student for mark in marks}
-    tables = [_by_mistake(marks, len(students)), _by_exercise(marks), _by_student(marks)]
-    said = f"{len(students)} students, {len(marks)} marks. Inputs drawn with seed {seed}."
+    tables = [
+        _table_of_mistakes(marks, len(students)),
+        _table_of_exercises(marks),
+        _table_of_students(marks),
+        _table_of_files(marks),
+    ]
+    summary = f"{len(students)} students, {len(marks)} marks. Inputs drawn with seed {seed}."
     text = (
         f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>Marks</title>\n<style>{_STYLE}</style>\n'
-        f"<h1>Marks</h1>\n<p>{said}</p>\n{''.join(tables)}</html>\n"
+        f"<h1>Marks</h1>\n<p>{summary}</p>\n{''.join(tables)}</html>\n"
     )
     with replaced(path) as part:
         part.write_text(text, "utf-8")
 
 
-def _by_mistake(marks: Sequence[Mark], students: int) -> str:
-    rows = [
-        (exercise, mistake, f"{len(who)} of {students}", ", ".join(who)) for exercise, mistake, who in mistakes(marks)
-    ]
-    return _table("Mistakes, the most common first", ("exercise", "mistake", "students", "who"), rows)
+def _table_of_mistakes(marks: Sequence[Mark], students: int) -> str:
+    rows = []
+    for exercise, mistake, names in group_mistakes(marks):
+        rows.append((exercise, mistake, f"{len(names)} of {students}", ", ".join(names)))
+    return _table("Mistakes, the most common first", ("exercise", "mistake", "students", "names"), rows)
 
 
-def _by_exercise(marks: Sequence[Mark]) -> str:
+def _table_of_exercises(marks: Sequence[Mark]) -> str:
     rows = []
     for name in EXERCISES:
-        ours = [mark for mark in marks if mark.exercise == name and mark.score is not None]
-        if ours:
-            right = sum(mark.score == 1 for mark in ours)
-            none = sum(mark.mistake in (NOT_TRIED, MISSING) for mark in ours)
-            rows.append((name, str(right), str(len(ours) - right - none), str(none)))
+        of_exercise = [mark for mark in marks if mark.exercise == name]
+        if of_exercise:
+            right = sum(mark.score for mark in of_exercise)
+            unanswered = sum(mark.mistake in NO_ANSWER for mark in of_exercise)
+            rows.append((name, str(right), str(len(of_exercise) - right - unanswered), str(unanswered)))
     return _table("Exercises", ("exercise", "right", "wrong", "not tried"), rows)
 
 
-def _by_student(marks: Sequence[Mark]) -> str:
+def _table_of_students(marks: Sequence[Mark]) -> str:
     rows = []
     for student in sorted({mark.student for mark in marks}):
-        ours = [mark for mark in marks if mark.student == student]
-        scored = [mark.score for mark in ours if mark.score is not None]
-        open_ones = ", ".join(mark.exercise for mark in ours if mark.score == 0)
-        rows.append((student, f"{sum(scored)} of {len(scored)}", open_ones))
+        of_student = [mark for mark in marks if mark.student == student and mark.exercise]
+        right = sum(mark.score for mark in of_student)
+        others = ", ".join(mark.exercise for mark in of_student if mark.score == 0)
+        rows.append((student, f"{right} of {len(of_student)}", others))
     return _table("Students", ("student", "right", "not right"), rows)
+
+
+def _table_of_files(marks: Sequence[Mark]) -> str:
+    """The notebooks that cannot be graded; empty if there are none."""
+    rows = [(mark.student, mark.notebook, mark.said) for mark in marks if not mark.exercise]
+    return _table("Notebooks that cannot be graded", ("student", "notebook", "why"), rows) if rows else ""
 
 
 def _table(caption: str, heads: Iterable[str], rows: Sequence[Sequence[str]]) -> str:

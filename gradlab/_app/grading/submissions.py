@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import os
 import re
-import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..._base.notebooks import UsageError
 from ...exercises.catalog import NOTEBOOKS
 
-_LARGEST = 30_000_000  # bytes of a file
-_MOST = 100  # files of one student
-_MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
+_LARGEST_NOTEBOOK = 30_000_000  # bytes
+_LARGEST_FILES = 20_000_000  # bytes of all that lies beside a notebook
+_MOST_FILES = 100
+_DEEPEST = 4  # folders: nbgrader has submitted/NAME/ASSIGNMENT/, an archive one more
 _ASKS = re.compile(r"exercises\.\w+\(\s*[\"'](\w+)\.")
 
 
@@ -23,75 +25,119 @@ class Submission:
     """One notebook of one student.
 
     Args:
-        student: the name of a folder or a file. stem: which notebook of the course it is. path: where it is.
-        cells: its code. trouble: why it cannot be read; empty if it can.
+        student: the name of a folder or a file; bytes that aren't UTF-8 are written as \\xfc.
+        stem: which notebook of the course it is; of one that cannot be read, its own name.
+        path: where it is.
+        has_folder: whether what lies beside it is this student's.
+        cells: its code.
+        trouble: why it cannot be read; empty if it can.
     """
 
     student: str
     stem: str
     path: Path
+    has_folder: bool
     cells: tuple[str, ...] = ()
     trouble: str = ""
 
-    def copy_files(self, to: Path) -> None:
-        """Copy what lies beside the notebook, links left out, to a folder in which it may run."""
-        beside = [path for path in sorted(self.path.parent.iterdir()) if path.is_file() and not path.is_symlink()]
-        for path in beside[:_MOST]:
-            if path.suffix != ".ipynb" and path.stat().st_size <= _LARGEST:
-                shutil.copyfile(path, to / path.name)
+    def files(self) -> dict[str, str]:
+        """Return what lies beside the notebook in the student's own folder, links left out, in base 64 by name."""
+        files: dict[str, str] = {}
+        left = _LARGEST_FILES
+        if not self.has_folder:
+            return files
+        for path in sorted(self.path.parent.iterdir()):
+            if path.suffix == ".ipynb" or path.is_symlink() or not path.is_file() or len(files) == _MOST_FILES:
+                continue
+            with path.open("rb") as file:
+                content = file.read(left + 1)
+            if len(content) <= left:
+                files[path.name] = base64.b64encode(content).decode()
+                left -= len(content)
+        return files
+
+    def cell_of(self, exercise: str) -> int | None:
+        """Return the number of the last cell that names an exercise."""
+        quoted = (f'"{exercise}"', f"'{exercise}'")
+        numbers = [number for number, cell in enumerate(self.cells) if any(name in cell for name in quoted)]
+        return numbers[-1] if numbers else None
 
 
-def found(folder: Path) -> list[Submission]:
-    """The notebooks in a folder: `NAME.ipynb`, or any in `NAME/`, as nbgrader's `submitted/NAME/ASSIGNMENT/` for one.
+def find_submissions(folder: Path) -> list[Submission]:
+    """Return the notebooks in a folder: `NAME.ipynb`, or any in `NAME/`, as nbgrader's `submitted/NAME/ASSIGNMENT/`.
 
-    Raises: UsageError: there are none, or no folder.
+    Raises:
+        UsageError: there are none, or no folder.
     """
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder; give the one that holds students' notebooks")
-    submissions = list(_each(folder))
+    submissions: list[Submission] = []
+    first_paths: dict[tuple[str, str], Path] = {}
+    for submission in _read_all(folder):
+        first = first_paths.setdefault((submission.student, submission.stem), submission.path)
+        if first != submission.path:
+            twice = f"{submission.stem} is there twice; this file isn't graded: {submission.path}"
+            submission = replace(submission, cells=(), trouble=twice)
+        submissions.append(submission)
     if not submissions:
         raise UsageError(f"{folder} holds no notebooks of the course: expected NAME/*.ipynb or NAME.ipynb")
-    seen: dict[tuple[str, str], Path] = {}
-    for one in submissions:
-        if (other := seen.setdefault((one.student, one.stem), one.path)) != one.path:
-            raise UsageError(f"{one.student} has handed in {one.stem} twice: {other} and {one.path}; keep one of them")
-    return submissions
+    return sorted(submissions, key=lambda one: one.student)
 
 
-def _each(folder: Path) -> Iterator[Submission]:
+def _read_all(folder: Path) -> Iterator[Submission]:
     root = folder.resolve()
-    for path in sorted(folder.rglob("*.ipynb")):
-        inside = path.relative_to(folder).parts
-        if ".ipynb_checkpoints" in inside:
+    # Not rglob, which fails where folders are nested a thousand deep.
+    for path in sorted(path for depth in range(_DEEPEST + 1) for path in folder.glob("*/" * depth + "*.ipynb")):
+        parts = path.relative_to(folder).parts
+        if ".ipynb_checkpoints" in parts:
             continue
-        student = inside[0] if len(inside) > 1 else path.stem
+        student = parts[0] if len(parts) > 1 else path.stem
+        submission = Submission(_as_text(student), _as_text(path.stem), path, has_folder=len(parts) > 1)
         if path.is_symlink() or not path.resolve().is_relative_to(root):
-            yield Submission(student, _stem(path, ()), path, trouble="it is a link to another file")
-        elif one := _read(student, path):
-            yield one
+            yield replace(submission, trouble="it is a link to another file")
+        elif not path.is_file():  # a pipe would be waited for
+            yield replace(submission, trouble="it is not a file")
+        else:
+            yield from _read(submission)
 
 
-def _read(student: str, path: Path) -> Submission | None:
-    """A notebook as a submission; None for one that asks nothing of the course's."""
+def _as_text(name: str) -> str:
+    """Return the name of a file as UTF-8 has it. An old archive may hold names in Latin-1."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+def _read(submission: Submission) -> Iterator[Submission]:
+    """Yield a notebook with its cells; nothing for one that asks nothing of the course's."""
     try:
-        if path.stat().st_size > _LARGEST:
+        with submission.path.open("rb") as file:
+            text = file.read(_LARGEST_NOTEBOOK + 1)
+        if len(text) > _LARGEST_NOTEBOOK:
             raise ValueError("it is too large")
-        cells = json.loads(path.read_text("utf-8"))["cells"]
-        sources = tuple(_plain("".join(cell["source"])) for cell in cells if cell["cell_type"] == "code")
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        return Submission(student, _stem(path, ()), path, trouble=f"it cannot be read as a notebook: {error}"[:200])
-    stem = _stem(path, sources)
-    return Submission(student, stem, path, sources) if stem else None
+        cells = json.loads(text)["cells"]
+        sources = tuple(_as_python("".join(cell["source"])) for cell in cells if cell["cell_type"] == "code")
+    except (OSError, ValueError, LookupError, TypeError, RecursionError, MemoryError) as error:
+        trouble = f"it cannot be read as a notebook: {type(error).__name__}: {error}"
+        yield replace(submission, trouble=trouble[:200])
+        return
+    if stem := _stem(submission.path, sources):
+        yield replace(submission, stem=stem, cells=sources)
 
 
 def _stem(path: Path, sources: tuple[str, ...]) -> str:
-    """The notebook of the course: by what is asked, or by its name; empty if neither says."""
+    """Return which notebook of the course it is, by what is asked, or by its name; empty if neither says."""
     asked = [NOTEBOOKS[name] for source in sources for name in _ASKS.findall(source) if name in NOTEBOOKS]
     if asked:
         return max(asked, key=asked.count)
     return path.stem if path.stem in NOTEBOOKS.values() else ""
 
 
-def _plain(source: str) -> str:
-    """A cell as Python: lines for IPython alone are left out."""
-    return "" if source.startswith("%%") else _MAGIC.sub(r"\1pass", source)
+def _as_python(source: str) -> str:
+    """Return a cell without the lines that are for IPython alone."""
+    if source.startswith("%%"):
+        return ""
+    lines = source.split("\n")
+    for number, line in enumerate(lines):
+        code = line.lstrip()
+        if code.startswith(("%", "!")):
+            lines[number] = line[: len(line) - len(code)] + "pass"
+    return "\n".join(lines)
