@@ -160,11 +160,17 @@ def test_what_an_observation_may_not_tell() -> None:
 CHECK = {"scenario": "T", "identical_to_single_graph_run": True, "workers": 2, "stale_counter_device": "/job:ps/task:0"}
 
 
+def cross_check(**changed: Any) -> list[str]:
+    return found({**CHECK, "named": schedule(), **changed}, "drop_stale.cluster_cross_check")
+
+
 @pytest.mark.parametrize("named", [None, schedule()])
 def test_cross_checks(named: Any) -> None:
-    group = "drop_stale.cluster_cross_check"
-    assert found({**CHECK, "named": named}, group) == []
-    assert found({**CHECK, "named": named, "identical_to_single_graph_run": False}, group)
-    assert found({**CHECK, "named": schedule(), "workers": 3}, group)
+    assert cross_check(named=named) == []
+
+
+def test_a_wrong_cross_check_is_noticed() -> None:
+    assert cross_check(identical_to_single_graph_run=False)
+    assert cross_check(workers=3)
     with pytest.raises(Unsupported):
-        found({**CHECK, "named": named, "luck": 1}, group)
+        cross_check(luck=1)

@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.conformance.adapters import accumulator
+from tests.conformance.decode import dtype as numpy_dtype
 from tests.conformance.scenarios import Scenario
 from tests.golden import accumulator_oracle
-from tests.golden.accumulator_build import Calls, apply, at, rows, take
-from tests.golden.build import Json, numpy_dtype, word
+from tests.golden.tensorflow_values import Json, word
 
 pytestmark = pytest.mark.tensorflow
 
@@ -55,7 +55,7 @@ def _words(x: Any) -> Any:
 def dense(draw: st.DrawFn, dtype: str, declared: Any) -> Json:
     """Mostly of a shape that fits, and in graphs fed or not."""
     shape = draw(st.one_of(*[st.just(_filled(declared))] * 3, st.sampled_from(SHAPES)))
-    call = apply(draw(numbers(shape, dtype)), draw(STEPS))
+    call = {"op": "apply_grad", "grad": draw(numbers(shape, dtype)), "local_step": draw(STEPS)}
     call |= {"dynamic": True} if draw(st.booleans()) else {}
     return {**call, "grad_shape_if_empty": list(shape)} if 0 in shape else call
 
@@ -68,7 +68,8 @@ def sparse(draw: st.DrawFn, dtype: str, declared: Any) -> Json:
     extra = draw(st.sampled_from([0, 0, 0, 0, 0, 0, 1]))
     inner = draw(st.one_of(*[st.just(_filled(declared)[1:])] * 5, st.sampled_from([(), (1,), (2,), (2, 1)])))
     shape = (len(indices) + extra, *inner)
-    call = rows(indices, draw(numbers(shape, dtype)), draw(STEPS))
+    values = draw(numbers(shape, dtype))
+    call = {"op": "apply_grad", "indices": indices, "values": values, "local_step": draw(STEPS)}
     call |= {"values_shape_if_empty": list(shape)} if 0 in shape else {}
     grad_shape = draw(st.sampled_from([None, None, None, [3, 2], [3], [], [4, 2], [3, 2, 2]]))
     return call if grad_shape is None else {**call, "grad_shape": grad_shape}
@@ -86,16 +87,17 @@ def calls(data: st.DataObject, run: accumulator_oracle.Runner, applies: st.Searc
         if verb == "apply":
             yield data.draw(applies)
         elif verb == "set":
-            yield at(data.draw(st.one_of(STEPS, st.floats(-2.5, 4.5))))
+            step = data.draw(st.one_of(STEPS, st.floats(-2.5, 4.5)))
+            yield {"op": "set_global_step", "new_global_step": step}
         else:
-            yield take(data.draw(st.integers(-1, run.count())))
-    yield take(run.count())
+            yield {"op": "take_grad", "num_required": data.draw(st.integers(-1, run.count()))}
+    yield {"op": "take_grad", "num_required": run.count()}
 
 
 def both(data: st.DataObject, spec: Json, applies: st.SearchStrategy[Json]) -> None:
     run = (accumulator_oracle.Eager if spec["mode"] == "eager" else accumulator_oracle.InSession)(spec)
-    made: Calls = []
-    outcomes = []
+    made: list[Json] = []
+    outcomes: list[Json] = []
     for call in calls(data, run, applies):
         made.append(call)
         outcomes.append(run.call(dict(call)))

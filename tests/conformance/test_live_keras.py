@@ -16,16 +16,10 @@ import pytest
 
 import gradlab as gl
 from tests.conformance.compare import matcher
-from tests.golden.tensorflow_values import tensorflow
 
 pytestmark = pytest.mark.tensorflow
 MODES = {"legacy": "bitwise", "rewrite": "largest 4", "keras3": "largest 4"}
 STEPS, CASES = 6, 20
-
-
-@pytest.fixture(scope="module")
-def tf() -> Any:
-    return tensorflow()
 
 
 def _library(version: str) -> Any:

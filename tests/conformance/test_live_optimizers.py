@@ -1,4 +1,4 @@
-"""gradlab's rules beside TensorFlow's training ops, and gradlab's Keras beside Keras's legacy optimizers, on any input.
+"""gradlab's rules beside TensorFlow's training ops, on any input.
 
 Equal bits for fewer than 8 float32 entries, where TensorFlow's kernels work on one entry after the other; 2 units in
 the last place of the largest entry beyond. Slices of one element are left out where TensorFlow computes in double.
@@ -6,7 +6,6 @@ the last place of the largest entry beyond. Slices of one element are left out w
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -17,14 +16,15 @@ from hypothesis import strategies as st
 import gradlab as gl
 from tests.conformance.adapters import ops
 from tests.conformance.compare import Raised, matcher
-from tests.conformance.test_live_tensorflow import agree
+from tests.conformance.scenarios import OWN_GOLDEN, load_file
 from tests.golden import op_oracle
-from tests.golden.op_scenarios import DENSE_ONLY, OPS
-from tests.golden.tensorflow_values import tensorflow
 
 pytestmark = pytest.mark.tensorflow
 
 F32 = np.float32
+# The golden scenarios of the ops, by name: their calls tell what slots and hyperparameters each op has.
+DENSE = {s.id.split(".")[1]: s.calls for s in load_file(OWN_GOLDEN / "ops.json") if s.id.endswith(".dense")}
+SPARSE = [s.id.split(".")[1] for s in load_file(OWN_GOLDEN / "ops.json") if s.id.endswith(".sparse")]
 SMALL = {"PowerSign": "largest 2"}  # the exponential function, which has no one right rounding
 # TensorFlow's vectors take 1 / sqrt(x) from an approximation, which this op squares into its second slot.
 LARGE = {"Adadelta": "largest 8"}
@@ -44,11 +44,6 @@ HYPER: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def tf() -> Any:
-    return tensorflow()
-
-
 @st.composite
 def arrays(draw: st.DrawFn, shape: tuple[int, ...]) -> np.ndarray:
     size = int(np.prod(shape))
@@ -57,13 +52,13 @@ def arrays(draw: st.DrawFn, shape: tuple[int, ...]) -> np.ndarray:
 
 @st.composite
 def hypers(draw: st.DrawFn, name: str) -> dict[str, Any]:
-    variants = OPS[name][1].values()
-    return {key: draw(HYPER[key]) for key in dict.fromkeys(k for v in variants for k in v)}
+    names = dict.fromkeys(key for call in DENSE[name] for key in call["hyper"])
+    return {key: draw(HYPER[key]) for key in names}
 
 
 def both(tf: Any, name: str, w: np.ndarray, grads: list[Any], hyper: dict[str, Any], mode: str) -> None:
     """The op and the rule take the same steps from the same start; slots are above 0 where they start so."""
-    slots = {slot: np.full_like(w, x) for slot, x in OPS[name][0].items()}
+    slots = {slot: np.full_like(w, x) for slot, x in DENSE[name][0]["slots"].items()}
     theirs = {key: tf.Variable(x) for key, x in {"var": w, **slots}.items()}
     mine = ops.steps(ops.training_op(name), {"var": w, **slots}, grads, hyper, ops.plainly)
     for state, g in zip(mine, grads, strict=True):
@@ -81,7 +76,7 @@ def _tensor(tf: Any, g: Any) -> Any:
     return tf.constant(g)
 
 
-@pytest.mark.parametrize("name", OPS)
+@pytest.mark.parametrize("name", DENSE)
 @repeatable
 @given(data=st.data())
 def test_small_tensors_to_the_bit(tf: Any, name: str, data: st.DataObject) -> None:
@@ -90,7 +85,7 @@ def test_small_tensors_to_the_bit(tf: Any, name: str, data: st.DataObject) -> No
     both(tf, name, w, grads, data.draw(hypers(name)), SMALL.get(name, "bitwise"))
 
 
-@pytest.mark.parametrize("name", OPS)
+@pytest.mark.parametrize("name", DENSE)
 @settings(repeatable, max_examples=4)
 @given(data=st.data(), seed=st.integers(0, 2**32 - 1), size=st.integers(9, 3000))
 def test_large_tensors(tf: Any, name: str, data: st.DataObject, seed: int, size: int) -> None:
@@ -99,44 +94,10 @@ def test_large_tensors(tf: Any, name: str, data: st.DataObject, seed: int, size:
     both(tf, name, w, grads, data.draw(hypers(name)), LARGE.get(name, "largest 2"))
 
 
-@pytest.mark.parametrize("name", [name for name in OPS if name not in DENSE_ONLY])
+@pytest.mark.parametrize("name", SPARSE)
 @repeatable
 @given(data=st.data(), indices=st.lists(st.integers(0, 2), min_size=1, max_size=5))
 def test_slices_to_the_bit(tf: Any, name: str, data: st.DataObject, indices: list[int]) -> None:
     w = data.draw(arrays((3, 2)))
     grads = [gl.IndexedSlices(data.draw(arrays((len(indices), 2))), np.array(indices, np.int32), (3, 2))]
     both(tf, name, w, grads, data.draw(hypers(name)), "bitwise")
-
-
-LIMITS = st.one_of(st.none(), st.tuples(st.sampled_from(["clipnorm", "clipvalue", "global_clipnorm"]), rates))
-
-
-@settings(repeatable, max_examples=25)
-@given(data=st.data(), limit=LIMITS, rate=rates, start=rates, epsilon=rates)
-def test_keras_adagrad(tf: Any, data: st.DataObject, limit: Any, rate: float, start: float, epsilon: float) -> None:
-    args = {"learning_rate": rate, "initial_accumulator_value": start, "epsilon": epsilon}
-    keras_both(tf, "Adagrad", {**args, **({} if limit is None else dict([limit]))}, data)
-
-
-@settings(repeatable, max_examples=25)
-@given(data=st.data(), limit=LIMITS, rate=rates, momentum=shares, nesterov=st.booleans())
-def test_keras_sgd(tf: Any, data: st.DataObject, limit: Any, rate: float, momentum: float, nesterov: bool) -> None:
-    args = {"learning_rate": rate, "momentum": momentum, "nesterov": nesterov}
-    keras_both(tf, "SGD", {**args, **({} if limit is None else dict([limit]))}, data)
-
-
-def keras_both(tf: Any, cls: str, args: dict[str, Any], data: st.DataObject) -> None:
-    """Two steps on a vector and a matrix."""
-    import tf_keras
-
-    theirs = getattr(tf_keras.optimizers.legacy, cls)(**args)
-    mine = getattr(gl.keras, cls)(**args, semantics="legacy")
-    start = [data.draw(arrays((3,))), data.draw(arrays((2, 2)))]
-    a, b = [tf.Variable(x) for x in start], [gl.Variable(x) for x in start]
-    for _ in range(2):
-        grads = [data.draw(arrays((3,))), data.draw(arrays((2, 2)))]
-        theirs.apply_gradients(zip(map(tf.constant, grads), a, strict=True))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", gl.errors.GradlabWarning)
-            mine.apply_gradients(zip(grads, b, strict=True))
-        agree(lambda: [v.numpy() for v in b], lambda: [v.numpy() for v in a], "bitwise")

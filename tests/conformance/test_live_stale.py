@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 import gradlab as gl
 from gradlab.train.variable import current_collection
 from tests.conformance.compare import bitwise
-from tests.golden.tensorflow_values import tensorflow
 from tests.train.stale_models import Event, schedules
 
 pytestmark = pytest.mark.tensorflow
@@ -35,11 +34,6 @@ START, TARGET, ROWS = (
     np.float32(1.5),
     [[0, 2], [1, 1], [2, 0], [1, 2]],
 )
-
-
-@pytest.fixture(scope="module")
-def tf() -> Any:
-    return tensorflow()
 
 
 class Both:

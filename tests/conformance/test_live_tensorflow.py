@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 import gradlab as gl
 from tests.conformance.compare import matcher
-from tests.golden.tensorflow_values import tensorflow
 
 pytestmark = pytest.mark.tensorflow
 
@@ -29,11 +28,6 @@ numbers = st.floats(width=32, allow_subnormal=False)
 limits = st.one_of(st.sampled_from([0.0, 1.0, -1.0, np.inf, np.nan, 41.0]), numbers).map(F32)
 shapes = st.sampled_from([(), (1,), (2,), (3,), (7,), (2, 2), (2, 3), (1, 2, 3)])
 repeatable = settings(max_examples=300, deadline=None, derandomize=True)
-
-
-@pytest.fixture(scope="module")
-def tf() -> Any:
-    return tensorflow()
 
 
 @st.composite

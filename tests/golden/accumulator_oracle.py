@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from tests.golden import accumulator_code_oracle
-from tests.golden.accumulator_build import USUAL
-from tests.golden.build import Json, numpy_dtype, word
-from tests.golden.tensorflow_values import WORDS, tensorflow
+from tests.conformance.adapters import accumulator_calls
+from tests.conformance.adapters.accumulator import USUAL
+from tests.conformance.decode import dtype
+from tests.golden import objects
+from tests.golden.tensorflow_values import Json, tensorflow, word
 
 MOMENT = 0.15  # seconds in which TensorFlow wakes a taker; it needs a few milliseconds
 BLOCKED_MS = 400  # after which a take that nobody can serve is given up
@@ -27,7 +28,8 @@ _names = itertools.count()
 def outputs(scenario: Json) -> list[Json]:
     """What each call gave, in the words of the golden file; keys without a value are left out."""
     if "accumulator" not in scenario:
-        return accumulator_code_oracle.outputs(scenario)
+        played = objects.play(scenario["calls"], objects.TensorFlow(scenario["mode"]))
+        return [{key: _written(x) for key, x in outcome.items()} for outcome in played]
     spec = {**USUAL, **scenario["accumulator"]}
     run = (Eager if spec["mode"] == "eager" else InSession)(spec)
     found = [run.call(dict(call)) for call in scenario["calls"]]
@@ -40,7 +42,7 @@ class Runner:
 
     def __init__(self, spec: Json) -> None:
         self.tf, self.spec = tensorflow(), spec
-        self.dtype = numpy_dtype(spec["dtype"])
+        self.dtype = dtype(spec["dtype"])
         self.takers: dict[str, threading.Thread] = {}
         self.results: dict[str, Json] = {}
         self.closed = False
@@ -83,16 +85,6 @@ class Runner:
     def start(self, name: str, act: Callable[[], Any]) -> None:
         self.takers[name] = threading.Thread(target=lambda: self.results.update({name: self.caught(act)}), daemon=True)
         self.takers[name].start()
-
-    def gradient(self, call: Json) -> np.ndarray:
-        x = np.array(_numbers(call["grad"]), call.get("grad_dtype", self.dtype))
-        return x.reshape(call["grad_shape_if_empty"]) if "grad_shape_if_empty" in call else x
-
-    def rows(self, call: Json) -> tuple[np.ndarray, np.ndarray, Any]:
-        values = np.array(_numbers(call["values"]), self.dtype)
-        if "values_shape_if_empty" in call:
-            values = values.reshape(call["values_shape_if_empty"])
-        return np.array(call["indices"], call.get("indices_dtype", "int64")), values, call.get("grad_shape")
 
     def encoded(self, out: Any) -> Any:
         if isinstance(out, np.ndarray | np.generic):
@@ -140,9 +132,9 @@ class InSession(Runner):
         if call.get("local_step_fed"):
             step["local_step"] = self.fed(call["local_step"], np.int64, feed)
         if self.spec["kind"] == "sparse":
-            indices, values, shape = self.rows(call)
+            indices, values, shape = accumulator_calls.rows(call, self.dtype)
             return lambda: self.acc.apply_grad(indices, values, shape, **step), feed
-        grad = self.gradient(call)
+        grad = accumulator_calls.gradient(call, self.dtype)
         grad = self.fed(grad, grad.dtype, feed) if call.get("dynamic") else grad
         return lambda: self.acc.apply_grad(grad, **step), feed
 
@@ -167,7 +159,7 @@ class InSession(Runner):
             thread.join()
 
     def apply_indexed_slices_grad(self, call: Json) -> None:
-        indices, values, shape = self.rows(call)
+        indices, values, shape = accumulator_calls.rows(call, self.dtype)
         step = {"local_step": call["local_step"]} if "local_step" in call else {}
 
         def build() -> Any:
@@ -220,7 +212,7 @@ class Eager(Runner):
 
     def apply_grad(self, call: Json) -> None:
         step = {"local_step": call["local_step"]} if "local_step" in call else {}
-        self.acc.apply_grad(self.gradient(call), **step)
+        self.acc.apply_grad(accumulator_calls.gradient(call, self.dtype), **step)
 
     def take_grad(self, call: Json) -> Any:
         return self.encoded(self.acc.take_grad(call["num_required"]).numpy())
@@ -237,12 +229,15 @@ class Eager(Runner):
             thread.join()
 
 
-def _numbers(x: Any) -> Any:
-    return [_numbers(v) for v in x] if isinstance(x, list) else WORDS.get(x, x) if isinstance(x, str) else x
-
-
 def _words(x: Any) -> Any:
     """Numbers as short as they can be written."""
     if isinstance(x, list):
         return [_words(v) for v in x]
     return int(x) if float(x).is_integer() and str(x) != "-0.0" else word(x)
+
+
+def _written(outcome: Any) -> Any:
+    """What a step of named objects gave."""
+    if isinstance(outcome, Exception):
+        return type(outcome).__name__
+    return outcome if isinstance(outcome, str) else _words(outcome.tolist())

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.golden.build import Json, encode
-from tests.golden.tensorflow_values import array, tensorflow, value
+from tests.golden.tensorflow_values import Json, array, encode, tensorflow, value
 
 INTEGERS = ("global_step",)
 
@@ -22,7 +21,7 @@ def run(call: Json) -> Json:
     for k, g in enumerate(call["grads"]):
         hyper = {name: x[k] if isinstance(x, list) else x for name, x in call["hyper"].items()}
         apply(tf, call["op"], state, value(g), hyper)
-        found.append({name: encode(v.numpy(), with_hex=False) for name, v in state.items()})
+        found.append({name: encode(v.numpy()) for name, v in state.items()})
     return {"steps": found[-1:] if call.get("last") else found}
 
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.golden.build import Json, encode
-from tests.golden.tensorflow_values import tensorflow
+from tests.golden.tensorflow_values import Json, encode, tensorflow
 
 
 @cache
@@ -52,7 +51,7 @@ def _own(tf: Any, context: Any, by_replica: Any) -> Any:
 
 def _state(strategy: Any, opt: Any, variables: list[Any], grads: list[Any]) -> Json:
     def shown(v: Any) -> list[Json]:
-        return [encode(x.numpy(), with_hex=False) for x in strategy.experimental_local_results(v)]
+        return [encode(x.numpy()) for x in strategy.experimental_local_results(v)]
 
     stepped = [v for v, g in zip(variables, grads, strict=True) if g is not None]
     slots = [[name, shown(opt.get_slot(v, name))] for v in stepped for name in opt.get_slot_names()]

@@ -1,24 +1,19 @@
-"""Write sparsecore.json by running the preprocessing of jax-tpu-embedding, on CPU, on drawn batches.
+"""Record what the preprocessing of jax-tpu-embedding makes, on CPU, of the batches of sparsecore.json.
 
-    python -m tests.golden.sparsecore_oracle                  the committed file
-    python -m tests.golden.sparsecore_oracle COUNT FILE       other batches, as many as you like
+    python -m tests.golden.sparsecore_oracle
 
-Needs jax-tpu-embedding 0.1.0, which needs no TPU for this. `tests/conformance` compares.
+Needs jax-tpu-embedding 0.1.0, which needs no TPU for this. `tests/conformance` compares. The batches were drawn at
+random: tables, features, cores, limits, stacking, dropping, minibatches, small buffers, something of everything.
 """
 
 from __future__ import annotations
 
-import json
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tests.golden.build import Json
-from tests.golden.sparsecore_scenarios import COUNT, SEED, partitions, scenarios
-
-FILE = Path(__file__).parent / "sparsecore.json"
+from tests.golden import write
+from tests.golden.tensorflow_values import Json
 
 
 def outputs(s: Json) -> Json:
@@ -118,15 +113,35 @@ def _places(features: list[Any]) -> Json:
     return found
 
 
+def partitions(pointers: list[int], ids: Any, samples: Any, gains: Any, how: Json, minibatches: int) -> Json:
+    """The lookups of one device by number of the partition: [ids, samples, gains] of each that has any.
+
+    Partitions count through all minibatches and SparseCores. Read by loops of plain Python, so that it has nothing in
+    common with what it checks.
+    """
+    shards, found, begin = how["cores"] * how["per_core"], {}, 0
+    stride = max(shards, 8)
+    for segment in range(how["per_core"] * minibatches):
+        if not how["minibatching"]:
+            begin = segment * (len(ids) // how["per_core"])
+        base = 0 if how["minibatching"] else begin
+        for p in range(shards):
+            end = base + pointers[segment * stride + p]
+            if begin < end:
+                found[str(segment * shards + p)] = [
+                    [x.item() for x in part[begin:end]] for part in (ids, samples, gains)
+                ]
+            begin = -(-end // 8) * 8
+    return found
+
+
 def main() -> None:
-    count, path = (int(sys.argv[1]) if len(sys.argv) > 1 else COUNT), Path((sys.argv[2:] or [FILE])[0])
     from jax_tpu_embedding.sparsecore import version
 
-    found = [{**s, "expected": outputs(s)} for s in scenarios(count, SEED if path == FILE else SEED + 1)]
-    oracles = {"jax-tpu-embedding": str(version.__version__)}
-    head = json.dumps({"schema": 1, "topic": "sparsecore", "oracles": oracles})[:-1]
-    lines = ",\n".join(json.dumps(x, separators=(",", ":")) for x in found)
-    path.write_text(f'{head}, "scenarios": [\n{lines}\n]}}\n', encoding="utf-8")
+    content = write.read("sparsecore")
+    content["oracles"] = {"jax-tpu-embedding": str(version.__version__)}
+    content["scenarios"] = [{**write.steps(s), "expected": outputs(s)} for s in content["scenarios"]]
+    (write.HERE / "sparsecore.json").write_text(write.text(content), encoding="utf-8")
 
 
 if __name__ == "__main__":

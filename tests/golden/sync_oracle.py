@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.golden.build import Json
-from tests.golden.tensorflow_values import tensorflow
+from tests.golden.tensorflow_values import Json, tensorflow
 
 PATIENCE = 60.0  # seconds for what happens at once
 PAUSE = 0.002

@@ -1,4 +1,8 @@
-"""Golden JSON -> TensorFlow values and back. TensorFlow is imported where it is used, so this file always imports."""
+"""Golden JSON -> TensorFlow values and back: what every player of scenarios on TensorFlow needs.
+
+TensorFlow is imported where it is used, so this file always imports. The JSON itself is read by
+`tests/conformance/decode.py`, which gradlab's side reads with, too.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from tests.golden.build import Json, encode, numpy_dtype
+from tests.conformance.decode import NONFINITE, array, is_array
 
-WORDS = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
+Json = dict[str, Any]
 
 
 @cache
@@ -30,15 +34,6 @@ def tensorflow() -> Any:
     return tf
 
 
-def array(x: Json) -> np.ndarray:
-    entries = [complex(*v) if isinstance(v, list) else WORDS.get(v, v) for v in x["values"]]
-    return np.asarray(entries, numpy_dtype(x["dtype"])).reshape(x["shape"])
-
-
-def is_array(x: Any) -> bool:
-    return isinstance(x, dict) and "values" in x and "dtype" in x
-
-
 def value(x: Any) -> Any:
     """A call argument."""
     if is_array(x):
@@ -48,7 +43,7 @@ def value(x: Any) -> Any:
     if isinstance(x, dict):
         ((kind, inner),) = x.items()
         return WRAPPERS[kind](inner)
-    return WORDS.get(x, x) if isinstance(x, str) else x
+    return NONFINITE.get(x, x) if isinstance(x, str) else x
 
 
 def _slices(inner: Json) -> Any:
@@ -110,6 +105,17 @@ def constraint(name: str | None) -> Callable[[Any], Any] | None:
         "clip01": lambda w: tf.clip_by_value(w, 0.0, 1.0),
     }
     return known[name]
+
+
+def encode(x: np.ndarray) -> Json:
+    """An array, exactly: Python writes every float so that it reads back as the same."""
+    wide = x if x.dtype.kind in "ciub" else x.astype(np.float64)
+    return {"dtype": x.dtype.name, "shape": list(x.shape), "values": [word(v.item()) for v in wide.reshape(-1)]}
+
+
+def word(x: Any) -> Any:
+    """JSON has no NaN and no infinity: they are words."""
+    return str(x) if isinstance(x, float) and not np.isfinite(x) else x
 
 
 def recorded(x: Any) -> Any:

@@ -1,16 +1,8 @@
-"""The committed batches for SparseCores are those that the script draws, and among them are all kinds."""
+"""Among the committed batches for SparseCores are all kinds."""
 
-import json
+from tests.golden import write
 
-from tests.golden.sparsecore_oracle import FILE
-from tests.golden.sparsecore_scenarios import scenarios
-
-COMMITTED = json.loads(FILE.read_text(encoding="utf-8"))["scenarios"]
-
-
-def test_the_file_holds_the_scenarios_of_the_script() -> None:
-    asked = [{k: x for k, x in s.items() if k != "expected"} for s in COMMITTED]
-    assert asked == json.loads(json.dumps(scenarios()))
+COMMITTED = write.read("sparsecore")["scenarios"]
 
 
 def test_every_way_to_preprocess_is_among_them() -> None:

@@ -1,7 +1,11 @@
-"""Write the project's golden files by running TensorFlow, or check that TensorFlow still gives what they say.
+"""Record what the originals give for the project's scenarios, or check that they still give it.
 
-    python -m tests.golden.write [DIR]            write clip.json, train.json ... into DIR (default: tests/golden)
-    python -m tests.golden.write --check [DIR]    compare without writing; exit status 1 and the differences if any
+    python -m tests.golden.write            run every scenario and write its outputs into its file
+    python -m tests.golden.write --check    compare without writing; exit status 1 and the differences if any
+
+A golden file is plain data, one scenario a line: what is done (`calls`, one step each), and under `expected` what
+TensorFlow gave for each step. `tests/golden/README.md` has the format. To add a scenario, write its line without
+`expected` and run this; `tests/conformance` plays the same lines on gradlab.
 
 Needs the extra `oracle` (tensorflow-cpu). The installed version is the only oracle, its outputs stand under
 `tf<version>`. Outcomes of races (`nondeterministic`) are not compared by `--check`.
@@ -12,69 +16,46 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from tests.golden import (
-    accumulator_oracle,
-    accumulator_scenarios,
-    clip_scenarios,
-    keras_oracle,
-    keras_scenarios,
-    op_scenarios,
-    oracle,
-    replica_oracle,
-    replica_scenarios,
-    step_scenarios,
-    sync_oracle,
-    sync_scenarios,
-    train_scenarios,
-    v1_scenarios,
-)
-from tests.golden.build import Json
-from tests.golden.tensorflow_values import tensorflow
+from tests.golden import accumulator_oracle, keras_oracle, oracle, replica_oracle, sync_oracle
+from tests.golden.tensorflow_values import Json, tensorflow
 
-TOPICS = {
-    "clip": clip_scenarios.scenarios,
-    "ops": op_scenarios.scenarios,
-    "train": lambda: [*train_scenarios.scenarios(), *step_scenarios.scenarios()],
-    "v1": v1_scenarios.scenarios,
-    "keras": keras_scenarios.scenarios,
-    "replicas": replica_scenarios.scenarios,
-    "accumulators": accumulator_scenarios.scenarios,
-    "sync": sync_scenarios.scenarios,
-}
-ORACLES = {
+HERE = Path(__file__).parent
+# What plays the scenarios of a file on TensorFlow: the outputs of a scenario, one for each of its calls.
+PLAYERS: dict[str, Callable[[Json], list[Json]]] = {
+    "clip": oracle.outputs,
+    "ops": oracle.outputs,
+    "train": oracle.outputs,
+    "v1": oracle.outputs,
     "keras": keras_oracle.outputs,
     "replicas": replica_oracle.outputs,
     "accumulators": accumulator_oracle.outputs,
     "sync": sync_oracle.outputs,
 }
-# Files in which floats are written once; the two older ones say each as `float.hex` as well.
-PLAIN = ("v1", "keras")
 
 
-def document(topic: str) -> Json:
-    """The content of one golden file, computed now."""
+def read(topic: str, directory: Path = HERE) -> Json:
+    """The content of a golden file."""
+    return json.loads((directory / f"{topic}.json").read_text(encoding="utf-8"))
+
+
+def record(topic: str, scenarios: Iterable[Json]) -> Json:
+    """The content of a golden file with these scenarios, whose outputs are recorded now."""
     version = tensorflow().__version__
     key = f"tf{version}"
-    outputs = ORACLES.get(topic, oracle.outputs)
-    found = [{**s, "expected": {key: outputs(s)}} for s in TOPICS[topic]()]
-    found = [_without_hex(s) for s in found] if topic in PLAIN else found
-    repeated = {s["id"] for s in found if sum(s["id"] == other["id"] for other in found) > 1}
-    if repeated:
-        raise ValueError(f"scenario ids must be unique, got more than one of {sorted(repeated)}")
+    play = PLAYERS[topic]
+    recorded = [{**steps(scenario), "expected": {key: play(scenario)}} for scenario in scenarios]
     oracles = {key: f"tensorflow {version}, numpy {np.__version__}, CPU"}
-    return {"schema": 1, "topic": topic, "oracles": oracles, "scenarios": sorted(found, key=lambda s: s["id"])}
+    return {"schema": 1, "topic": topic, "oracles": oracles, "scenarios": sorted(recorded, key=lambda s: s["id"])}
 
 
-def _without_hex(x: Any) -> Any:
-    if isinstance(x, dict):
-        return {k: _without_hex(v) for k, v in x.items() if k != "hex"}
-    return [_without_hex(v) for v in x] if isinstance(x, list) else x
+def steps(scenario: Json) -> Json:
+    """A scenario without what was recorded."""
+    return {key: value for key, value in scenario.items() if key != "expected"}
 
 
 def text(content: Json) -> str:
@@ -89,53 +70,46 @@ def _compact(x: object) -> str:
 
 
 def changes(committed: Json, fresh: Json) -> Iterator[str]:
-    """Where the committed file and TensorFlow disagree, in words."""
-    old, new = ({s["id"]: s for s in content["scenarios"]} for content in (committed, fresh))
-    for name in sorted(old.keys() | new.keys()):
-        if name not in old or name not in new:
-            yield f"{name}: {'only in the file' if name in old else 'not in the file'}; write the files anew"
+    """Where a golden file and what was recorded now disagree, in words."""
+    for old, new in zip(committed["scenarios"], fresh["scenarios"], strict=True):
+        if "expected" not in old:
+            yield f"{old['id']}: nothing is recorded yet; run python -m tests.golden.write"
             continue
-        (was,), (now,) = ((s["expected"].values()) for s in (old[name], new[name]))
-        if _asked(old[name]) != _asked(new[name]):
-            yield f"{name}: the scenario itself was changed; write the files anew"
-            continue
-        for k, (call, a, b) in enumerate(zip(new[name]["calls"], was, now, strict=True)):
+        (was,) = old["expected"].values()
+        (now,) = new["expected"].values()
+        for k, (call, a, b) in enumerate(zip(new["calls"], was, now, strict=True)):
             verb = call.get("do") or call["op"]
-            racing = new[name].get("nondeterministic") and verb == "state"
-            if a != b and not racing:
-                yield f"{name} call {k} ({verb}):\n    file {_compact(a)}\n    now  {_compact(b)}"
+            is_race = new.get("nondeterministic") and verb == "state"
+            if a != b and not is_race:
+                yield f"{new['id']} call {k} ({verb}):\n    file {_compact(a)}\n    now  {_compact(b)}"
 
 
-def _asked(scenario: Json) -> Json:
-    return {k: v for k, v in scenario.items() if k != "expected"}
-
-
-def check(directory: Path, topics: Iterable[str] = tuple(TOPICS)) -> int:
-    """Number of deviations, each printed."""
+def check(topics: Iterable[str] = tuple(PLAYERS)) -> int:
+    """Return the number of deviations, each of which is printed."""
     deviations = 0
     for topic in topics:
-        fresh, path = json.loads(text(document(topic))), directory / f"{topic}.json"
-        committed = json.loads(path.read_text(encoding="utf-8"))
-        written, now = (next(iter(content["oracles"])) for content in (committed, fresh))
+        committed = read(topic)
+        fresh = json.loads(text(record(topic, committed["scenarios"])))
         found = list(changes(committed, fresh))
         deviations += len(found)
-        print(
-            f"{path.name}: {len(fresh['scenarios'])} scenarios, written by {written}, run by {now}, {len(found)} differ"
-        )
+        (written,) = committed["oracles"]
+        (run,) = fresh["oracles"]
+        count = len(fresh["scenarios"])
+        print(f"{topic}.json: {count} scenarios, written by {written}, run by {run}, {len(found)} differ")
         print("".join(f"  {line}\n" for line in found), end="")
     return deviations
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.golden.write", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("directory", nargs="?", type=Path, default=Path(__file__).parent)
     parser.add_argument("--check", action="store_true", help="compare with the files, write nothing")
     options = parser.parse_args(arguments)
     if options.check:
-        return 1 if check(options.directory) else 0
-    for topic in TOPICS:
-        path = options.directory / f"{topic}.json"
-        path.write_text(text(document(topic)), encoding="utf-8")
+        return 1 if check() else 0
+    for topic in PLAYERS:
+        content = record(topic, read(topic)["scenarios"])
+        path = HERE / f"{topic}.json"
+        path.write_text(text(content), encoding="utf-8")
         print(f"wrote {path} ({path.stat().st_size / 1000:.0f} kB)")
     return 0
 

@@ -1,6 +1,7 @@
 """Conditional accumulators under strict="tf": sequences of calls, takers that wait in threads of their own.
 
-Observations told in words are run by `accumulator_words.py`, calls that kill TensorFlow by `accumulator_aborts.py`.
+Scenarios of several accumulators are played by `tests/golden/objects.py`. Older files tell observations in words, which
+`accumulator_words.py` and, for calls that kill TensorFlow, `accumulator_aborts.py` understand.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from tests.conformance.adapters import accumulator_aborts, accumulator_words
 from tests.conformance.adapters import accumulator_calls as calls
 from tests.conformance.adapters.accumulator_outcomes import Outcome, compared, recorded
 from tests.conformance.scenarios import Scenario, Unsupported
+from tests.golden import objects
 
 PATIENCE = 30.0  # seconds to wait for what happens at once
 AT_ONCE = 0.05  # timeout of a take that nobody can serve: what could serve it has happened before it asks
@@ -37,9 +39,20 @@ def differences(scenario: Scenario) -> list[str]:
         if "accumulator" in scenario.data:
             with Played({**USUAL, **scenario.data["accumulator"]}, scenario.id) as played:
                 return [d for k, step in enumerate(recorded(scenario)) for d in played.step(k, *step)]
+        if scenario.group.endswith("objects"):
+            return objects_differences(scenario)
         if scenario.group.endswith("process_aborts"):
             return accumulator_aborts.differences(scenario)
         return accumulator_words.differences(scenario)
+
+
+def objects_differences(scenario: Scenario) -> list[str]:
+    """Deviations of accumulators that are made, shared and deleted by name."""
+    played = objects.play(scenario.calls, objects.Gradlab(scenario.mode))
+    found: list[str] = []
+    for k, ((call, want), got) in enumerate(zip(recorded(scenario), played, strict=True)):
+        found += compared(want, got, f"call {k} ({call['do']})")
+    return found
 
 
 def made(spec: dict[str, Any], **more: Any) -> Any:

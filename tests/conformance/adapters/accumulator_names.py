@@ -116,9 +116,8 @@ def names(make: Maker) -> dict[str, Any]:
         "f32": tf.float32,
         "f64": tf.float64,
         "bf16": tf.bfloat16,
-        "boolean": tf.bool,
     }
     short |= {"CA": make.dense, "SCA": make.sparse, "SUM": "SUM", "MEAN": "MEAN", "inf": np.inf, "nan": np.nan}
     short |= {"np": SimpleNamespace(**{name: getattr(np, name) for name in arrays}), "float": float, "int": int}
-    short |= {"tf": tf, "v1": tf.compat.v1, "raw_ops": tf.raw_ops, "tensor": tensor, "slices": slices}
+    short |= {"tf": tf, "v1": tf.compat.v1, "raw_ops": tf.raw_ops}
     return {**classes, **dtypes, **short}

@@ -19,10 +19,6 @@ def differences(scenario: Scenario) -> list[str]:
     """Those of the last observation: the ones before it in its group are what it starts from."""
     data = scenario.data
     world = World("graph" if data.get("title", "").startswith("GRAPH") else data.get("mode", "eager"))
-    if "expected" in data:
-        (outcomes,) = data["expected"].values()
-        told = [{**call, **outcome} for call, outcome in zip(scenario.calls, outcomes, strict=True)]
-        return [d for each in told for d in observed(world, each)]
     for earlier in data.get("earlier", []):
         observed(world, earlier)
     return observed(world, data)

@@ -11,7 +11,7 @@ from gradlab import tpu
 from gradlab.tpu import sparsecore
 from tests.conformance import compare
 from tests.conformance.scenarios import Scenario, Unsupported
-from tests.golden.sparsecore_scenarios import partitions
+from tests.golden.sparsecore_oracle import partitions
 
 Json = dict[str, Any]
 PREPROCESS = {
