@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).parent.parent / "gradlab"
 LAYERS = {
     "ground": {
         "errors": "",
-        "_base": "numpy jax autograd ml_dtypes filelock",
+        "_base": "numpy jax autograd ml_dtypes",
     },
     "library": {
         "clip": "numpy",

@@ -101,7 +101,7 @@ def test_every_file_folder_and_command_named_exists(page: Path) -> None:
     for path in re.findall(r"\]\(([\w/.-]+)\)", text):
         assert (page.parent / path).exists(), path
     for lab in re.findall(r"gradlab run (\w+)", text):
-        assert lab in gl.labs.catalogue()
+        assert lab in gl.labs.catalog()
     extras = set(re.findall(r"^([\w-]+) = \[", (ROOT / "pyproject.toml").read_text("utf-8"), re.MULTILINE))
     for group in re.findall(r'-e "\.\[([\w,-]+)\]"', text):
         assert set(group.split(",")) <= extras

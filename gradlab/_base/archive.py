@@ -80,12 +80,11 @@ class Archive:
 
     Nothing is believed before it is checked: the kind and version of the file, the checksum of its head, and of each
     array its size, dtype, shape and checksum. Memory is taken only for sizes that the file can hold and the reader
-    allows. An .npz without a head, as gradlab wrote them before, has version 0: ZIP's checksums cover its arrays, and
-    nothing covers their names.
+    allows.
 
     Args:
         kind: what the file must be, in words that its readers know.
-        versions: those that the caller reads; 0 for files without a head.
+        versions: those that the caller reads.
         max_bytes: what its arrays may take in memory, all together; None where the caller reads them one by one.
 
     Raises:
@@ -109,10 +108,9 @@ class Archive:
                 self._members = _members(self._zip, max_bytes)
                 content = self._content()
                 check_kind(content, kind, versions)
-                self.version: int = content.get("version", 0)
-                self.head: dict[str, Any] = content.get("head", {})
-                self._entries: dict[str, Any] | None = content.get("arrays")
-                if self._entries is not None and set(self._entries) != set(self.names()):
+                self.head: dict[str, Any] = content["head"]
+                self._entries: dict[str, Any] = content["arrays"]
+                if set(self._entries) != set(self.names()):
                     raise ValueError("its arrays are not those that were written")
             self._open = stack.pop_all()
 
@@ -143,11 +141,10 @@ class Archive:
             if max_bytes is not None and info.file_size > max_bytes:
                 raise ValueError(f"{name} takes {info.file_size:,} bytes, {max_bytes:,} are allowed")
             x = _parsed(self._read(info))
-            if self._entries is not None:
-                entry = self._entries[name]
-                x = x.view(dtype_named(entry["dtype"]))
-                if [list(x.shape), info.CRC] != [entry["shape"], entry["crc32"]]:
-                    raise ValueError(f"{name} is not the array that was written")
+            entry = self._entries[name]
+            x = x.view(dtype_named(entry["dtype"]))
+            if [list(x.shape), info.CRC] != [entry["shape"], entry["crc32"]]:
+                raise ValueError(f"{name} is not the array that was written")
             if shape is not None and x.shape != shape:
                 raise ValueError(f"{name} must have shape {shape}, it has {x.shape}")
             return x
@@ -165,8 +162,9 @@ class Archive:
         return buffer
 
     def _content(self) -> dict[str, Any]:
-        if (info := self._members.get(_HEAD)) is None:
-            return {}
+        info = self._members.get(_HEAD)
+        if info is None:
+            raise ValueError(f"it has no {_HEAD}")
         if info.file_size > MAX_TEXT:
             raise ValueError(f"its head is larger than {MAX_TEXT:,} bytes")
         return unsealed(self._read(info).tobytes().decode("utf-8"))

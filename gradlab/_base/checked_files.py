@@ -29,7 +29,7 @@ def write_json(path: str | os.PathLike[str], kind: str, version: int, content: M
 
 
 def read_json(path: str | os.PathLike[str], kind: str, versions: Collection[int]) -> dict[str, Any]:
-    """Read the result of `write_json`. Older files have no checksum: version 0, if the caller reads it.
+    """Read the result of `write_json`.
 
     Raises:
         OSError: it cannot be opened. DataLossError: it is something else, damaged, too large, or newer than this.
@@ -59,9 +59,10 @@ def require_regular(path: str | os.PathLike[str]) -> None:
 
 def check_kind(content: Mapping[str, Any], kind: str, versions: Collection[int]) -> None:
     """ValueError unless it is of this kind, in a version that is read."""
-    if content.get("kind", kind) != kind:
+    if field(content, "kind", str) != kind:
         raise ValueError(f"it holds a {content['kind']}")
-    if (version := content.get("version", 0)) not in versions:
+    version = content.get("version")
+    if version not in versions:
         raise ValueError(f"it has version {version}, this gradlab reads {', '.join(map(str, sorted(versions)))}")
 
 
@@ -75,15 +76,11 @@ def sealed(content: Mapping[str, Any]) -> str:
 
 
 def unsealed(text: str) -> dict[str, Any]:
-    """The values of such a text; ValueError if they are not those that were written.
-
-    A text that has no checksum and no version, as files of before, is taken as it is.
-    """
+    """The values of such a text; ValueError if they are not those that were written."""
     content = json.loads(text)
     if not isinstance(content, dict):
         raise ValueError(f"it holds a {type(content).__name__}")
-    told = content.pop(_SUM, None)
-    if told != _checksum(content) and not (told is None and "version" not in content):
+    if content.pop(_SUM, None) != _checksum(content):
         raise ValueError("its checksum is wrong")
     return content
 
@@ -115,11 +112,11 @@ def checked(path: str | os.PathLike[str], kind: str) -> Iterator[None]:
     """While the content of a file is read: whatever goes wrong is said as one error that names the file.
 
     Raises:
-        DataLossError: something did, but for a lack of memory.
+        DataLossError: something did, and it isn't a lack of memory or of a library, or another process's lock.
     """
     try:
         yield
-    except (DataLossError, MemoryError):
+    except (DataLossError, MemoryError, ImportError, TimeoutError):
         raise
     except Exception as error:  # a file that was cut off or changed fails in many ways
         why = str(error) or type(error).__name__

@@ -19,7 +19,6 @@ from .questions import Feedback
 FILE = "gradlab_progress.json"
 _KIND = "list of solved exercises"
 _VERSION = 1
-_OLD = 0  # entries alone, without a checksum
 _PATIENCE, _STALE = 0.5, 5.0  # seconds: to wait for another notebook's lock; after which a lock has been forgotten
 
 
@@ -43,11 +42,11 @@ def read(folder: Path) -> dict[str, Entry]:
     """
     path = folder / FILE
     try:
-        content = read_json(path, _KIND, (_OLD, _VERSION))
+        content = read_json(path, _KIND, (_VERSION,))
     except FileNotFoundError:
         return {}
     with checked(path, _KIND):
-        entries = field(content, "entries", dict) if "version" in content else content
+        entries = field(content, "entries", dict)
         return {name: _entry(name, value) for name, value in entries.items()}
 
 

@@ -42,11 +42,6 @@ class Feedback:
     def __bool__(self) -> bool:
         return self.right
 
-    @property
-    def standing(self) -> str:
-        """The former name of `progress`."""
-        return self.progress
-
     def __repr__(self) -> str:
         said = f"{self._verdict} {self.text}"
         return f"{said} ({self.progress})" if self.progress else said

@@ -38,7 +38,7 @@ _HOMES = {
     "compare": "_compare",
 }
 
-__all__ = ["Lab", "Target", "catalog", "catalogue", "from_link", *_HOMES]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = ["Lab", "Target", "catalog", "from_link", *_HOMES]  # pyright: ignore[reportUnsupportedDunderAll]
 
 if not TYPE_CHECKING:
     _unknown, __dir__ = _only_public(__name__)
@@ -57,9 +57,6 @@ def catalog() -> dict[str, type[Lab]]:
     True
     """
     return {name: getattr(_loaded(f".{home}", __name__), name) for name, home in _HOMES.items()}
-
-
-catalogue = catalog  # as it was called at first
 
 
 def from_link(link: str) -> Lab:

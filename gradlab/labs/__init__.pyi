@@ -38,8 +38,6 @@ from ._lab import Target as Target
 
 def catalog() -> dict[str, type[Lab]]: ...
 
-catalogue = catalog
-
 def from_link(link: str) -> Lab: ...
 
 class _descent_controls(TypedDict, total=False):

@@ -22,7 +22,7 @@ COLUMNS = {
 _BY_TENSOR = ("norm", "norm_low", "largest", "nonfinite")
 _OTHERS = ("peak", "taken", "skipped", "scale", "histogram", "square", "entry")
 _NO_ENTRIES = (
-    "this recording holds no single entries: it was made with entries=0, or by an earlier gradlab. "
+    "this recording holds no single entries: it was made with entries=0. "
     "Its norms and limits can be asked for; for this record the run again"
 )
 EMPTY = (
@@ -120,13 +120,8 @@ class Buckets:
         return f"{-(-self.seen // self.layout.histogram_every):,} of {counted(self.seen, 'step')}"
 
     @property
-    def histogram_every(self) -> int | None:
-        """`sample_every` under its old name."""
-        return self.sample_every
-
-    @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
-        """Of each tensor; flat where an earlier gradlab wrote the file."""
+        """Shape of each tensor."""
         return self._layout.shapes if self._layout else ()
 
     @property
@@ -156,11 +151,6 @@ class Buckets:
         """(buckets,) how many steps each stands for: `stride`, the last one perhaps fewer."""
         steps: np.ndarray = np.minimum(self.seen - self.step, self.stride)
         return steps
-
-    @property
-    def row_steps(self) -> np.ndarray:
-        """`bucket_steps` under its old name."""
-        return self.bucket_steps
 
     @property
     def peak(self) -> np.ndarray:
@@ -204,8 +194,7 @@ class Buckets:
     def known(self) -> np.ndarray:
         """(seen,) of which steps `every_step` has the numbers.
 
-        Of all, but for those that a traced state had no room for any more when `absorb` took it, and those of an
-        earlier gradlab's recordings that had been merged.
+        Of all, but for those that a traced state had no room for any more when `absorb` took it.
         """
         found: np.ndarray = ~each.lost(self._each)
         return found
@@ -225,13 +214,12 @@ class Buckets:
         """(tensors,) relative error, at most, of the quantiles of each tensor's norms once steps are merged.
 
         0.06 to 1%, the less the less they differ; 2, 4, ... % of a tensor whose norms span more than 17 decades, in a
-        traced run more than 4, in one of hundreds of tensors more than 2; 6% or more in recordings that an earlier
-        gradlab merged; 0 where each step has a bucket.
+        traced run more than 4, in one of hundreds of tensors more than 2; 0 where each step has a bucket.
         """
         tensors = len(self.names)
         if self.stride == 1:
             return np.zeros(tensors)
-        return sketch.error(self._data["sketch"][:tensors], self.layout.parts)
+        return sketch.error(self._data["sketch"][:tensors])
 
     @property
     def nonfinite_steps(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Mapping
@@ -12,25 +11,19 @@ from typing import Any
 import numpy as np
 
 from .._base.archive import MAX_BYTES, Archive, ArchiveWriter
-from .._base.checked_files import MAX_TEXT, checked, field, whole
-from .._base.log import is_log, records
+from .._base.checked_files import checked, field, whole
 from ..errors import InvalidArgumentError
-from . import each, pieces, probes, sketch, updates
+from . import each, probes, sketch, updates
 from .buckets import COLUMNS
 from .layout import Layout
-from .measure import BINS
-from .merge import BY_BUCKET, Columns, from_steps, put, sizes
+from .merge import BY_BUCKET, Columns
 
 Found = tuple[Layout, Columns, int, int, int]  # and how many steps were seen, are in a bucket, and are missing
 
 _KIND = "recording"
-_VERSION = 3
-_OLD = (1, 2)  # have a member "header" in place of a sealed head
-_NO_HEAD = 0
-_COUNTS = ("histogram", "spectrum", "sketch")  # in the smallest unsigned integers that hold them
+_VERSION = 1
+_COUNTS = ("histogram", "sketch")  # in the smallest unsigned integers that hold them
 _MOST = np.iinfo(np.int32).max
-_SPECTRUM = 2048  # bins of version 2
-_NEW_NAMES = {*each.NAMES, "taken", "sketch", "each"} - {"global_norm", "largest"}  # of columns, since version 2
 _LARGEST = 1 << 48  # entries of a tensor: indices of samples are computed in int64
 
 
@@ -60,18 +53,11 @@ def parts(
 
 
 def load(path: str | PathLike[str], max_bytes: int = MAX_BYTES) -> Found:
-    """DataLossError unless all of it is of one recording."""
-    path = _found(path)
-    if is_log(path):
-        if (found := load_pieces(path, max_bytes)) is None:
-            raise ValueError(f"{path} holds no step yet; load it once some are recorded")
-        return found
+    """Read what `save` wrote; DataLossError unless all of it is of one recording."""
+    path = os.fsdecode(fspath(path))
     _refuse_logs_of_others(path)
-    with Archive(path, _KIND, (_NO_HEAD, _VERSION), max_bytes=max_bytes) as file, checked(path, _KIND):
-        header = file.head if file.version else _old_header(file)
-        saved = {name: file.array(name) for name in file.names() if file.version or name != "header"}
-        version = file.version or header["version"]
-        return {1: _first_version, 2: _second_version}.get(version, whole_of)(header, saved, max_bytes)
+    with Archive(path, _KIND, (_VERSION,), max_bytes=max_bytes) as file, checked(path, _KIND):
+        return whole_of(file.head, file.arrays(), max_bytes)
 
 
 def _refuse_logs_of_others(path: str) -> None:
@@ -87,71 +73,24 @@ def _refuse_logs_of_others(path: str) -> None:
         )
 
 
-def load_pieces(path: str | PathLike[str], max_bytes: int = MAX_BYTES) -> Found | None:
-    """Return the same of a file that grows; None before its first piece."""
-    with checked(path, _KIND):
-        found = pieces.together(records(path, max_bytes), max_bytes)
-        return None if found is None else whole_of(*found, max_bytes)
-
-
 def _named(path: str | PathLike[str]) -> str:
     name = os.fsdecode(fspath(path))
     return name if name.endswith(".npz") else f"{name}.npz"
 
 
-def _found(path: str | PathLike[str]) -> str:
+def find(path: str | PathLike[str]) -> str:
     """Return what `save` wrote under this name; else the file that somebody gave exactly this name."""
     return named if os.path.exists(named := _named(path)) else os.fsdecode(fspath(path))
 
 
-def _old_header(file: Archive) -> dict[str, Any]:
-    text = file.array("header", ())
-    if text.dtype.kind != "U" or text.nbytes > MAX_TEXT:
-        raise ValueError("its header is no text of a recording")
-    header = json.loads(str(text))
-    if not isinstance(header, dict):
-        raise ValueError(f"its header is a {type(header).__name__}")
-    if (version := field(header, "version", int)) not in _OLD:
-        raise ValueError(f"it has version {version}, this gradlab reads 1 to {_VERSION}")
-    return header
-
-
 def whole_of(header: Mapping[str, Any], saved: Mapping[str, np.ndarray], max_bytes: int = MAX_BYTES) -> Found:
     """Of what `parts` gave; ValueError unless all of it is of one recording."""
-    layout, seen, stride = _layout(header, whole(header, "parts", 1), max_bytes)
+    layout, seen, stride = _layout(header, max_bytes)
     _check_columns(layout, saved, seen, stride)
-    missing = whole(header, "missing", 0) if "missing" in header else 0
-    return layout, _filled(layout, saved), seen, stride, missing
+    return layout, _filled(layout, saved), seen, stride, whole(header, "missing", 0)
 
 
-def _second_version(header: Mapping[str, Any], saved: dict[str, np.ndarray], max_bytes: int) -> Found:
-    """Files of version 2 count norms in wider bins, and know single steps only where no two share a bucket."""
-    parts = sketch.PARTS if header.get("stride") == 1 else sketch.OLD_PARTS
-    layout, seen, stride = _layout(_renamed(header), parts, max_bytes)
-    shapes, dtypes = _expected(layout, -(-seen // stride))
-    new = ("taken", "sketch", "each")
-    shapes = {name: shape for name, shape in shapes.items() if name not in new}
-    _check_shapes(saved, {**shapes, "spectrum": (2 * len(layout.names) + 3, _SPECTRUM)}, dtypes)
-    saved["taken"] = np.minimum(seen - np.arange(-(-seen // stride)) * stride, stride).astype(np.int32)
-    if stride == 1:
-        steps = {**saved, "scale": np.full(seen, np.nan, np.float32)}
-        counts = sketch.empty(2 * len(layout.names) + 3)
-        saved["sketch"] = sketch.add(counts, sizes(steps), saved["taken"] == 0, parts)
-        saved["each"] = each.of_steps(steps)
-    else:
-        saved["sketch"] = sketch.from_spectrum(saved["spectrum"])
-        saved["each"] = each.unknown(len(each.names(layout.scalars)), seen)
-    del saved["spectrum"]
-    return layout, _filled(layout, saved), seen, stride, 0
-
-
-def _renamed(header: Mapping[str, Any]) -> dict[str, Any]:
-    """Scalars of version 2 whose names have another meaning since get an underscore."""
-    scalars = field(header, "scalars", list)
-    return {**header, "scalars": [f"{name}_" if name in _NEW_NAMES else name for name in scalars]}
-
-
-def _layout(header: Mapping[str, Any], parts: int, max_bytes: int) -> tuple[Layout, int, int]:
+def _layout(header: Mapping[str, Any], max_bytes: int) -> tuple[Layout, int, int]:
     """Layout, steps and stride, before room is made for them."""
     seen, stride = whole(header, "seen", 1), whole(header, "stride", 1)
     layout = Layout(
@@ -161,10 +100,7 @@ def _layout(header: Mapping[str, Any], parts: int, max_bytes: int) -> tuple[Layo
         whole(header, "capacity", 1),
         whole(header, "entries", 0),
         whole(header, "histogram_every", 1),
-        parts,
     )
-    if parts not in (sketch.PARTS, sketch.OLD_PARTS):
-        raise ValueError(f"no gradlab counts norms in {parts} bins to a power of two")
     _check_layout(layout, max_bytes, seen)
     if seen > layout.capacity * stride or stride & (stride - 1):
         raise ValueError(f"{seen} steps, {stride} a bucket, do not fill {layout.capacity} buckets")
@@ -182,27 +118,6 @@ def _filled(layout: Layout, saved: Mapping[str, np.ndarray]) -> Columns:
         else:
             data[name][: len(x)] = x
     return data
-
-
-def _first_version(header: Mapping[str, Any], saved: Mapping[str, np.ndarray], max_bytes: int) -> Found:
-    """Files of version 1 have a bucket for each step, sizes for shapes, and neither single entries nor seconds."""
-    own = ("norm", "largest", "nonfinite", "histogram")
-    scalars = tuple(name for name in saved if name not in own)  # loss, of all that were written
-    n = whole(header, "seen", 1)
-    shapes = tuple(_shape([size]) for size in field(header, "sizes", list))
-    layout = Layout(_names(header, "names"), shapes, scalars, n, entries=0, histogram_every=1)
-    tensors = len(layout.names)
-    shape = {"norm": (n, tensors), "largest": (n, tensors), "nonfinite": (n, tensors), "histogram": (n, tensors, BINS)}
-    _check_shapes(saved, shape | dict.fromkeys(scalars, (n,)), {"nonfinite": np.int32})
-    _check_layout(layout, max_bytes, n)
-    data, seconds = layout.empty(), np.full(n, np.nan, np.float32)
-    numbers = np.stack([seconds, *(saved[name] for name in scalars)], axis=1)
-    norm, largest, nonfinite = (saved[name] for name in ("norm", "largest", "nonfinite"))
-    none = np.zeros((n, 0), np.float32)
-    marks = np.full(n, np.nan, np.float32), np.zeros(n, bool)
-    put(data, from_steps(np.arange(n, dtype=np.int32), norm, largest, nonfinite, none, numbers, *marks), 0, 1)
-    data["histogram"][:n] = saved["histogram"]
-    return layout, data, n, 1, 0
 
 
 def _names(header: Mapping[str, Any], name: str) -> tuple[str, ...]:

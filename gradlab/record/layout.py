@@ -25,7 +25,6 @@ class Layout:
         names, shapes: of the tensors. scalars: names of numbers, one each step.
         capacity: buckets there is room for. entries: how many entries to sample, 0 for none.
         histogram_every: every so many steps entries are counted by size, and so many buckets share their counts.
-        parts: bins of norms to each power of two; fewer where an earlier gradlab counted.
     """
 
     names: tuple[str, ...]
@@ -34,7 +33,6 @@ class Layout:
     capacity: int
     entries: int
     histogram_every: int
-    parts: int = sketch.PARTS
 
     @cached_property
     def items(self) -> tuple[tuple[str, tuple[int, ...]], ...]:

@@ -119,7 +119,7 @@ def _mean(a: Mapping[str, A], b: Mapping[str, A]) -> A:
     return found
 
 
-def put(data: Columns, steps: Columns, seen: int, stride: int, parts: int = sketch.PARTS) -> None:
+def put(data: Columns, steps: Columns, seen: int, stride: int) -> None:
     """Write n steps, the first of them number `seen`, into `data`, whose buckets have `stride` steps and have room."""
     at, n = seen // stride, len(steps["peak"])
     new = {name: steps[name] for name in BY_BUCKET}
@@ -130,7 +130,7 @@ def put(data: Columns, steps: Columns, seen: int, stride: int, parts: int = sket
         new = {name: np.concatenate([first[name], x[1:]]) for name, x in new.items()} if n > 1 else first
     for name, x in new.items():
         data[name][at : at + len(x)] = x
-    data["sketch"] = sketch.add(data["sketch"], sizes(steps), steps["taken"] == 0, parts)
+    data["sketch"] = sketch.add(data["sketch"], sizes(steps), steps["taken"] == 0)
     data["each"] = each.put(data["each"], each.of_steps(steps), seen)
 
 

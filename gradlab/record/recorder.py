@@ -13,9 +13,10 @@ import numpy as np
 
 from .._base.archive import MAX_BYTES
 from .._base.arrays import Array, is_traced, real_array
+from .._base.growing import is_growing
 from .._base.tree import named_leaves
 from ..errors import InvalidArgumentError
-from . import budget, each, file, merge, probes, room, traced
+from . import budget, each, file, growing, merge, probes, room, traced
 from .analysis import noise
 from .attached import attached_to
 from .buckets import COLUMNS, LOCK
@@ -61,7 +62,6 @@ class Recorder(Sampling, Watched, Recording):
         ring: steps of which a traced state keeps those few numbers until `absorb` takes them; of older ones there are
             estimates, with bounds.
         state_bytes: what a traced state may take, a million if you say nothing.
-        histogram_every: an older name of `sample_every`.
 
     A recording counts up to 2,147,483,647 steps, eager and traced.
 
@@ -111,19 +111,17 @@ class Recorder(Sampling, Watched, Recording):
         sample_every: int | None = None,
         ring: int = each.RING,
         state_bytes: int = room.NBYTES,
-        histogram_every: int | None = None,
     ) -> None:
-        given = histogram_every if sample_every is None else sample_every
         for name, value, least in (
             ("steps", steps, 1),
             ("entries", entries, 0),
-            ("sample_every", 1 if given is None else given, 1),
+            ("sample_every", 1 if sample_every is None else sample_every, 1),
             ("ring", ring, 1),
             ("state_bytes", state_bytes, 1),
         ):
             if value < least:
                 raise ValueError(f"{name} must be >= {least}, got {value}")
-        super().__init__(int(steps), int(entries), None if given is None else int(given))
+        super().__init__(int(steps), int(entries), None if sample_every is None else int(sample_every))
         self.ring, self.state_bytes = int(ring), int(state_bytes)
         self._clock: float | None = None  # when the last step was recorded
         self._waiting: Waiting | None = None
@@ -329,7 +327,7 @@ class Recorder(Sampling, Watched, Recording):
             raise InvalidArgumentError("this is not the state of a recorder")
         made, own = dict(state["made with"]), self._made_with()
         if self._sample_every is None:  # then it is that of the state
-            made.pop("histogram_every", None)
+            made.pop("sample_every", None)
         if made != own:
             raise InvalidArgumentError(f"the recorder was made with {made}, this one with {own}")
         none: tuple[Layout | None, Columns, int, int, int] = None, {}, 0, 1, 0
@@ -343,7 +341,7 @@ class Recorder(Sampling, Watched, Recording):
         return commit
 
     def _made_with(self) -> dict[str, int]:
-        fixed = {} if self._sample_every is None else {"histogram_every": self._sample_every}
+        fixed = {} if self._sample_every is None else {"sample_every": self._sample_every}
         return {"steps": self.capacity, "entries": self.entries, **fixed}
 
     def _to_save(self, variables: Any = None) -> dict[str, Any]:
@@ -383,7 +381,7 @@ class Recorder(Sampling, Watched, Recording):
                 merge.halve(self._data)
                 self.stride *= 2
             some = slice(done, done + min(n - done, self.capacity * self.stride - self.seen))
-            merge.put(self._data, {n: x[some] for n, x in steps.items()}, self.seen, self.stride, self.layout.parts)
+            merge.put(self._data, {n: x[some] for n, x in steps.items()}, self.seen, self.stride)
             if counts is not None:
                 merge.put_counts(
                     self._data["histogram"], counts[some], self.seen, self.layout.histogram_every * self.stride
@@ -521,7 +519,9 @@ class Recorder(Sampling, Watched, Recording):
         ...     Recorder.load(os.path.join(d, "run.npz")).global_norm.tolist()
         [2.0]
         """
-        found = layout, *_ = file.load(path, max_bytes)
+        path = file.find(path)
+        found = growing.load(path, max_bytes) if is_growing(path) else file.load(path, max_bytes)
+        layout = found[0]
         rec = cls(layout.capacity, entries=layout.entries, sample_every=layout.histogram_every)
         rec._layout, rec._data, rec.seen, rec.stride, rec.missing_steps = found
         return rec

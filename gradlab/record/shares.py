@@ -83,14 +83,14 @@ def _sketched(rec: Buckets, column: str, limit: float) -> np.ndarray:
     """(3, rows) counts by the sketch; rows are the tensors, of norms all of them, and the largest of any."""
     tensors = len(rec.names)
     rows = rec._data["sketch"]
-    return sketch.above(rows[: tensors + 2] if column == "norm" else rows[tensors + 2 :], limit, rec.layout.parts)
+    return sketch.above(rows[: tensors + 2] if column == "norm" else rows[tensors + 2 :], limit)
 
 
 def _bin_around(rec: Buckets, column: str, limit: float, row: int) -> tuple[float, float]:
     """The edges of the bin that holds the limit in a row of the sketch."""
     tensors = len(rec.names)
     rows = rec._data["sketch"]
-    return sketch.bin_around(rows[: tensors + 2][row] if column == "norm" else rows[row], limit, rec.layout.parts)
+    return sketch.bin_around(rows[: tensors + 2][row] if column == "norm" else rows[row], limit)
 
 
 def _by_bucket(rec: Buckets, column: str, limit: float, which: slice) -> tuple[np.ndarray, np.ndarray]:

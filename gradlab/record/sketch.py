@@ -19,7 +19,7 @@ from .._base.arrays import is_jax, namespace, quiet
 from .._base.types import EachA as A
 
 PARTS = 560  # bins to each power of two: a number is known to 0.06 %
-OLD_PARTS = 8  # of recordings of version 2, evenly spaced: known to 6 %
+_INFINITE = 1 + 254 * PARTS  # the bin of Inf and NaN, after all others
 WIDTH = 512  # bins of a row at first; traced code, which makes no room, has so many or fewer
 MOST = 2048  # bins of a row on the host, which makes room rather than have an error of more than 1 %: 17 decades
 
@@ -36,37 +36,32 @@ _AT_ONCE = 32  # steps whose numbers stay in the cache
 
 
 @functools.cache
-def _cuts(parts: int) -> np.ndarray:
-    """(parts + 1,) mantissas, as integers, at which the bins of a power of two begin, and the end of the last."""
-    at = np.arange(parts + 1) / parts
-    found: np.ndarray = np.ceil(2**_MANTISSA * (at if parts == OLD_PARTS else np.exp2(at) - 1))
+def _cuts() -> np.ndarray:
+    """(PARTS + 1,) mantissas, as integers, at which the bins of a power of two begin, and the end of the last."""
+    at = np.arange(PARTS + 1) / PARTS
+    found: np.ndarray = np.ceil(2**_MANTISSA * (np.exp2(at) - 1))
     return found.astype(np.int32)
 
 
 @functools.cache
-def _table(parts: int) -> np.ndarray:
+def _table() -> np.ndarray:
     """(1024,) the bin in which each cell of mantissas begins."""
     cells = np.arange(2 ** (_MANTISSA - _CELL)) << _CELL
-    found: np.ndarray = np.searchsorted(_cuts(parts), cells, side="right") - 1
+    found: np.ndarray = np.searchsorted(_cuts(), cells, side="right") - 1
     return found.astype(np.int32)
 
 
-def _infinite(parts: int) -> int:
-    """The bin of Inf and NaN, after all others."""
-    return 1 + 254 * parts
-
-
 @functools.cache
-def edges(parts: int) -> np.ndarray:
-    """(254 parts + 2,) float64 lower edges of the bins of finite numbers, and the upper edge of the last of them."""
-    one = 1 + _cuts(parts)[:-1] / 2.0**_MANTISSA
+def edges() -> np.ndarray:
+    """(254 PARTS + 2,) float64 lower edges of the bins of finite numbers, and the upper edge of the last of them."""
+    one = 1 + _cuts()[:-1] / 2.0**_MANTISSA
     at = (np.exp2(np.arange(-126.0, 128.0))[:, None] * one).ravel()
     found = np.concatenate([[0.0], at, [2.0**128]])
     found.flags.writeable = False
     return found
 
 
-def bins(x: A, parts: int) -> A:
+def bins(x: A) -> A:
     """The bin of each x >= 0, float32, from its bits, so that order is kept, and edges are exact everywhere.
 
     0 holds 0 and numbers below 2**-126; the last bin Inf and NaN.
@@ -74,10 +69,10 @@ def bins(x: A, parts: int) -> A:
     xp: Any = namespace(x)
     bits = x.view(np.int32) & 0x7FFFFFFF  # NaN may have a sign
     exponent, mantissa = bits >> _MANTISSA, bits & (2**_MANTISSA - 1)
-    part = xp.asarray(_table(parts))[mantissa >> _CELL]
-    part = part + (mantissa >= xp.asarray(_cuts(parts))[part + 1])
-    found = xp.where(exponent == 0, 0, 1 + (exponent - 1) * parts + part)
-    k: A = xp.where(exponent == 255, _infinite(parts), found).astype(np.int32)
+    part = xp.asarray(_table())[mantissa >> _CELL]
+    part = part + (mantissa >= xp.asarray(_cuts())[part + 1])
+    found = xp.where(exponent == 0, 0, 1 + (exponent - 1) * PARTS + part)
+    k: A = xp.where(exponent == 255, _INFINITE, found).astype(np.int32)
     return k
 
 
@@ -91,21 +86,21 @@ def empty(rows: int) -> np.ndarray:
     return np.zeros((rows, columns()), np.int32)
 
 
-def add(sketch: np.ndarray, x: np.ndarray, skipped: np.ndarray, parts: int) -> np.ndarray:
+def add(sketch: np.ndarray, x: np.ndarray, skipped: np.ndarray) -> np.ndarray:
     """The sketch with (n, rows) numbers more, in place where there is room; of steps that were skipped only what is
     not finite is counted, and apart."""
     for some in range(0, len(x), _AT_ONCE):
         part = slice(some, some + _AT_ONCE)
-        sketch = _add(sketch, x[part], skipped[part], parts)
+        sketch = _add(sketch, x[part], skipped[part])
     return sketch
 
 
-def _add(sketch: np.ndarray, x: np.ndarray, skipped: np.ndarray, parts: int) -> np.ndarray:
-    k = bins(x, parts)
-    inside = is_inside(k, skipped, parts)
+def _add(sketch: np.ndarray, x: np.ndarray, skipped: np.ndarray) -> np.ndarray:
+    k = bins(x)
+    inside = is_inside(k, skipped)
     if outside(sketch, k, inside):
-        sketch = moved(sketch, *span(sketch, k, inside), parts, most=MOST)
-    slot, weight = slots(sketch, k, skipped, parts)
+        sketch = moved(sketch, *span(sketch, k, inside), most=MOST)
+    slot, weight = slots(sketch, k, skipped)
     places = slot + np.arange(len(sketch)) * sketch.shape[1]
     if skipped.any():
         np.add.at(sketch.reshape(-1), places.reshape(-1), weight.reshape(-1))
@@ -114,9 +109,9 @@ def _add(sketch: np.ndarray, x: np.ndarray, skipped: np.ndarray, parts: int) -> 
     return sketch
 
 
-def is_inside(k: A, skipped: A, parts: int) -> A:
+def is_inside(k: A, skipped: A) -> A:
     """(n, rows) whether a number in bin k needs a place in the window of its row."""
-    found: A = (k > 0) & (k < _infinite(parts)) & ~skipped[:, None]
+    found: A = (k > 0) & (k < _INFINITE) & ~skipped[:, None]
     return found
 
 
@@ -127,11 +122,11 @@ def outside(sketch: A, k: A, inside: A) -> A:
     return found
 
 
-def slots(sketch: A, k: A, skipped: A, parts: int) -> tuple[A, A]:
+def slots(sketch: A, k: A, skipped: A) -> tuple[A, A]:
     """(n, rows) the column in which each number is counted, and by how much."""
     xp: Any = namespace(sketch, k)
     place = FIRST + (k >> sketch[:, SHIFT]) - sketch[:, LOWEST]
-    infinite = k == _infinite(parts)
+    infinite = k == _INFINITE
     slot = xp.where(infinite, sketch.shape[1] - 1, xp.where(k == 0, ZEROS, place))
     weight = (infinite | ~skipped[:, None]).astype(np.int32)
     return xp.where(skipped[:, None], SKIPPED, slot), weight
@@ -152,14 +147,14 @@ def span(sketch: A, k: A | None = None, inside: A | None = None) -> tuple[A, A]:
     return xp.where(nothing, 0, low), xp.where(nothing, 0, high)
 
 
-def moved(sketch: A, low: A, high: A, parts: int, most: int = WIDTH) -> A:
+def moved(sketch: A, low: A, high: A, most: int = WIDTH) -> A:
     """Return the same counts, with a window of each row from its `low` to its `high`, and of `most` bins at most.
 
     A window that is wide enough stays. Under JAX the sketch keeps its width.
     """
     xp: Any = namespace(sketch)
     counts, lowest, shift = sketch[:, FIRST:-1], sketch[:, LOWEST], sketch[:, SHIFT]
-    width, good = _width(sketch), max(parts // _GOOD, 1).bit_length() - 1
+    width, good = _width(sketch), max(PARTS // _GOOD, 1).bit_length() - 1
     if not is_jax(sketch):
         needed = int(((high >> good) - (low >> good)).max()) + 1
         width = min(max(width, 1 << (needed - 1).bit_length()), most)
@@ -185,10 +180,10 @@ def moved(sketch: A, low: A, high: A, parts: int, most: int = WIDTH) -> A:
     return found
 
 
-def fitted(sketch: np.ndarray, parts: int, bins: int = WIDTH) -> np.ndarray:
+def fitted(sketch: np.ndarray, bins: int = WIDTH) -> np.ndarray:
     """Return the same counts in so many bins: in wider ones if they are fewer, else with room above."""
     if _width(sketch) > bins:
-        return moved(sketch, *span(sketch), parts, most=bins)
+        return moved(sketch, *span(sketch), most=bins)
     free = np.zeros((len(sketch), bins - _width(sketch)), np.int32)
     return np.concatenate([sketch[:, :-1], free, sketch[:, -1:]], axis=1)
 
@@ -202,7 +197,7 @@ def is_width(columns: int) -> bool:
 def check(sketch: np.ndarray, steps: int, norms: int) -> None:
     """Refuse windows that cannot be, and counts that are not those of so many steps; ValueError. `norms` rows are."""
     lowest, shift = sketch[:, LOWEST].astype(np.int64), sketch[:, SHIFT]
-    if (np.abs(lowest) > _infinite(PARTS)).any() or (shift >= _SHIFTS).any():
+    if (np.abs(lowest) > _INFINITE).any() or (shift >= _SHIFTS).any():
         raise ValueError("its norms are counted in bins that are not there")
     if (sketch[:norms, ZEROS:].sum(axis=1, dtype=np.int64) != steps).any():
         raise ValueError(f"it does not count the norms of {steps} steps")
@@ -217,12 +212,12 @@ def nonfinite(sketch: np.ndarray) -> np.ndarray:
     return sketch[:, -1]
 
 
-def above(sketch: np.ndarray, limit: float, parts: int) -> np.ndarray:
+def above(sketch: np.ndarray, limit: float) -> np.ndarray:
     """(3, rows) how many numbers are not <= limit: at least, about, and at most.
 
     The numbers of the bin that holds the limit are the doubt; about: they are spread evenly over it.
     """
-    at = edges(parts)
+    at = edges()
     k = min(int(np.searchsorted(at, limit, side="right")) - 1, len(at) - 2)
     counts, shift = sketch[:, FIRST:-1], sketch[:, SHIFT]
     place = (k >> shift) - sketch[:, LOWEST]
@@ -237,9 +232,9 @@ def above(sketch: np.ndarray, limit: float, parts: int) -> np.ndarray:
     return np.stack([least, least + part * doubt, least + doubt])
 
 
-def bin_around(row: np.ndarray, limit: float, parts: int) -> tuple[float, float]:
+def bin_around(row: np.ndarray, limit: float) -> tuple[float, float]:
     """Lower and upper edge of the bin of one row in which the numbers about the limit are counted."""
-    at = edges(parts)
+    at = edges()
     k = min(int(np.searchsorted(at, limit, side="right")) - 1, len(at) - 2)
     low, high = _ends(at, k >> row[SHIFT : SHIFT + 1], row[SHIFT : SHIFT + 1])
     return (0.0 if k == 0 else float(low[0])), float(high[0])
@@ -254,7 +249,7 @@ def _ends(at: np.ndarray, k: np.ndarray, shift: np.ndarray) -> tuple[np.ndarray,
 
 
 @quiet
-def quantiles(sketch: np.ndarray, percents: Sequence[float], parts: int, zeros: bool = False) -> np.ndarray:
+def quantiles(sketch: np.ndarray, percents: Sequence[float], zeros: bool = False) -> np.ndarray:
     """(percents, rows) percentiles of the finite numbers above 0 as `np.percentile` has them; 0 of a row without any.
 
     With `zeros` numbers that are 0 count, too. Each is within `error` of the true one.
@@ -266,7 +261,7 @@ def quantiles(sketch: np.ndarray, percents: Sequence[float], parts: int, zeros: 
     def number(rank: np.ndarray) -> np.ndarray:
         """About the number of this rank, from 0, in each row."""
         place = np.minimum((passed <= rank[:, None]).sum(axis=1), passed.shape[1] - 1)
-        low, high = _ends(edges(parts), sketch[rows, LOWEST] + place - 1, shift)
+        low, high = _ends(edges(), sketch[rows, LOWEST] + place - 1, shift)
         found: np.ndarray = np.where(place == 0, 0, 2 * low * (high / (low + high)))
         return found
 
@@ -279,34 +274,16 @@ def quantiles(sketch: np.ndarray, percents: Sequence[float], parts: int, zeros: 
     return np.array(found)
 
 
-def error(sketch: np.ndarray, parts: int) -> np.ndarray:
+def error(sketch: np.ndarray) -> np.ndarray:
     """(rows,) relative error of `quantiles` at most."""
-    found: np.ndarray = np.array([_error(int(shift), parts) for shift in sketch[:, SHIFT]])
+    found: np.ndarray = np.array([_error(int(shift)) for shift in sketch[:, SHIFT]])
     return found
 
 
 @functools.cache
-def _error(shift: int, parts: int) -> float:
-    at = edges(parts)
+def _error(shift: int) -> float:
+    at = edges()
     starts = np.arange(0, len(at) - 1, 1 << shift)
     low, high = at[np.maximum(starts, 1)], at[np.minimum(starts + (1 << shift), len(at) - 1)]
     with np.errstate(invalid="ignore"):
         return float(np.max((1 - low / high) / (1 + low / high)))
-
-
-def from_spectrum(counts: np.ndarray) -> np.ndarray:
-    """A sketch of (rows, 2048) counts by the leading 12 bits of numbers, as recordings of version 2 have them."""
-    rows = len(counts)
-    of_exponent = counts.reshape(rows, 256, OLD_PARTS)
-    fine = of_exponent[:, 1:255].reshape(rows, -1)
-    found = np.concatenate(
-        [
-            np.zeros((rows, FIRST), np.int32),
-            np.zeros((rows, 1), np.int32),  # bin 0, whose numbers are counted as 0
-            fine,
-            of_exponent[:, 255].sum(axis=1, keepdims=True),
-        ],
-        axis=1,
-    ).astype(np.int32)
-    found[:, ZEROS] = of_exponent[:, 0].sum(axis=1)
-    return fitted(found, OLD_PARTS)

@@ -39,7 +39,7 @@ def init(data: Mapping[str, np.ndarray], seen: int, stride: int, before: tuple[i
     start = {f"open_{name}": x[now : now + 1] for name, x in packed.items()}
     start |= {**packed, "histogram": few["histogram"]}
     for name, rows in _sketches(room.layout).items():
-        start[name] = sketch.fitted(data["sketch"][rows], room.layout.parts, room.bins[name])
+        start[name] = sketch.fitted(data["sketch"][rows], room.bins[name])
     start["each"] = each.ring(data["each"], seen, room.ring)
     start |= updates.to_traced(data) if "moved" in data else {}
     return {"at": jnp.array([seen, stride, *before], np.int32), **{name: jnp.array(x) for name, x in start.items()}}
@@ -51,7 +51,7 @@ def columns(layout: Layout, state: Mapping[str, Array]) -> tuple[dict[str, np.nd
     seen, stride, *before = host["at"].tolist()
     found = {**_unpacked(layout, host), "histogram": host["histogram"]}
     found, _ = merge.condensed(found, seen, stride, layout.capacity, layout.histogram_every)
-    found["sketch"] = np.concatenate([sketch.fitted(host[name], layout.parts) for name in _sketches(layout)])
+    found["sketch"] = np.concatenate([sketch.fitted(host[name]) for name in _sketches(layout)])
     found |= updates.from_traced(host) if "moved" in host else {}
     return {**found, "each": each.unrolled(host["each"], seen)}, seen, stride, (before[0], before[1])
 
@@ -110,7 +110,7 @@ def _update(
     numbers = [scalars.get(name, np.nan) for name in ("seconds", *layout.scalars)]
     new = _bucket(seen, measured, entry, numbers, marks)
     sizes, skipped = merge.sizes(new), new["taken"] == 0
-    found = {name: _Found(sizes[:, rows], skipped, layout.parts) for name, rows in _sketches(layout).items()}
+    found = {name: _Found(sizes[:, rows], skipped) for name, rows in _sketches(layout).items()}
     kept, stride = _now_and_then(layout, state, due, counts, found)
     at, is_new = seen // stride, seen % stride == 0
     joined = _packed(merge.join(_unpacked(layout, state, "open_"), new))
@@ -135,9 +135,9 @@ def _sketches(layout: Layout) -> dict[str, slice]:
 class _Found:
     """The numbers of one step that a sketch counts."""
 
-    def __init__(self, sizes: Array, skipped: Array, parts: int) -> None:
-        self._bins, self._skipped, self._parts = sketch.bins(sizes, parts), skipped, parts
-        self._inside = sketch.is_inside(self._bins, skipped, parts)
+    def __init__(self, sizes: Array, skipped: Array) -> None:
+        self._bins, self._skipped = sketch.bins(sizes), skipped
+        self._inside = sketch.is_inside(self._bins, skipped)
 
     def outside(self, counts: Array) -> Array:
         """Tell whether some have no place yet."""
@@ -145,11 +145,11 @@ class _Found:
 
     def moved(self, counts: Array) -> Array:
         """The sketch with a place for each."""
-        return sketch.moved(counts, *sketch.span(counts, self._bins, self._inside), self._parts)
+        return sketch.moved(counts, *sketch.span(counts, self._bins, self._inside))
 
     def counted(self, counts: Array) -> Array:
         """The sketch with them."""
-        slot, weight = sketch.slots(counts, self._bins, self._skipped, self._parts)
+        slot, weight = sketch.slots(counts, self._bins, self._skipped)
         return counts.at[np.arange(len(counts)), slot[0]].add(weight[0])
 
 

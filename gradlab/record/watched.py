@@ -5,18 +5,19 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
-from .appending import Appended
 from .buckets import Buckets
+from .growing import Appended
 from .streams.stream import Stream
 
 
 class Watched(Buckets):
     """Files and clients that the steps of a recorder go on to."""
 
-    def append_to(self, path: str | PathLike[str], *, seconds: float = 10.0, sync: bool = False) -> Appended:
+    def append_to(self, path: str | PathLike[str], *, seconds: float = 10.0, sync: bool = True) -> Appended:
         """Write steps to a file while they are recorded; `load` and `gradlab report` read it at any time.
 
         Whatever ends the process, all but the last piece is in the file, and a damaged one is refused as every other.
+        The file is an SQLite database; beside it is a file "run.rec-journal" while a piece is written.
         To go on after that: `rec = Recorder.load(path)`, or a checkpoint's recorder, and `rec.append_to(path)` again.
 
         Args:
@@ -24,6 +25,7 @@ class Watched(Buckets):
             seconds: between two pieces at least. All pieces together take at most 1% of the time, so they are rarer
                 where one takes long. 0 for one after each step, whatever it takes.
             sync: whether a piece is on the disk when the next step begins (fsync), and so outlives the machine, too.
+                Without it a machine that loses power may leave a damaged file.
 
         Returns: what writes, until its `close()`; a context manager, with `flush()`. Of a traced run it goes on with
             what `absorb` returns: call that now and then.
@@ -31,6 +33,7 @@ class Watched(Buckets):
         Raises:
             ValueError: the file holds another run, or its name ends in .npz. OSError: it cannot be written.
             DataLossError: something else is there. TimeoutError: another process writes to it.
+            ModuleNotFoundError: this Python has no sqlite3, as in some browsers.
 
         Where a piece cannot be written, a `gl.errors.RecordingWarning` says so once, and the next one has its steps.
 

@@ -70,7 +70,6 @@ __all__ = [
     "StochasticGradientDescent",
     "UserDefined",
     "catalog",
-    "catalogue",
     "dense",
     "each",
     "every_row",
@@ -121,9 +120,6 @@ def catalog() -> dict[str, type[Rule]]:
     ['RowWiseAdagrad', 'PartialRowWiseAdam']
     """
     return {rule.__name__: rule for rule in _CATALOG}
-
-
-catalogue = catalog
 
 
 def from_config(config: Mapping[str, Any]) -> Rule:

@@ -27,11 +27,6 @@ class Verdict:
     limit: int
 
     @property
-    def kept(self) -> bool:
-        """The former name of `accepted`."""
-        return self.accepted
-
-    @property
     def staleness(self) -> int:
         return self.step - self.local_step
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._base.arrays import Array
 from .._base.checked_files import checked
-from .._base.log import Log
+from .._base.growing import GrowingFile
 from .experiment import Experiment
 from .ledger import CHECK, READ
 from .rows import flat, gradients
@@ -38,11 +38,14 @@ class Durable:
     Args:
         path: of its log; one that is there already is read, and the state is that of the server that wrote it, bit for
             bit. None: no log.
-        sync: see `Log`.
+        sync: whether a request is on the disk before it is answered (fsync), and so outlives the machine, too.
         server: that of the whole experiment, if you say nothing.
 
+    The log is a `GrowingFile`, whose key is the worker and the number of the request: it holds each request once, even
+    if two servers of one run have it open.
+
     Raises: ValueError: the log is of another experiment, or a request has the wrong number. DataLossError: the log is
-    damaged.
+    damaged. FailedPreconditionError: another server has written to the log.
 
     Source: Ongaro & Ousterhout, "In Search of an Understandable Consensus Algorithm" (2014), section 8, on requests
     that are numbered; Mohan et al., "ARIES" (1992), on logs. Not in TensorFlow, whose parameter servers restart from
@@ -63,7 +66,7 @@ class Durable:
         self._answers: list[Answer | None] = [None] * experiment.workers
         self._last: list[tuple[tuple[int, ...], int]] = [((), 0)] * experiment.workers
         self._began = time.time_ns()
-        self._log = None if path is None else Log(path, sync)
+        self._log = None if path is None else GrowingFile(path, sync)
         if self._log is not None:
             try:
                 self._recover(self._log)
@@ -91,7 +94,8 @@ class Durable:
         now = max((time.time_ns() - self._began) // 1000, self.moves[-1][2] if self.moves else 0)
         answer = self._make(worker, serial, moves, now, gradient)
         if self._log is not None:
-            self._log.append({"worker": worker, "serial": serial, "moves": moves, "time": now}, flat(gradient or {}))
+            fields = {"worker": worker, "serial": serial, "moves": moves, "time": now}
+            self._log.append(fields, flat(gradient or {}), producer=worker, sequence=serial)
         return answer
 
     def held(self, worker: int) -> Weights:
@@ -124,7 +128,7 @@ class Durable:
     def _answer(self, worker: int, granted: bool) -> Answer:
         return Answer(granted, self.server.ledger.clock[worker], len(self.moves), self.done)
 
-    def _recover(self, log: Log) -> None:
+    def _recover(self, log: GrowingFile) -> None:
         records = iter(log)
         head, start = next(records, (None, {}))
         config = {"experiment": self.experiment.to_json(), **self.server.part}

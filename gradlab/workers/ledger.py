@@ -97,11 +97,6 @@ class Ledger:
         self.accepted[worker] = accepted
         return accepted
 
-    @property
-    def fresh(self) -> list[bool]:
-        """`accepted` under its old name."""
-        return self.accepted
-
     def completes(self, worker: int) -> bool:
         """Tell whether the worker's update will raise the step."""
         return self.accepted[worker] and self.gathered + 1 >= self.aggregate

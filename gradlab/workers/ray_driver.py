@@ -121,7 +121,7 @@ class Driver:
     Args:
         log: path of the server's log, on a disk that all nodes see. A server that dies is started again where it was,
             and a run whose log is there already goes on where it stopped. None: the run dies with its server.
-        sync: see `Log`.
+        sync: whether a request is on the disk before it is answered (fsync), and so outlives the machine, too.
         tick: seconds that one tick of `Speeds` takes at least.
         timeout: seconds for the whole run; None: as long as it takes.
         worker_options: Ray's options of a worker's actor, as `{"num_cpus": 4, "num_gpus": 1}`.

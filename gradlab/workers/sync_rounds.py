@@ -26,11 +26,6 @@ class Turn:
     accepted: bool | None = None
     released: int = -1  # when the worker got its token
 
-    @property
-    def kept(self) -> bool | None:
-        """`accepted` under its old name."""
-        return self.accepted
-
 
 @dataclass(frozen=True)
 class Moment:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base.archive import MAX_BYTES, Archive, ArchiveWriter, dtype_named
+from .._base.archive import MAX_BYTES, Archive, ArchiveWriter
 from .._base.arrays import Array, is_jax, precision
 from .._base.checked_files import checked
 from .._base.checked_files import field as entry
@@ -23,7 +23,6 @@ from .problems import Problem
 
 _KIND = "trace"
 _VERSION = 1
-_NO_HEAD = 0  # what gradlab wrote before has a member "head"
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,10 +141,10 @@ class Trace:
             DataLossError: it is damaged, too large, or something else; also a ValueError. Nothing of it is believed.
             ValueError: the problem is not one that ships and was not given; a function that was not imported.
         """
-        with Archive(path, _KIND, (_NO_HEAD, _VERSION), max_bytes=max_bytes) as file, checked(path, _KIND):
+        with Archive(path, _KIND, (_VERSION,), max_bytes=max_bytes) as file, checked(path, _KIND):
             stored = file.arrays()
-            head = file.head if file.version else json.loads(str(stored.pop("head")))
-            arrays = _as_saved(stored, head) if file.version else _as_kinds(stored, head)
+            head = file.head
+            arrays = _as_saved(stored, head)
             engine, unit = entry(head, "engine", str), entry(head, "unit", str)
 
             def part(kind: str) -> dict[str, Array]:
@@ -175,23 +174,6 @@ def _as_saved(stored: Mapping[str, np.ndarray], head: Mapping[str, Any]) -> dict
     if unknown := [name for name in jax if name not in stored]:
         raise ValueError(f"it has no {unknown[0]}")
     return {name: _as_kind(x, x.dtype, name in jax) for name, x in stored.items()}
-
-
-def _as_kinds(stored: Mapping[str, np.ndarray], head: Mapping[str, Any]) -> dict[str, Array]:
-    """Files without a sealed head name the weights, with dtype and library, in one of their own."""
-    kinds = entry(head, "kinds", dict)
-    needed = {"moves", "times", *(f"round.{k}" for k in Round._fields), *kinds}
-    if stored.keys() != needed:
-        raise ValueError(f"it lacks or has too much: {', '.join(sorted(stored.keys() ^ needed))}")
-    return {k: _as_kind(x, *_kind_in(k, x, kinds)) for k, x in stored.items()}
-
-
-def _kind_in(name: str, x: np.ndarray, kinds: Mapping[str, Any]) -> tuple[np.dtype, bool]:
-    written, jax = kinds.get(name, (x.dtype.str, False))
-    dtype = dtype_named(written)
-    if type(jax) is not bool or dtype.itemsize != x.itemsize or not (dtype == x.dtype or dtype.kind == "V"):
-        raise ValueError(f"{name} is {x.dtype}, not {written}")
-    return dtype, jax
 
 
 def _as_kind(x: np.ndarray, dtype: np.dtype, jax: bool) -> Array:

@@ -47,7 +47,7 @@ Addresses = Mapping[Notebook, Mapping[int, str]]  # of the pages on which they m
 
 def pages(shows: Shows, addresses: Addresses) -> Iterator[tuple[str, str]]:
     """Yield the pages as (name, Markdown), their index first. Each lab is as the course shows it first."""
-    catalog = gl.labs.catalogue()
+    catalog = gl.labs.catalog()
     rows = "\n".join(f"- [{lab.label}]({name}.md): {lab.glance()}" for name, lab in catalog.items())
     yield "index", _INDEX.format(rows=rows, tree="\n".join(catalog))
     for name, lab in catalog.items():

@@ -27,7 +27,7 @@ from . import wheels
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 # What gradlab and its widgets import that Pyodide does not bring; of widgetsnbextension the kernel has a stand-in.
-PURE = ("autograd", "anywidget", "comm", "filelock", "ipywidgets", "jupyterlab-widgets", "psygnal")
+PURE = ("autograd", "anywidget", "comm", "ipywidgets", "jupyterlab-widgets", "psygnal")
 _EXTENSIONS = ("@jupyterlite/pyodide-kernel-extension", "@jupyter-widgets/jupyterlab-manager", "anywidget")
 _KERNEL = "@jupyterlite/pyodide-kernel-extension:kernel"
 _SETTINGS = {

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
 from gradlab._base.archive import Archive, ArchiveWriter
+from gradlab._base.checked_files import sealed
 from gradlab.errors import DataLossError
 from tests._base.damage import damaged, rewrite
 
@@ -119,32 +120,46 @@ def test_sizes_are_checked_before_memory_is_taken(tmp_path: Path) -> None:
         Archive(path, "test", (1,), max_bytes=10**6)
 
 
+def _pack(path: Path, x: bytes) -> None:
+    """Write an archive whose head is right and whose only array has these bytes."""
+    content = {"kind": "test", "version": 1, "head": {}, "arrays": {"x": {}}}
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("x.npy", x)
+        file.writestr("gradlab.json", sealed(content))
+
+
 def test_a_header_is_not_believed(tmp_path: Path) -> None:
     """An .npy may say that it has a million rows while it has one."""
     lie = io.BytesIO()
     np.lib.format.write_array_header_1_0(lie, {"descr": "<f8", "fortran_order": False, "shape": (10**9, 10**3)})
-    with zipfile.ZipFile(tmp_path / "a.npz", "w") as file:
-        file.writestr("x.npy", lie.getvalue() + bytes(8))
-    with Archive(tmp_path / "a.npz", "test", (0,)) as old, pytest.raises(DataLossError, match="has 8 bytes"):
-        old.array("x")
+    _pack(tmp_path / "a.npz", lie.getvalue() + bytes(8))
+    with Archive(tmp_path / "a.npz", "test", (1,)) as file, pytest.raises(DataLossError, match="has 8 bytes"):
+        file.array("x")
 
 
 def test_nothing_is_executed(tmp_path: Path) -> None:
-    np.savez(tmp_path / "a.npz", x=np.array([print], object))
-    with Archive(tmp_path / "a.npz", "test", (0,)) as old, pytest.raises(DataLossError, match="object"):
-        old.array("x")
+    pickled = io.BytesIO()
+    np.save(pickled, np.array([print], object), allow_pickle=True)
+    _pack(tmp_path / "a.npz", pickled.getvalue())
+    with Archive(tmp_path / "a.npz", "test", (1,)) as archive, pytest.raises(DataLossError, match="object"):
+        archive.array("x")
     with ArchiveWriter(tmp_path / "b.npz", "test", 1) as file, pytest.raises(TypeError, match="x holds object"):
         file.array("x", np.array([print], object))
 
 
-def test_files_of_before_have_version_0(tmp_path: Path) -> None:
-    np.savez_compressed(tmp_path / "a.npz", x=np.arange(3))
-    with Archive(tmp_path / "a.npz", "test", (0, 1)) as old:
-        assert (old.version, old.head, old.names(), old.array("x", (3,)).tolist()) == (0, {}, ["x"], [0, 1, 2])
-        with pytest.raises(DataLossError, match=r"x must have shape \(4,\), it has \(3,\)"):
-            old.array("x", (4,))
+def test_a_missing_array_and_one_of_another_shape_are_refused(tmp_path: Path) -> None:
+    _write(tmp_path / "a.npz")
+    with Archive(tmp_path / "a.npz", "test", (1,)) as file:
+        with pytest.raises(DataLossError, match=r"w must have shape \(4,\), it has \(3, 4\)"):
+            file.array("w", (4,))
         with pytest.raises(DataLossError, match="no array 'y'"):
-            old.array("y")
+            file.array("y")
+
+
+def test_an_archive_of_numpy_is_not_one_of_ours(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", x=np.arange(3))
+    with pytest.raises(DataLossError, match=r"it has no gradlab\.json"):
+        Archive(tmp_path / "a.npz", "test", (1,))
 
 
 def test_what_is_no_file_says_so_itself(tmp_path: Path) -> None:
@@ -185,7 +200,7 @@ def test_the_head_is_json(tmp_path: Path) -> None:
 
 
 def test_a_member_that_swallows_those_after_it_is_noticed(tmp_path: Path) -> None:
-    """The length of its comment is not covered by any checksum of ZIP's; files of before have no other."""
+    """The length of its comment is not covered by any checksum of ZIP's."""
     np.savez(tmp_path / "a.npz", a=np.arange(3), b=np.arange(4), c=np.arange(5))
     data = bytearray((tmp_path / "a.npz").read_bytes())
     at = data.index(b"PK\1\2") + 32
@@ -195,7 +210,7 @@ def test_a_member_that_swallows_those_after_it_is_noticed(tmp_path: Path) -> Non
     with np.load(tmp_path / "a.npz") as file:
         assert file.files == ["a"]
     with pytest.raises(DataLossError, match="its directory has 1 of 3 members"):
-        Archive(tmp_path / "a.npz", "example", (0,))
+        Archive(tmp_path / "a.npz", "example", (1,))
 
 
 def test_an_end_of_zeros_is_not_that_of_an_empty_file(tmp_path: Path) -> None:
@@ -205,4 +220,4 @@ def test_an_end_of_zeros_is_not_that_of_an_empty_file(tmp_path: Path) -> None:
     with np.load(tmp_path / "a.npz") as file:
         assert file.files == []
     with pytest.raises(DataLossError, match="or is not where it was written"):
-        Archive(tmp_path / "a.npz", "example", (0,))
+        Archive(tmp_path / "a.npz", "example", (1,))

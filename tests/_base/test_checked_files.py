@@ -1,4 +1,4 @@
-"""JSON with a checksum: read as it was written or refused; files of before are read."""
+"""JSON with a checksum: read as it was written or refused."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gradlab._base.archive import Archive
 from gradlab._base.checked_files import read_json, sealed, unsealed, write_json
-from gradlab._base.log import is_log, records
+from gradlab._base.growing import GrowingFile, is_growing, read_records
 from gradlab.errors import DataLossError
 from tests._base.damage import damaged, rewrite
 
@@ -47,7 +47,8 @@ def test_damage_is_refused_or_harmless(tmp_path: Path) -> None:
     [
         ("[" * 100_000, "recursion|Recursion"), ("[1]", "it holds a list"), ("", "Expecting value"), ("\xff", "decode"),
         ('{"kind": "test", "version": 1}', "checksum"), (sealed({"kind": "trace", "version": 1}), "it holds a trace"),
-        (sealed({"kind": "test", "version": 9}), "version 9, this gradlab reads 1"), ('{"a": 1}', "version 0"),
+        (sealed({"kind": "test", "version": 9}), "version 9, this gradlab reads 1"), ('{"a": 1}', "checksum"),
+        (sealed({"a": 1}), "it has no kind"),
     ],
 )  # fmt: skip
 def test_what_is_refused(tmp_path: Path, text: str, said: str) -> None:
@@ -56,17 +57,13 @@ def test_what_is_refused(tmp_path: Path, text: str, said: str) -> None:
         read_json(tmp_path / "a.json", "test", (1,))
 
 
-def test_files_of_before(tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text('{"a": 1}')
-    assert read_json(tmp_path / "a.json", "test", (0, 1)) == {"a": 1}
-
-
 @pytest.mark.parametrize("read", [
     lambda path: Archive(path, "example", (1,)),
     lambda path: read_json(path, "example", (1,)),
-    lambda path: next(records(path)),
-    is_log,
-], ids=["archive", "json", "records", "is_log"])  # fmt: skip
+    GrowingFile,
+    lambda path: next(read_records(path)),
+    is_growing,
+], ids=["archive", "json", "growing file", "records", "is_growing"])  # fmt: skip
 @pytest.mark.parametrize("kind", ["a link to a device", "a pipe"])
 def test_what_may_never_end_is_refused_before_it_is_read(tmp_path: Path, read: Any, kind: str) -> None:
     path = tmp_path / "shard.npz"

@@ -12,7 +12,7 @@ def test_every_notebook_has_a_title() -> None:
     assert all(titles.values())
 
 
-@pytest.mark.parametrize("lab", gl.labs.catalogue())
+@pytest.mark.parametrize("lab", gl.labs.catalog())
 def test_every_lab_has_a_notebook(lab: str) -> None:
     assert notebooks.holding(lab)
 

@@ -22,7 +22,7 @@ WHAT = "slider to pixels, every lab"
 
 def rows() -> Iterator[Row]:
     """One row for each lab of the catalogue."""
-    labs = [Contestant(name, f"import gradlab as gl\nlab = gl.labs.{name}()\nlab") for name in gl.labs.catalogue()]
+    labs = [Contestant(name, f"import gradlab as gl\nlab = gl.labs.{name}()\nlab") for name in gl.labs.catalog()]
     yield from each(WHAT, labs, _measured, lambda _, measured: measured[0])
 
 
@@ -31,7 +31,7 @@ def _measured(name: str, open_it: Opener) -> Row:
         notebook.run_all()
         notebook.page.locator(".jp-OutputArea canvas").first.wait_for()
         notebook.page.locator("details.gl-more").evaluate_all("(all) => all.forEach((one) => { one.open = true })")
-        ahead, asked = _sliders(gl.labs.catalogue()[name]())
+        ahead, asked = _sliders(gl.labs.catalog()[name]())
         note = ""
         if asked:
             forget = partial(notebook.evaluate, "lab.live.refresh()")  # or the page has seen these pictures before

@@ -53,7 +53,7 @@ def gif(pictures: Sequence[Image.Image], path: Path) -> None:
 def main(arguments: Sequence[str]) -> None:
     """Write the film of a lab."""
     path, name = (Path(arguments[0]), arguments[1]) if arguments else (README, "clipping")
-    lab = gl.labs.catalogue()[name]()
+    lab = gl.labs.catalog()[name]()
     if not arguments:
         lab.set(method="norm")  # each tensor alone, so that steps turn
     (control,) = (one.label for one in lab.make_controls() if one.name == lab.axis)

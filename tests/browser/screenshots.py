@@ -32,7 +32,7 @@ def main() -> None:
     """Write pictures of each lab, or of those named, into a folder."""
     parser = argparse.ArgumentParser(prog="python -m tests.browser.screenshots", description=__doc__)
     parser.add_argument("target", metavar="DIR", type=Path)
-    parser.add_argument("names", metavar="LAB", nargs="*", help=f"{', '.join(gl.labs.catalogue())} (default: all)")
+    parser.add_argument("names", metavar="LAB", nargs="*", help=f"{', '.join(gl.labs.catalog())} (default: all)")
     parser.add_argument("--sheet", action="store_true", help="write sheets with all labs of a look, too")
     options = parser.parse_args()
     looks = pictures(options.target, *options.names)
@@ -42,7 +42,7 @@ def main() -> None:
 
 def pictures(target: Path, *names: str) -> dict[str, list[Path]]:
     """Write a picture of each lab in each look, all from one page; give their paths by look."""
-    labels = {name: make.label for name, make in gl.labs.catalogue().items() if name in names or not names}
+    labels = {name: make.label for name, make in gl.labs.catalog().items() if name in names or not names}
     with tempfile.TemporaryDirectory() as scratch, server.chromium() as browser:
         root = Path(scratch, "notebooks")
         root.mkdir()

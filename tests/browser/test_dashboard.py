@@ -26,7 +26,7 @@ AWAY = "(node) => node.tagName === 'SELECT' || node.value === node.max ? 'ArrowD
 
 def of_other_kinds() -> list[str]:
     """A lab for each kind of control that comes first, but for that of the link's: what is behind it is the same."""
-    kinds = {type(make().controls[0]): name for name, make in reversed(gl.labs.catalogue().items())}
+    kinds = {type(make().controls[0]): name for name, make in reversed(gl.labs.catalog().items())}
     del kinds[type(LINKED.controls[0])]
     return sorted(kinds.values())
 
@@ -85,7 +85,7 @@ def test_its_settings_are_read_without_a_warning() -> None:
 
 
 def test_every_lab_has_a_page(index: dict[str, str], address: str) -> None:
-    assert index == {make.label: f"{address}/voila/render/{name}.ipynb" for name, make in gl.labs.catalogue().items()}
+    assert index == {make.label: f"{address}/voila/render/{name}.ipynb" for name, make in gl.labs.catalog().items()}
 
 
 def kernel_of(text: str) -> str:
@@ -112,7 +112,7 @@ def answers_a_key_until_it_is_left(page: Page, lab: Lab, text: str, reader: Any)
 def test_a_page_holds_its_lab_and_answers_a_key_until_it_is_left(
     name: str, page: Page, index: dict[str, str], reader: Any, screenshots: str | None
 ) -> None:
-    make = gl.labs.catalogue()[name]
+    make = gl.labs.catalog()[name]
     answer = page.page.goto(index[make.label], wait_until="domcontentloaded")
     lab = page.lab(make.label)
     text = answer.text()

@@ -33,7 +33,7 @@ class Op:
 
     def make(self, given: Numbers, entries: int | None = None) -> tuple[Any, Any]:
         """The rule with these arguments, and the learning rate; `entries` is the size of a slice, None without any."""
-        known = gl.rules.catalogue()
+        known = gl.rules.catalog()
         if self.rule not in known:
             raise Unsupported(f"rule {self.rule!r}")
         unknown = given.keys() - self.fields.keys() - {self.rate, *IGNORED}

@@ -49,7 +49,7 @@ def test_a_kernel_is_an_ipython_that_has_one(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_right_answer_says_how_many_are_solved_and_saves_it(kernel: Path) -> None:
     assert repr(check("start.sign", "b")).endswith("lr * g. (1 of 4 in this notebook)")
     assert repr(check("start.units", "b")).endswith("(2 of 4 in this notebook)")
-    assert check("clipping.below", "b").standing == "1 of 6 in this notebook"
+    assert check("clipping.below", "b").progress == "1 of 6 in this notebook"
     assert progress().solved == ["start.sign", "start.units", "clipping.below"]
     assert progress().next == "start.descent"
 
@@ -143,11 +143,8 @@ def test_a_file_that_holds_something_else_is_refused(tmp_path: Path, text: str) 
         _progress.read(tmp_path)
 
 
-def test_a_file_of_before_is_read_and_becomes_one_of_today(tmp_path: Path) -> None:
-    old = '{\n  "a.y": {"solved": null, "tries": 1},\n  "b.x": {"solved": "2026-11-22 14:05", "tries": 3}\n}\n'
-    (tmp_path / FILE).write_text(old)
+def test_a_file_that_was_changed_by_hand_is_refused(tmp_path: Path) -> None:
     entries = {"a.y": Entry(None, 1), "b.x": Entry("2026-11-22 14:05", 3)}
-    assert _progress.read(tmp_path) == entries
     _progress.write(tmp_path, entries)
     assert _progress.read(tmp_path) == entries
     text = (tmp_path / FILE).read_text()

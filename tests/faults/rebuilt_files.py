@@ -8,17 +8,18 @@ file, a directory that hides members, and records of a log that are left out, mo
 from __future__ import annotations
 
 import io
+import sqlite3
 import struct
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import cache, partial
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-from gradlab._base import log
+from gradlab._base.growing import GrowingFile, read_records
 from gradlab.errors import DataLossError
 from tests._base.damage import rewrite
 from tests.faults.fault import Fault
@@ -27,6 +28,7 @@ from tests.faults.kept import CHECKED, PROGRESS, Content, Kept
 Files = dict[str, bytes]
 Change = Callable[[Files, Files, np.random.Generator], Files]  # a file, another one of its kind -> what is read
 _HEAD = "gradlab.json"
+_RECORDS = 20
 _END = struct.Struct("<4s4H2LH")  # of a ZIP file
 _ENTRY = struct.Struct("<4s6H3L5H2L")  # of its directory
 
@@ -150,41 +152,30 @@ def _directory(data: bytes | bytearray, start: int, end: int) -> Iterator[tuple[
         start = following
 
 
-@cache
-def _log() -> tuple[bytes, list[tuple[int, int]]]:
-    """A log, and where each of its records is."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "run.log"
-        ends = [len(log.MAGIC)]
-        with log.Log(path) as file:
-            for k in range(20):
-                file.append({"number": k}, {"w": np.full(8, k)})
-                ends.append(file.size)
-        return path.read_bytes(), list(pairwise(ends))
-
-
 def moved_records(folder: Path, seed: int) -> str:
     """Leave out, double or exchange records of a log, each of them whole."""
-    data, places = _log()
-    rng = np.random.default_rng(seed)
-    order = list(range(len(places)))
-    # Not the last record: a log without it is as it was before it was appended.
-    at = int(rng.integers(len(places) - 1))
-    if seed % 3 == 0:
-        del order[at]
-    elif seed % 3 == 1:
-        order.insert(at, at)
-    else:
-        order[at], order[at + 1] = order[at + 1], order[at]
     path = folder / "run.log"
-    path.write_bytes(log.MAGIC + b"".join(data[slice(*places[k])] for k in order))
+    with GrowingFile(path, sync=False) as log:
+        for k in range(_RECORDS):
+            log.append({"number": k}, {"w": np.full(8, k)})
+    at = int(np.random.default_rng(seed).integers(1, _RECORDS))
+    columns = "is_start, producer, sequence, fields, arrays, crc32"
+    statements = (
+        f"DELETE FROM records WHERE number = {at}",
+        f"INSERT OR REPLACE INTO records SELECT {at + 1}, {columns} FROM records WHERE number = {at}",
+        f"UPDATE records SET number = CASE number WHEN {at} THEN -1 ELSE {at} END WHERE number IN ({at}, {at + 1})",
+    )
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(statements[seed % 3])
+        database.execute(f"UPDATE records SET number = {at + 1} WHERE number = -1")
+        database.commit()
     try:
-        found = [fields["number"] for fields, _ in log.records(path)]
+        found = [fields["number"] for fields, _ in read_records(path)]
     except DataLossError:
         return ""
     except Exception as error:
         return f"{type(error).__name__}: {error}"
-    return "" if found == list(range(len(places))) else "it was believed"
+    return "" if found == list(range(_RECORDS)) else "it was believed"
 
 
 _ARCHIVES = [kept for kept in CHECKED if kept is not PROGRESS]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -11,13 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
-from gradlab._base.log import Log
+from gradlab._base.growing import GrowingFile
 from gradlab.errors import DataLossError
 from tests._base.damage import damaged, rewrite
 from tests.faults.fault import Fault
 
 _RECORDS = 40
-_OLD = Path(__file__).parents[1] / "_files" / "log_1.log"
 _MUTATED = 100  # copies in one try
 
 
@@ -25,7 +23,7 @@ def _record(k: int) -> tuple[dict[str, int], dict[str, np.ndarray]]:
     return {"number": k}, {"w": np.random.default_rng(k).random(int(3 ** (k % 9)), np.float32)}
 
 
-def _bits(log: Log) -> list[tuple[object, ...]]:
+def _bits(log: GrowingFile) -> list[tuple[object, ...]]:
     return [(str(fields), *((name, str(x.dtype), x.shape, x.tobytes()) for name, x in arrays.items()))
             for fields, arrays in log]  # fmt: skip
 
@@ -35,9 +33,9 @@ def killed_while_appending(folder: Path, seed: int) -> str:
     path, rng = folder / "run.log", np.random.default_rng(seed)
     code = f"""
 import itertools
-from gradlab._base.log import Log
+from gradlab._base.growing import GrowingFile
 from tests.faults.workers import _record
-with Log({str(path)!r}, sync={bool(seed % 2)}) as log:
+with GrowingFile({str(path)!r}, sync={bool(seed % 2)}) as log:
     for k in itertools.count(sum(1 for _ in log)):
         log.append(*_record(k))
         print(k, flush=True)
@@ -57,7 +55,7 @@ with Log({str(path)!r}, sync={bool(seed % 2)}) as log:
             return f"after record {acknowledged} came {numbers[:3]}"
         acknowledged = max([acknowledged, *numbers])
     try:
-        with Log(path, sync=False) as log:
+        with GrowingFile(path, sync=False) as log:
             found = [(fields, arrays["w"].tobytes()) for fields, arrays in log]
     except DataLossError as error:
         return str(error)
@@ -67,61 +65,23 @@ with Log({str(path)!r}, sync={bool(seed % 2)}) as log:
     return "" if found == [(f, a["w"].tobytes()) for f, a in expected] else "a record is not what was appended"
 
 
-def _mutated(
-    path: Path, data: bytes, whole: list[tuple[object, ...]], ends: list[int], seed: int, tries: int = _MUTATED
-) -> str:
-    """What a damaged copy may cost: all is there, or it is refused and left as it is, or what was dropped was torn.
-
-    Torn: the copy is whole up to the end of some record, and then it is cut off, or zeros, or it is shorter than the
-    last record needs. That is what a crash leaves, and nobody was told of what is missing then; damage that does the
-    same cannot be told from it.
-    """
-    for k, copy in enumerate(damaged(data, tries, seed)):
+def damaged_log(folder: Path, seed: int) -> str:
+    """Of damaged copies each is refused and left as it is, or all of it is there."""
+    path = folder / "run.log"
+    with GrowingFile(path, sync=False) as log:
+        for k in range(_RECORDS):
+            log.append(*_record(k))
+        whole = _bits(log)
+    for k, copy in enumerate(damaged(path.read_bytes(), _MUTATED, seed)):
         rewrite(path, copy)
         try:
-            with Log(path, sync=False) as log:
-                found = _bits(log)
+            with GrowingFile(path, sync=False) as log:
+                if _bits(log) != whole:
+                    return f"copy {k} of seed {seed} is believed, and holds something else"
         except DataLossError:
             if path.read_bytes() != copy:
                 return f"copy {k} was refused, and changed"
-            continue
-        end = ends[min(len(found), len(ends) - 1)]
-        torn = data.startswith(copy) or not copy[end:].strip(b"\0") or _zero_tail(copy, end)
-        torn |= len(found) == len(whole) - 1 and len(copy) < len(data)  # the file ends within its last frame
-        torn &= copy[:end] == data[:end]
-        if found != whole[: len(found)] or (len(found) < len(whole) and not torn):
-            return f"copy {k} of seed {seed} holds {len(found)} records of {len(whole)}"
     return ""
-
-
-def _zero_tail(copy: bytes, end: int) -> bool:
-    """Whether zeros over the beginning of a sector behind `end` reach to the end of the file."""
-    zeros = len(copy.rstrip(b"\0"))
-    return max(end, zeros) <= -(-zeros // 512) * 512 < len(copy)
-
-
-def damaged_log(folder: Path, seed: int) -> str:
-    path, ends = folder / "run.log", list[int]()
-    with Log(path, sync=False) as log:
-        ends.append(path.stat().st_size)
-        for k in range(_RECORDS):
-            log.append(*_record(k))
-            ends.append(path.stat().st_size)
-        whole = _bits(log)
-    return _mutated(path, path.read_bytes(), whole, ends, seed)
-
-
-def damaged_old_log(folder: Path, seed: int) -> str:
-    """Of the first format, which has no checksum of lengths."""
-    path, ends = folder / "run.log", list[int]()
-    shutil.copy(_OLD, path)
-    with Log(path, sync=False) as log:
-        whole, data = _bits(log), path.read_bytes()
-    with path.open("rb") as file:
-        ends.append(len(file.readline()))
-        while ends[-1] < len(data):
-            ends.append(ends[-1] + 12 + int.from_bytes(data[ends[-1] : ends[-1] + 8], "little"))
-    return _mutated(path, data, whole, ends, seed, 1)
 
 
 def forked(folder: Path, seed: int) -> str:
@@ -164,8 +124,7 @@ for thread in threads:
 
 FAULTS = [
     Fault("kill -9 while a log is appended to", killed_while_appending, 2),
-    Fault(f"{_MUTATED} damaged logs, each refused or a prefix that a crash may leave", damaged_log, 4),
-    Fault("a damaged log of format 1: 97 % are refused, no checksum tells the others", damaged_old_log, 100, 0.03),
+    Fault(f"{_MUTATED} damaged logs, each refused or whole", damaged_log, 4),
 ]
 if hasattr(os, "fork"):
     FAULTS.append(Fault("12 forks while other threads apply gradients", forked, 1))

@@ -19,7 +19,7 @@ def main(out: Path, pictures: bool) -> None:
     import gradlab as gl
 
     told = {}
-    for name, make in gl.labs.catalogue().items():
+    for name, make in gl.labs.catalog().items():
         lab = make()
         if pictures:
             lab.save(out.with_name(f"{name}.png"))

@@ -37,8 +37,6 @@ from ._lab import Target as Target
 
 def catalog() -> dict[str, type[Lab]]: ...
 
-catalogue = catalog
-
 def from_link(link: str) -> Lab: ...
 '''
 _RUN = "str | PathLike[str] | Recorder"

@@ -98,12 +98,12 @@ def there(libraries: Path, compiled: Path, tmp_path_factory: pytest.TempPathFact
 
 def test_every_lab_computes_and_says_the_same(here: dict[str, Any], there: Path) -> None:
     told = json.loads((there / "labs.json").read_text("utf-8"))
-    assert list(told) == list(here) == list(gl.labs.catalogue())
+    assert list(told) == list(here) == list(gl.labs.catalog())
     for name, lab in here.items():
         assert told[name]["words"] == lab["words"], name
         np.testing.assert_allclose(told[name]["numbers"], lab["numbers"], BOUND, 0, err_msg=name)
 
 
 def test_every_lab_is_saved_as_a_picture(there: Path) -> None:
-    for name in gl.labs.catalogue():
+    for name in gl.labs.catalog():
         assert (there / f"{name}.png").read_bytes().startswith(b"\x89PNG")

@@ -39,7 +39,7 @@ from gradlab.live import Slider
     ],
 )
 def test_a_sentence_is_true_and_english_at_the_ends(name: str, values: dict[str, Any], said: str) -> None:
-    lab = gl.labs.catalogue()[name](**values)
+    lab = gl.labs.catalog()[name](**values)
     assert said in lab.description.summary
 
 
@@ -111,7 +111,7 @@ def test_two_gradients_are_both() -> None:
     ],
 )
 def test_a_preset_says_what_it_shows(name: str, preset: str, said: str) -> None:
-    lab = gl.labs.catalogue()[name]()
+    lab = gl.labs.catalog()[name]()
     lab.set(**lab.presets[preset])
     assert said in lab.description.summary
 
@@ -129,7 +129,7 @@ def test_the_suggested_limit_is_the_one_that_a_report_suggests() -> None:
 
 def test_a_preset_leads_back_from_any_other() -> None:
     for name in ("run_staleness", "staleness"):
-        lab = gl.labs.catalogue()[name]()
+        lab = gl.labs.catalog()[name]()
         said = {}
         for label, values in lab.presets.items():
             lab.set(**values)
@@ -153,11 +153,11 @@ BEYOND = 1.5  # pixels: by which a word with other letters may move a panel
     "name",
     [
         pytest.param(name, marks=[pytest.mark.exhaustive] * (name not in ("descent", "gate_race")))
-        for name in gl.labs.catalogue()
+        for name in gl.labs.catalog()
     ],
 )
 def test_the_layout_has_room_for_every_state_whichever_the_lab_began_with(name: str) -> None:
-    lab = gl.labs.catalogue()[name]()
+    lab = gl.labs.catalog()[name]()
     live = lab.live
     slider = live._state.controls.get(lab.axis)
     ends = [{lab.axis: end} for end in (slider.minimum, slider.maximum)] if isinstance(slider, Slider) else [{}]

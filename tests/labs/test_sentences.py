@@ -44,7 +44,7 @@ def somewhere(lab: Any) -> Iterator[dict[str, Any]]:
     [(starts, 1.0), pytest.param(somewhere, 1.9, marks=pytest.mark.exhaustive)],  # a line ends at the end of a word
     ids=["starts", "somewhere"],
 )
-@pytest.mark.parametrize(("name", "make"), list(gl.labs.catalogue().items()))
+@pytest.mark.parametrize(("name", "make"), list(gl.labs.catalog().items()))
 def test_a_sentence_fits(name: str, make: Any, states: Any, most: float) -> None:
     lab = make()
     for values in states(lab):

@@ -30,7 +30,7 @@ COLLIDED = [
     ("optimizers", {"noise": 1.0}),
     ("staleness_policies", {"straggler": 5.0}),
 ]
-OF_ALL = [name for name in gl.labs.catalogue() if name not in ("run_adagrad", "run_staleness")]
+OF_ALL = [name for name in gl.labs.catalog() if name not in ("run_adagrad", "run_staleness")]
 
 
 def ends(lab: Any) -> Iterator[dict[str, Any]]:
@@ -46,7 +46,7 @@ class Pages:
     """A lab on a wide page or a narrow one."""
 
     def __init__(self, name: str, narrow: bool) -> None:
-        self.lab = gl.labs.catalogue()[name]()
+        self.lab = gl.labs.catalog()[name]()
         self._start = self.lab.params
         self.view = self.lab.make_view()
         self.lab.draw(self.view, self.lab.compute(self._start))

@@ -27,11 +27,11 @@ def phone(chromium: Any) -> Iterator[tuple[Any, list[str]]]:
 @pytest.mark.browser
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[pytest.mark.exhaustive] * (name not in OPENED)) for name in gl.labs.catalogue()],
+    [pytest.param(name, marks=[pytest.mark.exhaustive] * (name not in OPENED)) for name in gl.labs.catalog()],
 )
 def test_a_page_of_every_lab_is_small_and_moves(name: str, tmp_path: Path, phone: tuple[Any, list[str]]) -> None:
     """With few states: a page is made with ever fewer of them until it is small, so one with more is small as well."""
-    lab = gl.labs.catalogue()[name]()
+    lab = gl.labs.catalog()[name]()
     (tmp_path / "x.html").write_text(page_html(lab.live, most=24 if name in OPENED else 4)[0], "utf-8")
     assert (tmp_path / "x.html").stat().st_size <= MOST_BYTES
     page, asked = phone

@@ -180,13 +180,13 @@ def test_whatever_fails_all_is_as_it_was(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 FIRST = ("descent", "word_rates", "staleness", "run_layers", "run_adagrad", "compare")
-LABS = [pytest.param(name, marks=[pytest.mark.exhaustive] * (name not in FIRST)) for name in labs.catalogue()]
+LABS = [pytest.param(name, marks=[pytest.mark.exhaustive] * (name not in FIRST)) for name in labs.catalog()]
 CLOSER = ((0.65, 1.0), (0.3, 0.6))  # a corner and the middle
 
 
 @pytest.mark.parametrize("name", LABS)
 def test_no_lab_leaves_words_of_one_panel_on_another(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    lab = labs.catalogue()[name]()
+    lab = labs.catalog()[name]()
     view, trace = lab.make_view(), lab.compute(lab.params)
     lab.draw(view, trace)
     scene = Scene(view.figure)

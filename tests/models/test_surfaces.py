@@ -82,7 +82,7 @@ def test_no_minimum_is_where_all_weights_are_0() -> None:
 
 RULES = {  # those that walk by themselves
     name: rule
-    for name, rule in gl.rules.catalogue().items()
+    for name, rule in gl.rules.catalog().items()
     if name not in ("Assign", "FrequencyEstimator", "UserDefined")
 }
 

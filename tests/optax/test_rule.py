@@ -18,7 +18,7 @@ from tests.differences import differs
 from tests.optax.steps import equal, pure_run, pure_step, run, stepped, weights, widened
 from tests.optax.trees import TREES, flax_like, gradients
 
-RULES = {name: kind for name, kind in rules.catalogue().items() if name != "UserDefined"}
+RULES = {name: kind for name, kind in rules.catalog().items() if name != "UserDefined"}
 SETTERS = {"AdagradDA", "Ftrl", "OnlineYogi", "FrequencyEstimator", "Assign", "ProximalYogi"}
 # So that the last bit has no reason to differ between shapes.
 PLAINLY = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}

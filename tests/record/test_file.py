@@ -1,7 +1,5 @@
-"""Recordings on disk: all of it comes back, older files load, and foreign ones are refused."""
+"""Recordings on disk: all of it comes back, and foreign files are refused."""
 
-import dataclasses
-import json
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -12,14 +10,11 @@ import pytest
 
 import gradlab as gl
 from gradlab._base.archive import ArchiveWriter
-from gradlab.models import char_rnn
-from gradlab.models.char_rnn import _file
 from gradlab.record.file import parts as saved_parts
 from gradlab.record.layout import Layout
-from gradlab.record.sketch import OLD_PARTS
 from tests._base.damage import damaged, rewrite
 
-SMALL = {"entries": 5, "histogram_every": 2}
+SMALL = {"entries": 5, "sample_every": 2}
 
 
 def recorded(steps: int, **options: Any) -> gl.Recorder:
@@ -38,7 +33,7 @@ def check_same_steps(back: gl.Recorder, rec: gl.Recorder) -> None:
 
 @pytest.mark.parametrize("steps", [4, 21])
 def test_everything_comes_back_without_pickle(tmp_path: Path, steps: int) -> None:
-    rec = recorded(steps, entries=5, histogram_every=2)
+    rec = recorded(steps, **SMALL)
     rec.save(tmp_path / "run.npz")
     back = gl.Recorder.load(tmp_path / "run.npz")
     assert repr(back) == repr(rec) and back.layout == rec.layout
@@ -65,50 +60,25 @@ def test_everything_comes_back_without_pickle(tmp_path: Path, steps: int) -> Non
     np.testing.assert_array_equal(back["norm"], rec["norm"])
 
 
-def test_a_file_of_the_first_version_has_norms_and_says_what_it_has_not() -> None:
-    rec = char_rnn.shipped()[None]
-    assert (rec.shapes[1], rec.stride, rec.seen, len(rec)) == ((rec.sizes[1],), 1, 300, 300)
-    assert rec.global_norm == pytest.approx(np.sqrt((rec["norm"].astype(np.float64) ** 2).sum(axis=1)), rel=1e-6)
-    np.testing.assert_array_equal(rec["norm_low"], rec["norm"])
-    assert np.isnan(rec["seconds"]).all() and rec.known.all()
-    np.testing.assert_array_equal(rec.every_step("global_norm"), rec.global_norm)
+def test_a_recording_without_entries_says_what_it_has_not(tmp_path: Path) -> None:
+    recorded(3, entries=0).save(tmp_path / "run.npz")
+    back = gl.Recorder.load(tmp_path / "run.npz")
     for column in ("entry", "square"):
-        with pytest.raises(ValueError, match="holds no single entries: it was made with entries=0, or by an earlier"):
-            rec[column]
-
-
-@pytest.mark.parametrize("lie", [{"seen": 299}, {"sizes": [64, 6016, 4096, 6016]}, {"sizes": None}])
-def test_a_file_of_the_first_version_has_to_fit_its_header(tmp_path: Path, lie: dict[str, Any]) -> None:
-    with np.load(str(_file(None))) as file:
-        columns = dict(file)
-    header = json.loads(str(columns.pop("header")))
-    in_version_2(tmp_path / "good.npz", header, columns)
-    assert gl.Recorder.load(tmp_path / "good.npz").seen == 300
-    in_version_2(tmp_path / "lie.npz", header | lie, columns)
-    in_version_2(tmp_path / "less.npz", header, {name: x for name, x in columns.items() if name != "norm"})
-    for name in ("lie", "less"):
-        with pytest.raises(gl.errors.DataLossError):
-            gl.Recorder.load(tmp_path / f"{name}.npz")
-
-
-def test_a_file_of_the_second_version_is_what_was_recorded() -> None:
-    back, rec = gl.Recorder.load(Path(__file__).with_name("saved_version_2.npz")), recorded(21, **SMALL)
-    assert back.layout == dataclasses.replace(rec.layout, parts=OLD_PARTS) and (back.seen, back.stride) == (
-        rec.seen,
-        rec.stride,
-    ) == (21, 4)
-    for column in ("norm", "norm_low", "largest", "nonfinite", "histogram", "square", "entry", "loss", "peak", "taken"):
-        np.testing.assert_array_equal(back[column], rec[column])
+        with pytest.raises(ValueError, match="holds no single entries: it was made with entries=0"):
+            back[column]
 
 
 def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "x.npz", a=np.ones(2))
-    np.savez(tmp_path / "later.npz", header=np.array(json.dumps({"version": 3})))
+    header, columns = parts(recorded(3))
+    with ArchiveWriter(tmp_path / "later.npz", "recording", 2, header) as file:
+        for name, x in columns.items():
+            file.array(name, x)
     (tmp_path / "x.bin").write_bytes(bytes(range(256)))
     for name, why in (
         ("x.bin", "not a zip file"),
-        ("x.npz", "no array 'header'"),
-        ("later.npz", "version 3, this grad"),
+        ("x.npz", "it has no gradlab.json"),
+        ("later.npz", "version 2, this gradlab reads 1"),
     ):
         with pytest.raises(gl.errors.DataLossError, match=f"{name} is no recording of gradlab's, or .*{why}"):
             gl.Recorder.load(tmp_path / name)
@@ -124,32 +94,21 @@ def test_a_name_without_an_ending_is_found_again(tmp_path: Path) -> None:
     assert gl.Recorder.load(tmp_path / "renamed").seen == 3
 
 
-def in_version_2(path: Path, header: dict[str, Any], columns: dict[str, np.ndarray]) -> None:
-    if "sketch" in columns:
-        columns = {name: x for name, x in columns.items() if name not in ("taken", "sketch", "each")}
-        columns |= {"spectrum": np.zeros((7, 2048), np.uint8)}
-    np.savez_compressed(path, header=np.array(json.dumps(header)), **columns)  # type: ignore[arg-type]
-
-
-def in_version_3(path: Path, header: dict[str, Any], columns: dict[str, np.ndarray]) -> None:
-    with ArchiveWriter(path, "recording", 3, header, compressed=True) as file:
+def write_recording(path: Path, header: dict[str, Any], columns: dict[str, np.ndarray]) -> None:
+    with ArchiveWriter(path, "recording", 1, header, compressed=True) as file:
         for name, x in columns.items():
             file.array(name, x)
-
-
-WRITERS = {"version 2": in_version_2, "version 3": in_version_3}
 
 
 def parts(rec: gl.Recorder) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Header and columns of a recording as they are saved."""
     filled = len(rec)
     columns = {name: x[:filled] for name, x in rec._data.items()}
-    columns["histogram"] = rec._data["histogram"][: -(-filled // rec.histogram_every)]
+    columns["histogram"] = rec._data["histogram"][: -(-filled // rec.layout.histogram_every)]
     columns |= {"sketch": rec._data["sketch"], "each": rec._data["each"][:, : rec.seen]}
-    return {"version": 2, **saved_parts(rec.layout, rec._data, rec.seen, rec.stride)[0]}, columns
+    return saved_parts(rec.layout, rec._data, rec.seen, rec.stride)[0], columns
 
 
-@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
 @pytest.mark.parametrize(
     ("column", "change", "why"),
     [
@@ -163,18 +122,17 @@ def parts(rec: gl.Recorder) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     ],
 )
 def test_columns_that_do_not_fit_are_refused(
-    tmp_path: Path, write: Callable[..., None], column: str, change: Callable[[Any], Any], why: str
+    tmp_path: Path, column: str, change: Callable[[Any], Any], why: str
 ) -> None:
     header, columns = parts(recorded(21, **SMALL))
-    write(tmp_path / "good.npz", header, columns)
+    write_recording(tmp_path / "good.npz", header, columns)
     assert gl.Recorder.load(tmp_path / "good.npz").seen == 21
     changed = {name: change(x) if name == column else x for name, x in columns.items()}
-    write(tmp_path / "bad.npz", header, {name: x for name, x in changed.items() if x is not None})
+    write_recording(tmp_path / "bad.npz", header, {name: x for name, x in changed.items() if x is not None})
     with pytest.raises(gl.errors.DataLossError, match=why):
         gl.Recorder.load(tmp_path / "bad.npz")
 
 
-@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
 @pytest.mark.parametrize(
     "lie",
     [
@@ -198,11 +156,9 @@ def test_columns_that_do_not_fit_are_refused(
     ],
     ids=str,
 )
-def test_a_header_that_lies_costs_an_error_and_no_memory(
-    tmp_path: Path, write: Callable[..., None], lie: dict[str, Any]
-) -> None:
+def test_a_header_that_lies_costs_an_error_and_no_memory(tmp_path: Path, lie: dict[str, Any]) -> None:
     header, columns = parts(recorded(21, **SMALL))
-    write(tmp_path / "bad.npz", header | lie, columns)
+    write_recording(tmp_path / "bad.npz", header | lie, columns)
     tracemalloc.start()
     try:
         with pytest.raises(gl.errors.DataLossError):
@@ -262,18 +218,12 @@ def test_numbers_of_single_steps_have_to_fit(
     tmp_path: Path, column: str, change: Callable[[Any], Any], why: str
 ) -> None:
     header, columns = parts(recorded(21, **SMALL))
-    in_version_3(tmp_path / "bad.npz", header, columns | {column: change(columns[column])})
+    write_recording(tmp_path / "bad.npz", header, columns | {column: change(columns[column])})
     with pytest.raises(gl.errors.DataLossError, match=why):
         gl.Recorder.load(tmp_path / "bad.npz")
 
 
-def test_a_scalar_of_version_2_that_was_called_as_a_column_is_now_gets_an_underscore(tmp_path: Path) -> None:
-    header, columns = parts(recorded(5, **SMALL))
-    in_version_2(tmp_path / "old.npz", header | {"scalars": ["scale"]}, columns)
-    assert gl.Recorder.load(tmp_path / "old.npz")["scale_"].tolist() == [0, 1, 2, 3, 4]
-
-
-def test_how_many_steps_are_missing_is_saved_and_was_not_always_asked(tmp_path: Path) -> None:
+def test_how_many_steps_are_missing_is_saved(tmp_path: Path) -> None:
     rec = recorded(21, **SMALL)
     rec.missing_steps = 3
     rec.save(tmp_path / "run.npz")
@@ -281,10 +231,8 @@ def test_how_many_steps_are_missing_is_saved_and_was_not_always_asked(tmp_path: 
     copy.load_state_dict(rec.state_dict())
     assert back.missing_steps == copy.missing_steps == 3 and "3 more steps missing" in repr(back)
     header, columns = parts(rec)
-    in_version_3(tmp_path / "older.npz", {name: x for name, x in header.items() if name != "missing"}, columns)
-    assert gl.Recorder.load(tmp_path / "older.npz").missing_steps == 0
     for lie in (-1, 1.5, "3", None):
-        in_version_3(tmp_path / "bad.npz", header | {"missing": lie}, columns)
+        write_recording(tmp_path / "bad.npz", header | {"missing": lie}, columns)
         with pytest.raises(gl.errors.DataLossError):
             gl.Recorder.load(tmp_path / "bad.npz")
 

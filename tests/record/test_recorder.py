@@ -29,7 +29,7 @@ def grads(step: int) -> dict[str, np.ndarray]:
 
 
 def test_a_traced_run_records_what_an_eager_one_does() -> None:
-    eager, traced = gl.Recorder(4, histogram_every=2), gl.Recorder(4, histogram_every=2)
+    eager, traced = gl.Recorder(4, sample_every=2), gl.Recorder(4, sample_every=2)
     state = traced.init(grads(0), loss=0.0)
     update = jax.jit(lambda state, g, loss: traced.update(state, g, loss=loss), donate_argnums=0)
     for step in range(6):  # two more than there are buckets
@@ -124,7 +124,7 @@ def test_a_recorder_says_what_it_holds() -> None:
 
 
 def test_steps_that_wait_are_there_for_whoever_looks_copies_or_pickles() -> None:
-    looked, rec = gl.Recorder(4, histogram_every=50), gl.Recorder(4, histogram_every=50)
+    looked, rec = gl.Recorder(4, sample_every=50), gl.Recorder(4, sample_every=50)
     g = {"small": np.zeros(3, np.float32), "large": np.ones(5000, np.float32)}
     for step in range(11):
         g["small"][:] = np.nan if step == 4 else step  # the memory of a gradient is used again

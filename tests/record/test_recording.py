@@ -9,7 +9,7 @@ from gradlab.workers import Speeds
 
 
 def recorded(steps: int) -> Recorder:
-    rec, rng = Recorder(steps=steps, entries=4, histogram_every=2), np.random.default_rng(0)
+    rec, rng = Recorder(steps=steps, entries=4, sample_every=2), np.random.default_rng(0)
     for _ in range(37):
         rec.record({"a": rng.normal(size=6), "b": rng.normal(size=3)}, loss=rng.random())
     return rec

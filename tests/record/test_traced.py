@@ -45,7 +45,7 @@ def eager(rec: gl.Recorder, grads: dict[str, np.ndarray], loss: np.ndarray) -> g
 @functools.cache
 def traced_run() -> Callable[..., dict[Any, Any]]:
     """Return a compiled loop over the first steps of `gradients`, for one recorder of each size."""
-    recorders = {pair: gl.Recorder(pair[0], entries=8, histogram_every=pair[1]) for pair in PAIRS}
+    recorders = {pair: gl.Recorder(pair[0], entries=8, sample_every=pair[1]) for pair in PAIRS}
     for rec in recorders.values():
         rec.prepare(SHAPES, ["loss"])
 
@@ -61,7 +61,7 @@ def traced_run() -> Callable[..., dict[Any, Any]]:
 
 def traced(grads: dict[str, np.ndarray], loss: np.ndarray) -> dict[tuple[int, int], gl.Recorder]:
     """Return what recorders of all sizes hold after these steps; the arrays are as long as the longest run."""
-    recorders = {pair: gl.Recorder(pair[0], entries=8, histogram_every=pair[1]) for pair in PAIRS}
+    recorders = {pair: gl.Recorder(pair[0], entries=8, sample_every=pair[1]) for pair in PAIRS}
     states = {pair: rec.init({name: g[0] for name, g in grads.items()}, loss=0.0) for pair, rec in recorders.items()}
     padded = {
         name: np.concatenate([g, np.ones((LONGEST - len(g), *g.shape[1:]), g.dtype)]) for name, g in grads.items()
@@ -72,10 +72,10 @@ def traced(grads: dict[str, np.ndarray], loss: np.ndarray) -> dict[tuple[int, in
 
 def in_batches(rec: gl.Recorder, grads: dict[str, np.ndarray], loss: np.ndarray) -> gl.Recorder:
     """What an adapter hands in, taken from a recorder that keeps every step."""
-    all_ = eager(gl.Recorder(len(loss), entries=rec.entries, histogram_every=rec.histogram_every), grads, loss)
+    all_ = eager(gl.Recorder(len(loss), entries=rec.entries, sample_every=rec.sample_every), grads, loss)
     rec.prepare(SHAPES, ["loss"])
     counts = np.zeros((len(loss), 3, 64), np.int32)
-    counts[:: rec.histogram_every] = all_["histogram"]
+    counts[:: rec.sample_every] = all_["histogram"]
     names = ("norm", "largest", "nonfinite", "entry", "loss")
     for some in (slice(0, 1), slice(1, 7), slice(7, None)):
         rec.extend({name: all_[name][some] for name in names} | {"histogram": counts[some]})
@@ -102,7 +102,7 @@ odd_entries = st.dictionaries(st.integers(0, 30), st.sampled_from(ODD), max_size
 def test_a_traced_run_records_what_an_eager_one_does(seed: int, odd: dict[int, float]) -> None:
     grads, loss = gradients(seed, odd), np.float32(np.arange(2 + seed))
     for (capacity, every), got in traced(grads, loss).items():
-        check_same(got, eager(gl.Recorder(capacity, entries=8, histogram_every=every), grads, loss))
+        check_same(got, eager(gl.Recorder(capacity, entries=8, sample_every=every), grads, loss))
 
 
 @given(
@@ -114,9 +114,7 @@ def test_a_traced_run_records_what_an_eager_one_does(seed: int, odd: dict[int, f
 @settings(max_examples=6)
 def test_batches_record_what_single_steps_do(seed: int, capacity: int, every: int, odd: dict[int, float]) -> None:
     grads, loss = gradients(seed, odd), np.float32(np.arange(2 + seed))
-    want, got = (
-        run(gl.Recorder(capacity, entries=8, histogram_every=every), grads, loss) for run in (eager, in_batches)
-    )
+    want, got = (run(gl.Recorder(capacity, entries=8, sample_every=every), grads, loss) for run in (eager, in_batches))
     check_same(got, want)
 
 
@@ -203,7 +201,7 @@ def test_a_traced_state_is_as_large_as_the_docstring_says(
     state = rec.init(shapes, loss=0.0)
     t, s, b, e, w = tensors, 1, len(state["values"]), len(rec.sampled[0]), state["sketch"].shape[1] - 5
     assert (b, w) == (buckets, bins)
-    counts = 256 * t * -(-b // rec.histogram_every)
+    counts = 256 * t * -(-b // rec.sample_every)
     bins = 4 * (w + 5) * (t + 2) + 4 * (w // 2 + 5) * (t + 1)
     said = 4 * (b + 1) * (4 * t + 2 * e + 2 * s + 8) + counts + bins + 4 * rec.ring * (s + 5) + 16
     assert sum(x.nbytes for x in state.values()) == said

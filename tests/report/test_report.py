@@ -11,7 +11,7 @@ import gradlab as gl
 from gradlab.models import recordings
 from tests.report.conftest import Page, Recorded
 
-SHIPPED = Path(recordings.__file__).parent / "char_rnn-none.npz"  # of version 1
+SHIPPED = Path(recordings.__file__).parent / "char_rnn-none.npz"
 
 
 @pytest.fixture(scope="module")

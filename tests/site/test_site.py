@@ -83,7 +83,7 @@ def test_every_notebook_is_a_page(notebook: Notebook, site: Path) -> None:
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.name)
 def test_every_lab_of_a_notebook_moves_in_its_page(notebook: Notebook, site: Path) -> None:
     html = (site / f"{notebook.name}.html").read_text("utf-8")
-    labels = "|".join(re.escape(lab.label) for lab in gl.labs.catalogue().values())
+    labels = "|".join(re.escape(lab.label) for lab in gl.labs.catalog().values())
     shown = re.findall(rf'<figure role="group" aria-label="(?:{labels})"', html)
     embedded = re.findall(r'data-page="([^"]*)"', html)
     assert len(embedded) == len(shown) * (notebook.name == MOVING)
@@ -91,7 +91,7 @@ def test_every_lab_of_a_notebook_moves_in_its_page(notebook: Notebook, site: Pat
 
 
 def test_every_lab_has_a_page_that_says_what_is_seen(site: Path) -> None:
-    for name, lab in gl.labs.catalogue().items():
+    for name, lab in gl.labs.catalog().items():
         html = unescape((site / "lab" / f"{name}.html").read_text("utf-8"))
         assert f"<h1>{lab.label}" in html and "In the course: <a" in html
         assert lab.glance() in words(site / "lab" / f"{name}.html")
@@ -246,7 +246,7 @@ def there() -> set[str]:
     """What labs have by name: presets, controls, their options, buttons."""
     run, labs = gl.models.reader_run.shipped(), gl.labs
     followed = [lab(run) for lab in (labs.clipping, labs.run_layers, labs.run_adagrad, labs.run_staleness)]
-    made = [*(lab() for lab in labs.catalogue().values()), *followed]
+    made = [*(lab() for lab in labs.catalog().values()), *followed]
     controls = [control for lab in made for control in lab.controls]
     menus = [options for control in controls if len(options := getattr(control, "options", ())) < 30]  # not all words
     options = {str(word) for menu in menus for option in menu for word in option}

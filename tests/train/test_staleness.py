@@ -68,13 +68,3 @@ def test_the_age_may_be_traced() -> None:
     seen = []
     jax.jit(lambda s: seen.append((is_accepted(s, 1), damping(s))) or s)(3)
     assert all(is_traced(x) for x in seen[0])
-
-
-def test_what_was_kept_is_accepted() -> None:
-    """The former name of the verdict, in what programs of before read."""
-    from gradlab.train.accumulators import Receipt
-    from gradlab.train.sync_replicas import Push
-    from gradlab.train.verdict import Verdict
-
-    given: list[Receipt | Verdict | Push] = [Receipt(True, 0, 0, 1), Verdict(True, 0, 0, 0), Push("w", 0, True, {})]
-    assert all(x.kept is x.accepted is True for x in given)

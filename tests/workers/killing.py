@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gradlab._base.arrays import Array
-from gradlab._base.log import Log
+from gradlab._base.growing import read_records
 from gradlab.workers import UPDATE, Experiment, Trace, on_ray, replay
 from gradlab.workers.durable import Durable
 from gradlab.workers.ray_driver import ServerActor, WorkerActor
@@ -137,8 +137,7 @@ def _lost(driver: on_ray.Driver, path: Path, server: Server, trace: Trace, weigh
         return f"the log has other {', '.join(other)}"
     if not server.part and not (recovered.times == trace.times).all():
         return "the log has other times"
-    with Log(path) as log:
-        requests = [(fields["worker"], fields["serial"]) for fields, _ in log if "serial" in fields]
+    requests = [(fields["worker"], fields["serial"]) for fields, _ in read_records(path) if "serial" in fields]
     for k, answered in enumerate(driver.serials):
         serials = [serial for worker, serial in requests if worker == k]
         if serials != list(range(1, len(serials) + 1)) or answered > len(serials):

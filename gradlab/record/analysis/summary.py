@@ -183,7 +183,7 @@ def norm_at(rec: Buckets, percent: float) -> float:
     Exact, but for a traced run with more steps than its ring: then from a sketch, as `norm_error` says.
     """
     if not rec.known.all():
-        return float(sketch.quantiles(rec._data["sketch"][len(rec.names)][None], (percent,), rec.layout.parts)[0, 0])
+        return float(sketch.quantiles(rec._data["sketch"][len(rec.names)][None], (percent,))[0, 0])
     norms = rec.every_step("global_norm")[rec.every_step("skipped") != 1].astype(np.float64)
     norms = norms[np.isfinite(norms) & (norms > 0)]
     return float(np.percentile(norms, percent)) if norms.size else 0.0
@@ -193,7 +193,7 @@ def norm_error(rec: Buckets) -> float:
     """Relative error of `norm_at` at most."""
     if rec.known.all():
         return 0.0
-    return float(sketch.error(rec._data["sketch"][len(rec.names)][None], rec.layout.parts)[0])
+    return float(sketch.error(rec._data["sketch"][len(rec.names)][None])[0])
 
 
 def _limit_at(rec: Buckets, percent: float) -> float:
@@ -229,7 +229,7 @@ def percentiles(rec: Buckets, percents: Sequence[float]) -> np.ndarray:
     `Recorder.quantile_error`, and the largest and smallest exactly.
     """
     if rec.stride > 1:
-        found = sketch.quantiles(rec._data["sketch"][: len(rec.names)], percents, rec.layout.parts)
+        found = sketch.quantiles(rec._data["sketch"][: len(rec.names)], percents)
         return _within_extremes(rec, found, percents)
     norms = rec["norm"][rec.taken > 0].astype(np.float64)
     norms = np.where(np.isfinite(norms) & (norms > 0), norms, np.nan)
@@ -242,7 +242,7 @@ def percentiles(rec: Buckets, percents: Sequence[float]) -> np.ndarray:
 def medians(rec: Buckets) -> np.ndarray:
     """(tensors,) median norm of each tensor over the steps taken where it is finite; as exact as `percentiles`."""
     if rec.stride > 1:
-        middle: np.ndarray = sketch.quantiles(rec._data["sketch"][: len(rec.names)], (50,), rec.layout.parts, True)[0]
+        middle: np.ndarray = sketch.quantiles(rec._data["sketch"][: len(rec.names)], (50,), True)[0]
         return middle
     norms = rec["norm"][rec.taken > 0].astype(np.float64)
     norms = np.where(np.isfinite(norms), norms, np.nan)

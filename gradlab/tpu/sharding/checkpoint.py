@@ -94,8 +94,9 @@ def restore(
     path = Path(folder)
     content = read_manifest(path)
     check_tables(plan, content, path)
-    version, number, mark = content["version"], content["number"], content.get("mark", "")
-    shards = [ShardReader(path / name, version, number, mark, k) for k, name in enumerate(content["files"])]
+    number = content["number"]
+    mark = content["mark"]
+    shards = [ShardReader(path / name, number, mark, k) for k, name in enumerate(content["files"])]
 
     def whole(name: str, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
         return np.concatenate([s.whole(name, dtype, shape) for s in shards])

@@ -22,15 +22,14 @@ from ...errors import DataLossError
 
 BLOCK = 1 << 22  # bytes of a block, or one row
 MANIFEST = "manifest.json"
-VERSION = 2  # of manifests and shards; format 1 had neither checksums nor heads
-_OLD = 0  # what has no version
+VERSION = 1  # of manifests and shards
 _KIND, _SHARD = "manifest of tables", "shard of tables"
 _NPY = 1024  # bytes, at the most, of a .npy beside its numbers
 
 
 def shard_names(number: int, mark: str, count: int) -> list[str]:
-    """Files of a save; those of format 1 had no mark."""
-    return [f"shard-{number}-{k}{'-' * bool(mark)}{mark}.npz" for k in range(count)]
+    """The file names of a save."""
+    return [f"shard-{number}-{k}-{mark}.npz" for k in range(count)]
 
 
 def block_rows(width: int) -> int:
@@ -66,15 +65,15 @@ class ShardReader:
     """Arrays of one shard by name, read when they are asked for; what was read last is kept.
 
     Args:
-        version, number, mark, shard: of the save, as its manifest says.
+        number, mark, shard: of the save, as its manifest says.
 
     Raises:
         DataLossError: the file is missing, damaged, or of another save; it is named. OSError: it cannot be opened.
     """
 
-    def __init__(self, path: Path, version: int = VERSION, number: int = 0, mark: str = "", shard: int = 0) -> None:
-        self._path, self._version = path, version
-        self._head = {"number": number, "mark": mark, "shard": shard} if version else {}
+    def __init__(self, path: Path, number: int = 0, mark: str = "", shard: int = 0) -> None:
+        self._path = path
+        self._head = {"number": number, "mark": mark, "shard": shard}
         self._kept: tuple[str, np.ndarray] | None = None
 
     def whole(self, name: str, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
@@ -107,7 +106,7 @@ class ShardReader:
     def _opened(self) -> Iterator[Archive]:
         with ExitStack() as stack:
             try:
-                file = stack.enter_context(Archive(self._path, _SHARD, (self._version,), max_bytes=None))
+                file = stack.enter_context(Archive(self._path, _SHARD, (VERSION,), max_bytes=None))
             except FileNotFoundError as error:
                 raise DataLossError(f"{self._path} is missing: its manifest names it; load another copy") from error
             stack.enter_context(checked(self._path, _SHARD))
@@ -127,29 +126,26 @@ def write_manifest(folder: Path, content: Mapping[str, Any]) -> None:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a saved folder: the fields that `checkpoint` writes, and its "version".
+    """The manifest of a saved folder: the fields that `checkpoint` writes.
 
     Raises:
         FileNotFoundError: nothing is. DataLossError: the manifest is damaged, or names other files than its own.
     """
     path = folder / MANIFEST
     try:
-        content = read_json(path, _KIND, (_OLD, VERSION))
+        content = read_json(path, _KIND, (VERSION,))
     except FileNotFoundError:
         raise FileNotFoundError(f"no state is saved in {folder}: it has no {MANIFEST}") from None
     with checked(path, _KIND):
-        content.setdefault("version", _OLD)
         _check_fields(content)
     return content
 
 
 def _check_fields(content: Mapping[str, Any]) -> None:
     """ValueError unless each is there and of its type."""
-    if content["version"] == _OLD and field(content, "format", int) != 1:
-        raise ValueError(f"it has format {content['format']}, this gradlab reads 1")
-    mark = "" if content["version"] == _OLD else field(content, "mark", str)
+    mark = field(content, "mark", str)
     files = field(content, "files", list)
-    if content["version"] != _OLD and not re.fullmatch("[0-9a-f]{8}", mark):
+    if not re.fullmatch("[0-9a-f]{8}", mark):
         raise ValueError(f"its mark is {mark!r}")
     if not files or files != shard_names(whole(content, "number", 1), mark, len(files)):
         raise ValueError(f"its files are {files!r}, not those of a save")

@@ -22,11 +22,6 @@ class Receipt(NamedTuple):
     served: Waiter | None = None
 
     @property
-    def kept(self) -> bool:
-        """The former name of `accepted`."""
-        return self.accepted
-
-    @property
     def comparison(self) -> str:
         """Why: the gradient's step beside the accumulator's, "2 < 3"."""
         return f"{self.local_step} {'>=' if self.accepted else '<'} {self.step}"

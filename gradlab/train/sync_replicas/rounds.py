@@ -34,11 +34,6 @@ class Push:
     receipts: Mapping[str, Receipt] = field(repr=False)
     token: int | None = None
 
-    @property
-    def kept(self) -> bool:
-        """The former name of `accepted`."""
-        return self.accepted
-
 
 @dataclass(frozen=True)
 class Update:

@@ -43,7 +43,7 @@ def test_every_rule_has_a_name_of_its_own_and_needs_no_other_settings() -> None:
 def test_every_rule_of_tables_that_descends_is_there() -> None:
     # Assign and FrequencyEstimator do not go downhill, UserDefined not by itself, LaProp is of another engine.
     kinds = {type(rule).__name__ for _, rule in RULES.values()}
-    assert len(kinds) == 16 and kinds <= {rule.__name__ for rule in gl.rules.catalogue().values()}
+    assert len(kinds) == 16 and kinds <= {rule.__name__ for rule in gl.rules.catalog().values()}
 
 
 def test_chances_and_tables_are_the_same_every_time() -> None:

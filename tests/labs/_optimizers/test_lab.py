@@ -25,12 +25,12 @@ def raced(**params: object) -> Race:
     return lab.compute(lab.params)
 
 
-@pytest.mark.parametrize("name", [name for name in gl.rules.catalogue() if name not in _NO_DESCENT])
+@pytest.mark.parametrize("name", [name for name in gl.rules.catalog() if name not in _NO_DESCENT])
 def test_every_rule_that_descends_can_race_and_gets_lower_somewhere(name: str) -> None:
     trace = raced(first=name, second=name, surface="bowl")
     first = trace.racers[0]
     assert first is not None
-    alone, _ = walk(SURFACES["bowl"], gl.rules.catalogue()[name](), trace.start, np.full(STEPS, first.rate))
+    alone, _ = walk(SURFACES["bowl"], gl.rules.catalog()[name](), trace.start, np.full(STEPS, first.rate))
     np.testing.assert_array_equal(first.path, alone)
     assert first.loss[-1] < 0.05 * first.loss[0] == 0.05
     assert (np.abs(first.path) < 2 * REACH).all()
@@ -39,7 +39,7 @@ def test_every_rule_that_descends_can_race_and_gets_lower_somewhere(name: str) -
 def test_rules_that_do_not_descend_are_not_offered() -> None:
     menus = {c.name: c.values() for c in gl.labs.optimizers().controls if c.name in PLACES}
     assert not set(_NO_DESCENT) & set(menus["first"])
-    assert set(_NO_DESCENT) <= set(gl.rules.catalogue())
+    assert set(_NO_DESCENT) <= set(gl.rules.catalog())
     assert [NOBODY in menu for menu in menus.values()] == [False, False, True, True]
 
 

@@ -21,7 +21,7 @@ def run() -> list[list[np.ndarray]]:
 
 
 def recorded(steps: list[list[np.ndarray]]) -> gl.Recorder:
-    rec = gl.Recorder(len(steps), histogram_every=1)
+    rec = gl.Recorder(len(steps), sample_every=1)
     for grads in steps:
         rec.record(grads)
     return rec

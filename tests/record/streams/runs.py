@@ -18,13 +18,13 @@ def go_on(rec: gl.Recorder, until: int) -> None:
 
 
 def recorded(steps: int) -> gl.Recorder:
-    rec = gl.Recorder(4, entries=2, histogram_every=3)
+    rec = gl.Recorder(4, entries=2, sample_every=3)
     go_on(rec, steps)
     return rec
 
 
 def resumed(rec: gl.Recorder) -> gl.Recorder:
     """As from a checkpoint of it."""
-    later = gl.Recorder(4, entries=2, histogram_every=3)
+    later = gl.Recorder(4, entries=2, sample_every=3)
     later.load_state_dict(rec.state_dict())
     return later

@@ -76,7 +76,7 @@ def test_steps_that_queue_up_hold_nobody_up_and_are_sent_at_the_end() -> None:
 
 
 def test_of_a_traced_run_it_follows_absorb_and_says_what_is_lost() -> None:
-    rec, writer, grads = gl.Recorder(4, entries=2, histogram_every=3, ring=4), Writer(), recorded(1)
+    rec, writer, grads = gl.Recorder(4, entries=2, sample_every=3, ring=4), Writer(), recorded(1)
     like = {"a": np.ones(2), "b": np.ones(1)}
     rec.init(like, loss=0.0)
     with rec.stream(writer, seconds=0) as stream:
@@ -89,7 +89,7 @@ def test_of_a_traced_run_it_follows_absorb_and_says_what_is_lost() -> None:
         with pytest.warns(RecordingWarning, match="leaves out 3 steps from step 5 on"):
             rec = rec.absorb(grads.init(like, loss=0.0))
         assert writer.steps == [0, 1, 2, 3, 4, 8, 9, 10, 11] and stream.lost == 3
-        other = gl.Recorder(4, entries=2, histogram_every=3)
+        other = gl.Recorder(4, entries=2, sample_every=3)
         for k in range(20):
             other.record({"a": np.full(2, k), "b": np.ones(1)}, loss=0.0)
         with pytest.warns(RecordingWarning, match="holds another run now"):

@@ -37,7 +37,7 @@ from gradlab.tpu.sparsecore import Limits
 ROWS, WIDTH = 6, 2
 TWO = (Feature("f", 0, (3,)), Feature("g", 0, (2, 2), sequence_length=2))
 WIDER = {"Ftrl": 4, "OnlineYogi": 4}  # XLA rounds by how many numbers it takes at once; these subtract near equals
-RULES = [name for name in gl.rules.catalogue() if name not in ("UserDefined", "AdagradDA")]
+RULES = [name for name in gl.rules.catalog() if name not in ("UserDefined", "AdagradDA")]
 
 
 def record(plan: Plan, ids: Any, gradients: Any, rates: Any = (), before: Any = None, late: Sent | None = None) -> Any:
@@ -49,7 +49,7 @@ def record(plan: Plan, ids: Any, gradients: Any, rates: Any = (), before: Any = 
 
 @functools.cache
 def made(name: str) -> Rule:
-    return gl.rules.catalogue()[name]()
+    return gl.rules.catalog()[name]()
 
 
 @st.composite

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -150,23 +149,6 @@ def test_limits_and_rates_may_differ(tmp_path: Path) -> None:
     save(whole(small()), tmp_path)
     assert gather(restore(small(rule=Adagrad(0.5)), tmp_path)).tables[0].tolist() == whole(small()).tables[0].tolist()
     assert json.loads((tmp_path / "manifest.json").read_text())["tables"][0]["slots"] == ["accumulator"]
-
-
-def test_a_folder_of_format_1_is_restored_and_the_next_save_replaces_it(tmp_path: Path) -> None:
-    folder, plan = Path(__file__).with_name("saved_format_1"), two_tables(2, pipelined=True)
-    with np.load(folder / "shard-1-0.npz") as first, np.load(folder / "shard-1-1.npz") as second:
-        there = {name: np.concatenate([first[name], second[name]]) for name in first}
-    state = restore(plan, folder)
-    assert state.pending is not None
-    for k, (w, slots) in enumerate(zip(state.tables, state.slots, strict=True)):
-        for name, x in zip(("parameters", *plan.tables[k].rule.slots), (w, *slots), strict=True):
-            assert np.asarray(x).tobytes() == there[f"{k}/{name}/0"].tobytes()
-        assert np.asarray(state.pending.rows[k].sums).tobytes() == there[f"{k}/pending/sums"].tobytes()
-    assert float(state.shared[1]["beta1_power"]) == np.float32(0.7289999127388)
-    shutil.copytree(folder, tmp_path / "copy")
-    save(state, tmp_path / "copy")
-    assert bits(restore(plan, tmp_path / "copy")) == bits(state)
-    assert len(list((tmp_path / "copy").iterdir())) == 2
 
 
 def test_two_saves_into_one_folder_leave_one_of_them_whole(tmp_path: Path, monkeypatch: Any) -> None:

@@ -22,7 +22,6 @@ from .table_config import FeatureConfig, TableConfig
 
 _KIND = "file of embedding tables"
 _VERSION = 1
-_NO_HEAD = 0
 
 
 def adopt_tables(
@@ -226,8 +225,8 @@ class TableSet:
 
 
 def _arrays_in(path: str | Path, max_bytes: int) -> dict[str, np.ndarray]:
-    """All arrays of a file that `save` wrote; those that gradlab wrote before have no head."""
-    with Archive(path, _KIND, (_NO_HEAD, _VERSION), max_bytes=max_bytes) as file, checked(path, _KIND):
+    """All arrays of a file that `save` wrote."""
+    with Archive(path, _KIND, (_VERSION,), max_bytes=max_bytes) as file, checked(path, _KIND):
         found = file.arrays()
         for name, x in found.items():
             if x.dtype != np.float32:

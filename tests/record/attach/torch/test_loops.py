@@ -274,7 +274,7 @@ def test_a_grad_scaler(order: str, given: bool, fused: bool, before_clip: bool) 
     optimizer = torch.optim.Adam(net.parameters(), 0.1, fused=fused)
     scaler = torch.amp.GradScaler("cpu", growth_interval=2)  # the scale changes
     with gl.record.torch(
-        gl.Recorder(histogram_every=1), net, optimizer, before_clip=before_clip, scaler=scaler if given else None
+        gl.Recorder(sample_every=1), net, optimizer, before_clip=before_clip, scaler=scaler if given else None
     ) as recording:
         expected = scaled_loop(net, optimizer, scaler, order)
     if not before_clip and order == "unscaled, clip":
@@ -292,7 +292,7 @@ def test_a_grad_scaler(order: str, given: bool, fused: bool, before_clip: bool) 
 def test_a_clip_of_scaled_gradients_is_warned_of_and_comes_after_what_is_recorded(given: bool, unscaled: bool) -> None:
     net, expected = model(), []
     optimizer, scaler = torch.optim.SGD(net.parameters(), 0.1), torch.amp.GradScaler("cpu")
-    recorder = gl.Recorder(histogram_every=1)
+    recorder = gl.Recorder(sample_every=1)
     with gl.record.torch(recorder, net, optimizer, scaler=scaler if given else None):
         for step in range(STEPS):
             optimizer.zero_grad()

@@ -39,8 +39,8 @@ def train(
     net: Any, optimizer: Any, steps: int = 3, clip: float | None = None, **kwargs: Any
 ) -> tuple[Any, gl.Recorder]:
     """The recording of a loop, and one that a plain Recorder made of the gradients before the clip."""
-    plain = gl.Recorder(histogram_every=2)
-    with gl.record.torch(gl.Recorder(histogram_every=2), net, optimizer, **kwargs) as recording:
+    plain = gl.Recorder(sample_every=2)
+    with gl.record.torch(gl.Recorder(sample_every=2), net, optimizer, **kwargs) as recording:
         for step in range(steps):
             optimizer.zero_grad()
             loss = loss_of(net, step)
@@ -128,7 +128,7 @@ def test_sparse_gradients_are_summed_by_row_and_their_entries_found(twice: bool)
         table = torch.nn.Embedding(50, 3, sparse=sparse)
         torch.nn.init.ones_(table.weight)
         optimizer = torch.optim.SGD(table.parameters(), 0.1)
-        with gl.record.torch(gl.Recorder(entries=40, histogram_every=1), table, optimizer) as recording:
+        with gl.record.torch(gl.Recorder(entries=40, sample_every=1), table, optimizer) as recording:
             for ids in ([7, 42, 7] if twice else [7, 42], []):
                 optimizer.zero_grad()
                 (table(torch.tensor(ids, dtype=torch.long)) ** 2).sum().backward()
