@@ -13,6 +13,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import logging
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import chain
@@ -21,13 +22,13 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import Array, as_array, precision
-from .._base.forks import lock
+from .._base.forks import give_lock
 from .._base.gradients import Gradient
 from .._base.options import is_strict
 from ..errors import DTypeError, KerasWarning, warn
 from ..rules import pure
 from ..rules.rule import Rule, Slots
-from ..train.buffers import Cell, Fresh
+from ..train.buffers import Buffer, Fresh
 from ..train.copies import follow, in_copy
 from ..train.gradient_checks import checked_gradient, read_pairs
 from ..train.update import Commit, Job, commits
@@ -74,7 +75,7 @@ class Engine:
     """
 
     declaration: Declaration
-    lock: Any  # of `forks.lock`
+    lock: threading.RLock
 
     def __init__(self, given: Arguments) -> None:
         extra = given.extra
@@ -100,7 +101,7 @@ class Engine:
         self.known: tuple[Variable, ...] = ()
         self.undecayed: tuple[Variable, ...] = ()
         self.weights = Weights(self.version)
-        lock(self, "lock", f"the optimizer {self.name}")
+        give_lock(self, "lock")
 
     # Settings
 
@@ -247,19 +248,19 @@ class Engine:
         for v in variables:
             if rule.slots and not is_trainable(v.dtype):
                 raise DTypeError(f"{v.name} is {v.dtype}; only floating-point variables can have slots")
-            for name, cell in zip(self.slot_names(rule), self.cells(v, rule), strict=True):
-                self.weights.add_slot(v, name, cell._value, self.prefix)
+            for name, buffer in zip(self.slot_names(rule), self.buffers(v, rule), strict=True):
+                self.weights.add_slot(v, name, buffer.array, self.prefix)
 
-    def cells(self, v: Variable, rule: Rule) -> tuple[Cell, ...]:
-        """Return the slots of a variable in the order of the rule, stand-ins for those that are not made yet."""
+    def buffers(self, v: Variable, rule: Rule) -> tuple[Buffer, ...]:
+        """Return the buffers of a variable's slots in the order of the rule, new ones for missing slots."""
         slots = self.weights.of(v)
         names = self.slot_names(rule)
         if all(name in slots for name in names):
-            return tuple(slots[name] for name in names)
+            return tuple(slots[name]._buffer for name in names)
         with precision(v.dtype):
             starts = rule.init(v._value)
         pairs = zip(names, starts, strict=True)
-        return tuple(slots[name] if name in slots else Fresh(start) for name, start in pairs)
+        return tuple(slots[name]._buffer if name in slots else Fresh(start) for name, start in pairs)
 
     def store(self, v: Variable, rule: Rule, values: Slots) -> None:
         """Put new values into the slots of a variable."""
@@ -336,7 +337,7 @@ class Engine:
         jobs = self.jobs(self.transform(pairs, clip, aggregate))
 
         def prepare(batch: Sequence[Job]) -> list[Commit]:
-            return commits(batch, lambda v: self.cells(v, rule), lambda v, x: self.store(v, rule, x))
+            return commits(batch, lambda v: self.buffers(v, rule), lambda v, x: self.store(v, rule, x))
 
         stores: Iterable[Commit]
         stores = chain.from_iterable(prepare([job]) for job in jobs)
@@ -400,7 +401,7 @@ class Engine:
         new = memo[id(self)] = object.__new__(type(self))
         new.declaration = self.declaration
         new.replicas = self.replicas
-        lock(new, "lock", f"the optimizer {self.name}")
+        give_lock(new, "lock")
         for name in VARIABLES:
             setattr(new, name, tuple(in_copy(v, memo) for v in getattr(self, name)))
         for name, x in vars(self).items():
@@ -416,7 +417,7 @@ class Engine:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        lock(self, "lock", f"the optimizer {self.name}")
+        give_lock(self, "lock")
 
     def _follow(self, old: Variable, new: Variable) -> None:
         if old in self.weights.slots:

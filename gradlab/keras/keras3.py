@@ -181,11 +181,11 @@ class Keras3Engine(Engine):
         self.known = variables
         for slot in self.extra_slots():
             for v in variables:
-                self.weights.add_slot(v, slot, self._start_of(v._value, slot), self.prefix)
+                self.weights.add_slot(v, slot, self._start_of(v.value, slot), self.prefix)
         rule = self.blank_rule()
         for v in variables:
-            for slot, cell in zip(self.slot_names(rule), self.cells(v, rule), strict=True):
-                self.weights.add_slot(v, slot, cell._value, self.prefix)
+            for slot, buffer in zip(self.slot_names(rule), self.buffers(v, rule), strict=True):
+                self.weights.add_slot(v, slot, buffer.array, self.prefix)
 
     def create(self, variables: Sequence[Variable]) -> None:
         """Build, then make what is missing."""
@@ -215,7 +215,7 @@ class Keras3Engine(Engine):
                 f"{v.name} has no {slot}: use_ema and gradient_accumulation_steps cannot be set after build() or the "
                 "first step; make another optimizer"
             )
-        return self._start_of(v._value, slot)
+        return self._start_of(v.value, slot)
 
     def _store_slots(self, slot: str, values: Mapping[Variable, Array]) -> None:
         self.build(self.asked)
@@ -239,7 +239,7 @@ class Keras3Engine(Engine):
         if self.is_keras3 and len(variables) != len(self.known):
             raise ValueError(f"var_list must be the {len(self.known)} variables of build(), got {len(variables)}")
         for v in variables:
-            v.assign(self.weights.of(v)[AVERAGE]._value)
+            v.assign(self.weights.of(v)[AVERAGE].value)
 
     # Step
 
@@ -341,7 +341,7 @@ class Keras3Engine(Engine):
         for job in self.jobs(pairs):
             v = job.v
             with precision(v.dtype):
-                old = slots[v] if v in slots else tuple(c._value for c in self.cells(v, job.rule))
+                old = slots[v] if v in slots else tuple(buffer.array for buffer in self.buffers(v, job.rule))
                 w[v], slots[v] = pure.stepped(job.rule, w[v], old, job.g, job.lr, job.sparse)
                 if not any(is_jax(x) for x in slots[v]):
                     job.look(old, ..., slots[v])

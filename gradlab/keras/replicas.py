@@ -219,7 +219,7 @@ class Replicas:
 
     def _copied(self, variable: Variable) -> list[Variable]:
         if variable not in self._copies:
-            value, name = variable._value, variable.name.removesuffix(":0")
+            value, name = variable.value, variable.name.removesuffix(":0")
             self._copies[variable] = [
                 Variable(value, False, f"{name}/replica_{k}", None, variable.constraint) for k in range(1, self.n)
             ]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from .._base.forks import renew
+from .._base.forks import give_lock
 from .._base.numbers import counted
 from .._base.pace import Pace
 from ..errors import InvalidArgumentError
@@ -249,9 +249,10 @@ class Turns:
         self._waiting: dict[Follower, None] = {}  # in their order
         self._growing: weakref.WeakSet[Follower] = weakref.WeakSet()
         self._heard = 0.0
-        self._guard, self._busy = threading.Lock(), threading.Lock()
+        self._guard: threading.Lock
+        give_lock(self, "_guard", threading.Lock)
+        self._busy = threading.Lock()
         self._thread: object | None = None  # or the event loop, where there are no threads
-        renew(self, "_guard")
 
     def take(self, follower: Follower) -> None:
         """There are steps to show."""

@@ -9,7 +9,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from .._base.forks import renew
+from .._base.forks import give_lock
 from ._bundle import widget_source, widget_style
 from .cells import cells, layout_is_shared
 from .controls import Button, Control, Drag, Preset, checked
@@ -94,8 +94,8 @@ class LiveFigure(anywidget.AnyWidget):
     ) -> None:
         attention.watch(shell())
         self._defers, self._deferred = False, set[str]()  # traits that pages have not been told
-        self._guard = threading.Lock()
-        renew(self, "_guard")
+        self._guard: threading.Lock
+        give_lock(self, "_guard", threading.Lock)
         self._state = FigureState(
             figure, controls, update, drags, label, name, presets, axis, dark, arrange,
             send=lambda *message: self.send(*message),

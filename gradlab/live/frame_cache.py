@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from .._base.forks import renew
+from .._base.forks import give_lock
 from .controls import key_of
 from .description import Description
 from .scheduling import IDLE_SECONDS, attention, drawing, in_background
@@ -88,14 +88,13 @@ class Preloader:
     anything, of this figure or of another one; of all figures one at a time is at work.
     """
 
-    _turn = threading.Lock()
+    _turn: threading.Lock  # of all figures
 
     def __init__(self, state: FigureState) -> None:
         self._state = state
         self._thread: object | None = None  # or the event loop, where there are no threads
-        self._guard = threading.Lock()
-        renew(self, "_guard")
-        renew(Preloader, "_turn")
+        self._guard: threading.Lock
+        give_lock(self, "_guard", threading.Lock)
         self._woken_again = False
         self._situation: Any = None
         self._sent: set[tuple[float, str]] = set()
@@ -193,3 +192,6 @@ class Preloader:
             return
         colors = list(self._state.scene.colors.items())
         self._state.send({"kind": "reel", "ratio": ratio, "edition": edition, "colours": colors}, [packed])
+
+
+give_lock(Preloader, "_turn", threading.Lock)

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from .._base.forks import in_child, renew
+from .._base.forks import give_lock, in_child
 
 THREADLESS = ("emscripten", "wasi")  # Python in a browser tab, or in WebAssembly elsewhere
 IDLE_SECONDS = 0.4  # longer than between two steps of a reader who looks at each
@@ -31,8 +31,8 @@ class Attention:
 
     def __init__(self) -> None:
         self._asked, self._running, self._shell = -IDLE_SECONDS, 0, None
-        self._guard = threading.Lock()
-        renew(self, "_guard")
+        self._guard: threading.Lock
+        give_lock(self, "_guard", threading.Lock)
 
     @property
     def busy(self) -> bool:

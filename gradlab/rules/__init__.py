@@ -12,13 +12,14 @@ from .adagrad_momentum import AdagradMomentum
 from .adam import Adam
 from .add_sign import AddSign
 from .ams_grad import AMSGrad
-from .apply import dense, each, every_row, rows, sparse
+from .apply import every_row, sparse
 from .assign import Assign
 from .bounded_adagrad import BoundedAdagrad
 from .centered_rms_prop import CenteredRMSProp
 from .frequency_aware_adagrad import FrequencyAwareAdagrad
 from .frequency_estimator import FrequencyEstimator
 from .ftrl import Ftrl
+from .in_place import dense, each, rows
 from .keras_momentum import KerasMomentum
 from .laprop import LaProp
 from .lion import Lion

@@ -19,17 +19,19 @@ from .rule import Rule, Slots, is_moving
 Rows = tuple[np.ndarray, tuple[Array, ...]]  # where, and what stands there in w and every slot
 
 
-def dense(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any, donate: bool) -> tuple[Array, Slots]:
-    """`apply.dense` as one program; with `donate` it uses up w and slots."""
-    p, (still, moving) = _programs(), _split(rule)
-    new: tuple[Array, Slots] = (p.dense_donated if donate else p.dense)(still, moving, w, slots, g, lr)
+def dense(
+    rule: Rule, w: Array, slots: Slots, g: Array, lr: Any, donate_w: bool, donate_slots: bool
+) -> tuple[Array, Slots]:
+    """Return `apply.dense` as one program, which uses up what it is donated."""
+    still, moving = _split(rule)
+    new: tuple[Array, Slots] = _dense_program(donate_w, donate_slots)(still, moving, w, slots, g, lr)
     return new
 
 
 def check_dense(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any) -> None:
     """Raise what `dense` would raise, without using anything up."""
     still, moving = _split(rule)
-    _programs().dense.eval_shape(still, moving, w, slots, g, lr)
+    _dense_program(False, False).eval_shape(still, moving, w, slots, g, lr)
 
 
 def new_rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, way: Sparse) -> Rows:
@@ -40,7 +42,7 @@ def new_rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, way:
     return named, _programs().new_rows(still, way, moving, w, slots, named, place.astype(np.int32), g.values, lr)
 
 
-def scattered(rows: Rows, w: Array, slots: Slots, donate: bool) -> tuple[Array, Slots]:
+def scatter_all(rows: Rows, w: Array, slots: Slots, donate: bool) -> tuple[Array, Slots]:
     """Second program: those rows written. It only writes the tables, in place if they are donated."""
     new_w, *new_slots = (scatter(x, rows[0], new, donate) for x, new in zip((w, *slots), rows[1], strict=True))
     return new_w, tuple(new_slots)
@@ -67,13 +69,19 @@ def _programs() -> SimpleNamespace:
     from .._base.jax import jax
 
     return SimpleNamespace(
-        dense=jax.jit(_dense, static_argnums=0),
-        # A rule may not read what it replaces, but its buffer is welcome all the same.
-        dense_donated=jax.jit(_dense, static_argnums=0, donate_argnums=(2, 3), keep_unused=True),
         new_rows=jax.jit(_new_rows, static_argnums=(0, 1)),
         scatter=jax.jit(set_rows),
         scatter_donated=jax.jit(set_rows, donate_argnums=0),
     )
+
+
+@cache
+def _dense_program(donate_w: bool, donate_slots: bool) -> Any:
+    from .._base.jax import jax
+
+    donated = (2,) * donate_w + (3,) * donate_slots
+    # A rule may not read what it replaces. Its buffer is welcome all the same, so unused arguments are kept.
+    return jax.jit(_dense, static_argnums=0, donate_argnums=donated, keep_unused=bool(donated))
 
 
 def _split(rule: Rule) -> tuple[Rule, dict[str, Any]]:

@@ -1,4 +1,8 @@
-"""The ways of `gl.rules` on buffers that may be used up."""
+"""`gl.rules.dense`, `rows` and `each`: pure functions that may write into NumPy arrays or use up JAX arrays.
+
+`out=` and `donate=` are for concrete arrays. A step by rows is two parts on purpose, one that reads the table and one
+that writes it: in one `jit` XLA may copy the table to keep the two apart.
+"""
 
 from __future__ import annotations
 
@@ -13,111 +17,134 @@ from . import apply, blocks, donated
 from .pure import Sparse
 from .rule import Rule, Slots
 
-_allowed = True
+Out = tuple[Array, Slots]  # like w and slots
 
 
-def allow(for_variables: bool) -> bool:
-    """Say whether optimizers may use up the buffers of large Variables and slots; return what was said before.
+def dense(
+    rule: Rule, w: Array, slots: Slots, g: Array, lr: Any, *, out: Out | None = None, donate: bool = False
+) -> tuple[Array, Slots]:
+    """Every weight moves.
 
-    For the whole process, and True at first. False costs a copy of each table at every step, and keeps every alias of a
-    value alive. Not in TensorFlow.
+    Args:
+        out: NumPy arrays for the new w and slots, such as w and slots themselves. Large ones are written block by block
+            in the cache, by all cores.
+        donate: JAX arrays w and slots are used up: their memory holds the new ones, and they can't be read again.
 
-    >>> allow(False), allow(True)
-    (True, False)
-    """
-    global _allowed
-    if not isinstance(for_variables, bool):
-        raise TypeError(f"for_variables must be True or False, got {for_variables!r}")
-    before, _allowed = _allowed, for_variables
-    return before
+    Raises: with `out` or `donate`, TypeError inside `jit`, and ValueError for a read-only or overlapping array, another
+    shape, or a learning rate that isn't a scalar; nothing has changed then. If the rule raises, `out` is half written.
 
-
-def is_allowed() -> bool:
-    """The setting made by `allow`."""
-    return _allowed
-
-
-def dense(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any) -> tuple[Array, Slots]:
-    """Every weight moves: `apply.dense` that uses up `w` and `slots`. NumPy arrays are stepped in blocks of the cache.
-
-    Raises: TypeError for values inside `jit`, ValueError for a gradient of another shape, a read-only array, arrays
-    that overlap, or a learning rate that isn't a scalar; nothing has changed then. If the rule itself raises, NumPy
-    arrays are half stepped. Not in TensorFlow.
+    Not in TensorFlow.
 
     >>> import numpy as np
     >>> from gradlab.rules import StochasticGradientDescent
-    >>> w = np.ones(2)
-    >>> dense(StochasticGradientDescent(), w, (), np.array([1.0, 2.0]), 0.5)[0] is w, w.tolist()
+    >>> w, g = np.ones(2), np.array([1.0, 2.0])
+    >>> dense(StochasticGradientDescent(), w, (), g, 0.5)[0].tolist(), w.tolist()
+    ([0.5, 0.0], [1.0, 1.0])
+    >>> dense(StochasticGradientDescent(), w, (), g, 0.5, out=(w, ()))[0] is w, w.tolist()
     (True, [0.5, 0.0])
     """
-    _check(rule, w, slots, g, lr)
-    if is_jax(w):
-        return donated.dense(rule, w, slots, g, lr, donate=True)
-    blocks.step(rule, w, slots, np.asarray(g), lr, (w, slots))
-    return w, slots
+    if out is None and not donate:
+        return apply.dense(rule, w, slots, g, lr)
+    _check(rule, w, slots, g, lr, out, donate)
+    if out is None:
+        return donated.dense(rule, w, slots, g, lr, donate_w=True, donate_slots=True)
+    blocks.step(rule, w, slots, np.asarray(g), lr, out)
+    return out
 
 
-def rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
-    """The rows named move, each once, by the sum of its slices: `apply.rows` that uses up `w` and `slots`.
+def rows(
+    rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, *, out: Out | None = None, donate: bool = False
+) -> tuple[Array, Slots]:
+    """Only the rows named move, each once, by the sum of its slices; other rows keep weights and slots.
 
-    Raises: as `dense`, and ValueError for an index outside the table; nothing has changed then, whatever raises.
+    With `out=(w, slots)` or `donate=True`, as for `dense`, a step costs what the rows named cost, and an index outside
+    the table is a ValueError. Nothing has changed then, whatever raises.
+
     Not in TensorFlow.
 
     >>> import numpy as np
     >>> from gradlab.rules import StochasticGradientDescent
     >>> w, g = np.zeros((3, 1)), IndexedSlices(np.ones((2, 1)), np.array([1, 1]), (3, 1))
-    >>> rows(StochasticGradientDescent(), w, (), g, 1.0)[0] is w, w.ravel().tolist()
-    (True, [0.0, -2.0, 0.0])
+    >>> rows(StochasticGradientDescent(), w, (), g, 1.0, out=(w, ()))[0].ravel().tolist()
+    [0.0, -2.0, 0.0]
     """
-    return _rows(rule, w, slots, g, lr, apply.rows)
+    if out is None and not donate:
+        return apply.rows(rule, w, slots, g, lr)
+    return _step_rows(rule, w, slots, g, lr, apply.rows, out, donate)
 
 
-def each(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
-    """The rows named move once for every slice, in the order given: `apply.each` that uses up `w` and `slots`.
+def each(
+    rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, *, out: Out | None = None, donate: bool = False
+) -> tuple[Array, Slots]:
+    """Only the rows named move, once for every slice, in the order given; `out` and `donate` as for `rows`.
 
-    Raises: as `rows`. Not in TensorFlow.
+    Not in TensorFlow.
 
     >>> import numpy as np
     >>> from gradlab.rules import Momentum
-    >>> g, w = IndexedSlices(np.ones((2, 1)), np.array([1, 1]), (2, 1)), np.zeros((2, 1))
-    >>> each(Momentum(0.5), w, (np.zeros((2, 1)),), g, 1.0)[0].ravel().tolist()
+    >>> g = IndexedSlices(np.ones((2, 1)), np.array([1, 1]), (2, 1))
+    >>> rule, w = Momentum(0.5), np.zeros((2, 1))
+    >>> each(rule, w, rule.init(w), g, 1.0)[0].ravel().tolist()
     [0.0, -2.5]
     """
-    return _rows(rule, w, slots, g, lr, apply.each)
+    if out is None and not donate:
+        return apply.each(rule, w, slots, g, lr)
+    return _step_rows(rule, w, slots, g, lr, apply.each, out, donate)
 
 
-def _rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, way: Sparse) -> tuple[Array, Slots]:
-    _check(rule, w, slots, g, lr)
-    if is_jax(w):
-        return donated.scattered(donated.new_rows(rule, w, slots, g, lr, way), w, slots, donate=True)
+def _step_rows(
+    rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, way: Sparse, out: Out | None, donate: bool
+) -> Out:
+    _check(rule, w, slots, g, lr, out, donate)
+    if out is None:
+        return donated.scatter_all(donated.new_rows(rule, w, slots, g, lr, way), w, slots, donate=True)
     named, new = blocks.new_rows(rule, w, slots, g, lr, way)
-    for table, x in zip((w, *slots), new, strict=True):
-        np.asarray(table)[named] = x
-    return w, slots
+    targets: list[Any] = [out[0], *out[1]]
+    for table, target, values in zip((w, *slots), targets, new, strict=True):
+        if target is not table:
+            target[...] = table
+        target[named] = values
+    return out
 
 
-def _check(rule: Rule, w: Array, slots: Slots, g: Any, lr: Any) -> None:
-    sparse = isinstance(g, IndexedSlices)
-    if any(is_traced(x) for x in (w, *slots, *((g.values, g.indices) if sparse else (g,)))):
-        raise TypeError("gradlab.rules.in_place is for concrete arrays; inside jit use gl.rules")
+def _check(rule: Rule, w: Array, slots: Slots, g: Any, lr: Any, out: Out | None, donate: bool) -> None:
+    read = [g.values, g.indices] if isinstance(g, IndexedSlices) else [g]
+    if any(is_traced(x) for x in (w, *slots, *read)):
+        raise TypeError("out and donate are for concrete arrays; inside jit leave them out, and donate to the jit")
+    if is_jax(w) and out is not None:
+        raise ValueError("out is for NumPy arrays, got a JAX array w; use donate=True")
+    if donate and not is_jax(w):
+        raise ValueError("donate is for JAX arrays, got a NumPy array w; use out=(w, slots)")
     check_shape(g, tuple(w.shape), "w")
     if np.shape(lr) != ():
         raise ValueError(f"lr must be a scalar, got shape {np.shape(lr)}")
-    shape, shapes = tuple(w.shape), dict(enumerate(rule.slot_shape(name, w.shape) for name in rule.slots))
-    for name, x, wanted in (("w", w, shape), *((f"slot {k}", s, shapes.get(k, shape)) for k, s in enumerate(slots))):
-        if is_jax(x) != is_jax(w):
-            raise ValueError(f"{name} must come from the library of w: all NumPy or all JAX")
+    _check_alike(rule, w, slots, w, ("w", "slot"))
+    if out is not None:
+        _check_alike(rule, out[0], out[1], w, ("out[0]", "out[1], slot"))
+        _check_targets([w, *slots], [out[0], *out[1]], read[:1])
+
+
+def _check_alike(rule: Rule, w: Array, slots: Slots, like: Array, names: tuple[str, str]) -> None:
+    """Weights and slots are of the library of `like` and of the shapes that the rule wants beside it."""
+    shape = tuple(like.shape)
+    expected = [shape, *(tuple(rule.slot_shape(name, like.shape)) for name in rule.slots)]
+    if len(slots) != len(rule.slots):
+        raise ValueError(f"{type(rule).__name__} has {len(rule.slots)} slots, got {len(slots)}")
+    labels = [names[0], *(f"{names[1]} {k}" for k in range(len(slots)))]
+    for label, x, wanted in zip(labels, (w, *slots), expected, strict=True):
+        if is_jax(x) != is_jax(like):
+            raise ValueError(f"{label} must come from the library of w: all NumPy or all JAX")
         if tuple(x.shape) != wanted:
             row = "" if wanted == shape else f", which takes {wanted}"
-            raise ValueError(f"{name} has shape {tuple(x.shape)}, but w has {shape}{row}")
-        if not is_jax(x) and not x.flags.writeable:
-            raise ValueError(f"{name} is read-only: give a copy, or use gl.rules")
-    if not is_jax(w):
-        _check_apart([w, *slots], [g.values] if sparse else [g])
+            raise ValueError(f"{label} has shape {tuple(x.shape)}, but w has {shape}{row}")
 
 
-def _check_apart(written: list[Any], read: list[Any]) -> None:
-    others = [np.asarray(x) for x in read]
-    for k, x in enumerate(written):
-        if any(np.may_share_memory(x, y) for y in [*written[k + 1 :], *others]):
-            raise ValueError("w, slots and gradient must not overlap: give copies")
+def _check_targets(inputs: list[Any], targets: list[Any], gradients: list[Any]) -> None:
+    """A target may be the input in its place, because a rule works entry by entry, and nothing else that is read."""
+    for k, target in enumerate(targets):
+        if not target.flags.writeable:
+            raise ValueError("an array of out is read-only: give a copy, or leave out")
+        others = [*targets[:k], *gradients]
+        others += [x for j, x in enumerate(inputs) if j != k or x is not target]
+        if any(np.may_share_memory(target, np.asarray(x)) for x in others):
+            raise ValueError("w, slots, gradient and out must not overlap, but for out=(w, slots): give copies")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
@@ -52,8 +53,9 @@ class Tape:
     def __exit__(self, *error: object) -> None:
         _tape.reset(self._token)
 
-    def read(self, variable: Variable, value: Array) -> Array:
+    def read(self, variable: Variable) -> Array:
         self.read_whole.add(id(variable))
+        value = variable._buffer.share()  # a gradient, or the loss, may be the array itself
         return self.values.get(id(variable), value)
 
     def gather(self, variable: Variable, indices: Array) -> Array:
@@ -207,8 +209,8 @@ def differentiate(
     fixed = at or {}
     active = [v for v in dict.fromkeys(variables) if is_inexact(v.dtype)]
     wide = any(is_double(v.dtype) for v in (*active, *fixed))
-    with precision(np.float64 if wide else np.float32):
-        inputs = [fixed.get(v, v._value) for v in active]
+    with ExitStack() as loans, precision(np.float64 if wide else np.float32):
+        inputs = [fixed[v] if v in fixed else _borrow(v, loans) for v in active]
         others = [v for v in fixed if v not in active]
         tapes: list[Tape] = []
 
@@ -226,6 +228,13 @@ def differentiate(
             for i, (v, g) in enumerate(zip(active, dense, strict=True))
         }
     return [found.get(v) for v in variables], read
+
+
+def _borrow(v: Variable, loans: ExitStack) -> Array:
+    """Return the value of v. A JAX table that is only gathered from can be stepped in place afterwards."""
+    if is_jax(v._value):
+        return loans.enter_context(v._buffer.lend())
+    return v._buffer.share()  # JAX may read NumPy's memory later than it returns
 
 
 def checked_loss(loss: Loss) -> Array:

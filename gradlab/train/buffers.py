@@ -1,99 +1,123 @@
-"""Ownership of buffers: a value is overwritten only while its variable alone can see it."""
+"""The memory of a variable's value, and when a step may write into it.
+
+The contract: `Variable.value` is a read-only array that never changes. So an update makes a new array, or writes into
+memory that was never handed out. A `Buffer` holds the array of one variable or slot and remembers whether it was handed
+out. Where it wasn't,
+
+    a dense NumPy step writes into a second buffer, and the two take turns (new memory costs more than the step),
+    a NumPy step by rows writes the rows into the array itself, which costs what the rows cost,
+    a JAX step donates the array to the program that makes the next one.
+
+The steps (`update.py`) hold the locks of their variables from the first read to the last write; readers don't wait for
+those. `Buffer.lock` is held only while an array is handed out, replaced, or written into. Derivatives borrow a JAX
+array for as long as they compute, so that a table that is only gathered from is still stepped in place.
+"""
 
 from __future__ import annotations
 
-import sys
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from .._base.arrays import CACHED, Array, is_jax
-from ..rules.in_place import is_allowed
-from .variable import Variable
-
-Taken = list[Any]  # holds one value, so that nothing else needs to
+from .._base.arrays import Array, is_jax
+from .._base.forks import give_lock
 
 
-class Fresh:
-    """Stands in for a slot variable until the first step has worked."""
+class Buffer:
+    """The array of one variable, which is read-only.
 
-    def __init__(self, value: Array) -> None:
-        self._value, self._lock = value, threading.RLock()
-        self._spare: np.ndarray | None = None
-
-
-Cell = Variable | Fresh
-
-
-@contextmanager
-def taken(cells: Sequence[Cell]) -> Iterator[list[Taken]]:
-    """The values, out of their cells: a read of one waits, and what is in the list at the end is put back.
-
-    All locks come first: a thread that holds one of them may still want to read another cell.
+    Args:
+        array: the value now. Others may read it under the lock of the variable, and must not keep it.
+        is_shared: whether anything outside may hold `array`.
     """
-    with ExitStack() as stack:
-        for cell in cells:
-            stack.enter_context(cell._lock)
-        values = [[vars(cell).pop("_value")] for cell in cells]
+
+    lock: threading.RLock
+
+    def __init__(self, array: Array, is_shared: bool) -> None:
+        self.array: Any = array
+        self.is_shared = is_shared
+        self._num_loans = 0
+        self._spare: np.ndarray | None = None  # never handed out, for the next dense step
+        give_lock(self, "lock")
+
+    def share(self) -> Array:
+        """Return the array for good: no step writes into it any more."""
+        with self.lock:
+            self.is_shared = True
+            array: Array = self.array
+            return array
+
+    @contextmanager
+    def lend(self) -> Iterator[Array]:
+        """Hand the array out for the length of a `with` block, which must not keep it."""
+        with self.lock:
+            self._num_loans += 1
+            array: Array = self.array
         try:
-            yield values
+            yield array
         finally:
-            for cell, value in zip(cells, values, strict=True):
-                cell._value = value[0]
+            with self.lock:
+                self._num_loans -= 1
+
+    @property
+    def is_free(self) -> bool:
+        """Whether a step may write into the array. Read it under the lock."""
+        return not self.is_shared and self._num_loans == 0
+
+    def copy(self) -> np.ndarray:
+        """Return a copy of the value as a NumPy array."""
+        with self.lock:
+            return np.array(self.array)
+
+    def take(self, index: Any) -> Array:
+        """Return `array[index]`. Rows chosen by their numbers are a copy, so they don't share the array."""
+        with self.lock:
+            part: Array = self.array[index]
+            if part is self.array or (not is_jax(part) and np.may_share_memory(part, self.array)):
+                self.is_shared = True
+            return part
+
+    def replace(self, array: Array, is_shared: bool = True) -> None:
+        """Set the array."""
+        with self.lock:
+            self.array = array
+            self.is_shared = is_shared
+            self._spare = None
+
+    def make_target(self) -> np.ndarray:
+        """Return memory for the next NumPy value, which `swap` makes the value."""
+        target = self._spare
+        self._spare = None
+        if target is None:
+            return np.empty_like(self.array)
+        target.flags.writeable = True
+        return target
+
+    def swap(self, target: np.ndarray) -> None:
+        """Make `target` the value, and the value that it replaces the target of the next step."""
+        target.flags.writeable = False
+        with self.lock:
+            self._spare = self.array if self.is_free else None
+            self.array = target
+            self.is_shared = False
+
+    def write_rows(self, rows: np.ndarray, values: Array) -> None:
+        """Replace these rows of a NumPy value."""
+        with self.lock:
+            self._spare = None  # its other rows are out of date, and only dense steps need it
+            if not self.is_free:
+                self.array = self.array.copy()
+                self.is_shared = False
+            self.array.flags.writeable = True
+            self.array[rows] = values
+            self.array.flags.writeable = False
 
 
-def is_small(value: Array) -> bool:
-    """Tell whether a new buffer for such a value costs nothing, so that it is never overwritten."""
-    return bool(value.size <= CACHED)
+class Fresh(Buffer):
+    """The buffer of a slot whose variable is made once the first step has worked."""
 
-
-def is_ours(taken: Taken) -> bool:
-    """True if nothing holds the value, a view of it, or the memory under it.
-
-    A JAX array may have aliases that do not hold it: see `gradlab.rules.in_place`. A small one is therefore never ours.
-    """
-    value = taken[0]
-    ours = not is_small(value) if is_jax(value) else value.base is None and value.flags.owndata
-    del value
-    return ours and is_allowed() and _references(taken) <= _ALONE
-
-
-def _references(taken: Taken) -> int:
-    return sys.getrefcount(taken[0])
-
-
-def _counts() -> bool:
-    """Without a global lock another thread may hold what is not counted yet."""
-    return getattr(sys, "_is_gil_enabled", lambda: True)()
-
-
-_ALONE = _references([np.empty(0)]) if _counts() else -1  # how many that is depends on the interpreter
-
-
-def spare(cell: Cell) -> np.ndarray:
-    """A buffer for the next value of a NumPy cell: the one before last if nothing reads it, else a new one.
-
-    Pages fresh from the system cost more than a step does.
-    """
-    value: Any = cell._value
-    kept: Taken = [cell._spare]
-    cell._spare = None
-    if kept[0] is None or not is_ours(kept) or _layout(kept[0]) != _layout(value):
-        return np.empty_like(value)
-    kept[0].flags.writeable = True
-    buffer: np.ndarray = kept[0]
-    return buffer
-
-
-def _layout(x: np.ndarray) -> tuple[Any, ...]:
-    return x.shape, x.dtype, x.strides
-
-
-def swap(cell: Cell, new: np.ndarray) -> None:
-    """`new` becomes the value, the value the spare buffer."""
-    new.flags.writeable = False
-    value: Any = cell._value
-    cell._value, cell._spare = new, value
+    def __init__(self, array: Array) -> None:
+        super().__init__(array, is_shared=True)

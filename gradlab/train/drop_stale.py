@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._base.forks import Torn, in_child, is_held
+from .._base.forks import in_child
 from .._base.options import is_strict
 from ..errors import InvalidArgumentError
 from .autodiff import GradsAndVars, Loss
@@ -49,15 +49,13 @@ def turn(global_step: Variable) -> Any:
         return _turns.setdefault(global_step, threading.RLock())
 
 
-def _after_fork() -> None:
+def _renew_locks() -> None:
     global _making
-    _making = threading.Lock()  # the table is whole at every instant
-    for step, lock in tuple(_turns.items()):
-        if is_held(lock):
-            _turns[step] = Torn(f"what updates {step.name}")
+    _making = threading.Lock()
+    _turns.clear()  # `turn` makes them again
 
 
-in_child(_after_fork)
+in_child(_renew_locks)
 
 SUMMARY_TAG = "Gradient_staleness_percentage"
 COUNT = "AssignAdd"  # the operation whose value a Graph hands out

@@ -169,5 +169,5 @@ def _reads(loss: Loss, variables: dict[str, Variable]) -> dict[str, frozenset[st
             return [checked_loss(loss)]
 
     names = list(variables)
-    found = differentiator().reads(run, [v._value for v in variables.values()])
+    found = differentiator().reads(run, [v._buffer.share() for v in variables.values()])
     return {name: frozenset(names[k] for k in read) for name, read in zip(names, found, strict=True)}

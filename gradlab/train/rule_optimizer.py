@@ -51,9 +51,10 @@ class RuleOptimizer(Optimizer):
         name: a string, not empty; in a `Graph` a valid scope name.
         **fields: hyperparameters of the rule that may be functions or Variables, by field.
 
-    Differs from TensorFlow: a call that raises changes nothing, not even the variables ahead of the bad one. Complex
-    variables have gradients but no step, which TensorFlow refuses in a Graph and takes outside. There is no
-    `strict="tf"` as in `gl.keras`, as TensorFlow promises no order for the updates of one `Session.run`.
+    Differs from TensorFlow: a call that raises changes nothing, not even the variables ahead of the bad one; only after
+    Ctrl-C in the middle of an update may some variables have moved and others not. Complex variables have gradients but
+    no step, which TensorFlow refuses in a Graph and takes outside. There is no `strict="tf"` as in `gl.keras`, as
+    TensorFlow promises no order for the updates of one `Session.run`.
     Not in TensorFlow, whose optimizers have no rule of their own.
 
     >>> import gradlab as gl
@@ -273,7 +274,7 @@ class RuleOptimizer(Optimizer):
             rules_now = {key: rule.at(x) for key, x in shared.items()}
             for commit in commits(
                 [Job(rules_now[v._graph_key], v, g, rate, type(self)._sparse) for g, v in pairs],
-                lambda v: store.cells(v, rule),
+                lambda v: store.buffers(v, rule),
                 lambda v, slots: store.store(v, rule, slots, self._labels()),
             ):
                 commit()

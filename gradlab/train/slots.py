@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import precision
-from .._base.forks import guard
+from .._base.forks import give_lock
 from ..errors import InvalidArgumentError
 from ..rules import Rule
 from ..rules.rule import Shared, Slots
-from .buffers import Cell, Fresh
+from .buffers import Buffer, Fresh
 from .copies import Carried, carried, check_carried, in_copy
 from .states import Commit, Named, array_of, fitting, part
 from .variable import GraphKey, Variable, current_collection
@@ -32,8 +32,8 @@ class SlotStore:
         self._slots: weakref.WeakKeyDictionary[Variable, dict[str, Variable]] = weakref.WeakKeyDictionary()
         self._shared: weakref.WeakKeyDictionary[GraphKey, dict[str, Variable]] = weakref.WeakKeyDictionary()
         self._carried: Carried = []  # by a pickle, and not looked for yet
-        self.lock = threading.RLock()
-        guard(self, "lock", "this optimizer")
+        self.lock: threading.RLock
+        give_lock(self, "lock")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SlotStore:
         """Slots of its own, of the variables that `copies.in_copy` says."""
@@ -103,13 +103,15 @@ class SlotStore:
             slots = self._slots.get(v)
             return rule.init(v._value) if slots is None else tuple(slots[name]._value for name in rule.slots)
 
-    def cells(self, v: Variable, rule: Rule) -> tuple[Cell, ...]:
-        """The slot variables of v in the order of the rule, or what stands in for them until the first step worked."""
+    def buffers(self, v: Variable, rule: Rule) -> tuple[Buffer, ...]:
+        """The buffers of the slots of v in the order of the rule, new ones before the first step."""
         with self.lock, precision(v.dtype):
             check_carried(self._carried)
             self._carried = []
             slots = self._slots.get(v)
-            return tuple(map(Fresh, rule.init(v._value)) if slots is None else (slots[name] for name in rule.slots))
+            if slots is None:
+                return tuple(Fresh(start) for start in rule.init(v._value))
+            return tuple(slots[name]._buffer for name in rule.slots)
 
     def store(self, v: Variable, rule: Rule, values: Slots, labels: Mapping[str, str]) -> None:
         """Keep these values. `labels`: slot name -> last part of the variable's name, in the order of making them."""

@@ -127,8 +127,8 @@ def _taken(lock: Any, stack: ExitStack) -> bool:
 
 
 def array_of(v: Variable) -> np.ndarray:
-    """The value as a NumPy array that nobody can write to, and no step does: it is held."""
-    value = np.asarray(v._value)
+    """The value as a read-only NumPy array."""
+    value = np.asarray(v._buffer.share())
     value.flags.writeable = False
     return value
 

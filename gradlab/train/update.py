@@ -2,24 +2,25 @@
 
 A `Job` is one gradient for one variable, with the rule and the way of slices. `commits` does the jobs and returns, for
 each variable, a `Commit`: a function that only stores and cannot fail. A `Look` may inspect new slots before that.
+
+Where it can, a commit writes into memory that a variable alone has (`buffers.py`), else it stores new arrays.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
-import numpy as np
-
-from .._base.arrays import Array, is_jax, is_traced, precision
+from .._base.arrays import CACHED, Array, is_jax, is_traced, precision
 from .._base.gradients import Gradient
 from .._base.slices import IndexedSlices
 from ..rules import Rule, apply, blocks, donated, pure
 from ..rules.rule import Slots
-from .buffers import Cell, Fresh, is_ours, is_small, spare, swap, taken
+from .buffers import Buffer, Fresh
 from .variable import Variable
 
 Commit: TypeAlias = Callable[[], Any]
@@ -46,24 +47,27 @@ class Job:
 
 
 def commits(
-    jobs: Sequence[Job], cells: Callable[[Variable], Sequence[Cell]], store: Callable[[Variable, Slots], Any]
+    jobs: Sequence[Job],
+    buffers_of: Callable[[Variable], Sequence[Buffer]],
+    store: Callable[[Variable, Slots], Any],
 ) -> list[Commit]:
-    """Do all that may fail in all jobs; what is returned, one per variable, stores the results and has to be called.
+    """Do all that may fail in all jobs, and return one function per variable, to be called, that stores the results.
 
-    In place where `prepared` finds a way, else as `pure.stepped`. `cells` gives the slots of a variable, `store` keeps
-    new values of them. The caller holds the locks of the variables.
+    In place where `prepare` finds a way, else as `pure.stepped`. `buffers_of` gives the buffers of the slots of a
+    variable, `store` keeps new values of them. The caller holds the locks of the variables.
     """
-    often, ready = Counter(job.v for job in jobs), dict[Variable, Commit]()
+    often = Counter(job.v for job in jobs)
+    ready: dict[Variable, Commit] = {}
     new: dict[Variable, tuple[Array, Slots]] = {}
     for job in jobs:
         v = job.v
         with precision(v.dtype):
-            slots = cells(v)
-            commit = prepared(job, slots) if often[v] == 1 else None
+            slots = buffers_of(v)
+            commit = prepare(job, slots) if often[v] == 1 else None
             if commit is not None:
                 ready[v] = partial(_finish, commit, v, slots, store)
                 continue
-            w, old = new[v] if v in new else (v._value, tuple(c._value for c in slots))
+            w, old = new[v] if v in new else (v._value, tuple(slot.array for slot in slots))
             w, after = pure.stepped(job.rule, w, old, job.g, job.lr, job.sparse)
             if not any(is_jax(x) for x in after):
                 job.look(old, ..., after)
@@ -72,10 +76,10 @@ def commits(
     return list(ready.values())
 
 
-def _finish(commit: Commit, v: Variable, slots: Sequence[Cell], store: Callable[[Variable, Slots], Any]) -> None:
+def _finish(commit: Commit, v: Variable, slots: Sequence[Buffer], store: Callable[[Variable, Slots], Any]) -> None:
     commit()
-    if any(isinstance(s, Fresh) for s in slots):
-        store(v, tuple(s._value for s in slots))
+    if any(isinstance(slot, Fresh) for slot in slots):
+        store(v, tuple(slot.array for slot in slots))
 
 
 def _assign(v: Variable, w: Array, slots: Slots, store: Callable[[Variable, Slots], Any]) -> None:
@@ -83,31 +87,37 @@ def _assign(v: Variable, w: Array, slots: Slots, store: Callable[[Variable, Slot
     store(v, slots)
 
 
-def prepared(job: Job, slots: Sequence[Cell]) -> Commit | None:
-    """The rest of an update once all updates are certain to succeed, or None if there is no such way.
+def prepare(job: Job, slots: Sequence[Buffer]) -> Commit | None:
+    """Return the rest of an update that is certain to succeed, or None if it can't be done in place.
 
-    None are: a variable with a constraint, slots of another shape or dtype, ways of slices that `_way` does not know,
-    values inside `jit` or on several devices, NumPy with JAX, and NumPy arrays so small that new memory costs nothing.
+    It can't with a constraint, slots of another shape or dtype, ways of slices that `_way` does not know, values inside
+    `jit` or on several devices, or NumPy with JAX. NumPy arrays so small that new memory costs nothing aren't worth it.
     """
-    v, lr = job.v, job.lr
+    v = job.v
+    lr = job.lr
     g: Any = job.g
     parts = [g.values, g.indices, lr] if isinstance(g, IndexedSlices) else [g, lr]
-    small = not is_jax(v._value) and is_small(v._value)
-    if v.constraint is not None or small or any(is_traced(x) for x in (v._value, *parts)):
+    is_small = not is_jax(v._value) and v._value.size <= CACHED
+    if v.constraint is not None or is_small or any(is_traced(x) for x in (v._value, *parts)):
         return None
-    shapes = [job.rule.slot_shape(name, v.shape) for name in job.rule.slots]
-    if [(tuple(c._value.shape), c._value.dtype) for c in slots] != [(shape, v.dtype) for shape in shapes]:
+    expected = [(job.rule.slot_shape(name, v.shape), v.dtype) for name in job.rule.slots]
+    if [(tuple(slot.array.shape), slot.array.dtype) for slot in slots] != expected:
         return None
     rule, way = _way(job)
     if way is None:
         return None
     if way is apply.every_row:
         g, way = apply.whole(v._value, g), apply.dense
-    cells = (v, *slots)
-    if is_jax(v._value):
-        usable = donated.is_usable(rule, *(c._value for c in cells))
-        return _with_jax(rule, cells, g, lr, way) if usable else None
-    return None if any(is_jax(x) for x in parts) else _with_numpy(rule, cells, g, lr, way, job.look)
+    buffers = (v._buffer, *slots)
+    if not is_jax(v._value):
+        if any(is_jax(x) for x in parts):
+            return None
+        prepare_numpy = _prepare_dense_numpy if way is apply.dense else partial(_prepare_rows_numpy, way=way)
+        return prepare_numpy(rule, buffers, g, lr, job.look)
+    if not donated.is_usable(rule, *(buffer.array for buffer in buffers)):
+        return None
+    prepare_jax = _prepare_dense_jax if way is apply.dense else partial(_prepare_rows_jax, way=way)
+    return prepare_jax(rule, buffers, g, lr)
 
 
 def _way(job: Job) -> tuple[Rule, Callable[..., Any] | None]:
@@ -127,54 +137,62 @@ def _way(job: Job) -> tuple[Rule, Callable[..., Any] | None]:
     return rule, way if known else None
 
 
-def _with_numpy(rule: Rule, cells: Sequence[Cell], g: Any, lr: Any, way: Any, look: Look) -> Commit:
-    w, slots = cells[0]._value, tuple(c._value for c in cells[1:])
-    if way is not apply.dense:
-        named, new = blocks.new_rows(rule, w, slots, g, lr, way)
-        look(slots, named, new[1:])
-        return lambda: _write_rows(cells, named, new)
-    targets = [spare(c) for c in cells]
-    blocks.step(rule, w, slots, g, lr, (targets[0], tuple(targets[1:])))
-    look(slots, ..., tuple(targets[1:]))
+def _arrays(buffers: Sequence[Buffer]) -> tuple[Array, Slots]:
+    w, *slots = (buffer.array for buffer in buffers)
+    return w, tuple(slots)
+
+
+def _prepare_dense_numpy(rule: Rule, buffers: Sequence[Buffer], g: Any, lr: Any, look: Look) -> Commit:
+    w, slots = _arrays(buffers)
+    new_w, *new_slots = (buffer.make_target() for buffer in buffers)
+    blocks.step(rule, w, slots, g, lr, (new_w, tuple(new_slots)))
+    look(slots, ..., tuple(new_slots))
 
     def commit() -> None:
-        for cell, target in zip(cells, targets, strict=True):
-            swap(cell, target)
+        for buffer, target in zip(buffers, (new_w, *new_slots), strict=True):
+            buffer.swap(target)
 
     return commit
 
 
-def _write_rows(cells: Sequence[Cell], named: np.ndarray, new: Slots) -> None:
-    with taken(cells) as values:
-        for cell, value in zip(cells, values, strict=True):
-            cell._spare = None  # only dense steps need one
-            if not is_ours(value):
-                value[0] = value[0].copy()
-        for value, x in zip(values, new, strict=True):
-            value[0].flags.writeable = True
-            value[0][named] = x
-            value[0].flags.writeable = False
+def _prepare_rows_numpy(rule: Rule, buffers: Sequence[Buffer], g: Any, lr: Any, look: Look, way: Any) -> Commit:
+    w, slots = _arrays(buffers)
+    rows, new = blocks.new_rows(rule, w, slots, g, lr, way)
+    look(slots, rows, new[1:])
+
+    def commit() -> None:
+        for buffer, values in zip(buffers, new, strict=True):
+            buffer.write_rows(rows, values)
+
+    return commit
 
 
-def _with_jax(rule: Rule, cells: Sequence[Cell], g: Any, lr: Any, way: Any) -> Commit:
-    w, slots, dtype = cells[0]._value, tuple(c._value for c in cells[1:]), cells[0]._value.dtype
-    if way is apply.dense:
-        donated.check_dense(rule, w, slots, g, lr)
-        return lambda: _step(rule, cells, g, lr)
-    rows = donated.new_rows(rule, w, slots, g, lr, way)
-    return lambda: _scatter(cells, rows, dtype)
+def _prepare_dense_jax(rule: Rule, buffers: Sequence[Buffer], g: Array, lr: Any) -> Commit:
+    w, slots = _arrays(buffers)
+    donated.check_dense(rule, w, slots, g, lr)
+
+    def commit() -> None:
+        with ExitStack() as locks, precision(w.dtype):
+            for buffer in buffers:
+                locks.enter_context(buffer.lock)  # nothing may be handed out that is about to be used up
+            donate_w, *donate_slots = (buffer.is_free for buffer in buffers)
+            new_w, new_slots = donated.dense(rule, w, slots, g, lr, donate_w, all(donate_slots))
+            for buffer, x in zip(buffers, (new_w, *new_slots), strict=True):
+                buffer.replace(x, is_shared=False)
+
+    return commit
 
 
-def _step(rule: Rule, cells: Sequence[Cell], g: Array, lr: Any) -> None:
-    with taken(cells) as values, precision(values[0][0].dtype):
-        donate = all([is_ours(value) for value in values])
-        w, slots = donated.dense(rule, values[0][0], tuple(v[0] for v in values[1:]), g, lr, donate)
-        for value, x in zip(values, (w, *slots), strict=True):
-            value[0] = x
+def _prepare_rows_jax(rule: Rule, buffers: Sequence[Buffer], g: Any, lr: Any, way: Any) -> Commit:
+    w, slots = _arrays(buffers)
+    rows, new = donated.new_rows(rule, w, slots, g, lr, way)
+    dtype = w.dtype
 
+    def commit() -> None:
+        with precision(dtype):
+            for buffer, values in zip(buffers, new, strict=True):
+                with buffer.lock:
+                    written = donated.scatter(buffer.array, rows, values, donate=buffer.is_free)
+                    buffer.replace(written, is_shared=False)
 
-def _scatter(cells: Sequence[Cell], rows: donated.Rows, dtype: Any) -> None:
-    with taken(cells) as values, precision(dtype):
-        for value, new in zip(values, rows[1], strict=True):
-            donate = is_ours(value)  # before the value is among the arguments
-            value[0] = donated.scatter(value[0], rows[0], new, donate)
+    return commit

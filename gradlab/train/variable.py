@@ -15,8 +15,9 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from .._base.arrays import Array, as_array, is_boxed, is_jax, is_traced, namespace, native, precision
-from .._base.forks import guard, renew
+from .._base.forks import give_lock
 from ..errors import InvalidArgumentError
+from .buffers import Buffer
 
 _tape: ContextVar[Any] = ContextVar("gradlab_tape", default=None)
 FOLLOWERS = object()  # whose id is the place in a memo of copy.deepcopy where `copies.follow` keeps a list
@@ -51,15 +52,19 @@ class Variable(_Operators):
 
     Raises: ValueError or TypeError as for arrays: None, ragged lists, strings.
 
-    Usable in NumPy and jax.numpy expressions. Values are read-only: they change by assignment only, which is what lets
-    several threads read and differentiate one variable. Optimizers step large values in their own buffers where nobody
-    holds them; `gl.in_place` says which aliases of a JAX value that uses up. Arrays of the other byte order become this
-    machine's. Source: `tf.Variable`, TensorFlow 2.21 (2026).
+    Usable in NumPy and jax.numpy expressions. `value` is a read-only array that never changes: an update makes a new
+    one, or writes into memory that was never handed out. So several threads may read and differentiate one variable. A
+    step by rows copies the table if `value` was read since the last step; `v[ids]` and `v.numpy()` don't cost that.
+    Arrays of the other byte order become this machine's. In a child forked while another thread was in the middle of an
+    update, make a new variable. Source: `tf.Variable`, TensorFlow 2.21 (2026).
 
     >>> v = Variable([1.0, 2.0], name="v")
     >>> (v * 2 + np.ones(2, np.float32)).tolist(), v.name
     ([3.0, 5.0], 'v:0')
     """
+
+    _lock: threading.RLock  # held by a step from its first read to its last write
+    _buffer: Buffer
 
     def __init__(
         self,
@@ -74,19 +79,32 @@ class Variable(_Operators):
         unique = name is None or collection.graph
         base = collection.unique_name(name or "Variable") if unique else name
         self.name, self.trainable, self.constraint = f"{base}:0", trainable, constraint
-        self._lock = threading.RLock()
-        guard(self, "_lock", f"the variable {self.name}")
-        self._value = _frozen(value if dtype is None else value.astype(native(dtype)))
-        self._spare: np.ndarray | None = None  # a buffer for a next value
+        self._set_up(_frozen(value if dtype is None else value.astype(native(dtype))))
         self._graph_key = collection.graph_key
         collection.add(self)
         register()
 
+    def _set_up(self, value: Array) -> None:
+        give_lock(self, "_lock")
+        # A NumPy value was copied; a JAX value is still held by the caller.
+        self._buffer = Buffer(value, is_shared=is_jax(value))
+
+    @property
+    def _value(self) -> Array:
+        """The array now, for the library alone: what is kept, or given to a user, comes from `_buffer.share`."""
+        array: Array = self._buffer.array
+        return array
+
+    @_value.setter
+    def _value(self, value: Array) -> None:
+        self._buffer.replace(value)
+
     @property
     def value(self) -> Array:
-        """The array now; while a gradient is being computed, the value to differentiate."""
+        """The array now, which never changes; while a gradient is being computed, the value to differentiate."""
         tape = _tape.get()
-        return self._value if tape is None else tape.read(self, self._value)
+        value: Array = self._buffer.share() if tape is None else tape.read(self)
+        return value
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -98,13 +116,13 @@ class Variable(_Operators):
 
     def numpy(self) -> np.ndarray:
         """A copy of the value as a NumPy array."""
-        return np.array(self._value)
+        return self._buffer.copy()
 
     def assign(self, value: Any) -> Variable:
         """Set the value, cast to this dtype; another shape is an InvalidArgumentError."""
         new = self._fitting(value)
         with self._lock:
-            self._value = _frozen(new)
+            self._buffer.replace(_frozen(new), is_shared=is_jax(new))
         return self
 
     def assign_add(self, delta: Any) -> Variable:
@@ -127,30 +145,26 @@ class Variable(_Operators):
             same = xp is namespace(new)
             return new.astype(self.dtype, copy=False) if same else xp.asarray(_not_followed(new), self.dtype)
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """For what is missing: the value, while an update works on it; wait for its end."""
-            if name == "_value":
-                with self._lock:
-                    if name in self.__dict__:
-                        return self.__dict__[name]
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
     def __getstate__(self) -> dict[str, Any]:
-        """All but what belongs to this process: the lock, and the buffer for a next value."""
-        value = self._value
-        return {"_value": value, "name": self.name, "trainable": self.trainable, "constraint": self.constraint}
+        """All but what belongs to this process, such as the lock."""
+        return {
+            "value": self._buffer.share(),
+            "name": self.name,
+            "trainable": self.trainable,
+            "constraint": self.constraint,
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Into the current collection, under the same name; in a Graph, where names are unique, under one like it."""
         collection = current_collection()
-        own = {"_lock": threading.RLock(), "_spare": None, "_graph_key": collection.graph_key}
-        vars(self).update(state, **own, _value=_frozen(state["_value"]))
-        name = self.name.removesuffix(":0")
+        self._set_up(_frozen(state["value"]))
+        self._graph_key = collection.graph_key
+        self.name = state["name"]
+        self.trainable = state["trainable"]
+        self.constraint = state["constraint"]
         if collection.graph:
+            name = self.name.removesuffix(":0")
             self.name = f"{collection.unique_name(name)}:0"
-        guard(self, "_lock", f"the variable {self.name}")
         collection.add(self)
         register()
 
@@ -189,7 +203,7 @@ class Variable(_Operators):
         return getattr(ufunc, method)(*values, **kwargs)
 
     def __getitem__(self, index: Any) -> Array:
-        return self.value[index]
+        return self._buffer.take(index) if _tape.get() is None else self.value[index]
 
     def __iter__(self) -> Iterator[Array]:
         return iter(self.value)
@@ -254,8 +268,8 @@ class Collection:
     def __init__(self) -> None:
         self._variables: list[weakref.ref[Variable]] = []
         self._names: set[str] = set()
-        self._lock = threading.RLock()
-        renew(self, "_lock")
+        self._lock: threading.RLock
+        give_lock(self, "_lock")
         self.global_step: Variable | None = None
 
     def unique_name(self, name: str) -> str:

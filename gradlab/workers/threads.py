@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 
-from .._base.forks import guard
+from .._base.forks import give_lock
 from .checks import finite
 from .experiment import Experiment, Piece, worker
 from .ledger import CHECK, LEAVE, READ
@@ -44,8 +44,8 @@ class _Run:
     def __init__(self, experiment: Experiment, tick: float) -> None:
         self.experiment, self.tick = experiment, tick
         self.server, self.log = Server(experiment), list[tuple[int, int, int]]()
-        self.turn = threading.Condition()
-        guard(self, "turn", "this run", always=True)  # in a child its other threads are gone
+        self.turn: threading.Condition
+        give_lock(self, "turn", threading.Condition)
         self.living, self.waiting = set(range(experiment.workers)), set[int]()
         self.failure: BaseException | None = None
         self.over = threading.Event()

@@ -85,9 +85,9 @@ def damaged_log(folder: Path, seed: int) -> str:
 
 
 def forked(folder: Path, seed: int) -> str:
-    """A process whose other thread applies gradients is forked: its child may apply too, or is told why not."""
+    """A process whose other threads apply gradients is forked: its child never waits for them."""
     code = f"""
-import os, signal, sys, threading, time, warnings
+import os, signal, threading, time, warnings
 import numpy as np
 import gradlab as gl
 warnings.simplefilter("ignore")
@@ -105,12 +105,8 @@ for delay in np.random.default_rng({seed}).uniform(0, 0.02, 12):
     child = os.fork()
     if child == 0:
         signal.alarm(20)
-        try:
-            acc.apply_grad(*one)
-        except gl.errors.FailedPreconditionError as error:
-            os._exit(0 if "when this process was forked" in str(error) else 3)
-        values = np.unique(getattr(acc.peek().sum, "values", acc.peek().sum))
-        os._exit(0 if values.tolist() == [acc.num_accumulated()] else 4)
+        acc.apply_grad(*one)
+        os._exit(0)
     status = os.waitpid(child, 0)[1]
     if status:
         print("a child hung" if os.WIFSIGNALED(status) else f"a child ended with {{status >> 8}}")

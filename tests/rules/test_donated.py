@@ -62,24 +62,27 @@ def test_tables_stay_where_they_are() -> None:
     places = [x.unsafe_buffer_pointer() for x in (w, *slots)]
     for distinct in (20, 30, 20):
         rows = donated.new_rows(RULE, w, slots, _slices(distinct), LR, apply.rows)
-        w, slots = donated.scattered(rows, w, slots, donate=True)
+        w, slots = donated.scatter_all(rows, w, slots, donate=True)
         assert [x.unsafe_buffer_pointer() for x in (w, *slots)] == places
 
 
 def test_a_dense_step_stays_where_it_is() -> None:
     w, slots = _state()
     places = [x.unsafe_buffer_pointer() for x in (w, *slots)]
-    w, slots = donated.dense(RULE, w, slots, jnp.ones(w.shape), LR, donate=True)
+    w, slots = donated.dense(RULE, w, slots, jnp.ones(w.shape), LR, donate_w=True, donate_slots=True)
     assert [x.unsafe_buffer_pointer() for x in (w, *slots)] == places
 
 
-@pytest.mark.parametrize("donate", [True, False])
-def test_what_is_not_donated_is_still_there_and_the_bits_are_the_same(donate: bool) -> None:
+@pytest.mark.parametrize("donate_slots", [True, False])
+@pytest.mark.parametrize("donate_w", [True, False])
+def test_what_is_not_donated_is_still_there_and_the_bits_are_the_same(donate_w: bool, donate_slots: bool) -> None:
     w, slots = _state()
     g = jnp.linspace(-1, 1, ROWS * WIDTH).reshape(ROWS, WIDTH)
-    expected = donated.dense(RULE, *_state(), g, LR, donate=True)
-    got = donated.dense(RULE, w, slots, g, LR, donate)
-    assert w.is_deleted() == slots[0].is_deleted() == donate
+    expected = donated.dense(RULE, *_state(), g, LR, True, True)
+
+    got = donated.dense(RULE, w, slots, g, LR, donate_w, donate_slots)
+
+    assert (w.is_deleted(), slots[0].is_deleted()) == (donate_w, donate_slots)
     for a, b in zip(jax.tree.leaves(got), jax.tree.leaves(expected), strict=True):
         np.testing.assert_array_equal(a, b)
 
@@ -96,9 +99,9 @@ def test_another_step_of_adam_needs_no_new_program() -> None:
     shared, (w, (m, v)) = rule.start(), (jnp.ones(3), (jnp.zeros(3), jnp.zeros(3)))
     sizes = []
     for _ in range(3):
-        w, (m, v) = donated.dense(rule.at(shared), w, (m, v), jnp.ones(3), LR, donate=True)
+        w, (m, v) = donated.dense(rule.at(shared), w, (m, v), jnp.ones(3), LR, True, True)
         shared = rule.advance(shared)
-        sizes.append(donated._programs().dense_donated._cache_size())
+        sizes.append(donated._dense_program(True, True)._cache_size())
     assert sizes[0] == sizes[2]
     np.testing.assert_allclose(w, 0.7, rtol=1e-5)
 

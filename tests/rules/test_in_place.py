@@ -1,4 +1,4 @@
-"""The ways of `apply` on buffers that may be used up: the same bits, and nothing left half done."""
+"""`gl.rules.dense`, `rows` and `each` with `out=` and `donate=True`: the same bits, and nothing left half done."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.rules import apply, in_place
 from tests import ways
 
 # Rules with their usual constants, some of which 16 bits cannot hold; what is said of that is in test_rule.py.
@@ -43,6 +42,15 @@ def _copied(tree: Any) -> Any:
     return jax.tree.map(np.array, tree)
 
 
+def _in_place(way: str, rule: Any, w: Any, slots: Any, g: Any) -> Any:
+    """Take a step of copies, in their own memory."""
+    w, slots = _copied((w, slots))
+    new_w, new_slots = getattr(gl.rules, way)(rule, w, slots, g, LR, out=(w, slots))
+    assert new_w is w
+    assert all(new is slot for new, slot in zip(new_slots, slots, strict=True))
+    return w, slots
+
+
 def _same_bits(a: Any, b: Any) -> None:
     for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True):
         assert (x.dtype, x.shape) == (y.dtype, y.shape)
@@ -55,42 +63,57 @@ def _same_bits(a: Any, b: Any) -> None:
 def test_numpy_has_the_bits_of_apply(name: str, dtype: str) -> None:
     rule = RULES[name]()
     w, slots, g = _case(rule, (9000, 40), dtype)
-    expected = apply.dense(rule, w, slots, g, LR)
-    _same_bits(in_place.dense(rule, *_copied((w, slots)), g, LR), expected)
+    expected = gl.rules.dense(rule, w, slots, g, LR)
+    _same_bits(_in_place("dense", rule, w, slots, g), expected)
     sparse = _slices(w.shape, dtype)
-    _same_bits(in_place.rows(rule, *_copied((w, slots)), sparse, LR), apply.rows(rule, w, slots, sparse, LR))
-    _same_bits(in_place.each(rule, *_copied((w, slots)), sparse, LR), apply.each(rule, w, slots, sparse, LR))
+    _same_bits(_in_place("rows", rule, w, slots, sparse), gl.rules.rows(rule, w, slots, sparse, LR))
+    _same_bits(_in_place("each", rule, w, slots, sparse), gl.rules.each(rule, w, slots, sparse, LR))
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_any_shape_has_the_bits_of_apply(shape: tuple[int, ...]) -> None:
     rule = gl.rules.Adagrad()
     w, slots, g = _case(rule, shape)
-    _same_bits(in_place.dense(rule, *_copied((w, slots)), g, LR), apply.dense(rule, w, slots, g, LR))
+    _same_bits(_in_place("dense", rule, w, slots, g), gl.rules.dense(rule, w, slots, g, LR))
     sparse = _slices(shape, length=20 if shape[0] else 0)
-    _same_bits(in_place.rows(rule, *_copied((w, slots)), sparse, LR), apply.rows(rule, w, slots, sparse, LR))
+    _same_bits(_in_place("rows", rule, w, slots, sparse), gl.rules.rows(rule, w, slots, sparse, LR))
 
 
 def test_a_scalar_is_stepped_too() -> None:
     w = np.array(1.0)
-    assert in_place.dense(gl.rules.StochasticGradientDescent(), w, (), np.array(2.0), 0.25)[0] is w
+    gl.rules.dense(gl.rules.StochasticGradientDescent(), w, (), np.array(2.0), 0.25, out=(w, ()))
     assert w == 0.5
+
+
+@pytest.mark.parametrize("way", ["dense", "rows"])
+def test_out_may_be_other_arrays(way: str) -> None:
+    rule = gl.rules.Adagrad()
+    w, slots, g = _case(rule, (30, 4))
+    gradient = g if way == "dense" else _slices(w.shape)
+    before = _copied((w, slots))
+    out = np.empty_like(w), (np.empty_like(w),)
+
+    assert getattr(gl.rules, way)(rule, w, slots, gradient, LR, out=out) is out
+
+    _same_bits(out, getattr(gl.rules, way)(rule, w, slots, gradient, LR))
+    _same_bits((w, slots), before)
 
 
 @pytest.mark.parametrize("view", [lambda x: x.T, lambda x: x[:, ::2], lambda x: x[::-1]], ids=["T", "strided", "back"])
 def test_arrays_in_another_order_have_the_bits_of_apply(view: Callable[[Any], Any]) -> None:
     rule = gl.rules.Adagrad()
     w, (slot,), g = _case(rule, (400, 400))
-    expected = apply.dense(rule, view(w).copy(), (view(slot).copy(),), view(g).copy(), LR)
-    _same_bits(in_place.dense(rule, view(w), (view(slot),), view(g), LR), expected)
-    _same_bits(view(w), expected[0])
+    expected = gl.rules.dense(rule, view(w).copy(), (view(slot).copy(),), view(g).copy(), LR)
+    own = view(w), (view(slot),)
+    gl.rules.dense(rule, *own, view(g), LR, out=own)
+    _same_bits(own, expected)
 
 
 def test_a_read_only_gradient_is_not_written_to() -> None:
     rule = gl.rules.Assign()
     w, slots, g = _case(rule, (300,))
     before, g.flags.writeable = g.copy(), False
-    in_place.dense(rule, w, slots, g, LR)
+    gl.rules.dense(rule, w, slots, g, LR, out=(w, slots))
     _same_bits(g, before)
 
 
@@ -105,7 +128,7 @@ class Shift(gl.rules.Rule):
 
 def test_a_rule_may_hand_its_inputs_on() -> None:
     w, slots, g = np.ones(3), (np.full(3, 2.0), np.full(3, 3.0)), np.zeros(3)
-    in_place.dense(Shift(), w, slots, g, 1.0)
+    gl.rules.dense(Shift(), w, slots, g, 1.0, out=(w, slots))
     assert [x[0] for x in (w, *slots)] == [0, 1, 2]
 
 
@@ -118,8 +141,8 @@ def test_jax_agrees_and_uses_its_arguments_up(name: str) -> None:
     with_slices = ("rows", "each")[[*RULES].index(name) % 2]  # test_apply.py has both, of every rule
     for way, grad in (("dense", g), (with_slices, sparse)):
         given = jax.tree.map(lambda x: jnp.array(x, copy=True), (w, slots, grad))
-        got = getattr(in_place, way)(rule, *given, LR)
-        expected = getattr(apply, way)(rule, w, slots, grad, LR)
+        got = getattr(gl.rules, way)(rule, *given, LR, donate=True)
+        expected = getattr(gl.rules, way)(rule, w, slots, grad, LR)
         for a, b in zip(jax.tree.leaves(got), jax.tree.leaves(expected), strict=True):
             np.testing.assert_allclose(a, b, rtol=2e-5, atol=2e-6)
         assert all(x.is_deleted() for x in jax.tree.leaves(given[:2]))
@@ -127,16 +150,18 @@ def test_jax_agrees_and_uses_its_arguments_up(name: str) -> None:
 
 
 @pytest.mark.parametrize("module", [np, jnp])
-def test_indices_may_have_any_integer_dtype(module: Any) -> None:
-    for dtype in ("int8", "uint16", "int32"):
-        g = gl.IndexedSlices(module.ones((2, 1)), module.asarray([1, 1], dtype), (3, 1))
-        w, _ = in_place.rows(gl.rules.StochasticGradientDescent(), module.zeros((3, 1)), (), g, 1.0)
-        assert w.ravel().tolist() == [0, -2, 0]
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int32"])
+def test_indices_may_have_any_integer_dtype(module: Any, dtype: str) -> None:
+    g = gl.IndexedSlices(module.ones((2, 1)), module.asarray([1, 1], dtype), (3, 1))
+    w = module.zeros((3, 1))
+    option: Any = {"out": (w, ())} if module is np else {"donate": True}
+    w, _ = gl.rules.rows(gl.rules.StochasticGradientDescent(), w, (), g, 1.0, **option)
+    assert w.ravel().tolist() == [0, -2, 0]
 
 
 def test_float64_stays_float64_in_jax() -> None:
     with jax.enable_x64(True):
-        w, (slot,) = in_place.dense(gl.rules.Adagrad(), jnp.ones(3), (jnp.ones(3),), jnp.ones(3), 0.5)
+        w, (slot,) = gl.rules.dense(gl.rules.Adagrad(), jnp.ones(3), (jnp.ones(3),), jnp.ones(3), 0.5, donate=True)
         assert w.dtype == slot.dtype == np.float64
         assert ways.ulps(w, np.full(3, 1 - 0.5 / (np.sqrt(2) + 1e-7))) <= 1
 
@@ -144,16 +169,18 @@ def test_float64_stays_float64_in_jax() -> None:
 READ_ONLY = np.zeros(2)
 READ_ONLY.flags.writeable = False
 SAME = np.zeros(2)
+OUTSIDE = gl.IndexedSlices(np.ones(1), np.array([2]))
 BAD: dict[str, tuple[Any, ...]] = {
-    "read-only": (READ_ONLY, (np.ones(2),), np.ones(2), 0.1, "w is read-only"),
-    "read-only slot": (np.ones(2), (READ_ONLY,), np.ones(2), 0.1, "slot 0 is read-only"),
+    "read-only": (READ_ONLY, (np.ones(2),), np.ones(2), 0.1, "an array of out is read-only"),
+    "read-only slot": (np.ones(2), (READ_ONLY,), np.ones(2), 0.1, "an array of out is read-only"),
     "shape": (np.ones(2), (np.ones(2),), np.ones(3), 0.1, r"shape \(2,\) but its gradient has shape \(3,\)"),
     "slot shape": (np.ones(2), (np.ones(3),), np.ones(2), 0.1, r"slot 0 has shape \(3,\), but w has \(2,\)"),
+    "no slot": (np.ones(2), (), np.ones(2), 0.1, "Adagrad has 1 slots, got 0"),
     "rate": (np.ones(2), (np.ones(2),), np.ones(2), np.ones(2), r"lr must be a scalar, got shape \(2,\)"),
     "overlap": (SAME, (SAME,), np.ones(2), 0.1, "must not overlap"),
     "overlapping gradient": (SAME, (np.ones(2),), SAME[::-1], 0.1, "must not overlap"),
     "mixed": (np.ones(2), (jnp.ones(2),), np.ones(2), 0.1, "slot 0 must come from the library of w"),
-    "outside": (np.ones(2), (np.ones(2),), gl.IndexedSlices(np.ones(1), np.array([2])), 0.1, r"in \[0, 2\), got 2"),
+    "outside": (np.ones(2), (np.ones(2),), OUTSIDE, 0.1, r"in \[0, 2\), got 2"),
 }
 
 
@@ -161,14 +188,27 @@ BAD: dict[str, tuple[Any, ...]] = {
 def test_what_does_not_fit_is_refused_and_nothing_changes(case: str) -> None:
     w, slots, g, lr, message = BAD[case]
     before = _copied((w, slots))
-    way = in_place.rows if isinstance(g, gl.IndexedSlices) else in_place.dense
+    way = gl.rules.rows if isinstance(g, gl.IndexedSlices) else gl.rules.dense
     with pytest.raises(ValueError, match=message):
-        way(gl.rules.Adagrad(), w, slots, g, lr)
+        way(gl.rules.Adagrad(), w, slots, g, lr, out=(w, slots))
     _same_bits(before, _copied((w, slots)))
 
 
-def test_inside_jit_it_says_what_to_use() -> None:
-    with pytest.raises(TypeError, match=r"inside jit use gradlab\.apply"):
-        jax.jit(lambda w, g: in_place.dense(gl.rules.StochasticGradientDescent(), w, (), g, 0.1))(
-            jnp.ones(2), jnp.ones(2)
-        )
+def test_out_that_overlaps_another_input_is_refused() -> None:
+    w, slot = np.ones(2), np.ones(2)
+    with pytest.raises(ValueError, match="must not overlap"):
+        gl.rules.dense(gl.rules.Adagrad(), w, (slot,), np.ones(2), 0.1, out=(slot, (w,)))
+
+
+def test_out_is_for_numpy_and_donate_for_jax() -> None:
+    rule = gl.rules.StochasticGradientDescent()
+    with pytest.raises(ValueError, match="out is for NumPy arrays"):
+        gl.rules.dense(rule, jnp.ones(2), (), jnp.ones(2), 0.1, out=(np.ones(2), ()))
+    with pytest.raises(ValueError, match="donate is for JAX arrays"):
+        gl.rules.dense(rule, np.ones(2), (), np.ones(2), 0.1, donate=True)
+
+
+def test_inside_jit_it_says_what_to_do() -> None:
+    rule = gl.rules.StochasticGradientDescent()
+    with pytest.raises(TypeError, match="inside jit leave them out"):
+        jax.jit(lambda w, g: gl.rules.dense(rule, w, (), g, 0.1, donate=True))(jnp.ones(2), jnp.ones(2))

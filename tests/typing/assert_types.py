@@ -28,7 +28,6 @@ def variables(v: gl.Variable, x: Floats) -> None:
     assert_type(gl.trainable_variables(), list[gl.Variable])
     assert_type(gl.load("run.npz", v=v, max_bytes=None), dict[str, Any])
     assert_type(gl.train.AdamOptimizer().state_dict([v]), dict[str, Any])
-    assert_type(gl.in_place.allow(False), bool)
 
 
 def clips(x: Floats, y: jax.Array, s: gl.IndexedSlices, v: gl.Variable, either: Gradient) -> None:
@@ -69,7 +68,7 @@ def rules(x: Floats, y: jax.Array, s: gl.IndexedSlices) -> None:
     assert_type(gl.rules.catalog(), dict[str, type[gl.rules.Rule]])
     assert_type(gl.rules.from_config(rule.get_config()), gl.rules.Rule)
     assert_type(gl.rules.rows(rule, x, rule.init(x), s, 0.1), tuple[Array, gl.rules.Slots])
-    assert_type(gl.in_place.dense(rule, x, rule.init(x), x, 0.1), tuple[Array, gl.rules.Slots])
+    assert_type(gl.rules.dense(rule, x, rule.init(x), x, 0.1, donate=True), tuple[Array, gl.rules.Slots])
     assert_type(gl.schedules.ExponentialDecay(0.1, 10, 0.5)(3), Array)
 
 

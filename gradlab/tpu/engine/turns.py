@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Any
 
 from ..._base.arrays import is_traced
-from ..._base.forks import guard
+from ..._base.forks import give_lock
 from ..._base.library import jnp
 from ...errors import (
     CancelledError,
@@ -156,13 +156,16 @@ def mode_of(override: Any, configured: str) -> str:
 
 
 class Turns:
-    """The step in progress and the one after it, under one lock."""
+    """The step in progress and the one after it, under one lock.
+
+    After Ctrl-C, or a fork by another thread, in the middle of an operation, start another system.
+    """
 
     def __init__(self, cores: int, cores_per_replica: int) -> None:
         self.cores, self.cores_per_replica = cores, cores_per_replica
         self.replicas = cores // cores_per_replica
-        self.changed = threading.Condition(threading.RLock())
-        guard(self, "changed", "this TPU system")
+        self.changed: threading.Condition
+        give_lock(self, "changed", threading.Condition)
         self.now, self.ahead = Step(self.replicas), Step(self.replicas)
         self._is_closed = False
         self._last_mode = ""

@@ -24,7 +24,7 @@ from .arguments import (
 )
 from .deadlock import Producer
 from .kernel import DENSE, SPARSE, Kernel, Spec, Taker, kernel_for
-from .machine import Peek, Receipt, Waiter, Waiting
+from .machine import Peek, PendingTake, Receipt, Waiting
 from .sparse_sum import SparseGradient
 
 
@@ -32,7 +32,9 @@ class ConditionalAccumulatorBase:
     """A sum of gradients that are not too late, and a queue of those who want their mean.
 
     A gradient is accepted iff `local_step >= global_step`. A take waits for `count >= num_required`, returns the mean
-    (or sum) of all that are there, empties the accumulator and increments its global step.
+    (or sum) of all that are there, empties the accumulator and increments its global step. Threads may share one.
+    After Ctrl-C, or a fork by another thread, in the middle of a call, make a new one: the gradient or the mean at hand
+    may be lost. A take that only waits is safe from that.
     `ConditionalAccumulator` and `SparseConditionalAccumulator` say how gradients are added.
     """
 
@@ -56,7 +58,7 @@ class ConditionalAccumulatorBase:
         self.name = self._named(name)
         self._kernel = kernel_for(spec, shared_name, self.name)
         if spec.strict and not self._in_graph:  # TensorFlow destroys it for all with the first object that is deleted
-            weakref.finalize(self, setattr, self._kernel, "destroyed", True).atexit = False
+            weakref.finalize(self, self._kernel.delete).atexit = False
 
     def _named(self, name: str) -> str:
         """The last part of the name of TensorFlow's node; in TensorFlow without a graph there is no node."""
@@ -120,9 +122,9 @@ class ConditionalAccumulatorBase:
         """Join the queue without waiting. The taker has `done`, `result(timeout)`, `cancel()` and `position`."""
         return self._kernel.request(self._read_count(num_required))
 
-    def cancel(self, taker: Waiter) -> bool:
+    def cancel(self, taker: Taker) -> bool:
         """End the wait of a taker with CancelledError; it consumes nothing. False if it was done already."""
-        if not isinstance(taker, Waiter):
+        if not isinstance(taker, PendingTake):
             raise TypeError(f"cancel takes what request returned, got {taker!r}")
         return self._kernel.cancel(taker)
 
@@ -241,10 +243,9 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
 
     def take_grad(self, num_required: int, name: str | None = None, *, timeout: float | None = None) -> Array:
         taken: Array = super().take_grad(num_required, name, timeout=timeout)
-        # Nobody else has another shape for it here, and a call between take and return is where Ctrl-C would lose it.
-        if not self._strict:
-            return taken
-        if not self._in_graph and not is_compatible(taken.shape, self._shape):  # TensorFlow notices now, and it is gone
+        # Objects of different shapes share one accumulator only here. TensorFlow notices now, and the mean is gone.
+        is_shared = self._strict and not self._in_graph
+        if is_shared and not is_compatible(taken.shape, self._shape):
             raise InvalidArgumentError(
                 f"what was taken has shape {taken.shape}, this accumulator {shown(self._shape)} under one shared_name"
             )

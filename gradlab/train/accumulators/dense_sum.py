@@ -1,4 +1,16 @@
-"""The sum of dense gradients, one after another, in one buffer."""
+"""The running sum of dense gradients.
+
+A `DenseSum` holds one round: the gradients that have arrived since the last take. `add` copies the
+first gradient of a round into a buffer and adds each later one to that buffer, rounding after every
+addition as TensorFlow's kernel does. `take` divides the buffer in place and hands it out, so the
+next round begins with new memory.
+
+`Machine` calls it, under the accumulator's lock. It knows nothing of steps, queues or threads.
+
+The invariant: nothing else refers to `_total`. It is copied from the first gradient, `peek` returns
+copies, and `take` gives it away. Only for that reason may it be overwritten (NumPy) or donated to
+the next addition (JAX).
+"""
 
 from __future__ import annotations
 
@@ -9,151 +21,139 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.arrays import Array, flush, is_jax, namespace, precision, quiet
+from ..._base.arrays import Array, is_jax, namespace, precision, quiet
+from ..._base.arrays import flush as flush_denormals
 from ...errors import InvalidArgumentError
-from ..buffers import is_ours
 from .arguments import Shape, is_compatible, shown
-from .machine import Waiter
-
-_LARGE = 1 << 20  # bytes from which getting a new buffer costs more than looking whether the old one is free
 
 
 class DenseSum:
-    """Added one by one in order of arrival, rounded after each; NumPy in place. The mean is one division.
+    """The sum of dense gradients since the last take.
 
-    `sum_dtype` is what it is added in. With `flushes` denormal numbers count as 0, as TensorFlow's kernels see them.
+    Args:
+        dtype: of the gradients and of the result.
+        shape: the declared shape. The first gradient of a round settles sizes that are None.
+        is_mean: whether `take` divides by the number of gradients.
+        sum_dtype: what gradients are added in.
+        flushes_denormals: whether denormal numbers count as 0, as in TensorFlow's CPU kernels.
     """
 
     def __init__(
-        self, dtype: np.dtype[Any], shape: Shape, is_mean: bool, sum_dtype: np.dtype[Any], flushes: bool
+        self,
+        dtype: np.dtype[Any],
+        shape: Shape,
+        is_mean: bool,
+        sum_dtype: np.dtype[Any],
+        flushes_denormals: bool,
     ) -> None:
-        self._dtype, self._shape, self._is_mean = dtype, shape, is_mean
-        self._sum_dtype, self._flushes = sum_dtype, flushes
-        # Where NumPy is silent about overflow; entering it costs a tenth of what np.errstate costs.
-        quietly = contextvars.Context()
-        quietly.run(np.seterr, all="ignore")
-        add: Any = np.add  # its type has many overloads
-        self._add: Callable[..., Array] = partial(quietly.run, add)
-        self.count = 0
+        self._dtype = dtype
+        self._shape = shape
+        self._is_mean = is_mean
+        self._sum_dtype = sum_dtype
+        self._flushes_denormals = flushes_denormals
+        self._add_quietly = _make_quiet_add()
         self._total: Any = None
-        self._spare: np.ndarray | None = None  # the buffer handed out last, of use once its taker has let go of it
+        self.count = 0
 
     def add(self, gradient: Array) -> None:
-        """The first of a round fixes the shape for the others."""
-        count, total = self.count + 1, self._total
-        if count == 1:
-            self._check_declared(gradient.shape)
-            del total  # its buffer may be of use
-            first = self._copied(gradient)
-            self._total, self.count = first, count
-            return
-        if gradient.shape != total.shape:
-            self._check_declared(gradient.shape)
-            raise InvalidArgumentError(
-                f"the gradients counted so far have shape {total.shape}, got one of shape {gradient.shape}"
-            )
-        if self._flushes and not is_jax(gradient):
-            gradient = flush(gradient.copy())
-        if self._flushes:
-            flush(total)
-        if isinstance(total, np.ndarray) and isinstance(gradient, np.ndarray):
-            # Unpacking is no call: Ctrl-C, which strikes when one returns, cannot come between the addition and this.
-            (self._total,) = map(self._add, (total,), (gradient,), (total,))
-            self.count = count
-            if self._flushes:
-                flush(total)
-            return
-        with precision(self._sum_dtype):
-            total = total if is_jax(total) else namespace(gradient).array(total)
-            (self._total,) = map(_adding(), (total,), (gradient,))
-            self.count = count
+        """Add a gradient. The first of a round settles the shape for the others.
 
-    @property
-    def round(self) -> tuple[Array, int]:
-        return self._total, self.count
+        Raises:
+            InvalidArgumentError: the shape does not fit. The sum is unchanged.
+        """
+        if self.count == 0:
+            self._check_declared_shape(gradient.shape)
+            self._total = self._copy(gradient)
+        else:
+            self._check_shape_of_round(gradient.shape)
+            self._total = self._add_to_total(gradient)
+        self.count += 1
 
     def take(self) -> Array:
-        """The sum stays in its buffer, for the next round if nothing holds it; the value has another."""
-        spare = [self._spare]
-        self._spare = None
-        value = self._reduced(self._total, self.count, _let_go(spare, self._total.shape))
-        self._spare = value if isinstance(value, np.ndarray) and value.nbytes >= _LARGE else None
+        """Return the mean (or sum), which belongs to the caller, and start the next round."""
+        value = self._reduce(self._total)
+        self._total = None  # the caller may write into the value from now on
         self.count = 0
         return value
 
-    def restore(self, taker: Waiter) -> bool:
-        total, count = taker.round
-        if self.count and self._total.shape != total.shape:
-            return False
-        if self.count:
-            with precision(self._sum_dtype), np.errstate(all="ignore"):
-                total = self._flushed(total + self._total)
-        self._total, self.count, taker.round = total, count + self.count, None
-        return True
-
     def peek(self) -> tuple[Array, Array]:
-        """Sum and mean so far."""
-        return self._total.copy(), self._reduced(self._total.copy(), self.count)
+        """Return copies of the sum and of what `take` would return."""
+        return self._total.copy(), self._reduce(self._total.copy())
 
-    @quiet
-    def _reduced(self, total: Array, count: int, buffer: np.ndarray | None = None) -> Array:
-        """The mean, or a copy of the sum, in the accumulator's dtype; NumPy's is written to the buffer, if it fits."""
-        with precision(self._sum_dtype), precision(self._dtype):
-            if self._is_mean:
-                total = self._flushed(self._divided(self._flushed(total), self._sum_dtype.type(count), buffer))
-            elif isinstance(total, np.ndarray):
-                total = _copied_to(buffer, total, self._dtype)
-            return total if total.dtype == self._dtype else total.astype(self._dtype)
-
-    def _divided(self, total: Array, divisor: Any, buffer: np.ndarray | None) -> Array:
-        if isinstance(total, np.ndarray):
-            mean: Array = np.divide(total, divisor, out=buffer if self._sum_dtype == self._dtype else None)
-        else:
-            mean = total / namespace(total).asarray(divisor)
-        return mean
-
-    def _flushed(self, x: Array) -> Array:
-        return flush(x) if self._flushes else x
-
-    def _copied(self, gradient: Array) -> Array:
-        """The gradient's numbers in memory that nothing else has: its owner may write over it, or donate it."""
+    def _copy(self, gradient: Array) -> Array:
+        """Return a copy in the dtype of the sum, as the caller may overwrite or donate its own."""
         if is_jax(gradient):
             with precision(self._sum_dtype):
                 return namespace(gradient).array(gradient, self._sum_dtype, copy=True)
-        last, self._total = [self._total], None
-        buffer = _let_go(last, gradient.shape)
-        return _copied_to(buffer, gradient, self._sum_dtype)
+        return np.array(gradient, self._sum_dtype, order="C")
 
-    def _check_declared(self, shape: tuple[int, ...]) -> None:
+    def _add_to_total(self, gradient: Array) -> Array:
+        """Return total + gradient, in the memory of the total."""
+        total: Array = self._total
+        if is_jax(total) or is_jax(gradient):  # XLA flushes denormal numbers by itself
+            with precision(self._sum_dtype):
+                if not is_jax(total):  # the first JAX gradient makes the whole sum JAX
+                    total = namespace(gradient).array(total)
+                return _make_donating_add()(total, gradient)
+
+        if not self._flushes_denormals:
+            return self._add_quietly(total, gradient, total)
+        # TensorFlow's kernel reads denormal operands as 0 and writes denormal results as 0.
+        flush_denormals(total)
+        self._add_quietly(total, flush_denormals(gradient.copy()), total)
+        flush_denormals(total)
+        return total
+
+    @quiet
+    def _reduce(self, total: Array) -> Array:
+        """Return the mean or the sum in the accumulator's dtype. May overwrite `total`."""
+        with precision(self._sum_dtype), precision(self._dtype):
+            if self._is_mean:
+                total = self._divide(total)
+            return total.astype(self._dtype, copy=False)
+
+    def _divide(self, total: Array) -> Array:
+        divisor = self._sum_dtype.type(self.count)
+        if is_jax(total):
+            return total / namespace(total).asarray(divisor)
+        np.divide(total, divisor, out=total)
+        if self._flushes_denormals:
+            flush_denormals(total)
+        return total
+
+    def _check_declared_shape(self, shape: tuple[int, ...]) -> None:
         if not is_compatible(shape, self._shape):
             raise InvalidArgumentError(
                 f"the accumulator has shape {shown(self._shape)}, got a gradient of shape {shape}"
             )
 
-
-def _let_go(kept: list[Any], shape: tuple[int, ...]) -> np.ndarray | None:
-    """The one array in a list if nothing else holds it, and it is large and of this shape."""
-    x = kept[0]
-    fits = isinstance(x, np.ndarray) and x.nbytes >= _LARGE and x.shape == shape
-    del x
-    if not fits or not is_ours(kept):
-        return None
-    kept[0].flags.writeable = True
-    found: np.ndarray = kept[0]
-    return found
+    def _check_shape_of_round(self, shape: tuple[int, ...]) -> None:
+        if shape == self._total.shape:
+            return
+        self._check_declared_shape(shape)  # TensorFlow compares with the declared shape first
+        raise InvalidArgumentError(
+            f"the gradients counted so far have shape {self._total.shape}, got one of shape {shape}"
+        )
 
 
-def _copied_to(buffer: np.ndarray | None, x: Array, dtype: np.dtype[Any]) -> np.ndarray:
-    """A copy of this dtype, in the buffer if one is given."""
-    if buffer is None or buffer.dtype != dtype:
-        return np.array(x, dtype, order="C")
-    np.copyto(buffer, x, casting="unsafe")
-    return buffer
+def _make_quiet_add() -> Callable[[Array, Array, Array], Array]:
+    """Return `np.add(x, y, out)` without overflow warnings.
+
+    NumPy keeps its error state in a context variable, so the addition can run in a context that was
+    prepared once. The plain `with np.errstate(...)` takes 2 us, and `apply_grad` of a small
+    gradient takes 3.
+    """
+    silent = contextvars.Context()
+    silent.run(np.seterr, all="ignore")
+    return partial(silent.run, np.add)  # type: ignore[arg-type]  # np.add has many overloads
 
 
 @cache
-def _adding() -> Callable[[Array, Array], Array]:
-    """The sum in the buffer it has: getting another from the system costs more than the addition."""
+def _make_donating_add() -> Callable[[Array, Array], Array]:
+    """Return a compiled addition in the memory of its first argument.
+
+    For a large gradient new memory costs more than the addition.
+    """
     from ..._base.jax import jax
 
     return jax.jit(lambda total, gradient: total + gradient.astype(total.dtype), donate_argnums=0)

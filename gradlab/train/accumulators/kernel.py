@@ -1,4 +1,25 @@
-"""The accumulator behind its lock: what it is made of, what TensorFlow's kernels check, and the waiting."""
+"""An accumulator that threads share: a lock around `Machine`, and the waiting.
+
+From the inside out:
+
+    DenseSum, SparseSum      arithmetic
+    Machine                  the step, the count and the queue of pending takes; no threads
+    Kernel (this file)       the lock and the waiting
+    ConditionalAccumulator   what a user calls, and what Python checks before an op runs
+
+Each method takes the lock, calls the machine once and releases the lock. A take that cannot be
+served at once is queued as a `Taker`, and its thread sleeps, without the lock, until the machine
+finishes the take.
+
+Each taker has an event of its own. A condition variable on the lock would be shorter, but
+`Condition.wait` gives the lock back while it sleeps: a KeyboardInterrupt that arrives while it
+takes the lock again leaves the `with` block to release a lock that another thread holds.
+
+After Ctrl-C: a take that is waiting leaves the queue and consumes nothing. Ctrl-C in the middle of
+the arithmetic, or at the instant at which a take is served, may lose the gradient or the mean at
+hand. Python can't prevent that (bpo-29988). Where it matters, make a new accumulator. The same holds
+in a child that was forked while another thread was in the middle of a call.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +27,12 @@ import threading
 import time
 import weakref
 from collections.abc import Hashable, MutableMapping
-from contextlib import suppress
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..._base.forks import guard, in_child
+from ..._base.forks import give_lock, in_child
 from ..._base.options import is_strict
 from ...errors import (
     CancelledError,
@@ -35,300 +54,292 @@ from .arguments import (
 )
 from .deadlock import Producer, Wait
 from .dense_sum import DenseSum
-from .machine import Machine, Peek, Receipt, Sum, Waiter, Waiting
+from .machine import Machine, Peek, PendingTake, Receipt, Sum, Waiting
 from .sparse_sum import SparseSum
 
 
-class Taker(Waiter):
-    """A place in the queue of an accumulator. `done` once it has a value or an error; both stay."""
+class Taker(PendingTake):
+    """A pending take that threads can wait for. `done` once it has a value or an error."""
 
-    def __init__(self, kernel: Kernel, needs: int) -> None:
-        super().__init__(needs)
-        # No condition variable: it lets go of its lock while it waits, and a thread that Ctrl-C or another thread stops
-        # in the wrong moment would then release the lock of somebody else.
-        self._kernel, self._bell = kernel, SimpleQueue[None]()
-
-    def ring(self) -> None:
-        """Wake up one who waits for it."""
-        self._bell.put(None)
-
-    def listen(self, seconds: float) -> None:
-        """Wait for the bell at most so long. Who hears that it is done passes it on."""
-        with suppress(Empty):
-            self._bell.get(timeout=seconds)
-        if self.done:
-            self.ring()
+    def __init__(self, kernel: Kernel, num_required: int) -> None:
+        super().__init__(num_required)
+        self._kernel = kernel
+        self._done = threading.Event()
 
     @property
     def position(self) -> int | None:
-        """1 for the next to be served; None when done."""
-        return self._kernel._position(self)
+        """Its place in the queue: 1 is served next, None once it is done."""
+        return self._kernel.position_of(self)
 
     def result(self, timeout: float | None = None) -> Any:
-        """The value, waiting for it at most `timeout` seconds.
+        """Return the value, after waiting for it at most `timeout` seconds.
 
-        Raises: DeadlineExceededError (it stays in the queue), CancelledError, DeadlockError (as `take_grad`).
+        Raises: DeadlineExceededError (it stays in the queue), CancelledError, DeadlockError (as
+        `take_grad`).
         """
-        return self._kernel._result(self, timeout)
+        check_timeout(timeout)
+        self._kernel.wait_for(self, timeout)
+        return self.outcome()
 
     def cancel(self) -> bool:
-        """Leave the queue and consume nothing; False if it was done already."""
+        """Leave the queue and consume nothing. Return False if it was done already."""
         return self._kernel.cancel(self)
 
+    def outcome(self) -> Any:
+        """Return the value of a take that is done, or raise its error."""
+        if self.error is not None:
+            # A copy, because several threads may raise it, and each adds its traceback.
+            raise type(self.error)(*self.error.args)
+        return self.value
+
+    def notify(self) -> None:
+        """Wake the threads in `wait`."""
+        self._done.set()
+
+    def wait(self, timeout: float) -> bool:
+        """Sleep until the take is done, at most `timeout` seconds. Return whether it is."""
+        return self._done.wait(timeout)
+
     def __repr__(self) -> str:
-        return f"<gradlab Taker needs={self.needs} done={self.done}>"
+        return f"<gradlab Taker num_required={self.num_required} done={self.done}>"
 
 
 class Kernel:
     """One accumulator. Several Python objects may refer to it.
 
-    Its methods check what TensorFlow checks when an op runs, and nothing that Python checks before. A scalar that is
-    none raises; with `strict` one number in a vector is used all the same before it raises, as in TensorFlow. What
-    kills TensorFlow's process is an InvalidArgumentError here and changes nothing.
+    Its methods check what TensorFlow checks when an op runs; Python's checks come before.
+    Where TensorFlow's process dies, they raise InvalidArgumentError and change nothing.
     """
 
     def __init__(self, name: str, spec: Spec) -> None:
-        self.name, self.spec = name, spec
-        self.dtype, self._strict = spec.dtype, spec.strict
-        self._lock = threading.Lock()
-        guard(self, "_lock", f"the accumulator {name}")
+        self.name = name
+        self.spec = spec
+        self.dtype = spec.dtype
+        self._lock: threading.Lock
+        give_lock(self, "_lock", threading.Lock)
         self._machine = Machine(spec.new_sum())
         self._producers: set[Producer] = set()
-        self._ended = self._had_producers = False
-        self.destroyed = False  # a plain flag: it is set while garbage is collected, which may be under the lock
+        self._had_producers = False  # once True, a wait without living producers is hopeless
+        self._is_closed = False
+        self._is_deleted = False
 
     def apply(self, gradient: Any, local_step: Any = 0) -> Receipt:
-        """`gradient` is an array or a SparseGradient of this dtype; `local_step` a scalar."""
+        """Accept or drop a gradient: an array or a SparseGradient of this dtype."""
         if gradient.dtype != self.dtype:
             raise InvalidArgumentError(f"{self.name} has dtype {self.dtype}, got a gradient of dtype {gradient.dtype}")
-        step, flaw = (local_step, None) if type(local_step) is int else self._scalar(local_step, "local_step")
+        if type(local_step) is int:  # nearly always
+            step, late_error = local_step, None
+        else:
+            step, late_error = self._read_scalar(local_step, "local_step")
         with self._lock:
-            if self._ended or self.destroyed:
-                raise self._unusable()
+            self._check_open()
             receipt = self._machine.apply(gradient, step)
-        if flaw:
-            raise flaw
+        if late_error is not None:  # TensorFlow uses a step in a vector of one, then refuses it
+            raise late_error
         return receipt
 
     def set_global_step(self, new_global_step: Any) -> None:
-        """Any number, lower ones too; what is counted stays, and no taker is served."""
-        step, flaw = self._scalar(new_global_step, "new_global_step")
+        """Set the step to any number. What is counted stays, and no take is served."""
+        step, late_error = self._read_scalar(new_global_step, "new_global_step")
         with self._lock:
-            self._usable().step = step
-        if flaw:
-            raise flaw
+            self._check_open()
+            self._machine.step = step
+        if late_error is not None:
+            raise late_error
 
-    # What is taken belongs to the caller once it was handed on, which is an assignment followed by a return: between
-    # them nothing is called, so that Ctrl-C, which strikes when something is, comes before both or after both.
     def take(self, num_required: Any, dtype: Any = None, timeout: float | None = None) -> Any:
-        """Wait for `num_required` gradients. Who leaves for another reason, Ctrl-C too, consumes nothing."""
+        """Wait for `num_required` gradients and return their mean (or sum).
+
+        A take that ends in another way, by Ctrl-C too, leaves the queue and consumes nothing.
+        """
         check_timeout(timeout)
-        taker = self._taker(num_required, dtype)
-        taker.claimed = False
+        taker = self._new_taker(num_required, dtype)
         try:
-            try:
-                with self._lock:
-                    self._usable().request(taker)
-                self._wait(taker, timeout)
-            except (DeadlineExceededError, DeadlockError):
-                if self._leave(taker):
-                    raise  # else it was served at the last moment
-            if taker.error is not None:
-                raise type(taker.error)(*taker.error.args)
-            taker.claimed = True
-            return taker.value
+            with self._lock:
+                self._check_open()
+                self._machine.request(taker)
+            self.wait_for(taker, timeout)
+        except (DeadlineExceededError, DeadlockError):
+            if self._withdraw(taker):
+                raise
+            # It was served between the last look and the withdrawal, so the value counts.
         except BaseException:
-            taker.left = True  # at first: another Ctrl-C may strike in what follows, and in that case others do it
-            self._tidy()
+            # Ctrl-C, or a check above that failed. Nobody would collect the value of this take, so
+            # it must not stay in the queue and use up a round.
+            self._withdraw(taker)
             raise
+        return taker.outcome()
 
     def try_take(self, num_required: Any) -> Any:
-        """The value, or None."""
-        taker = self._taker(num_required)
-        taker.claimed = False
-        try:
-            with self._lock:
-                machine = self._usable()
-                machine.request(taker)
-                machine.cancel(taker)
-            taker.claimed = True
-            return taker.value
-        except BaseException:
-            taker.left = True
-            self._tidy()
-            raise
+        """Return a value without waiting, or None."""
+        count = _read_num_required(num_required)
+        with self._lock:
+            self._check_open()
+            return self._machine.try_take(count)
 
     def request(self, num_required: Any) -> Taker:
-        """Queue up without waiting."""
-        taker = self._taker(num_required)
-        taker.claimed = False
-        try:
-            with self._lock:
-                self._usable().request(taker)
-            taker.claimed = True
-            return taker
-        except BaseException:
-            taker.left = True
-            self._tidy()
-            raise
-
-    def cancel(self, taker: Waiter) -> bool:
-        """False if it was done already."""
+        """Queue a take without waiting for it."""
+        taker = self._new_taker(num_required)
         with self._lock:
-            return self._machine.cancel(taker, CancelledError(f"a take from {self.name} was cancelled"))
+            self._check_open()
+            self._machine.request(taker)
+        return taker
+
+    def cancel(self, taker: PendingTake) -> bool:
+        """End the wait of a take with CancelledError. Return False if it was done already."""
+        error = CancelledError(f"a take from {self.name} was cancelled")
+        with self._lock:
+            return self._machine.cancel(taker, error)
 
     def num_accumulated(self) -> int:
-        """The number of gradients counted."""
+        """Return the number of gradients counted."""
         with self._lock:
-            return self._readable().count
+            self._check_exists()
+            return self._machine.count
 
     @property
     def step(self) -> int:
         """The step that local steps are compared with."""
         with self._lock:
-            return self._readable().step
+            self._check_exists()
+            return self._machine.step
 
     def peek(self) -> Peek:
-        """Return what is inside, as copies."""
+        """Return copies of what is inside."""
         with self._lock:
-            return self._readable().peek()
+            self._check_exists()
+            return self._machine.peek()
 
     def why(self) -> list[Waiting]:
-        """One record for each taker."""
+        """Return one record for each pending take."""
         with self._lock:
-            return self._readable().why()
+            self._check_exists()
+            return self._machine.explain_waits()
 
     def close(self) -> None:
-        """End all waits with CancelledError; what is inside can still be looked at."""
+        """End all waits with CancelledError. What is inside can still be looked at."""
+        error = CancelledError(f"a take was cancelled: {self.name} was closed while it waited; nothing is lost by that")
         with self._lock:
-            self._ended = True
-            self._machine.close(
-                CancelledError(f"a take was cancelled: {self.name} was closed while it waited; nothing is lost by that")
-            )
+            self._is_closed = True
+            self._machine.close(error)
+
+    def delete(self) -> None:
+        """Refuse all use from now on."""
+        # Without the lock: the garbage collector calls this, perhaps while the lock is held.
+        self._is_deleted = True
 
     def producing(self) -> Producer:
-        """A promise of the calling thread."""
-        producer = Producer(self._without)
+        """Return a promise that the calling thread will bring gradients."""
+        producer = Producer(self._forget_producer)
         with self._lock:
             self._producers.add(producer)
             self._had_producers = True
         return producer
 
-    def _without(self, producer: Producer) -> None:
+    def position_of(self, taker: Taker) -> int | None:
+        """Return the place of a take in the queue, from 1, or None once it is done."""
         with self._lock:
-            self._producers.discard(producer)
-            for taker in self._machine.takers:
-                if isinstance(taker, Taker):
-                    taker.ring()  # whoever waits may look again
+            if taker.done:
+                return None
+            return self._machine.queue.index(taker) + 1
 
-    def _taker(self, num_required: Any, dtype: Any = None) -> Taker:
-        asked = self.dtype if dtype is None else read_dtype(dtype, strict=False)
-        if asked != self.dtype:
-            raise InvalidArgumentError(f"{self.name} has dtype {self.dtype}, a take asks for {asked}")
-        return Taker(self, _count(num_required))
+    def wait_for(self, taker: Taker, timeout: float | None) -> None:
+        """Wait until a take is done, at most `timeout` seconds.
 
-    def _scalar(self, value: Any, what: str) -> tuple[int, InvalidArgumentError | None]:
-        step = read_step(value, what)
-        if isinstance(step, int):
-            return step, None
-        flaw = InvalidArgumentError(f"{what} must be a scalar, got shape {step.shape}")
-        if self._strict and step.size == 1:
-            return int(step.reshape(())), flaw
-        raise flaw
+        Both loops sleep in slices: on Windows Ctrl-C doesn't interrupt a sleeping lock, and without
+        a timeout somebody must look now and then whether anything alive can still end the wait.
 
-    def _tidy(self) -> None:
-        with self._lock:
-            self._machine.tidy()
-
-    # Under the lock. No context manager made of a generator: one that is stopped in the wrong moment keeps the lock.
-    def _usable(self) -> Machine:
-        if self._ended or self.destroyed:
-            raise self._unusable()
-        return self._tidied()
-
-    def _readable(self) -> Machine:
-        if self.destroyed:
-            raise self._unusable()
-        return self._tidied()
-
-    def _tidied(self) -> Machine:
-        if self._machine.loose or self._machine.takers:
-            self._machine.tidy()
-        return self._machine
-
-    def _unusable(self) -> Exception:
-        if self._ended:
-            return RuntimeError(f"{self.name} is closed; make a new accumulator")
-        return NotFoundError(
-            f'{self.name} was deleted: with strict="tf" accumulators without a name are one object, '
-            "and it goes with the first of them; give each a shared_name"
-        )
-
-    def _position(self, taker: Waiter) -> int | None:
-        with self._lock:
-            return None if taker.done else self._machine.takers.index(taker) + 1
-
-    def _leave(self, taker: Taker) -> bool:
-        with self._lock:
-            return taker in self._machine.takers and self._machine.cancel(taker)
-
-    def _result(self, taker: Taker, timeout: float | None) -> Any:
-        check_timeout(timeout)
-        self._wait(taker, timeout)
-        return _outcome(taker)
-
-    def _wait(self, taker: Taker, timeout: float | None) -> None:
-        """Until it is done; in slices, to look around and to be interrupted."""
-        if not taker.done:
-            self._tidy()
+        Raises: DeadlineExceededError, DeadlockError. The take stays in the queue.
+        """
         if timeout is not None:
-            self._wait_until(time.monotonic() + timeout, taker, timeout)
+            deadline = time.monotonic() + timeout
+            while not taker.done:
+                seconds_left = deadline - time.monotonic()
+                if seconds_left <= 0:
+                    raise DeadlineExceededError(f"take from {self.name} after {timeout} s: {self._why_one(taker)}")
+                taker.wait(min(seconds_left, Wait.PAUSE))
             return
+
         with Wait(lambda: taker.done) as wait:
             while not taker.done:
                 if wait.is_hopeless():
-                    raise DeadlockError(f"nothing alive can end this wait for {self.name}: {self._reason(taker)}")
+                    raise DeadlockError(f"nothing alive can end this wait for {self.name}: {self._why_one(taker)}")
                 if self._is_abandoned():
-                    raise DeadlockError(f"all producers of {self.name} are gone: {self._reason(taker)}")
-                taker.listen(wait.pause)
-                self._tidy()  # who was to serve it may have been stopped by Ctrl-C before
+                    raise DeadlockError(f"all producers of {self.name} are gone: {self._why_one(taker)}")
+                taker.wait(wait.pause)
 
-    def _wait_until(self, end: float, taker: Taker, timeout: float) -> None:
-        while not taker.done:
-            left = end - time.monotonic()
-            if left <= 0:
-                raise DeadlineExceededError(f"take from {self.name} after {timeout} s: {self._reason(taker)}")
-            taker.listen(min(left, Wait.PAUSE))
-            self._tidy()
+    def _withdraw(self, taker: Taker) -> bool:
+        """Take it out of the queue. Return False if it is done or was never queued."""
+        with self._lock:
+            return taker in self._machine.queue and self._machine.cancel(taker)
+
+    def _forget_producer(self, producer: Producer) -> None:
+        with self._lock:
+            self._producers.discard(producer)
 
     def _is_abandoned(self) -> bool:
+        """Return whether threads promised to bring gradients, and all of them are gone."""
         with self._lock:
             return self._had_producers and not any(producer.is_alive for producer in self._producers)
 
-    def _reason(self, taker: Taker) -> str:
+    def _why_one(self, taker: Taker) -> str:
         with self._lock:
-            return next((waiting.text for waiting in self._machine.why() if waiting.taker is taker), "served just now")
+            for waiting in self._machine.explain_waits():
+                if waiting.taker is taker:
+                    return waiting.text
+        return "served just now"
+
+    def _new_taker(self, num_required: Any, dtype: Any = None) -> Taker:
+        if dtype is not None and (requested := read_dtype(dtype, strict=False)) != self.dtype:
+            raise InvalidArgumentError(f"{self.name} has dtype {self.dtype}, a take asks for {requested}")
+        return Taker(self, _read_num_required(num_required))
+
+    def _read_scalar(self, value: Any, name: str) -> tuple[int, InvalidArgumentError | None]:
+        """Return an integer, and the error to raise once it was used.
+
+        With `strict`, one number in a vector is used before it is refused, as in TensorFlow.
+        """
+        step = read_step(value, name)
+        if isinstance(step, int):
+            return step, None
+        error = InvalidArgumentError(f"{name} must be a scalar, got shape {step.shape}")
+        if self.spec.strict and step.size == 1:
+            return int(step.reshape(())), error
+        raise error
+
+    def _check_open(self) -> None:
+        """Refuse a closed or deleted accumulator. Call it under the lock."""
+        if self._is_closed:
+            raise RuntimeError(f"{self.name} is closed; make a new accumulator")
+        if self._is_deleted:
+            raise self._deleted_error()
+
+    def _check_exists(self) -> None:
+        """Refuse a deleted accumulator. Call it under the lock."""
+        if self._is_deleted:
+            raise self._deleted_error()
+
+    def _deleted_error(self) -> NotFoundError:
+        return NotFoundError(
+            f'{self.name} was deleted: with strict="tf" accumulators without a name are one '
+            "object, and it goes with the first of them; give each a shared_name"
+        )
 
 
-def _count(num_required: Any) -> int:
+def _read_num_required(num_required: Any) -> int:
     count = read_count(num_required)
     if not isinstance(count, int):
         raise InvalidArgumentError(f"num_required must be a scalar, got shape {count.shape}")
     return count
 
 
-def _outcome(taker: Waiter) -> Any:
-    if taker.error is not None:
-        raise type(taker.error)(*taker.error.args)
-    return taker.value
-
-
-DENSE, SPARSE = "conditional_accumulator", "sparse_conditional_accumulator"
+DENSE = "conditional_accumulator"
+SPARSE = "sparse_conditional_accumulator"
 
 
 @dataclass(frozen=True)
 class Spec:
-    """All that is fixed: `Spec.read` checks it."""
+    """What is fixed when an accumulator is made. `Spec.read` checks it."""
 
     kind: str  # DENSE or SPARSE
     dtype: np.dtype[Any]
@@ -349,62 +360,78 @@ class Spec:
         sum_dtype: Any = None,
         mean: Any = "row",
     ) -> Spec:
-        """Return what the constructors are given. Errors as said there."""
-        is_tf = is_strict(strict)
+        """Return the spec of a constructor's arguments, which says what is raised."""
+        strict = is_strict(strict)
         if mean not in ("row", "gradient"):
             raise ValueError(f'mean must be "row" or "gradient", got {mean!r}')
-        own = read_dtype(dtype, is_tf)
-        wide = own if sum_dtype is None else read_dtype(sum_dtype, is_tf)
-        return cls(kind, own, read_shape(shape), read_reduction(reduction_type), is_tf, wide, mean)
+        dtype = read_dtype(dtype, strict)
+        return cls(
+            kind=kind,
+            dtype=dtype,
+            shape=read_shape(shape),
+            reduction_type=read_reduction(reduction_type),
+            strict=strict,
+            sum_dtype=dtype if sum_dtype is None else read_dtype(sum_dtype, strict),
+            mean=mean,
+        )
 
     def new_sum(self) -> Sum:
-        """An empty sum of this kind."""
+        """Return an empty sum of this kind."""
         is_mean = self.reduction_type == "MEAN"
         if self.kind == DENSE:
             return DenseSum(self.dtype, self.shape, is_mean, self.sum_dtype, self.strict)
-        by_row = self.mean == "row"
-        return SparseSum(self.dtype, self.shape, is_mean, self.sum_dtype, by_row, self.strict)
+        return SparseSum(self.dtype, self.shape, is_mean, self.sum_dtype, self.mean == "row", self.strict)
 
     def __str__(self) -> str:
-        more = f", mean by {self.mean}" if self.kind == SPARSE else ""
-        more += f", sum_dtype {self.sum_dtype}" if self.sum_dtype != self.dtype else ""
-        return f"{self.reduction_type} of {self.dtype}, shape {shown(self.shape)}{more}"
+        text = f"{self.reduction_type} of {self.dtype}, shape {shown(self.shape)}"
+        if self.kind == SPARSE:
+            text += f", mean by {self.mean}"
+        if self.sum_dtype != self.dtype:
+            text += f", sum_dtype {self.sum_dtype}"
+        return text
 
 
 _Kernels: TypeAlias = MutableMapping[Hashable, Kernel]
-_lock = threading.Lock()
+# Per collection: kernels that stay for good (strict), and kernels that go when nothing refers to
+# them.
 _kernels: weakref.WeakKeyDictionary[Collection, tuple[_Kernels, _Kernels]] = weakref.WeakKeyDictionary()
+_kernels_lock = threading.Lock()
 
 
-def _after_fork() -> None:
-    global _lock
-    _lock = threading.Lock()  # the tables are whole at every instant
+def _renew_lock_after_fork() -> None:
+    # A thread that held the lock doesn't exist in the child. The tables are consistent at every
+    # instant.
+    global _kernels_lock
+    _kernels_lock = threading.Lock()
 
 
-in_child(_after_fork)
+in_child(_renew_lock_after_fork)
 
 
 def kernel_for(spec: Spec, shared_name: str, name: str) -> Kernel:
-    """A new kernel, or one that is there: one shared_name is one kernel in a collection.
+    """Return the kernel with this shared_name in the current collection, or a new one.
 
-    As in TensorFlow, strict specs without a graph need no shared_name to be one, nothing compares strict specs of one
-    shared_name, and such kernels stay when nothing refers to them. Others must be equal (InvalidArgumentError).
+    Strict specs without a shared_name and outside a graph share a kernel if they are equal, as in
+    TensorFlow, where nothing compares specs of one shared_name either.
+
+    Raises: InvalidArgumentError if the shared_name belongs to another spec, unless it is strict.
     """
     collection = current_collection()
-    alike = spec if spec.strict and not collection.graph else None
-    key = (spec.kind, shared_name) if shared_name else alike
-    with _lock:
-        kernels = _of(collection, spec.strict)
-        kernel = None if key is None else kernels.get(key)
+    key: Hashable = None
+    if shared_name:
+        key = (spec.kind, shared_name)
+    elif spec.strict and not collection.graph:
+        key = spec
+
+    with _kernels_lock:
+        permanent, weak = _kernels.setdefault(collection, ({}, weakref.WeakValueDictionary()))
+        kernels = permanent if spec.strict else weak
+        kernel = kernels.get(key) if key is not None else None
         if kernel is None:
             kernel = Kernel(shared_name or name or spec.kind, spec)
             if key is not None:
                 kernels[key] = kernel
+
     if kernel.spec != spec and not spec.strict:
         raise InvalidArgumentError(f"shared_name {shared_name!r} belongs to a {kernel.spec}, this is a {spec}")
     return kernel
-
-
-def _of(collection: Collection, keep: bool) -> _Kernels:
-    kept, alive = _kernels.setdefault(collection, ({}, weakref.WeakValueDictionary()))
-    return kept if keep else alive

@@ -1,4 +1,20 @@
-"""The accumulator as a state machine: it knows no lock, no clock and no thread, and it never waits."""
+"""The conditional accumulator as a state machine, without locks, clocks and threads.
+
+    apply(gradient, local_step)   adds the gradient if local_step >= step, otherwise drops it
+    request(take)                 queues a take
+    cancel(take)                  removes it
+
+A take is served when it is first in the queue and `count >= num_required`. It gets the mean (or
+sum) of all gradients that are there; then the sum is empty and `step` is 1 higher. Takes are served
+strictly in order of arrival: one that needs few gradients waits behind one that needs many, as in
+TensorFlow.
+
+Served takes are told through `PendingTake.notify`; `Kernel` makes that wake a thread, and is what
+holds the lock.
+
+The invariant: after each method the first take of the queue, if there is one, needs more gradients
+than there are. A method that raises has changed nothing.
+"""
 
 from __future__ import annotations
 
@@ -12,33 +28,37 @@ from ...errors import CancelledError, InvalidArgumentError
 class Receipt(NamedTuple):
     """The verdict on a gradient. True if it was accepted.
 
-    `count` is the number of gradients with this one; `served` is the taker who got their mean because of it, or None.
+    `count` is the number of gradients including this one. `served` is the take that got their mean
+    because of it, or None.
     """
 
     accepted: bool
     local_step: int
     step: int
     count: int  # type: ignore[assignment]  # not tuple.count
-    served: Waiter | None = None
+    served: PendingTake | None = None
 
     @property
     def comparison(self) -> str:
         """Why: the gradient's step beside the accumulator's, "2 < 3"."""
-        return f"{self.local_step} {'>=' if self.accepted else '<'} {self.step}"
+        sign = ">=" if self.accepted else "<"
+        return f"{self.local_step} {sign} {self.step}"
 
     def __bool__(self) -> bool:
         return self.accepted
 
     def __repr__(self) -> str:
-        served = f", served={self.served}" if self.served else ""
-        return f"Receipt(accepted={self.accepted}, comparison={self.comparison!r}, count={self.count}{served})"
+        text = f"accepted={self.accepted}, comparison={self.comparison!r}, count={self.count}"
+        if self.served is not None:
+            text += f", served={self.served}"
+        return f"Receipt({text})"
 
 
 class Peek(NamedTuple):
-    """The content of an accumulator: its step, the number of gradients, their sum, and what a take would return now.
+    """The content of an accumulator.
 
-    `sum` and `value` are None while nothing is counted. `row_counts` (sparse only) has one entry for each row of them:
-    how many gradients contained it.
+    `value` is what a take would return now. `sum` and `value` are None while nothing is counted.
+    `row_counts` (sparse only) has one entry per row: how many gradients contained it.
     """
 
     step: int
@@ -49,9 +69,13 @@ class Peek(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """Why a taker waits. `dropped` counts the gradients dropped since it came, by local step; `position` 1 is next."""
+    """Why a take waits.
 
-    taker: Waiter
+    `dropped` counts the gradients dropped since it was queued, by local step. `position` 1 is
+    served next.
+    """
+
+    taker: PendingTake
     needs: int
     has: int
     position: int
@@ -60,166 +84,141 @@ class Waiting(NamedTuple):
 
 
 class Sum(Protocol):
-    """The sum that the machine keeps, of dense arrays or rows; `count` is the number of gradients.
-
-    Ctrl-C may strike whenever a call returns; so count and sum change together, with no call in between.
-    """
+    """The sum of the gradients of a round, dense or sparse. `count` is their number."""
 
     count: int
 
-    @property
-    def round(self) -> Any:
-        """The current sum, as `restore` takes it; it isn't written to after a `take` while it is in use."""
-
     def add(self, gradient: Any) -> None:
-        """Add a gradient, or begin with it; what does not fit raises and changes nothing."""
+        """Add a gradient. One that does not fit raises and changes nothing."""
 
     def take(self) -> Any:
-        """The mean or sum, which nobody else will change; then there is none."""
-
-    def restore(self, taker: Waiter) -> bool:
-        """Put `taker.round` back, before what has come since, and make it None; False if the two do not fit."""
-        ...
+        """Return the mean or sum, which belongs to the caller, and become empty."""
 
     def peek(self) -> tuple[Any, ...]:
-        """Copies of the sum and of what `take` would return; of the rows' counts if there are any."""
+        """Return copies of the sum and of what `take` would return, and any counts of rows."""
         ...
 
 
-class Waiter:
-    """Somebody who wants the mean of at least `needs` gradients.
+class PendingTake:
+    """A `take_grad` in the queue. Once `done`, it has a value or an error for good."""
 
-    A value is safe with the waiter while somebody holds that. Where nobody does before the value is handed on,
-    `claimed` is False until it was, and `left` becomes True if it never will be: then its gradients go back. Both are
-    plain attributes, because a thread stopped by Ctrl-C may be stopped again by the next one.
-    """
-
-    claimed, left = True, False
-
-    def __init__(self, needs: int) -> None:
-        self.needs, self.done = needs, False
+    def __init__(self, num_required: int) -> None:
+        self.num_required = num_required
+        self.done = False
         self.value: Any = None
         self.error: Exception | None = None
-        self.round: Any = None  # the gradients of the value, and the step they were taken at
-        self.step = 0
-        self.dropped: Counter[int] = Counter()
+        self.dropped: Counter[int] = Counter()  # gradients dropped while it waited, by local step
 
-    def settle(self, value: Any = None, error: Exception | None = None) -> None:
-        """Give it what it waits for, or the error that ends the wait."""
-        self.value, self.error, self.done = value, error, True
-        self.ring()
+    def finish(self, value: Any = None, error: Exception | None = None) -> None:
+        """End the wait with a value or an error."""
+        self.value = value
+        self.error = error
+        self.done = True
+        self.notify()
 
-    def ring(self) -> None:
-        """Tell it that it may be done."""
+    def notify(self) -> None:
+        """Wake whatever waits for this take. Nothing does until a subclass says so."""
 
 
 class Machine:
-    """Step, count, sum and the queue of takers. A method that raises has changed nothing."""
+    """Step, count, sum, and the queue of pending takes."""
 
     def __init__(self, total: Sum) -> None:
-        self._sum, self.step = total, 0
-        self.takers: deque[Waiter] = deque()
-        self.loose: list[Waiter] = []  # takers that had not claimed their value when they were last looked at
+        self._sum = total
+        self.step = 0
+        self.queue: deque[PendingTake] = deque()
 
     @property
     def count(self) -> int:
-        """The number of gradients in the accumulator."""
+        """The number of gradients in the sum."""
         return self._sum.count
 
     def apply(self, gradient: Any, local_step: int) -> Receipt:
-        """Accept the gradient iff `local_step >= step`; one that is dropped is not looked at."""
-        if self.loose:
-            self.tidy()
+        """Accept the gradient if `local_step >= step`. One that is dropped isn't looked at."""
         step = self.step
         if local_step < step:
-            for taker in self.takers:
-                taker.dropped[local_step] += 1
+            # Not needed to decide anything. It lets `why_waiting` name the usual cause of a hang:
+            # a worker that never reads the step, so that all its gradients are too old.
+            for take in self.queue:
+                take.dropped[local_step] += 1
             return Receipt(False, local_step, step, self.count)
-        total = self._sum
-        total.add(gradient)
-        return Receipt(True, local_step, step, total.count, self._serve() if self.takers else None)
+        self._sum.add(gradient)
+        count = self._sum.count  # now, because serving a take empties the sum
+        return Receipt(True, local_step, step, count, self._serve_first())
 
-    def request(self, taker: Waiter) -> None:
-        """Queue up; who is next and finds enough gradients is served at once."""
-        if taker.needs < 1:
-            raise InvalidArgumentError(f"num_required must be at least 1, got {taker.needs}")
-        if not taker.claimed:
-            self.loose.append(taker)
-        self.takers.append(taker)
-        self._serve()
+    def request(self, take: PendingTake) -> None:
+        """Queue a take. It is served at once if it is first and there are enough gradients."""
+        _check_num_required(take.num_required)
+        self.queue.append(take)
+        self._serve_first()
 
     def try_take(self, num_required: int) -> Any:
-        """The value, or None: too few gradients, or somebody is already waiting."""
-        taker = Waiter(num_required)
-        self.request(taker)
-        self.cancel(taker)
-        return taker.value
+        """Return a value, or None if there are too few gradients or another take waits."""
+        _check_num_required(num_required)
+        if self.queue or self.count < num_required:
+            return None
+        return self._take()
 
-    def cancel(self, taker: Waiter, error: Exception | None = None) -> bool:
-        """Take it out of the queue, where it consumes nothing, and look at the next; False if it was done already."""
-        if taker.done:
+    def cancel(self, take: PendingTake, error: Exception | None = None) -> bool:
+        """End a wait with an error. Nothing is consumed. Return False if it was done already."""
+        if take.done:
             return False
-        if taker not in self.takers:
+        if take not in self.queue:
             raise ValueError("this taker waits for another accumulator")
-        taker.settle(error=error or CancelledError("the take was cancelled"))
-        self._serve()
+        self.queue.remove(take)
+        take.finish(error=error or CancelledError("the take was cancelled"))
+        self._serve_first()  # the next one may need fewer gradients
         return True
 
-    def tidy(self) -> None:
-        """Put back what was taken for those who left without it, and serve whom Ctrl-C kept from being served."""
-        for taker in tuple(self.loose):
-            if taker.left and taker.round is not None:
-                if self.step == taker.step + 1:
-                    self.step = taker.step
-                if not self._sum.restore(taker):
-                    continue  # after the next take
-            if taker.left or taker.claimed:
-                self.loose.remove(taker)
-        self._serve()
-
     def close(self, error: Exception) -> None:
-        """End all waits with this error."""
-        for taker in tuple(self.takers):
-            if not taker.done:
-                taker.settle(error=error)
-        self.takers.clear()
+        """End every wait with this error."""
+        while self.queue:
+            self.queue.popleft().finish(error=error)
 
     def peek(self) -> Peek:
-        """Return what is inside, unchanged."""
-        return Peek(self.step, self.count, *(self._sum.peek() if self.count else (None, None)))
+        """Return copies of what is inside."""
+        if self.count == 0:
+            return Peek(self.step, 0, None, None)
+        return Peek(self.step, self.count, *self._sum.peek())
 
-    def why(self) -> list[Waiting]:
-        """One record for each taker, the next one first."""
-        return [
-            Waiting(taker, taker.needs, self.count, k + 1, dict(taker.dropped), self._text(taker, k))
-            for k, taker in enumerate(self.takers)
-        ]
+    def explain_waits(self) -> list[Waiting]:
+        """Return one record for each pending take, the next one first."""
+        return [self._explain(take, position) for position, take in enumerate(self.queue, start=1)]
 
-    def _serve(self) -> Waiter | None:
-        """Only the head is considered, and a take empties the count: there is at most one to serve."""
-        self._dismiss()
-        if not self.takers or self.count < self.takers[0].needs:
+    def _serve_first(self) -> PendingTake | None:
+        """Serve the first take of the queue if there are enough gradients. Return it, or None.
+
+        One at most is served: it empties the sum, and the next one needs at least one gradient.
+        """
+        if not self.queue or self.count < self.queue[0].num_required:
             return None
-        taker, step, round_ = self.takers[0], self.step, self._sum.round
-        value = self._sum.take()  # and no call before the taker has it: see `Sum`
-        taker.value, taker.round, taker.step, taker.done = value, None if taker.claimed else round_, step, True
-        self.step = step + 1
-        self.takers.popleft()
-        taker.ring()
-        return taker
+        value = self._take()
+        take = self.queue.popleft()
+        take.finish(value)
+        return take
 
-    def _dismiss(self) -> None:
-        """Let those out of the queue who need not wait there."""
-        if any(taker.done or taker.left for taker in self.takers):
-            self.takers = deque(taker for taker in self.takers if not (taker.done or taker.left))
+    def _take(self) -> Any:
+        value = self._sum.take()
+        self.step += 1
+        return value
 
-    def _text(self, taker: Waiter, ahead: int) -> str:
-        text = f"needs {taker.needs}, has {self.count}, position {ahead + 1}"
-        if ahead:
-            text += f" behind one that needs {self.takers[0].needs}"
-        total = sum(taker.dropped.values())
-        if not total:
-            return text
-        steps = ", ".join(f"{step} (the default)" if step == 0 else str(step) for step in sorted(taker.dropped))
-        had = f"all had local_step {steps}" if len(taker.dropped) == 1 else f"local_step was {steps}"
-        return f"{text}; {counted(total, 'gradient')} dropped since: {had}, step is {self.step}"
+    def _explain(self, take: PendingTake, position: int) -> Waiting:
+        text = f"needs {take.num_required}, has {self.count}, position {position}"
+        if position > 1:
+            text += f" behind one that needs {self.queue[0].num_required}"
+        if take.dropped:
+            text += f"; {self._explain_dropped(take.dropped)}"
+        return Waiting(take, take.num_required, self.count, position, dict(take.dropped), text)
+
+    def _explain_dropped(self, dropped: Counter[int]) -> str:
+        """Say how many gradients were dropped and why."""
+        # A local_step of 0 was most likely forgotten.
+        names = [f"{step} (the default)" if step == 0 else str(step) for step in sorted(dropped)]
+        steps = ", ".join(names)
+        reason = f"all had local_step {steps}" if len(names) == 1 else f"local_step was {steps}"
+        return f"{counted(dropped.total(), 'gradient')} dropped since: {reason}, step is {self.step}"
+
+
+def _check_num_required(num_required: int) -> None:
+    if num_required < 1:
+        raise InvalidArgumentError(f"num_required must be at least 1, got {num_required}")

@@ -10,7 +10,6 @@ import numpy as np
 from ..._base.arrays import Array, flush, is_jax, namespace, precision, quiet, sum_duplicates
 from ...errors import InvalidArgumentError
 from .arguments import Shape, is_compatible, shown
-from .machine import Waiter
 
 Places = tuple[np.ndarray, np.ndarray, np.ndarray]  # the indices of the result, and where the rows of a and of b go
 
@@ -106,31 +105,10 @@ class SparseSum:
         counts = np.bincount(to_a, self._counts, merged.size).astype(np.int64)
         counts[to_b] += 1
         total, places, sums = self._merged(self._rows, rows, to_a, to_b)
-        if is_jax(total):
-            total = _written(total, places, sums)
-        else:
-            total[places] = sums  # in place, and no call from here on
-        self._indices, self._rows, self._counts, self.count = merged, total, counts, self.count + 1
-
-    @property
-    def round(self) -> tuple[np.ndarray, Array, np.ndarray, int]:
-        return self._indices, self._rows, self._counts, self.count
-
-    def restore(self, taker: Waiter) -> bool:
-        indices, rows, counts, count = taker.round
-        if not self.count:
-            self._indices, self._rows, self._counts, self.count, taker.round = indices, rows, counts, count, None
-            return True
-        if rows.shape[1:] != self._rows.shape[1:]:
-            return False
-        merged, to_a, to_b = (walk if self._strict else union)(indices, self._indices)
-        total_counts = np.bincount(to_a, counts, merged.size) + np.bincount(to_b, self._counts, merged.size)
-        total, places, sums = self._merged(rows, self._rows, to_a, to_b)
-        total = _written(total if is_jax(total) else total.copy(), places, sums)
-        total_counts = total_counts.astype(np.int64)
-        self._indices, self._rows, self._counts = merged, total, total_counts
-        self.count, taker.round = self.count + count, None
-        return True
+        self._indices = merged
+        self._rows = _written(total, places, sums)
+        self._counts = counts
+        self.count += 1
 
     def take(self) -> SparseGradient:
         """The next round starts with new arrays."""

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
-from ..._base.interrupts import later
 from ...errors import CancelledError
 from .exchange import Exchange
 from .tokens import Worker
@@ -27,7 +26,7 @@ class Chief:
 
     def __enter__(self) -> Chief:
         x = self._exchange
-        with later, x._changed:
+        with x._changed:
             if x._closed is not None:  # begin anew
                 x._begin(x._rounds.sparse)
         self.create_threads(start=True)
@@ -71,14 +70,14 @@ class Chief:
 
     def _wait_for_first_push(self) -> None:
         x = self._exchange
-        with later, x._changed:
+        with x._changed:
             while not x._rounds.sparse:
                 x._refuse_if_closed()
                 x._changed.wait()
 
     def _begin(self) -> None:
         x = self._exchange
-        with later, x._changed:
+        with x._changed:
             if self._tokens is not None:
                 x._rounds.set_global_step(x._step())
                 x.put_tokens(self._tokens)

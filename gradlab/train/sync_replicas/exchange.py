@@ -6,13 +6,12 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
-from ..._base.forks import guard
-from ..._base.interrupts import later
+from ..._base.forks import give_lock
 from ..._base.numbers import counted
 from ...errors import CancelledError, DeadlineExceededError, DeadlockError
 from ..accumulators.arguments import check_timeout
@@ -23,7 +22,6 @@ from .tokens import Crew, TokenQueue, TokenTaker, Worker
 
 REMEMBERED = 10_000  # updates; older ones are forgotten
 CHIEF = "chief"
-_Waiter = TypeVar("_Waiter", Sync, TokenTaker)
 
 
 @dataclass(frozen=True)
@@ -38,15 +36,16 @@ class Waiting:
 
 
 class Exchange(ABC):
-    """State shared by the workers and the chief; every method is atomic to other threads, and only three wait.
+    """State shared by the workers and the chief. Every method is atomic to other threads, and only three wait.
 
-    One step for Ctrl-C, too: it comes before it, after it, or in a wait, and a worker stopped there leaves the queue.
+    A worker that Ctrl-C stops in a wait leaves the queue. After Ctrl-C in the middle of another call, or in a child
+    forked while another thread was in one, make a new optimizer: the accumulators may disagree.
     """
 
     def __init__(self, needs: int, workers: int) -> None:
         self._needs, self._workers = needs, workers
-        self._changed = threading.Condition(threading.RLock())
-        guard(self, "_changed", "this SyncReplicasOptimizer")
+        self._changed: threading.Condition
+        give_lock(self, "_changed", threading.Condition)
         self._rounds, self._start = Rounds({}, needs, 0), 0
         self._local_steps: dict[Worker, int] = {}
         self._tokens = TokenQueue(self._local_steps.__setitem__)
@@ -79,7 +78,7 @@ class Exchange(ABC):
     @property
     def tokens(self) -> tuple[int, ...]:
         """The tokens in the queue, the next one first."""
-        with later, self._changed:
+        with self._changed:
             return self._tokens.tokens
 
     @property
@@ -90,12 +89,12 @@ class Exchange(ABC):
     @property
     def updates(self) -> tuple[Update, ...]:
         """The workers that contributed to each update or were late for it, the oldest first; the last 10,000."""
-        with later, self._changed:
+        with self._changed:
             return tuple(self._updates)
 
     def why_waiting(self) -> list[Waiting]:
         """Everybody who waits, and for what."""
-        with later, self._changed:
+        with self._changed:
             return list(self._waiting())
 
     def local_step(self, worker: Worker = None) -> int:
@@ -104,7 +103,7 @@ class Exchange(ABC):
 
     def push(self, grads_and_vars: Any, worker: Worker = None) -> Push:
         """Hand in the gradients of one worker; never waits. Raises what `apply_gradients` raises."""
-        with later, self._changed:
+        with self._changed:
             self._refuse_if_closed()
             key, step = thread_key(worker), self.local_step(worker)
             push = self._rounds.push(self._checked(grads_and_vars), key, step)
@@ -115,21 +114,23 @@ class Exchange(ABC):
     def put_tokens(self, number: int) -> None:
         """Put tokens into the queue that hold the global step."""
         self._require_build("put_tokens")
-        with later, self._changed:
+        with self._changed:
             self._tokens.put(self._step(), number)
             self._changed.notify_all()
 
     def request_sync(self) -> Sync:
         """Ask for the gradients of an update without waiting for them: `finish` the sync once it is `done`."""
         self._require_build("a sync")
-        return self._requested(lambda: self._rounds.request())
+        with self._changed:
+            self._refuse_if_closed()
+            return self._rounds.request()
 
     def finish(self, sync: Sync) -> Update:
         """Apply the gradients of a sync that is done and put in the tokens of the next round.
 
         If the update raises, the next sync tries it again.
         """
-        with later, self._changed:
+        with self._changed:
             if sync not in self._rounds.served:
                 raise ValueError("finish needs a sync that is done, once")
             pairs = sync.pairs()
@@ -146,7 +147,7 @@ class Exchange(ABC):
 
     def cancel(self, waiting: Sync | TokenTaker) -> None:
         """Take back `request_sync` or `request_token`. What was given already is there for the next who asks."""
-        with later, self._changed:
+        with self._changed:
             if isinstance(waiting, Sync):
                 self._rounds.cancel(waiting)
             else:
@@ -155,7 +156,7 @@ class Exchange(ABC):
 
     def try_sync(self) -> Update | None:
         """The update, or None if too few gradients have come."""
-        with later, self._changed:
+        with self._changed:
             sync = self.request_sync()
             if sync.done:
                 return self.finish(sync)
@@ -168,17 +169,19 @@ class Exchange(ABC):
 
     def request_token(self, worker: Worker = None) -> TokenTaker:
         """Join the queue for a token without waiting for it; once `done`, it is the worker's local step."""
-        return self._requested(lambda: self._tokens.request(thread_key(worker)))
+        with self._changed:
+            self._refuse_if_closed()
+            return self._tokens.request(thread_key(worker))
 
     def try_token(self, worker: Worker = None) -> int | None:
         """A token, which is the worker's local step from now on, or None if there is none."""
-        with later, self._changed:
+        with self._changed:
             self._refuse_if_closed()
             return self._tokens.try_take(thread_key(worker))
 
     def take_token(self, worker: Worker = None, timeout: float | None = None) -> int:
         """Wait for a token and make it the worker's local step. Raises what `apply_gradients` raises."""
-        with later, self._changed:
+        with self._changed:
             taker = self.request_token(worker)
             taker.is_patient = timeout is None
             self._changed.notify_all()  # one more who waits: maybe nobody is left who could push
@@ -194,7 +197,7 @@ class Exchange(ABC):
         """
         key = thread_key(worker)
         try:
-            with later, self._changed:
+            with self._changed:
                 self._crew.join(key)
                 self._local_steps[key] = self._step()
             yield key
@@ -202,13 +205,13 @@ class Exchange(ABC):
             if self._closed is None:
                 raise
         finally:
-            with later, self._changed:
+            with self._changed:
                 self._crew.leave(key)
                 self._changed.notify_all()
 
     def close(self, reason: str = "the optimizer was closed") -> None:
         """Wake all who wait with CancelledError, which all who come later get too."""
-        with later, self._changed:
+        with self._changed:
             self._closed = reason = self._closed or reason
             for waiting in (*self._tokens.takers, *self._rounds.waiting):
                 waiting.ended = reason
@@ -217,7 +220,7 @@ class Exchange(ABC):
 
     def _begin(self, sparse: Mapping[Variable, bool]) -> None:
         """Start at the global step of now: no gradient, no token, no worker's step of before."""
-        with later, self._changed:
+        with self._changed:
             self._start = self._step()
             self._rounds = Rounds(sparse, self._needs, self._start)
             self._local_steps, self._closed = {}, None
@@ -225,26 +228,13 @@ class Exchange(ABC):
             self._crew.gone.clear()
             self._changed.notify_all()
 
-    def _requested(self, ask: Callable[[], _Waiter]) -> _Waiter:
-        """A place in a queue. Who never hears of it because of Ctrl-C has none."""
-        places: list[_Waiter] = []
-        try:
-            with later, self._changed:
-                self._refuse_if_closed()
-                places.append(ask())
-            return places[0]
-        except BaseException:
-            for place in places:
-                self.cancel(place)
-            raise
-
     def _sync(self, timeout: float | None, idle: bool) -> Update:
-        with later, self._changed:
+        with self._changed:
             sync = self.request_sync()
             self._wait(sync, timeout, f"the chief waits for {counted(self._needs, 'gradient')}", idle)
             return self.finish(sync)
 
-    def _wait(self, for_: Sync | TokenTaker, timeout: float | None, what: str, idle: bool = False) -> None:
+    def _wait(self, waiting: Sync | TokenTaker, timeout: float | None, what: str, idle: bool = False) -> None:
         """Until it is done, with the lock free in the meantime; one that gives up leaves the queue.
 
         `idle`: it isn't an error if nothing ever comes.
@@ -252,38 +242,31 @@ class Exchange(ABC):
         try:
             check_timeout(timeout)
             if timeout is None:
-                self._wait_endlessly(for_, what, idle)
-            elif not self._is_over_in(timeout, for_):
+                self._wait_endlessly(waiting, what, idle)
+            elif not self._is_over_in(timeout, waiting):
                 raise DeadlineExceededError(f"{what}, for {timeout} s in vain: {self._state()}")
-            if for_.ended is not None:
-                raise CancelledError(f"{what}, but {for_.ended}")
+            if waiting.ended is not None:
+                raise CancelledError(f"{what}, but {waiting.ended}")
         except BaseException:  # Ctrl-C, too
-            self.cancel(for_)
+            self.cancel(waiting)
             raise
 
-    def _wait_endlessly(self, for_: Sync | TokenTaker, what: str, idle: bool) -> None:
-        with Wait(lambda: for_.is_over) as wait:
-            while not for_.is_over:
+    def _wait_endlessly(self, waiting: Sync | TokenTaker, what: str, idle: bool) -> None:
+        with Wait(lambda: waiting.is_over) as wait:
+            while not waiting.is_over:
                 if not idle and (reason := self._stuck(wait)):
                     raise DeadlockError(f"{what}, but {reason}")
-                self._rest(for_, wait.pause)
+                self._changed.wait(wait.pause)
 
-    def _is_over_in(self, seconds: float, for_: Sync | TokenTaker) -> bool:
+    def _is_over_in(self, seconds: float, waiting: Sync | TokenTaker) -> bool:
         end = time.monotonic() + seconds
-        while not for_.is_over and (left := end - time.monotonic()) > 0:
-            self._rest(for_, left)
-        return for_.is_over
-
-    def _rest(self, for_: Sync | TokenTaker, seconds: float) -> None:
-        """Wait at most so long, with the lock free, until anything has changed or Ctrl-C comes.
-
-        It comes here alone: inside of `Condition.wait` it may leave a lock that nobody has, or one forever.
-        """
-        end, has_changed = time.monotonic() + seconds, False
-        while not has_changed and (left := end - time.monotonic()) > 0:
-            has_changed = self._changed.wait(min(left, later.glance))
-            if not for_.is_over:
-                later.look()
+        while not waiting.is_over:
+            seconds_left = end - time.monotonic()
+            if seconds_left <= 0:
+                return False
+            # In slices: on Windows Ctrl-C doesn't interrupt a sleeping lock.
+            self._changed.wait(min(seconds_left, Wait.PAUSE))
+        return True
 
     def _waiting(self) -> Iterator[Waiting]:
         """Everybody who waits: chiefs for gradients, workers for tokens."""

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from ..._base.interrupts import later
 from ..._base.slices import IndexedSlices
 from ...errors import FailedPreconditionError, NotAGradientError, NotAVariableError
 from ..accumulators.arguments import check_timeout
@@ -67,7 +66,8 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
     >>> opt.push([([100.0], v)], "late").accepted, opt.try_token("late"), v.numpy().tolist()
     (False, 1, [-2.0])
 
-    With threads: `chief`; with a backup worker `help(gl.train)`.
+    With threads: `chief`; with a backup worker `help(gl.train)`. A worker that Ctrl-C stops in a wait leaves the queue;
+    after Ctrl-C, or a fork by another thread, in the middle of a call, make a new optimizer.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
 
     def compute_gradients(self, *args: Any, worker: Worker = None, **kwargs: Any) -> GradsAndVars:
         """The inner optimizer's; a worker that is new starts with the global step of now."""
-        with later, self._changed:
+        with self._changed:
             if self._global_step is not None:
                 self._local_steps.setdefault(thread_key(worker), self._step())
         pairs: GradsAndVars = self._opt.compute_gradients(*args, **kwargs)
@@ -122,7 +122,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         if global_step is None:
             raise ValueError("global_step is required: it tells which gradients come too late")
         check_step(global_step)
-        with later, self._changed:
+        with self._changed:
             if self._global_step is None:
                 self._global_step, self._collection = global_step, current_collection(self._collection)
                 if self._collection.graph and hasattr(self._opt, "_declare_slots"):  # a wrapper has none of its own
@@ -249,10 +249,8 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
 
     def _train(self, pairs: Any, worker: Worker, timeout: float | None) -> Push:
         check_timeout(timeout)
-        with (
-            later,
-            self._changed,
-        ):  # in one piece: a faster worker might take the token that this push brings, and push twice
+        # In one piece: a faster worker might take the token that this push brings, and push twice.
+        with self._changed:
             push = self.push(pairs, worker)
             return replace(push, token=self.take_token(worker, timeout))
 

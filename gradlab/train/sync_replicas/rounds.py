@@ -84,42 +84,19 @@ class Rounds:
 
     def push(self, pairs: Pairs, worker: Worker, local_step: int) -> Push:
         """Hand in gradients computed at `local_step`, one for each variable."""
-        before, interrupted = {v: self._state(v) for _, v in pairs}, None
-        try:
-            receipts = self._hand_in(pairs, local_step, before)
-        except Exception:
-            raise
-        except BaseException as error:  # Ctrl-C: finish first, as the accumulators must agree
-            receipts, interrupted = self._hand_in(pairs, local_step, before), error
+        receipts = {v.name: _apply(self.accumulators[v], g, local_step) for g, v in pairs}
         accepted = all(receipt.accepted for receipt in receipts.values())
         (self.contributors if accepted else self.dropped).append(worker)
-        self._settle()
-        if interrupted is not None:
-            raise interrupted
+        self._serve_first()
         return Push(worker, local_step, accepted, receipts)
-
-    def _hand_in(self, pairs: Pairs, local_step: int, before: Mapping[Variable, Any]) -> dict[str, Receipt]:
-        """To the accumulators that are as they were `before`; the others have theirs."""
-        waiting = [(g, v) for g, v in pairs if self._state(v) == before[v]]
-        return {v.name: _apply(self.accumulators[v], g, local_step) for g, v in waiting}
-
-    def _state(self, v: Variable) -> tuple[int, int]:
-        return self.accumulators[v].global_step, self.accumulators[v].num_accumulated()
 
     def request(self) -> Sync:
         """Join the queue of syncs; done at once if enough gradients are there, or if they were left behind."""
         if self.abandoned:
             return self.abandoned.pop(0)
-        sync = Sync({})
-        try:
-            for v, accumulator in self.accumulators.items():
-                sync.takers[v] = accumulator.request(self.needs)
-            self.waiting.append(sync)
-        except BaseException:  # Ctrl-C: nobody stays in a queue alone
-            for taker in sync.takers.values():
-                taker.cancel()
-            raise
-        self._settle()
+        sync = Sync({v: accumulator.request(self.needs) for v, accumulator in self.accumulators.items()})
+        self.waiting.append(sync)
+        self._serve_first()
         return sync
 
     def cancel(self, sync: Sync) -> None:
@@ -131,8 +108,8 @@ class Rounds:
             for taker in sync.takers.values():
                 taker.cancel()
 
-    def _settle(self) -> None:
-        """The sync at the head takes the workers of the round along with their gradients."""
+    def _serve_first(self) -> None:
+        """The first sync of the queue, if it is done, takes the workers of the round along with their gradients."""
         if self.waiting and self.waiting[0].done:
             sync = self.waiting.pop(0)
             self.served.append(sync)

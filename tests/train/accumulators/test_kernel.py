@@ -228,30 +228,6 @@ def test_one_that_is_killed_leaves_the_queue(threads: Any) -> None:
     assert behind.result(0) == 6
 
 
-@pytest.mark.parametrize("kind", [gl.ConditionalAccumulator, gl.SparseConditionalAccumulator])
-def test_what_was_begun_when_its_thread_is_killed_is_done_once_or_not_at_all(threads: Any, kind: Any) -> None:
-    sparse, ones = kind is gl.SparseConditionalAccumulator, np.ones((1, 200_000), np.float32)
-
-    def work(acc: Any, going: threading.Event) -> None:
-        with contextlib.suppress(Killed):
-            while True:
-                for _ in range(3):
-                    acc.apply_grad(*(([0], ones) if sparse else [ones]), local_step=1 << 40)
-                acc.take_grad(2)
-                going.set()
-
-    for _ in range(20):
-        acc, going = kind("float32"), threading.Event()
-        victim = threads(work, acc, going)
-        assert going.wait(PATIENCE)  # without looking at acc: that would stop the thread at its lock
-        kill(victim)
-        victim.join(PATIENCE)
-        acc.apply_grad(*(([0], ones) if sparse else [ones]), local_step=1 << 40)
-        peek = acc.peek()
-        total, mean = (x.values if sparse else x for x in (peek.sum, peek.value))
-        assert (np.unique(total).tolist(), np.unique(mean).tolist()) == ([peek.count], [1])
-
-
 class Round:
     """Producers of ones, and takers that leave in every way: the ones that were taken and those left are all."""
 

@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 import gradlab as gl
 from gradlab.errors import StalenessWarning
 from gradlab.train.accumulators.dense_sum import DenseSum
-from gradlab.train.accumulators.machine import Machine, Waiter
+from gradlab.train.accumulators.machine import Machine, PendingTake
 
 
 class Model:
@@ -178,7 +178,7 @@ TestAgainstTheModel.settings = settings(max_examples=60, stateful_step_count=40)
 def test_the_machine_needs_no_shell() -> None:
     dtype = np.dtype("float32")
     machine = Machine(DenseSum(dtype, None, True, dtype, False))
-    first, second = Waiter(2), Waiter(1)
+    first, second = PendingTake(2), PendingTake(1)
     machine.request(first)
     machine.request(second)
     one, two = np.float32([1]), np.float32([3])
@@ -217,12 +217,13 @@ def test_a_receipt_reads_well() -> None:
     assert not late
     assert (late.comparison, late.step, late.count, late.served) == ("2 < 3", 3, 0, None)
     taker = acc.request(1)
-    assert repr(taker) == "<gradlab Taker needs=1 done=False>"
+    assert repr(taker) == "<gradlab Taker num_required=1 done=False>"
     kept = acc.apply_grad(1.0, local_step=3)
     assert kept
     assert (kept.comparison, kept.step, kept.count, kept.served) == ("3 >= 3", 3, 1, taker)
     assert taker.position is None
     assert repr(late) == "Receipt(accepted=False, comparison='2 < 3', count=0)"
     assert (
-        repr(kept) == "Receipt(accepted=True, comparison='3 >= 3', count=1, served=<gradlab Taker needs=1 done=True>)"
+        repr(kept)
+        == "Receipt(accepted=True, comparison='3 >= 3', count=1, served=<gradlab Taker num_required=1 done=True>)"
     )

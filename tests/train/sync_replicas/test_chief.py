@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import signal
 import subprocess
@@ -348,30 +347,6 @@ def test_nothing_is_lost_when_threads_that_wait_are_killed() -> None:
         t.opt.put_tokens(160)  # whoever died pushed, but took none: let the others end
     assert crew.errors == {} and len(t.pushed) + len(killed) == 160 and killed
     assert len(t.pushed) + len(t.opt.tokens) == 160 + 4 * len(t.opt.updates)
-
-
-def test_a_push_that_is_killed_is_in_all_accumulators() -> None:
-    ones = np.ones(200_000, np.float32)
-    variables = [gl.Variable(0 * ones, name=f"v{k}") for k in range(3)]
-    step, pairs = gl.get_or_create_global_step(), [(ones, v) for v in variables]
-    for _ in range(20):
-        opt = SyncReplicasOptimizer(gl.train.GradientDescentOptimizer(1.0), 1_000_000)
-        opt.build(pairs, step)
-        going = threading.Event()
-
-        def work(opt: SyncReplicasOptimizer, going: threading.Event) -> None:
-            with contextlib.suppress(Killed):
-                while True:
-                    opt.push(pairs)
-                    going.set()
-
-        victim = threading.Thread(target=work, args=(opt, going))
-        victim.start()
-        assert going.wait(PATIENCE)
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(victim.ident or 0), ctypes.py_object(Killed))
-        victim.join(PATIENCE)
-        counts = {accumulator.num_accumulated() for accumulator in opt.accumulators.values()}
-        assert counts == {len(opt._rounds.contributors)}
 
 
 ALONE = """
