@@ -38,16 +38,17 @@ _HOMES = {
     "compare": "_compare",
 }
 
-__all__ = ["Lab", "Target", "catalog", "from_link", *_HOMES]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = ["Lab", "PlacementPicture", "Target", "catalog", "from_link", *_HOMES]  # pyright: ignore[reportUnsupportedDunderAll]
 
 if not TYPE_CHECKING:
     _unknown, __dir__ = _only_public(__name__)
 
     def __getattr__(name: str) -> Any:
-        if name not in _HOMES:
+        home = "placement_picture" if name == "PlacementPicture" else _HOMES.get(name)
+        if home is None:
             return _unknown(name)
-        lab = globals()[name] = getattr(_loaded(f".{_HOMES[name]}", __name__), name)
-        return lab
+        value = globals()[name] = getattr(_loaded(f".{home}", __name__), name)
+        return value
 
 
 def catalog() -> dict[str, type[Lab]]:

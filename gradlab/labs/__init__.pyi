@@ -35,6 +35,7 @@ from ._tpu_engines import lab as _tpu_engines
 from ._word_rates import lab as _word_rates
 from ._lab import Lab as Lab
 from ._lab import Target as Target
+from .placement_picture import PlacementPicture as PlacementPicture
 
 def catalog() -> dict[str, type[Lab]]: ...
 

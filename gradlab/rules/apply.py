@@ -9,8 +9,8 @@
 `sparse` is `rows` for a lazy rule and `every_row` for one that is not.
 
 Pure functions. `in_place.py` adds to three of them what users can ask for beside it: `out=`, NumPy arrays to write
-into, such as w and slots themselves, and `donate=True`, JAX arrays whose memory then holds the new values. Optimizers step
-Variables so, where the memory of a value was never handed out.
+into, such as w and slots themselves, and `donate=True`, JAX arrays whose memory then holds the new values. Optimizers
+step Variables so, where the memory of a value was never handed out.
 """
 
 from __future__ import annotations

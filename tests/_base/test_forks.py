@@ -66,7 +66,7 @@ CASES = {
     "drop stale": (DROP, "turn(step)", "opt.apply_gradients(pairs, step) >= 0"),
     "variable": ("v = gl.Variable([1.0], name='v')", "v._lock", "v.assign([2.0]) is v"),
     "slots": (ADAM, "opt._store.lock", "opt.apply_gradients([([1.0], v)]) is None"),
-    "keras": (KERAS, "opt._lock", "opt.apply_gradients([([1.0], v)]) is not None"),
+    "keras": (KERAS, "opt._engine.lock", "opt.apply_gradients([([1.0], v)]) is not None"),
     "tpu": (TURNS, "turns.changed", "turns.abandon() is None"),
     "collection": (COLLECTION, "current_collection()._lock", "len(gl.trainable_variables()) >= 0"),
     "table of accumulators": (KERNEL, "kernel._kernels_lock", "gl.ConditionalAccumulator('float32').global_step == 0"),

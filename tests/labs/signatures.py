@@ -34,6 +34,7 @@ from ..record import Recorder
 {imports}
 from ._lab import Lab as Lab
 from ._lab import Target as Target
+from .placement_picture import PlacementPicture as PlacementPicture
 
 def catalog() -> dict[str, type[Lab]]: ...
 
