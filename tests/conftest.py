@@ -7,11 +7,13 @@ leaves them out. Asked for by `-m`, a part whose tools are missing is an error a
 import gc
 import os
 import platform
+import re
 import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import nullcontext
+from functools import cache
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
@@ -39,6 +41,7 @@ os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112
 import hypothesis
 import ipywidgets
 import pytest
+from xdist.scheduler import LoadFileScheduling
 
 import gradlab as gl
 from tests import parts, programs
@@ -49,8 +52,8 @@ sys.dont_write_bytecode = False
 
 MOST_WORKERS = 4  # each holds a JAX and a matplotlib of its own
 
-# One worker runs all tests with one of these markers: a framework takes two to ten seconds to import, and JupyterLab
-# with its browser fifteen to start. All other tests stay together by file, for their fixtures.
+# One worker runs all files with tests of one of these markers: a framework takes two to ten seconds to import, and
+# JupyterLab with its browser fifteen to start. Other files stay whole, for their fixtures.
 TOGETHER = {
     "browser": "browser", "tensorflow": "tensorflow", "originals": "tensorflow", "torch": "torch", "trainers": "torch",
 }  # fmt: skip
@@ -124,11 +127,30 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     groups: dict[pytest.Item, str] = {}
     for item in items:
         markers = {marker.name for marker in item.iter_markers()}
-        together = sorted(TOGETHER[name] for name in markers & TOGETHER.keys())
-        groups[item] = together[0] if together else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(groups[item]))
+        groups[item] = group_of(str(item.path), config.option.markexpr)
         seconds[groups[item]] += max((SECONDS[name] for name in markers & SECONDS.keys()), default=OTHERWISE)
     items.sort(key=lambda item: (-seconds[groups[item]], groups[item]))
+
+
+@cache  # asked for each test
+def group_of(file: str, expression: str) -> str:
+    """Return the name of the group of files that one worker runs, where `-m expression` is asked for."""
+    path = parts.ROOT / file
+    found = set(re.findall(r"mark\.(\w+)", path.read_text("utf-8"))) if path.suffix == ".py" else set()
+    found |= set(parts.of_file(path))
+    together = [TOGETHER[name] for name in TOGETHER if name in found and parts.selected(expression, name)]
+    return together[0] if together else file
+
+
+class ByFile(LoadFileScheduling):
+    """Hand out whole files, and files of one group to one worker."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(super()._split_scope(nodeid), self.config.option.markexpr)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile | None:
+    return ByFile(config, log) if config.option.dist == "loadfile" else None
 
 
 @pytest.hookimpl(wrapper=True)

@@ -27,7 +27,8 @@ Everything public, from its docstrings. ``import gradlab as gl`` brings all of i
 
 def modules() -> dict[str, ModuleType]:
     """The public modules by their names, gradlab itself first."""
-    return {"gradlab": gl} | {f"gradlab.{name}": getattr(gl, name) for name in gl._MODULES}
+    rooms = {f"gradlab.{name}": getattr(gl, name) for name in gl._MODULES}
+    return {"gradlab": gl, **rooms, "gradlab.tpu.experimental.embedding": gl.tpu.experimental.embedding}
 
 
 @cache

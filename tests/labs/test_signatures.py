@@ -16,7 +16,7 @@ def test_what_type_checkers_read_is_what_the_labs_are() -> None:
 
 def test_a_reader_who_looks_finds_labs_only() -> None:
     assert dir(gl.labs) == sorted(gl.labs.__all__)
-    assert {"Lab", "Target", "catalog", "from_link", *gl.labs.catalog()} == set(gl.labs.__all__)
+    assert {"Lab", "PlacementPicture", "Target", "catalog", "from_link", *gl.labs.catalog()} == set(gl.labs.__all__)
 
 
 @pytest.mark.parametrize("make", gl.labs.catalog().values(), ids=gl.labs.catalog())

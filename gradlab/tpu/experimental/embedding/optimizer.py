@@ -49,7 +49,7 @@ class Optimizer:
 
     Source: classes of `tf.tpu.experimental.embedding`, TensorFlow 2.21 (2026).
 
-    >>> from gradlab.tpu import SGD
+    >>> from gradlab.tpu.experimental.embedding import SGD
     >>> SGD(0.5, clipvalue=(None, 1.0)).clip_gradient_max
     1.0
     """

@@ -43,7 +43,7 @@ def serving_embedding_lookup(inputs: Any, weights: Any, tables: Mapping[TableCon
 
     Source: `tf.tpu.experimental.embedding.serving_embedding_lookup`, TensorFlow 2.21 (2026).
 
-    >>> from gradlab.tpu import FeatureConfig, TableConfig
+    >>> from gradlab.tpu.experimental.embedding import FeatureConfig, TableConfig
     >>> table = TableConfig(4, 1, combiner="sum")
     >>> features = {"a": FeatureConfig(table), "b": FeatureConfig(table)}
     >>> serving_embedding_lookup({"a": [[3, 1], []]}, None, {table: np.arange(4.0)[:, None]}, features)["a"].tolist()
@@ -75,7 +75,7 @@ class TPUEmbeddingForServing(TableSet):
 
     Source: `tf.tpu.experimental.embedding.TPUEmbeddingForServing`, TensorFlow 2.21 (2026).
 
-    >>> from gradlab.tpu import FeatureConfig, RowIdInitializer, TableConfig
+    >>> from gradlab.tpu.experimental.embedding import FeatureConfig, RowIdInitializer, TableConfig
     >>> served = TPUEmbeddingForServing(FeatureConfig(TableConfig(4, 1, RowIdInitializer())))
     >>> served([[3, 1], [2]]).tolist()
     [[2.0], [2.0]]

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 from google.protobuf import descriptor_pb2
-from GRADLAB.tpu.engine import proto
-from GRADLAB.tpu.engine.proto import tpu_embedding_pb2 as generated
+
+from gradlab.tpu.engine import proto
+from gradlab.tpu.engine.proto import tpu_embedding_pb2 as generated
 
 SOURCE = Path(generated.__file__).with_name("tpu_embedding.proto")
 PACKAGE = "gradlab.tpu"

@@ -4,9 +4,9 @@ import inspect
 
 import pytest
 
-from gradlab import tpu
 from gradlab.tpu.engine.optimizer_messages import FORMS
 from gradlab.tpu.engine.proto import GradientAccumulationStatus, LowDimensionalPackingStatus
+from gradlab.tpu.experimental import embedding
 from gradlab.tpu.experimental.embedding import (
     SGD,
     Adagrad,
@@ -15,7 +15,7 @@ from gradlab.tpu.experimental.embedding import (
     UserDefinedProgram,
 )
 
-ALL = [c for c in vars(tpu).values() if inspect.isclass(c) and issubclass(c, Optimizer) and c is not Optimizer]
+ALL = [c for c in vars(embedding).values() if inspect.isclass(c) and issubclass(c, Optimizer) and c is not Optimizer]
 
 
 def test_there_is_a_class_for_every_message() -> None:
