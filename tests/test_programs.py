@@ -11,6 +11,8 @@ from jax import lax
 
 from tests import parts, programs
 
+pytestmark = pytest.mark.sampled(3)
+
 ONE: dict[str, Callable[[Any, Any], Any]] = {
     "add": lax.add, "subtract": lax.sub, "multiply": lax.mul, "divide": lax.div, "maximum": lax.max, "minimum": lax.min,
     "compare": lax.lt, "square root": lambda x, y: lax.sqrt(x),

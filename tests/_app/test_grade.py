@@ -225,6 +225,7 @@ os._exit(0)
     assert result["forger", "start.norm"]["said"]
 
 
+@pytest.mark.exhaustive
 def test_what_swallows_the_alarm_is_stopped_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(place, "_GRACE", 0.0)
     stubborn = "import signal\nsignal.setitimer(signal.ITIMER_REAL, 0)\nwhile True: pass"
@@ -260,6 +261,7 @@ def test_memory_is_limited_before_python_starts() -> None:
     assert reply.troubles[1].startswith("MemoryError")
 
 
+@pytest.mark.exhaustive
 def test_a_process_that_leaves_its_session_does_not_hold_the_grader_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(place, "_GRACE", 0.0)
     leaves = "import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(20)\nos._exit(0)"

@@ -202,6 +202,7 @@ for k in itertools.count(len(list(file))):
 """
 
 
+@pytest.mark.exhaustive
 def test_another_process_reads_while_one_writes_and_is_killed(tmp_path: Path) -> None:
     path, answered = tmp_path / "log", -1
     for _ in range(2):  # the second writer goes on where the first one was

@@ -58,6 +58,7 @@ def test_chance_alone_is_seldom_called_a_difference() -> None:
     assert wrong <= 32  # 5% is 20; 32 is 2.7 standard deviations above it
 
 
+@pytest.mark.exhaustive
 def test_chance_alone_seldom_makes_a_best_or_tells_a_pair_apart() -> None:
     """The leader is chosen by the same runs: single differences from it are found too often, a best one isn't."""
     draw = np.random.default_rng(0)

@@ -12,6 +12,8 @@ import gradlab as gl
 from tests import ways
 from tests.clip.cases import CLIPS, DTYPES, FLOAT32_ONLY, arrays
 
+pytestmark = pytest.mark.sampled(4)
+
 T = np.random.default_rng(0).normal(0, 2, (8, 3)).astype(np.float32)
 BY_DTYPE = [(name, dtype) for name in CLIPS for dtype in DTYPES if dtype == np.float32 or name not in FLOAT32_ONLY]
 

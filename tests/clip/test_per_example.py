@@ -12,6 +12,8 @@ import pytest
 import gradlab as gl
 from tests import ways
 
+pytestmark = pytest.mark.sampled(2)
+
 RNG = np.random.default_rng(6)
 GRADS = [RNG.normal(0, s, (16, *shape)).astype(np.float32) for s, shape in ((1, (3,)), (2, (2, 4)), (0.1, ()))]
 CLOSE = {"rtol": 2e-6, "atol": 2e-6}

@@ -11,6 +11,8 @@ import pytest
 import gradlab as gl
 from tests import ways
 
+pytestmark = pytest.mark.sampled(3)
+
 RNG = np.random.default_rng(5)
 SHAPES = [(), (7,), (4, 5), (3, 4, 5), (3, 3, 2, 4), (2, 3, 3, 2, 4)]
 GRADS = [np.asarray(RNG.normal(0, 1, s), np.float32) for s in SHAPES]

@@ -11,6 +11,8 @@ import gradlab as gl
 from gradlab.exercises import Prediction, predict, predictions
 from gradlab.exercises.prediction_picture import Quantity
 
+pytestmark = pytest.mark.sampled(3)
+
 every_prediction = pytest.mark.parametrize("name", predictions())
 
 

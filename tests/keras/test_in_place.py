@@ -12,6 +12,8 @@ from gradlab.keras import SGD, Adagrad
 from gradlab.rules.blocks import BLOCK
 from gradlab.train import update
 
+pytestmark = pytest.mark.sampled(4)
+
 RNG = np.random.default_rng(7)
 SHAPE = (BLOCK // 8, 20)  # several blocks
 OPTIMIZERS: dict[str, Any] = {

@@ -20,6 +20,8 @@ from tests.labs.contrast import PAPERS, THEMES, too_faint
 from tests.labs.language import broken
 from tests.labs.views import STATES, Shown
 
+pytestmark = pytest.mark.sampled(3)
+
 
 class Texts(Agg):
     """Keeps the box and the size of every text that is painted, and counts the rest."""

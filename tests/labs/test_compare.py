@@ -120,6 +120,7 @@ def test_every_pair_of_runs_can_be_looked_at(runs: Any) -> None:
     assert "nan" not in lab.description.summary.lower()
 
 
+@pytest.mark.exhaustive
 def test_runs_without_a_tensor_in_common_can_be_saved(tmp_path: Path) -> None:
     runs = [gl.Recorder(steps=4), gl.Recorder(steps=4)]
     for rec, name in zip(runs, ("a", "b"), strict=True):

@@ -22,6 +22,8 @@ from gradlab.labs._lab import MOST
 from gradlab.live import Button, Menu, Range, Slider, Toggle
 from gradlab.live.frame_cache import MOST_BYTES, pack
 
+pytestmark = pytest.mark.sampled(4)
+
 LABS = list(gl.labs.catalog().items())
 every_lab = pytest.mark.parametrize("make", [make for _, make in LABS], ids=[name for name, _ in LABS])
 SAVED_TWICE = ("clip_libraries", "gate_race")  # in the default run: a table, and curves

@@ -11,6 +11,8 @@ import pytest
 import gradlab as gl
 from gradlab.live import Slider
 
+pytestmark = pytest.mark.sampled(3)
+
 
 @pytest.mark.parametrize(
     ("name", "values", "said"),

@@ -16,6 +16,8 @@ from gradlab.labs._save import _source
 from gradlab.live import Description, Menu, Slider
 from gradlab.live.film import FRAMES, save_film
 
+pytestmark = pytest.mark.sampled(3)
+
 FILMED = "staleness_models"  # in the default run; films of all other labs take minutes
 ENCODED = (FILMED, "clipping")  # as .mp4 too: the second gives the largest of all
 
@@ -157,6 +159,7 @@ def test_the_line_below_a_film_says_that_its_axis_moves() -> None:
     assert _source(lab).endswith(lab.code())
 
 
+@pytest.mark.exhaustive
 def test_no_picture_of_a_film_says_where_its_axis_stood_before(tmp_path: Path) -> None:
     pictures = []
     for delay in (0, 16):

@@ -15,6 +15,8 @@ from matplotlib.textpath import TextPath
 
 import gradlab as gl
 
+pytestmark = pytest.mark.sampled(3)
+
 LINE, SIZE = 984.0, 18.0  # CSS pixels: picture, gap and column at 1440 x 900; the largest type
 BOLD = FontProperties(family="DejaVu Sans", weight="bold")
 DRAWN = 6  # states at random

@@ -13,6 +13,8 @@ from gradlab.live.drawing.style import DARK
 from gradlab.live.scene import Scene, moving
 from tests.labs.test_arrange import Texts
 
+pytestmark = pytest.mark.sampled(4)
+
 # States in which words once lay on one another, or left the page.
 COLLIDED = [
     ("descent", {"learning_rate": 2.5}),

@@ -12,6 +12,8 @@ from gradlab import labs
 from gradlab.live.lettering import Agg
 from gradlab.live.scene import Scene
 
+pytestmark = pytest.mark.sampled(5)
+
 WHOLE = (0.0, 1.0)
 Words = list[tuple[Any, float, float]]
 

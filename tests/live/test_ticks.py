@@ -180,6 +180,7 @@ def test_labels_on_both_sides_of_a_panel_in_space_have_boxes_of_their_own() -> N
     assert within and box and within.extents.tolist() == box.extents.tolist()
 
 
+@pytest.mark.exhaustive
 def test_a_figure_drawn_again_while_it_is_drawn_gives_a_picture() -> None:
     figure = _within()
     made, found = Scene(figure), list[np.ndarray]()
@@ -194,6 +195,7 @@ def test_a_figure_drawn_again_while_it_is_drawn_gives_a_picture() -> None:
     assert not any(set(ticks.METHODS) & vars(axes.xaxis).keys() for axes in figure.axes)
 
 
+@pytest.mark.exhaustive
 def test_another_matplotlib_computes_its_ticks_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Axis] = []
     _, light, _ = _painted(_shared())

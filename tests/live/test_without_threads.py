@@ -35,6 +35,7 @@ async def until(done: Callable[[], Any]) -> int:
     raise AssertionError("it takes for ever")
 
 
+@pytest.mark.exhaustive
 def test_pictures_ahead_come_while_the_event_loop_serves_others() -> None:
     async def session() -> tuple[Any, list[Any], int]:
         live = clipped(axis="limit")

@@ -74,6 +74,7 @@ def test_the_recordings_are_small() -> None:
     assert sum(path.stat().st_size for path in folder.glob("char_rnn-*.npz")) <= 1_000_000
 
 
+@pytest.mark.exhaustive
 def test_the_code_trains_the_runs_that_ship() -> None:
     """The first steps: what rounding adds to them is small yet."""
     runs = char_rnn.record(steps=8, seed=char_rnn.TYPICAL_SEED, limits=(None, 0.3), rate=char_rnn.TUNED)

@@ -29,6 +29,7 @@ def test_the_gradient_is_the_slope_of_the_mean_loss(name: str) -> None:
     assert (losses[0] - losses[1]) / 2e-5 == pytest.approx(gradient[at], rel=1e-4)
 
 
+@pytest.mark.exhaustive
 def test_the_shipped_run_is_the_one_that_is_recorded_here() -> None:
     """All of it, on any machine: it is trained in float64."""
     here = record()

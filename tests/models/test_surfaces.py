@@ -9,6 +9,8 @@ import pytest
 import gradlab as gl
 from gradlab.models.surfaces import REACH, SURFACES, Surface, bowl, walk
 
+pytestmark = pytest.mark.sampled(3)
+
 every = pytest.mark.parametrize("surface", SURFACES.values(), ids=SURFACES)
 DRAWN = np.random.default_rng(0).uniform(-REACH, REACH, (40, 2))
 

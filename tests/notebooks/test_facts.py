@@ -334,6 +334,7 @@ def test_at_a_tuned_rate_adagrad_ends_below_descent_at_any_rate_on_the_tumors() 
     assert np.nanmin(descent) < untuned / 5
 
 
+@pytest.mark.exhaustive
 def test_what_one_update_late_costs_depends_on_the_rate() -> None:
     says("06", "What does that cost at this rate? Halve the rate of the words, under *More*, and look again.")
     lab = gl.labs.tpu_embedding_run()

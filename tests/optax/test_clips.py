@@ -13,6 +13,8 @@ import gradlab as gl
 from tests import ways
 from tests.optax.trees import TREES, flax_like, gradients
 
+pytestmark = pytest.mark.sampled(3)
+
 # transformation, and the function of a list of gradients and a list of weights it must agree with
 CLIPS: dict[str, tuple[Any, Any]] = {
     "value": (gl.optax.clip_by_value(-0.3, 0.2), lambda g, w: [gl.clip_by_value(x, -0.3, 0.2) for x in g]),

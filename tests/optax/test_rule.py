@@ -18,6 +18,8 @@ from tests.differences import differs
 from tests.optax.steps import equal, pure_run, pure_step, run, stepped, weights, widened
 from tests.optax.trees import TREES, flax_like, gradients
 
+pytestmark = pytest.mark.sampled(5)
+
 RULES = {name: kind for name, kind in rules.catalog().items() if name != "UserDefined"}
 SETTERS = {"AdagradDA", "Ftrl", "OnlineYogi", "FrequencyEstimator", "Assign", "ProximalYogi"}
 # So that the last bit has no reason to differ between shapes.

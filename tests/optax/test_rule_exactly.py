@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from gradlab.optax.rule import Replacement, difference
 
+pytestmark = pytest.mark.sampled(3)
+
 DTYPES = ["float16", "bfloat16", "float32", "float64"]
 N = 100_000
 

@@ -10,6 +10,8 @@ import pytest
 
 import gradlab as gl
 
+pytestmark = pytest.mark.sampled(2)
+
 GRADS = {"w": np.zeros(3, np.float32)}
 
 

@@ -14,6 +14,8 @@ import gradlab as gl
 from gradlab.rules import apply
 from tests import ways
 
+pytestmark = pytest.mark.sampled(4)
+
 RULES = gl.rules.catalog()
 SGD, MOMENTUM = gl.rules.StochasticGradientDescent(), gl.rules.Momentum(0.5)
 W = np.random.default_rng(3).normal(size=(6, 2)).astype(np.float32)

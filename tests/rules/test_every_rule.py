@@ -16,7 +16,7 @@ from tests.rules import properties
 from tests.rules.cases import ALL, DEFAULTS, INPUTS, SETS_WEIGHTS, VARIANTS, Case, W
 
 # Rules with their usual constants, some of which 16 bits cannot hold; what is said of that is in test_rule.py.
-pytestmark = pytest.mark.filterwarnings("ignore::gradlab.errors.PrecisionWarning")
+pytestmark = [pytest.mark.filterwarnings("ignore::gradlab.errors.PrecisionWarning"), pytest.mark.sampled(4)]
 
 DTYPES = [np.float16, ml_dtypes.bfloat16, np.float32, np.float64]
 

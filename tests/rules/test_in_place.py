@@ -12,7 +12,7 @@ import gradlab as gl
 from tests import ways
 
 # Rules with their usual constants, some of which 16 bits cannot hold; what is said of that is in test_rule.py.
-pytestmark = pytest.mark.filterwarnings("ignore::gradlab.errors.PrecisionWarning")
+pytestmark = [pytest.mark.filterwarnings("ignore::gradlab.errors.PrecisionWarning"), pytest.mark.sampled(3)]
 
 RULES = gl.rules.catalog()
 RNG = np.random.default_rng(11)

@@ -35,6 +35,7 @@ def test_noise_is_normal_and_its_variance_falls_with_the_step() -> None:
     tensorflow="drawn again at every call",
     gradlab="a function of seed and step, the same at every call, for NumPy and JAX",
 )
+@pytest.mark.exhaustive
 def test_a_step_has_one_rate() -> None:
     schedule = NoisyLinearCosineDecay(0.1, 1000, num_periods=5, seed=3)
     assert schedule(STEPS).tolist() == [float(schedule(step)) for step in STEPS]

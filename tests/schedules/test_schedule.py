@@ -14,6 +14,8 @@ from gradlab import schedules
 from tests import ways
 from tests.differences import differs
 
+pytestmark = pytest.mark.sampled(5)
+
 EVERY: dict[str, tuple[type[schedules.LearningRateSchedule], dict[str, Any]]] = {
     "exponential": (schedules.ExponentialDecay, {"decay_steps": 3, "decay_rate": 0.7}),
     "exponential in stairs": (schedules.ExponentialDecay, {"decay_steps": 3, "decay_rate": 0.7, "staircase": True}),

@@ -14,6 +14,8 @@ from gradlab.tpu import Feature, Ids, Levels, Plan, Table, create, lookup, make_
 from gradlab.tpu.lookup import PART, sum_rows
 from tests import ways
 
+pytestmark = pytest.mark.sampled(3)
+
 W = np.arange(12, dtype=np.float32).reshape(6, 2)
 
 

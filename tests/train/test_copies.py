@@ -12,7 +12,7 @@ import gradlab as gl
 from gradlab.train.variable import entered
 from tests.train.runs import TRAIN, Run
 
-pytestmark = pytest.mark.filterwarnings("ignore::gradlab.errors.KerasWarning")
+pytestmark = [pytest.mark.filterwarnings("ignore::gradlab.errors.KerasWarning"), pytest.mark.sampled(4)]
 COPIED = [n for n in TRAIN if n != "sync replicas"]
 PICKLED = [n for n in COPIED if "scheduled" not in n or "keras" in n]  # a lambda has no name
 MODULES = {"numpy": np, "jax": jnp}

@@ -13,7 +13,7 @@ import gradlab as gl
 from tests import ways
 from tests.differences import differs
 
-pytestmark = pytest.mark.filterwarnings("ignore::gradlab.errors.PrecisionWarning")
+pytestmark = [pytest.mark.filterwarnings("ignore::gradlab.errors.PrecisionWarning"), pytest.mark.sampled(4)]
 
 OPTIMIZERS: dict[str, Any] = {
     "sgd": lambda: gl.train.GradientDescentOptimizer(0.1),

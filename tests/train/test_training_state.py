@@ -22,7 +22,10 @@ from tests._base.damage import damaged, rewrite
 from tests.train.runs import LARGE, TRAIN, Run
 
 MODULES = {"numpy": np, "jax": jnp}
-pytestmark = pytest.mark.filterwarnings("ignore::gradlab.errors.KerasWarning")  # some runs walk into traps on purpose
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::gradlab.errors.KerasWarning"),  # some runs walk into traps on purpose
+    pytest.mark.sampled(4),
+]
 
 
 @pytest.mark.sampled(15)

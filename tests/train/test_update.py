@@ -13,6 +13,8 @@ from gradlab.rules import apply, pure
 from gradlab.rules.blocks import BLOCK
 from gradlab.train import update
 
+pytestmark = pytest.mark.sampled(2)
+
 RNG = np.random.default_rng(5)
 SHAPE = (BLOCK // 8, 20)  # several blocks
 LR = np.float32(0.1)

@@ -23,6 +23,8 @@ from gradlab.workers import (
     sweep,
 )
 
+pytestmark = pytest.mark.sampled(3)
+
 KINDS = ("apply", "damp", "compensate", "drop", "wait", "backup")
 
 

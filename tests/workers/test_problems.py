@@ -70,6 +70,7 @@ def _fast(engine: str) -> dict[str, float]:
     return {"tick": 1e-6} if engine == "threads" else {}
 
 
+@pytest.mark.exhaustive
 def test_a_run_of_your_own() -> None:
     inputs = np.random.default_rng(0).standard_normal((200, 3), np.float32)
     targets = inputs @ np.float32([1.0, -2.0, 0.5]) + 0.25

@@ -25,6 +25,8 @@ from gradlab.workers.replays import step
 from tests.rules.cases import DEFAULTS
 from tests.workers.experiments import POLICIES, experiments
 
+pytestmark = pytest.mark.sampled(3)
+
 ENGINES = ("simulated", "threads")  # Ray's own test asks it the same
 
 

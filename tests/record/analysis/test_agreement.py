@@ -38,6 +38,7 @@ def test_noise_three_times_as_large_as_the_gradient_does_not_bend_it() -> None:
     assert found.pairs.tolist() == [400 - lag for lag in range(17)]
 
 
+@pytest.mark.exhaustive
 def test_intervals_hold_the_truth_in_95_of_100_runs() -> None:
     hits = 0
     for seed in range(20):

@@ -37,6 +37,7 @@ def test_merged_buckets_hide_no_nan(buckets: int) -> None:
     assert said.startswith("The loss is NaN in 2 of 100 steps, first in step 40. Elsewhere it falls from 3.88 to 1.12")
 
 
+@pytest.mark.exhaustive
 def test_steps_that_a_traced_run_has_forgotten_still_count_their_nan() -> None:
     rec = gl.Recorder(8, entries=0, ring=4)
     state = rec.init({"w": np.ones(1, np.float32)}, loss=0.0)

@@ -88,6 +88,7 @@ def trained(tx: Any, steps: int = STEPS, factors: Any = (), **extra: Any) -> tup
     return state, expected
 
 
+@pytest.mark.exhaustive
 def test_a_compiled_step_that_takes_over_memory() -> None:
     rec = gl.Recorder()
     state, expected = trained(clipped(rec))

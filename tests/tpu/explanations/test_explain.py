@@ -34,6 +34,8 @@ from gradlab.tpu import (
 )  # fmt: skip
 from gradlab.tpu.sparsecore import Limits
 
+pytestmark = pytest.mark.sampled(4)
+
 ROWS, WIDTH = 6, 2
 TWO = (Feature("f", 0, (3,)), Feature("g", 0, (2, 2), sequence_length=2))
 WIDER = {"Ftrl": 4, "OnlineYogi": 4}  # XLA rounds by how many numbers it takes at once; these subtract near equals

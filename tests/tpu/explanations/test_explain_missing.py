@@ -24,6 +24,8 @@ from gradlab.tpu import (
     update,
 )
 
+pytestmark = pytest.mark.sampled(3)
+
 FEATURES = (Feature("f", 0, (3,)),)
 PLAIN = {"f": Ids([0, 1, 2], [1, 2, 4])}
 DOUBLED = {"f": Ids([0, 0, 0, 1], [2, 2, 1, 2])}

@@ -95,9 +95,9 @@ def test_a_function_is_its_tag() -> None:
 
 
 def test_every_optimizer_can_be_a_default_of_a_table() -> None:
-    table = tpu.experimental.embedding.TableConfig(4, 2, optimizer=UserDefinedProgram(), name="t")
+    table = embedding.TableConfig(4, 2, optimizer=UserDefinedProgram(), name="t")
     assert (
-        tpu.experimental.embedding.configuration([tpu.experimental.embedding.FeatureConfig(table)], [(2,)])
+        embedding.configuration([embedding.FeatureConfig(table)], [(2,)])
         .table_descriptor[0]
         .optimization_parameters.HasField("user_defined_program")
     )
