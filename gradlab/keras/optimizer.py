@@ -531,8 +531,8 @@ class Optimizer(Stateful):
         """State of the pure form for a tree of weights: a step count and the slots of every leaf."""
         return self._engine.pure_init(values)
 
-    def update(self, state: Any, values: Any, grads: Any, axis_name: Any = None) -> tuple[Any, Any]:
-        """(new values, new state): `apply_gradients` as a pure function, for `jit`, `scan`, `vmap` and shards.
+    def step(self, values: Any, state: Any, grads: Any, axis_name: Any = None) -> tuple[Any, Any]:
+        """Return (new values, new state): `apply_gradients` as a pure function, for `jit`, `scan`, `vmap` and shards.
 
         Args:
             grads: tree like `values` of arrays, IndexedSlices or None.
@@ -545,7 +545,7 @@ class Optimizer(Stateful):
         >>> w, g = {"a": jnp.zeros(2)}, {"a": jnp.array([[3.0, 4.0], [0.0, 0.5]])}  # one row for each device
         >>> for version in ("legacy", "keras3"):
         ...     opt = SGD(1.0, clipnorm=1.0, semantics=version)
-        ...     step = jax.vmap(lambda g: opt.update(opt.init(w), w, g, axis_name="devices")[0], axis_name="devices")
+        ...     step = jax.vmap(lambda g: opt.step(w, opt.init(w), g, axis_name="devices")[0], axis_name="devices")
         ...     print(version, [f"{x:.2f}" for x in step(g)["a"][0]])
         legacy ['-0.55', '-0.83']
         keras3 ['-0.60', '-1.30']

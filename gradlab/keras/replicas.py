@@ -40,7 +40,7 @@ class Replicas:
     copies drift apart.
 
     Differs from TensorFlow: replicas take turns in one thread, and pairs are handed over together instead of one call
-    inside each replica. For the devices of a JAX mesh see `Optimizer.update` and its `axis_name`.
+    inside each replica. For the devices of a JAX mesh see `Optimizer.step` and its `axis_name`.
     Source: `tf.distribute.Strategy`, TensorFlow 2.21 (2026).
 
     >>> import numpy as np

@@ -164,7 +164,7 @@ def _train(recorder: Recorder, optimizer: train.RuleOptimizer, carry: Any, batch
         seen = recorder.update(seen, grads, loss=value)
         names = sorted(grads)
         clipped, _ = clip_by_global_norm([grads[n] for n in names], limit)
-        weights, state = optimizer.update(state, weights, dict(zip(names, clipped, strict=True)))
+        weights, state = optimizer.step(weights, state, dict(zip(names, clipped, strict=True)))
         return (weights, state, seen), None
 
     (_, _, seen), _ = jax.lax.scan(step, carry, batches)

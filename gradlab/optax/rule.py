@@ -121,7 +121,7 @@ class _OfRule:
 
 class _OfOptimizer:
     def __init__(self, optimizer: Any, learning_rate: Any) -> None:
-        if not (callable(getattr(optimizer, "init", None)) and callable(getattr(optimizer, "update", None))):
+        if not (callable(getattr(optimizer, "init", None)) and callable(getattr(optimizer, "step", None))):
             raise TypeError(f"from_rule needs a rule of gl.rules or an optimizer, got {type(optimizer).__name__}")
         if learning_rate is not None:
             raise ValueError(f"{type(optimizer).__name__} has its own learning rate; give it there, not to from_rule")
@@ -133,7 +133,7 @@ class _OfOptimizer:
         return self.optimizer.init(jax.tree.map(_on_jax, params))
 
     def update(self, grads: Any, state: Any, params: Any) -> tuple[Any, Any]:
-        weights, state = self.optimizer.update(state, params, grads)
+        weights, state = self.optimizer.step(params, state, grads)
         return weights, state
 
 

@@ -166,14 +166,14 @@ class RuleOptimizer(Optimizer):
         >>> import jax, jax.numpy as jnp
         >>> from gradlab.train import MomentumOptimizer
         >>> opt, w = MomentumOptimizer(0.1, 0.9), {"a": jnp.ones(2)}
-        >>> w, state = jax.jit(opt.update)(opt.init(w), w, {"a": jnp.ones(2)})
+        >>> w, state = jax.jit(opt.step)(w, opt.init(w), {"a": jnp.ones(2)})
         >>> round(float(w["a"][0]), 2), int(state["step"])
         (0.9, 1)
         """
         return pure.init(self._rule, values)
 
-    def update(self, state: Any, values: Any, grads: Any) -> tuple[Any, Any]:
-        """(new values, new state): the same update as a pure function, for `jit`, `scan`, `vmap` and shards.
+    def step(self, values: Any, state: Any, grads: Any) -> tuple[Any, Any]:
+        """Return (new values, new state): the same update as a pure function, for `jit`, `scan`, `vmap` and shards.
 
         `grads` is a tree like `values` whose leaves are arrays, IndexedSlices or None.
         """

@@ -296,7 +296,7 @@ def test_the_pure_form_has_the_same_bits_and_jit_rounds_only(name: str, version:
     traced, traced_state = jax.tree.map(jnp.asarray, W), jitted.init(jax.tree.map(jnp.asarray, W))
     for grads in STEPS:
         stateful.apply_gradients([(grads[k], v) for k, v in variables.items()])
-        values, state = twin.update(state, values, grads)
+        values, state = twin.step(values, state, grads)
         traced, traced_state = compiled(traced_state, traced, jax.tree.map(jnp.asarray, grads))
     for k, v in variables.items():
         assert values[k].tolist() == v.numpy().tolist()
@@ -307,7 +307,7 @@ def test_the_pure_form_has_the_same_bits_and_jit_rounds_only(name: str, version:
 def test_keras_3_squares_one_by_one_under_jit_too() -> None:
     g = gl.IndexedSlices(jnp.ones((2, 1)), jnp.array([1, 1]), (3, 1))
     opt, w = Adagrad(1.0, 1.0, semantics="keras3"), jnp.zeros((3, 1))
-    _, state = jax.jit(opt.update)(opt.init(w), w, g)
+    _, state = jax.jit(opt.step)(w, opt.init(w), g)
     assert state["slots"][0][0].ravel().tolist() == [1, 3, 1]
 
 
@@ -315,7 +315,7 @@ def test_in_a_scan() -> None:
     opt, w = SGD(gl.schedules.PiecewiseConstantDecay([0], [1.0, 0.5])), jnp.zeros(2)
 
     def body(carry: Any, g: Any) -> Any:
-        values, state = opt.update(carry[1], carry[0], g)
+        values, state = opt.step(carry[0], carry[1], g)
         return (values, state), None
 
     (values, _), _ = jax.lax.scan(body, (w, opt.init(w)), jnp.ones((3, 2)))
@@ -329,7 +329,7 @@ def _on_mesh(opt: SGD, w: Any, grads: Any) -> Any:
 
     @partial(jax.shard_map, mesh=mesh, in_specs=(all_of, own), out_specs=all_of)
     def step(w: Any, g: Any) -> Any:
-        return opt.update(opt.init(w), w, jax.tree.map(lambda x: x[0], g), axis_name="data")[0]
+        return opt.step(w, opt.init(w), jax.tree.map(lambda x: x[0], g), axis_name="data")[0]
 
     return jax.jit(step)(w, grads)
 
@@ -353,7 +353,7 @@ def test_slices_of_all_devices_are_joined_and_summed_by_row() -> None:
 
     def step(values: Any) -> Any:
         g = gl.IndexedSlices(values, jnp.array([1]), (3, 1))
-        return opt.update(opt.init(w), w, g, axis_name="data")[1]["slots"][0][0]
+        return opt.step(w, opt.init(w), g, axis_name="data")[1]["slots"][0][0]
 
     got = jax.vmap(step, axis_name="data")(jnp.ones((4, 1, 1)))
     assert got[:, :, 0].tolist() == [[1, 17, 1]] * 4
@@ -362,9 +362,9 @@ def test_slices_of_all_devices_are_joined_and_summed_by_row() -> None:
 def test_tf_2_3_refuses_limits_on_a_mesh_and_ignores_them_elsewhere() -> None:
     opt, w = SGD(1.0, clipnorm=1.0, semantics="tf2.3"), jnp.zeros(2)
     with pytest.raises(ValueError, match="refuses clipnorm for replicas"):
-        jax.vmap(lambda g: opt.update(opt.init(w), w, g, axis_name="data")[0], axis_name="data")(jnp.ones((2, 2)))
+        jax.vmap(lambda g: opt.step(w, opt.init(w), g, axis_name="data")[0], axis_name="data")(jnp.ones((2, 2)))
     with pytest.warns(KerasWarning, match="does nothing here"):
-        assert opt.update(opt.init(w), w, jnp.array([3.0, 4.0]))[0].tolist() == [-3.0, -4.0]
+        assert opt.step(w, opt.init(w), jnp.array([3.0, 4.0]))[0].tolist() == [-3.0, -4.0]
 
 
 def test_what_all_weights_share_advances() -> None:
@@ -378,7 +378,7 @@ def test_what_all_weights_share_advances() -> None:
     opt = Adam(0.1)
     (values, state), (expected, other) = (W, opt.init(W)), (W, pure.init(rule, W))
     for grads in (STEPS[0], STEPS[2]):
-        values, state = opt.update(state, values, grads)
+        values, state = opt.step(values, state, grads)
         expected, other = pure.update(rule, F(0.1), other, expected, grads)
     assert {k: w.tolist() for k, w in values.items()} == {k: w.tolist() for k, w in expected.items()}
     assert state["shared"] == other["shared"] != opt.init(W)["shared"]
@@ -387,9 +387,9 @@ def test_what_all_weights_share_advances() -> None:
 def test_shapes_are_checked() -> None:
     opt = SGD()
     with pytest.raises(gl.errors.InvalidArgumentError):
-        opt.update(opt.init(W), W, {"a": F([1.0]), "b": None})
+        opt.step(W, opt.init(W), {"a": F([1.0]), "b": None})
 
 
 def test_transformers_come_last() -> None:
     opt = SGD(1.0, gradient_transformers=[lambda pairs: [(2 * g, w) for g, w in pairs]])
-    assert opt.update(opt.init(jnp.zeros(1)), jnp.zeros(1), jnp.ones(1))[0].tolist() == [-2.0]
+    assert opt.step(jnp.zeros(1), opt.init(jnp.zeros(1)), jnp.ones(1))[0].tolist() == [-2.0]

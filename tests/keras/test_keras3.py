@@ -144,7 +144,7 @@ def test_excluded_variables_do_not_decay() -> None:
     with pytest.raises(ValueError, match="before the first step"):
         late.exclude_from_weight_decay([v])
     with pytest.raises(ValueError, match="knows weights, not variables"):
-        opt.update(opt.init(v.value), v.value, v.value)
+        opt.step(v.value, opt.init(v.value), v.value)
 
 
 @differs(

@@ -115,9 +115,9 @@ OPTIMIZERS = {
 def test_optimizers_bring_their_rate_and_their_state(make: Any, jit: bool) -> None:
     opt, params = make(), flax_like()
     want, state = params, opt.init(params)
-    update = jax.jit(opt.update) if jit else opt.update
+    step = jax.jit(opt.step) if jit else opt.step
     for k in range(3):
-        want, state = update(state, want, gradients(params, k))
+        want, state = step(want, state, gradients(params, k))
     assert equal(run(gl.optax.from_rule(opt, replace=True), params, jit=jit), want)
     assert equal(run(gl.optax.from_rule(opt), params), run(gl.optax.from_rule(opt, replace=True), params))
 
@@ -127,7 +127,7 @@ def test_optimizers_bring_their_way_with_slices() -> None:
     grads = gl.IndexedSlices(jnp.ones((2, 1)), jnp.int32([1, 1]), (2, 1))
     for opt in (gl.train.GradientDescentOptimizer(1.0), gl.train.AdagradOptimizer(1.0)):
         tx = gl.optax.from_rule(opt)
-        want, _ = opt.update(opt.init(params), params, grads)
+        want, _ = opt.step(params, opt.init(params), grads)
         assert equal(stepped(tx, params, tx.init(params), grads)[0], want)
 
 

@@ -150,10 +150,10 @@ def test_the_order_of_optax_and_a_state_of_other_weights_are_refused(optimizer: 
     state = optimizer.init(W)
     for wrong in (G, [G], None):
         with pytest.raises(TypeError, match=r"must come from init\(values\).* update\(state, values, gradients\)"):
-            optimizer.update(wrong, state, W)
+            optimizer.step(state, wrong, W)
     with pytest.raises(ValueError, match="the state is that of 3 weights, the values are 1"):
-        optimizer.update(state, W["a"], G["a"])
+        optimizer.step(W["a"], state, G["a"])
     with pytest.raises(ValueError, match="there is nothing for b/0, b/1"):
-        optimizer.update(state, W, {"a": G["a"]})
+        optimizer.step(W, state, {"a": G["a"]})
     with pytest.raises(ValueError, match=r"the weight has shape \(2, 2\) but its gradient has shape \(2,\)"):
-        optimizer.update(optimizer.init(W["a"]), W["a"], F([1.0, 2.0]))
+        optimizer.step(W["a"], optimizer.init(W["a"]), F([1.0, 2.0]))

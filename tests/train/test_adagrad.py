@@ -43,5 +43,5 @@ def test_the_pure_form_counts_by_itself() -> None:
         state = opt.init(w)
         for _ in range(3):
             opt.apply_gradients([([3.0], v)], global_step=step)
-            w, state = opt.update(state, w, jnp.float32([3.0]))
+            w, state = opt.step(w, state, jnp.float32([3.0]))
         np.testing.assert_allclose(w, v.numpy(), rtol=1e-6)

@@ -90,5 +90,5 @@ def test_the_pure_form_keeps_its_powers_in_the_state() -> None:
     opt, w = AdamOptimizer(beta1=0.5), {"a": jax.numpy.ones(2)}
     state = opt.init(w)
     for _ in range(2):
-        w, state = jax.jit(opt.update)(state, w, {"a": jax.numpy.ones(2)})
+        w, state = jax.jit(opt.step)(w, state, {"a": jax.numpy.ones(2)})
     assert float(state["shared"]["beta1_power"]) == 0.125

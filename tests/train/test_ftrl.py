@@ -53,7 +53,7 @@ def test_a_rate_of_float64_keeps_its_bits() -> None:
 def test_the_rate_may_be_traced() -> None:
     def loss(rate: jax.Array) -> jax.Array:
         opt, w = FtrlOptimizer(rate, beta=0.5), jnp.float32([1.0])
-        return opt.update(opt.init(w), w, jnp.float32([0.3]))[0][0]
+        return opt.step(w, opt.init(w), jnp.float32([0.3]))[0][0]
 
     np.testing.assert_allclose(jax.jit(loss)(0.3), loss(jnp.float32(0.3)), rtol=1e-6)
 

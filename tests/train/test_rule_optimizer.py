@@ -50,11 +50,11 @@ def _slots(optimizer: Any, *variables: gl.Variable) -> list[gl.Variable]:
     return [optimizer.get_slot(v, name) for v in variables for name in optimizer._rule.slots]
 
 
-def _pure(optimizer: Any, update: Any, module: Any) -> tuple[Any, list[Any]]:
+def _pure(optimizer: Any, step: Any, module: Any) -> tuple[Any, list[Any]]:
     values = jax.tree.map(module.asarray, W)
     state = optimizer.init(values)
     for grads in STEPS:
-        values, state = update(state, values, jax.tree.map(module.asarray, grads))
+        values, state = step(values, state, jax.tree.map(module.asarray, grads))
     return values, jax.tree.leaves(state["slots"])
 
 
@@ -81,7 +81,7 @@ def test_only_variables_the_loss_reads_are_trained_by_default() -> None:
 def test_the_pure_form_has_the_same_bits(name: str) -> None:
     values, slots = _stateful(OPTIMIZERS[name]())
     opt = OPTIMIZERS[name]()
-    assert ways.ulps(_pure(opt, opt.update, np), (values, slots)) == 0
+    assert ways.ulps(_pure(opt, opt.step, np), (values, slots)) == 0
 
 
 @functools.cache
@@ -93,7 +93,7 @@ def _compiled() -> dict[str, tuple[Any, list[Any]]]:
 
     @jax.jit
     def update(now: Any, grads: Any) -> Any:
-        return {name: opt.update(now[name][1], now[name][0], grads) for name, opt in optimizers.items()}
+        return {name: opt.step(now[name][0], now[name][1], grads) for name, opt in optimizers.items()}
 
     for grads in STEPS:
         now = update(now, jax.tree.map(jnp.asarray, grads))
@@ -117,7 +117,7 @@ def test_update_keeps_the_type_of_the_state_and_compiles_once(name: str) -> None
     @jax.jit
     def update(state: Any, w: Any, g: Any) -> Any:
         traced.append(1)
-        return opt.update(state, w, g)
+        return opt.step(w, state, g)
 
     w = jax.tree.map(jnp.asarray, W)
     state = opt.init(w)
@@ -157,7 +157,7 @@ def test_it_runs_in_scan_and_vmap(name: str) -> None:
     grads = jnp.asarray(RNG.normal(size=(5, 3)).astype(np.float32))
 
     def train(w: Any) -> Any:
-        return jax.lax.scan(lambda c, g: (opt.update(c[1], c[0], g), None), (w, opt.init(w)), grads)[0][0]
+        return jax.lax.scan(lambda c, g: (opt.step(c[0], c[1], g), None), (w, opt.init(w)), grads)[0][0]
 
     v = gl.Variable(W["b"])
     shell = OPTIMIZERS[name]()
@@ -294,7 +294,7 @@ def test_an_update_that_fails_leaves_no_slots_and_no_name_behind(rate: Any) -> N
 def test_the_pure_form_refuses_what_does_not_fit(gradient: Any, message: str) -> None:
     opt, w = gl.train.GradientDescentOptimizer(0.1), [np.zeros(2, np.float32)]
     with pytest.raises(ValueError, match=message):
-        opt.update(opt.init(w), w, [gradient])
+        opt.step(w, opt.init(w), [gradient])
 
 
 def test_an_optimizer_shows_its_name_and_its_hyperparameters() -> None:

@@ -195,6 +195,6 @@ def test_what_advances_with_the_step_advances_once_per_update() -> None:
         s.fetch(1)
         s.push(0, gradient)
         s.push(1, g(100, 100))  # dropped
-        values, state = optimizer.update(state, values, gradient)
+        values, state = optimizer.step(values, state, gradient)
     np.testing.assert_allclose(s.weights["w"], values["w"], rtol=1e-6)
     assert s.step == 3 and s.ledger.dropped == 3
