@@ -282,7 +282,7 @@ def span(axes: Any, until: float, narrow: bool) -> None:
 
 
 def _part(axes: Any, runs: Runs, said: bool = False) -> None:
-    """Return where the runs part, unless that is at the start."""
+    """Draw a line where the runs part, unless that is at the start."""
     if not runs.parting:
         return
     axes.axvline(runs.parting, **_PART)

@@ -69,7 +69,7 @@ class Rows:
             self._frames.append(patch(axes, {"fc": "none", "ec": BLACK, "lw": 1.1}))
 
     def named(self, panel: int, shown: bool) -> None:
-        """Tell whether a panel has its own names, rather than standing beside another's."""
+        """Show or hide the names of a panel; beside a panel with the same rows it needs none."""
         axes = self._panels[panel]
         axes.yaxis.labelpad = ROOM if shown else 0.0
         axes.set_ylabel(" " if shown else "")

@@ -1,4 +1,4 @@
-"""The content of each notebook cell: figures that aren't longer visible are closed.
+"""Close the figures that are no longer visible.
 
 ipywidgets keeps a widget until it is closed, and nobody says so when an output is replaced. So a figure that is shown
 is noted with its cell, and once that cell has run again, what only its earlier runs had shown is closed.

@@ -191,7 +191,7 @@ class Preloader:
         if self._bytes > MOST_BYTES:  # and no more for this situation
             return
         colors = list(self._state.scene.colors.items())
-        self._state.send({"kind": "reel", "ratio": ratio, "edition": edition, "colours": colors}, [packed])
+        self._state.send({"kind": "reel", "ratio": ratio, "edition": edition, "colors": colors}, [packed])
 
 
 give_lock(Preloader, "_turn", threading.Lock)

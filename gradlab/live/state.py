@@ -132,7 +132,7 @@ class FigureState:
         """The state in numbers and in words; a view that knows a later `edition` or `number` may ignore it."""
         return {
             "number": self.number, "edition": self.edition, "key": key_of(self.controls, self.values),
-            "values": self.values, "colours": list(self.scene.colors.items()), **self.description.words(),
+            "values": self.values, "colors": list(self.scene.colors.items()), **self.description.words(),
         }  # fmt: skip
 
     def picture(self, kind: str, ratio: float, dark: bool, **more: Any) -> Message:

@@ -269,7 +269,7 @@ class Buckets:
 
     @property
     def _nonfinite_rows(self) -> int:
-        """The number of of the steps recorded, skipped ones too, held NaN or Inf."""
+        """Number of recorded steps, skipped ones included, that held NaN or Inf."""
         every = self._data["sketch"][-1]
         return int(every[-1] + every[sketch.SKIPPED])
 

@@ -130,7 +130,7 @@ class Lab:
         return found
 
     def background(self) -> tuple[int, ...]:
-        """Give the colour (0 to 255: red, green, blue) of the picture's corner."""
+        """Give the color (0 to 255: red, green, blue) of the picture's corner."""
         from PIL import Image
 
         shot = self.group.locator(".gl-picture").screenshot()

@@ -34,7 +34,7 @@ def send_ahead(wire: Wire, *places: int, edition: int | None = None) -> None:
     live._state.describe(live.values)
     now = live._state.edition if edition is None else edition
     colors = list(live._state.scene.colors.items())
-    wire.replies.append(({"kind": "reel", "ratio": 1, "edition": now, "colours": colors}, [pack(entries)]))
+    wire.replies.append(({"kind": "reel", "ratio": 1, "edition": now, "colors": colors}, [pack(entries)]))
     wire.reply()
 
 

@@ -97,7 +97,7 @@ class LayersView:
         self.arrange(narrow=False)
 
     def still(self, until: int, norms: tuple[float, float], every: str) -> None:
-        """Return what the axes have room for; arguments as above."""
+        """Set the axes to the range of a run and draw what does not move; arguments as above."""
         tidy(self.story, f"Norm at {every}", "training step", "norm")
         self.norms.set(xscale="log", xlim=norms)
         self.story.set(yscale="log", ylim=norms, xlim=(-0.01 * until - 1, 1.01 * until + 1))

@@ -230,7 +230,7 @@ class View {
 
   // Takes over what a message shows; whether nothing newer has come before it.
   adopt(message, list) {
-    this.screen.learn(message.colours);
+    this.screen.learn(message.colors);
     if (message.edition < this.edition) return false;
     if (message.edition > this.edition) this.frames.clear();
     this.edition = message.edition;
@@ -268,7 +268,7 @@ class View {
   }
   async takeReel(message, [packed]) {
     if (message.ratio !== this.ratio) return;
-    this.screen.learn(message.colours);
+    this.screen.learn(message.colors);
     const entries = await unpackFrames(packed);
     if (message.ratio !== this.ratio || message.edition !== this.edition) return;
     for (const [key, entry] of entries) this.frames.keep(key, entry);

@@ -100,7 +100,7 @@ class Ring:
         return None if self._moves is None else [self._ops.copy(v) for v in variables]
 
     def move(self, before: Sequence[Tensor] | None, variables: Sequence[Any]) -> None:
-        """Return how far the step that was appended last has moved the weights, where it is traced."""
+        """Record the norms of the last update and of the weights before it, where they are traced."""
         if before is None or self._moves is None:
             return
         ops, every, last = self._ops, self._layout.histogram_every, self._at.value - 1
