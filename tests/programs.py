@@ -19,7 +19,7 @@ LOOPS_BY_MLIR = "xla_cpu_use_fusion_emitters"
 QUICK = (
     "tests/clip/test_per_example", "tests/labs/", "tests/models/", "tests/optax/test_rule_in_chains",
     "tests/optax/test_stale", "tests/record/analysis/test_noise", "tests/record/attach/test_optax",
-    "tests/record/test_each",
+    "tests/record/test_per_step",
     "tests/record/test_recorder", "tests/record/test_traced", "tests/record/test_updates",
     "tests/report/test_skipped", "tests/tpu/explanations/test_traps", "tests/tpu/experimental/embedding/",
     "tests/tpu/test_lookup_sparse", "tests/tpu/training/", "tests/workers/test_diagram", "tests/workers/test_problems",

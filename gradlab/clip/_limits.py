@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import Array, as_array, is_float, is_jax, is_python_number, is_weak, namespace
-from .._base.gradients import Gradient
+from .._base.gradient_types import Gradient
 from .._base.numbers import counted
 from .._base.slices import IndexedSlices
 from ..errors import ClipWarning, DTypeError, warn

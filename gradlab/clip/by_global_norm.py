@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from .._base.arrays import Array, as_array, flush, namespace, quiet, scaled, sum_squares
-from .._base.gradients import MaybeG
+from .._base.gradient_types import MaybeG
 from .._base.options import Semantics, is_old
 from .._base.slices import IndexedSlices
 from ..errors import DTypeError, InvalidArgumentError, MissingDTypeError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 import numpy as np
 
 from .._base.arrays import Array, as_array, broadcasts_into, flush, namespace, quiet, sum_squares
-from .._base.gradients import Gradient
+from .._base.gradient_types import Gradient
 from .._base.options import Semantics, is_old
 from .._base.slices import IndexedSlices
 from .._base.types import A

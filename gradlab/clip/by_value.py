@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from .._base.arrays import Array, broadcasts_into, flush, is_float, namespace, quiet
-from .._base.gradients import Gradient
+from .._base.gradient_types import Gradient
 from .._base.options import Semantics, is_old
 from .._base.slices import IndexedSlices
 from .._base.types import A

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import rules
 from .._base.arrays import Array, namespace, take_rows
-from .._base.gradients import Gradient
+from .._base.gradient_types import Gradient
 from .._base.slices import IndexedSlices
 from ..errors import KerasWarning, warn
 from ..rules import apply

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import is_jax
-from .._base.gradients import Gradient
+from .._base.gradient_types import Gradient
 from .._base.slices import IndexedSlices
 from ..clip import clip_by_global_norm, clip_by_norm, clip_by_value
 from ..errors import KerasWarning, warn

@@ -23,7 +23,7 @@ import numpy as np
 
 from .._base.arrays import Array, as_array, precision
 from .._base.forks import give_lock
-from .._base.gradients import Gradient
+from .._base.gradient_types import Gradient
 from .._base.options import is_strict
 from ..errors import DTypeError, KerasWarning, warn
 from ..rules import pure

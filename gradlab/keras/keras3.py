@@ -30,7 +30,7 @@ import numpy as np
 
 from .. import schedules
 from .._base.arrays import Array, as_array, is_jax, is_traced, namespace, precision, quiet
-from .._base.gradients import Gradient
+from .._base.gradient_types import Gradient
 from .._base.slices import IndexedSlices
 from ..rules import pure
 from ..schedules import LearningRateSchedule

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from .. import schedules
-from .._base.gradients import Gradient
+from .._base.gradient_types import Gradient
 from .._base.slices import IndexedSlices
 from ..clip import ClipReport, clip_report
 from ..errors import KerasWarning, warn

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any, Literal
 
 from .._base.arrays import Array, namespace
-from .._base.gradients import Gradient
+from .._base.gradient_types import Gradient
 from .._base.slices import IndexedSlices
 from ..train.autodiff import Loss, check_variables, differentiate, listed
 from ..train.gradient_checks import checked_gradient, read_pairs

@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from .._base.gradients import Gradient
+from .._base.gradient_types import Gradient
 from ..rules import apply, pure
 from ..rules.rule import Rule, Shared
 from ..train.update import Look, unseen

@@ -1,9 +1,9 @@
 """The comparative sentences of labs, notebooks, exercises and reports, each with the runs that it rests on.
 
 "Best", "lowest" and "faster" are said of shipped runs only by a claim of this table. A claim computes its sentence from
-the measured values of at least five seeds, each contestant at a rate chosen for it on other seeds, and says "can't be
-told apart" where the test of `gradlab._base.paired` doesn't tell them apart. When the recordings change, so do the
-sentences.
+the measured values of at least five seeds, each contestant at a rate chosen for it on other seeds; `clip.same_rate`
+says what one rate for all does. Where the test of `gradlab._base.paired` doesn't tell contestants apart, the sentence
+says "can't be told apart". When the recordings change, so do the sentences.
 """
 
 from __future__ import annotations

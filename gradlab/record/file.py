@@ -13,7 +13,7 @@ import numpy as np
 from .._base.archive import MAX_BYTES, Archive, ArchiveWriter
 from .._base.checked_files import checked, field, whole
 from ..errors import InvalidArgumentError
-from . import each, probes, sketch, updates
+from . import per_step, probes, sketch, updates
 from .buckets import COLUMNS
 from .layout import Layout
 from .merge import BY_BUCKET, Columns
@@ -139,7 +139,7 @@ def _check_layout(layout: Layout, max_bytes: int, seen: int) -> None:
     """Before room is made for it, and for so many steps."""
     if not layout.names or len(layout.names) != len(layout.shapes) or COLUMNS & set(layout.scalars):
         raise ValueError(f"{len(layout.shapes)} shapes and the scalars {layout.scalars} fit no {layout.names}")
-    needed = layout.nbytes + 4 * seen * len(each.names(layout.scalars))
+    needed = layout.nbytes + 4 * seen * len(per_step.names(layout.scalars))
     if needed > max_bytes:
         raise ValueError(
             f"its {layout.capacity:,} buckets and {seen:,} steps take {needed:,} bytes, max_bytes allows {max_bytes:,}"

@@ -22,7 +22,7 @@ from .._base.checked_files import check_kind, checked
 from .._base.growing import GrowingFile, Record, read_records
 from .._base.numbers import counted
 from ..errors import InvalidArgumentError, RecordingWarning, warn
-from . import each, file
+from . import file, per_step
 from .buckets import LOCK, Buckets
 from .merge import Columns
 from .outlet import Outlet
@@ -157,7 +157,7 @@ def _agree(mine: np.ndarray, other: np.ndarray, steps: int) -> bool:
         return False
     a = mine[:, :steps]
     b = other[:, :steps]
-    both = ~(each.lost(a) | each.lost(b))
+    both = ~(per_step.lost(a) | per_step.lost(b))
     return np.array_equal(a[:, both], b[:, both], equal_nan=True)
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from . import each, sketch
+from . import per_step, sketch
 from .measure import BINS
 
 _SMALL = 4096  # entries of a tensor that costs more to call for than to copy
@@ -114,7 +114,7 @@ class Layout:
         yield "taken", (buckets,), np.int32  # steps that were not skipped
         yield "histogram", (-(-buckets // self.histogram_every), tensors, BINS), np.int32
         yield "sketch", (2 * tensors + 3, sketch.FIRST + sketch.WIDTH + 1), np.int32  # norms, then largest entries
-        yield "each", (len(each.names(self.scalars)), 0), np.float32
+        yield "each", (len(per_step.names(self.scalars)), 0), np.float32
 
 
 def groups(sizes: Sequence[int]) -> tuple[tuple[int, ...], ...]:

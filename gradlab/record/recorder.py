@@ -16,7 +16,7 @@ from .._base.arrays import Array, is_traced, real_array
 from .._base.growing import is_growing
 from .._base.tree import named_leaves
 from ..errors import InvalidArgumentError
-from . import budget, each, file, growing, merge, probes, room, traced
+from . import budget, file, growing, memory_limit, merge, per_step, probes, traced
 from .analysis import noise
 from .attached import attached_to
 from .buckets import COLUMNS, LOCK
@@ -109,8 +109,8 @@ class Recorder(Sampling, Watched, Recording):
         *,
         entries: int = 512,
         sample_every: int | None = None,
-        ring: int = each.RING,
-        state_bytes: int = room.NBYTES,
+        ring: int = per_step.RING,
+        state_bytes: int = memory_limit.NBYTES,
     ) -> None:
         for name, value, least in (
             ("steps", steps, 1),
@@ -251,9 +251,9 @@ class Recorder(Sampling, Watched, Recording):
 
     def _require_room_for(self, steps: int) -> None:
         """Refuse more steps than a recording can count."""
-        if self._number() + steps > each.MOST:
+        if self._number() + steps > per_step.MOST:
             raise InvalidArgumentError(
-                f"a recording holds at most {each.MOST:,} steps; save this one, and go on with a new Recorder"
+                f"a recording holds at most {per_step.MOST:,} steps; save this one, and go on with a new Recorder"
             )
 
     def _room(self) -> Waiting:
@@ -399,7 +399,7 @@ class Recorder(Sampling, Watched, Recording):
             self._aligned(weights, "weights")
             self._sample()
         before = (self.missing_steps, self._nonfinite_rows)
-        space = room.within(self.layout, self.ring, self.state_bytes)
+        space = memory_limit.within(self.layout, self.ring, self.state_bytes)
         return traced.init(self._data, self.seen, self.stride, before, space)
 
     def update(
@@ -440,14 +440,14 @@ class Recorder(Sampling, Watched, Recording):
         recorder = copy.copy(self)
         if traced.is_full(state):
             raise InvalidArgumentError(
-                f"the state has counted {each.MOST:,} steps, which is as far as it can: later ones are not told apart. "
-                "Absorb the state of a longer run now and then, and go on with init of a new Recorder"
+                f"the state has counted {per_step.MOST:,} steps, which is as far as it can: later ones are not told "
+                "apart. Absorb the state of a longer run now and then, and go on with init of a new Recorder"
             )
         data, seen, stride, (missing, before) = traced.columns(self.layout, state)
         data |= probes.filled(self._data)  # of eager steps before the traced ones
         self._probes.drop()
         if 0 < self.seen <= seen and _is_earlier(self, data, stride):
-            data["each"] = each.continued(data["each"], self._data["each"][:, : self.seen])
+            data["each"] = per_step.continued(data["each"], self._data["each"][:, : self.seen])
         recorder._data, recorder.seen, recorder.stride = data, seen, stride
         recorder._clock, recorder._moving, recorder.missing_steps = None, None, missing
         if nonfinite is not None:
@@ -544,10 +544,10 @@ def _is_earlier(rec: Recorder, data: Columns, stride: int) -> bool:
     """
     n = rec.seen
     mine, now = rec._data["each"][:, :n], data["each"][:, :n]
-    both = ~(each.lost(mine) | each.lost(now))
+    both = ~(per_step.lost(mine) | per_step.lost(now))
     starts = np.arange(0, n - n % stride, stride)
-    largest = np.where(mine[each.SKIPPED] > 0, -np.inf, mine[each.GLOBAL])
-    full = starts[~np.logical_or.reduceat(each.lost(mine), starts)] if starts.size else starts
+    largest = np.where(mine[per_step.SKIPPED] > 0, -np.inf, mine[per_step.GLOBAL])
+    full = starts[~np.logical_or.reduceat(per_step.lost(mine), starts)] if starts.size else starts
     ends = largest[: n - n % stride].reshape(-1, stride).max(axis=1)[full // stride]
     known = np.isfinite(ends)  # skipped ones alone, or NaN, say nothing
     return bool(

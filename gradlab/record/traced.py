@@ -13,9 +13,9 @@ import numpy as np
 
 from .._base.arrays import namespace
 from .._base.types import EachA as A
-from . import devices, each, merge, reductions, sketch, updates
+from . import devices, merge, per_step, reductions, sketch, updates
 from .layout import Layout
-from .room import Room
+from .memory_limit import Room
 
 if TYPE_CHECKING:
     from jax import Array
@@ -40,7 +40,7 @@ def init(data: Mapping[str, np.ndarray], seen: int, stride: int, before: tuple[i
     start |= {**packed, "histogram": few["histogram"]}
     for name, rows in _sketches(room.layout).items():
         start[name] = sketch.fitted(data["sketch"][rows], room.bins[name])
-    start["each"] = each.ring(data["each"], seen, room.ring)
+    start["each"] = per_step.ring(data["each"], seen, room.ring)
     start |= updates.to_traced(data) if "moved" in data else {}
     return {"at": jnp.array([seen, stride, *before], np.int32), **{name: jnp.array(x) for name, x in start.items()}}
 
@@ -53,12 +53,12 @@ def columns(layout: Layout, state: Mapping[str, Array]) -> tuple[dict[str, np.nd
     found, _ = merge.condensed(found, seen, stride, layout.capacity, layout.histogram_every)
     found["sketch"] = np.concatenate([sketch.fitted(host[name]) for name in _sketches(layout)])
     found |= updates.from_traced(host) if "moved" in host else {}
-    return {**found, "each": each.unrolled(host["each"], seen)}, seen, stride, (before[0], before[1])
+    return {**found, "each": per_step.unrolled(host["each"], seen)}, seen, stride, (before[0], before[1])
 
 
 def is_full(state: Mapping[str, Array]) -> bool:
     """Tell whether a state has counted as many steps as it can."""
-    return bool(np.max(np.asarray(state["at"])[..., 0]) >= each.MOST)
+    return bool(np.max(np.asarray(state["at"])[..., 0]) >= per_step.MOST)
 
 
 def update(
@@ -116,9 +116,9 @@ def _update(
     joined = _packed(merge.join(_unpacked(layout, state, "open_"), new))
     bucket = {name: jnp.where(is_new, x, joined[name]) for name, x in _packed(new).items()}
     put = {name: jax.lax.dynamic_update_slice_in_dim(kept[name], x, at, 0) for name, x in bucket.items()}
-    ring = jax.lax.dynamic_update_slice_in_dim(state["each"], each.of_steps(new), seen % state["each"].shape[1], 1)
+    ring = jax.lax.dynamic_update_slice_in_dim(state["each"], per_step.of_steps(new), seen % state["each"].shape[1], 1)
     still_open = {f"open_{name}": x for name, x in bucket.items()}
-    counted = jnp.where(seen < each.MOST, seen + 1, seen)  # it stays there rather than go on below 0
+    counted = jnp.where(seen < per_step.MOST, seen + 1, seen)  # it stays there rather than go on below 0
     return {
         "at": jnp.stack([counted, stride, *before]), **still_open, **kept, **put, "each": ring,
         **{name: some.counted(kept[name]) for name, some in found.items()},

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import Array, is_jax, is_traced
-from .._base.gradients import check_shape
+from .._base.gradient_types import check_shape
 from .._base.slices import IndexedSlices
 from . import apply, blocks, donated
 from .pure import Sparse

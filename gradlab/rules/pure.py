@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import rules
 from .._base.arrays import Array, as_array, namespace, precision
-from .._base.gradients import Gradient, check_shape
+from .._base.gradient_types import Gradient, check_shape
 from .._base.slices import IndexedSlices
 from . import apply
 from .rule import Slots

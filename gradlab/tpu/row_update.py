@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from .._base.arrays import Array, is_jax, namespace, set_rows, sum_duplicates, take_rows
-from .._base.gradients import Gradient, check_shape
+from .._base.gradient_types import Gradient, check_shape
 from .._base.library import jax, tree_map
 from .._base.slices import IndexedSlices
 from ..clip import clip_by_value

@@ -29,10 +29,10 @@ from typing import TYPE_CHECKING
 from .._base.suggest import only_public as _only_public
 from .adagrad import AdagradDAOptimizer, AdagradOptimizer
 from .adam import AdamOptimizer
-from .descent import GradientDescentOptimizer, MomentumOptimizer
 from .drop_stale import DropStaleGradientOptimizer
 from .ftrl import FtrlOptimizer
 from .gate import GATE_GRAPH, GATE_NONE, GATE_OP, GateRace
+from .gradient_descent import GradientDescentOptimizer, MomentumOptimizer
 from .optimizer import Optimizer
 from .proximal import ProximalAdagradOptimizer, ProximalGradientDescentOptimizer
 from .rms_prop import AdadeltaOptimizer, RMSPropOptimizer

@@ -22,7 +22,7 @@ from .._base.arrays import (
     take_rows,
 )
 from .._base.derivatives import differentiator
-from .._base.gradients import Gradient
+from .._base.gradient_types import Gradient
 from .._base.options import is_strict
 from .._base.slices import IndexedSlices
 from ..errors import DTypeError, InvalidArgumentError, NotAVariableError

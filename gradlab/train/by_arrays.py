@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import Array, is_double, is_inexact, is_jax, precision
-from .._base.gradients import Gradient
+from .._base.gradient_types import Gradient
 from .autodiff import Loss, check_variables, checked_loss, checked_upstream, differentiate
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import as_array, is_float
-from .._base.gradients import Gradient, check_shape
+from .._base.gradient_types import Gradient, check_shape
 from .._base.slices import IndexedSlices
 from ..errors import DTypeError, NotAVariableError, NotPairsError
 from .autodiff import check_variables

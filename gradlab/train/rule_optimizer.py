@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import rules
 from .._base.arrays import Array
-from .._base.gradients import Gradient
+from .._base.gradient_types import Gradient
 from ..rules import apply, pure
 from ..rules.rule import Shared
 from .autodiff import GradsAndVars, Loss, differentiate

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from .._base.arrays import CACHED, Array, is_jax, is_traced, precision
-from .._base.gradients import Gradient
+from .._base.gradient_types import Gradient
 from .._base.slices import IndexedSlices
 from ..rules import Rule, apply, blocks, donated, pure
 from ..rules.rule import Slots

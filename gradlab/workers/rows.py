@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._base.arrays import Array
-from .._base.gradients import Gradient, check_shape
+from .._base.gradient_types import Gradient, check_shape
 from .._base.slices import IndexedSlices
 from ..errors import InvalidArgumentError
 from ..rules.rule import Shared, Slots

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.record import each, merge
+from gradlab.record import merge, per_step
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, jnp.bfloat16])
@@ -218,23 +218,23 @@ def test_scalars_that_are_not_real_numbers_are_refused_by_name(loss: Any) -> Non
 def test_more_steps_than_can_be_counted_are_refused_and_nothing_changes() -> None:
     rec = gl.Recorder()
     rec.record([np.ones(2)])
-    rec.seen = each.MOST
+    rec.seen = per_step.MOST
     for more in (
         lambda: rec.record([np.ones(2)]),
         lambda: rec.extend({name: [[1]] for name in ("norm", "largest", "nonfinite")} | {"entry": [[1, 1]]}),
     ):
         with pytest.raises(ValueError, match="at most 2,147,483,647 steps"):
             more()
-    assert rec.seen == each.MOST
+    assert rec.seen == per_step.MOST
 
 
 def test_a_traced_state_does_not_count_on_below_0() -> None:
     rec = gl.Recorder()
     state = rec.init({"w": np.ones(2)})
-    state["at"] = state["at"].at[0].set(each.MOST - 1).at[1].set(1 << 22)
+    state["at"] = state["at"].at[0].set(per_step.MOST - 1).at[1].set(1 << 22)
     step = jax.jit(lambda state: rec.update(state, {"w": np.float32([3.0, 4.0])}))
     for _ in range(2):
         state = step(state)
-        assert int(state["at"][0]) == each.MOST
+        assert int(state["at"][0]) == per_step.MOST
     with pytest.raises(ValueError, match="has counted 2,147,483,647 steps"):
         rec.absorb(state)

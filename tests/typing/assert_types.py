@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import gradlab as gl
-from gradlab._base.gradients import Gradient
+from gradlab._base.gradient_types import Gradient
 from gradlab._base.types import Array, Number
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float32]]

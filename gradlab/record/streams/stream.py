@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._base.numbers import counted
 from ...errors import RecordingWarning, warn
-from .. import each
+from .. import per_step
 from ..buckets import LOCK, Buckets
 from ..outlet import Outlet
 from . import json_lines, mlflow, tensorboard, wandb
@@ -74,7 +74,7 @@ class Stream(Outlet):
     def _send(self, columns: dict[str, np.ndarray]) -> None:
         """A few steps; where some are lost, those between them."""
         numbers = np.stack([*columns.values()])
-        lost = each.lost(numbers)
+        lost = per_step.lost(numbers)
         for part in np.split(np.arange(len(lost)), np.flatnonzero(np.diff(lost)) + 1):
             if lost[part[0]]:
                 self._lose(len(part))
@@ -101,9 +101,9 @@ class Stream(Outlet):
             if every.shape[1] < self.sent:
                 return False
             now = every[:, self.sent - 1]
-        known = each.GLOBAL
+        known = per_step.GLOBAL
         return bool(
-            each.LOST not in (now[known], self._last[known]) and not np.array_equal(now, self._last, equal_nan=True)
+            per_step.LOST not in (now[known], self._last[known]) and not np.array_equal(now, self._last, equal_nan=True)
         )
 
     def _finish(self) -> None:
@@ -124,7 +124,7 @@ def _steps(rec: Buckets, first: int) -> Steps:
     with LOCK:
         rec._settle()
         every = vars(rec)["_data"]["each"][:, first : vars(rec)["seen"]].copy()
-    return Steps(first, dict(zip(each.names(rec.layout.scalars), every, strict=True)))
+    return Steps(first, dict(zip(per_step.names(rec.layout.scalars), every, strict=True)))
 
 
 def _opened(to: Any) -> Sink:

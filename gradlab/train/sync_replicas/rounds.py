@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..._base.arrays import Array
-from ..._base.gradients import Gradient
+from ..._base.gradient_types import Gradient
 from ..._base.slices import IndexedSlices
 from ..accumulators import ConditionalAccumulator, Receipt, SparseConditionalAccumulator, SparseGradient
 from ..variable import Variable

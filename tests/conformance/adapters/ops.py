@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradlab import IndexedSlices, tpu
-from gradlab._base.gradients import check_shape
+from gradlab._base.gradient_types import check_shape
 from gradlab.rules import apply
 from tests.conformance import compare, decode
 from tests.conformance.ops import SPARSECORE, STATIC, TPU_OPTIMIZERS, Op, known, training_op

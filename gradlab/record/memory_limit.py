@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from . import each, sketch
+from . import per_step, sketch
 from .layout import Layout
 from .measure import BINS
 
@@ -34,7 +34,7 @@ class Room:
         tensors, scalars, entries = len(self.layout.names), len(self.layout.scalars), len(self.layout.sampled[0])
         counts = BINS * tensors * -(-self.buckets // self.layout.histogram_every)
         columns = (self.buckets + 1) * (4 * tensors + 2 * entries + 2 * scalars + 8)
-        steps = self.ring * (len(each.NAMES) + scalars)
+        steps = self.ring * (len(per_step.NAMES) + scalars)
         norms, largest = map(sketch.columns, self.bins.values())
         return _WORD * (columns + counts + norms * (tensors + 2) + largest * (tensors + 1) + steps + 4)
 
