@@ -50,6 +50,7 @@ from tests.conformance import summary
 
 sys.dont_write_bytecode = False
 
+MOST_CASES = 6  # of one test in the default run, spread over all of them; the others are exhaustive
 MOST_WORKERS = 4  # each holds a JAX and a matplotlib of its own
 
 # One worker runs all files with tests of one of these markers: a framework takes two to ten seconds to import, and
@@ -114,13 +115,17 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 @pytest.hookimpl(tryfirst=True)  # before `-m` is applied
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     all_cases = config.getoption("--golden", default=None)  # files of one's own are run whole
+    of_function = Counter(item.nodeid.partition("[")[0] for item in items)
     cases: Counter[Any] = Counter()
     for item in items:
-        if sampled := item.get_closest_marker("sampled"):
-            function = item.nodeid.partition("[")[0]
-            if cases[function] % sampled.args[0] and not all_cases:
-                item.add_marker("exhaustive")
-            cases[function] += 1
+        function = item.nodeid.partition("[")[0]
+        sampled = item.get_closest_marker("sampled")
+        every = sampled.args[0] if sampled else 1
+        if not item.get_closest_marker("every_case"):
+            every = max(every, -(-of_function[function] // MOST_CASES))
+        if cases[function] % every and not all_cases:
+            item.add_marker("exhaustive")
+        cases[function] += 1
         for marker in parts.of_file(item.path):
             item.add_marker(marker)
     seconds: Counter[str] = Counter()

@@ -31,7 +31,7 @@ def test_the_default_run_is_that_of_pyproject() -> None:
 
 def test_every_part_is_a_marker_and_its_extras_exist() -> None:
     markers = {re.split(r"\W", line)[0] for line in PROJECT["tool"]["pytest"]["ini_options"]["markers"]}
-    assert markers == {*parts.PARTS, "smoke", "long", "sampled"}
+    assert markers == {*parts.PARTS, "every_case", "smoke", "long", "sampled"}
     for part in parts.PARTS.values():
         assert set(part.extra.split(",")) <= PROJECT["project"]["optional-dependencies"].keys()
 

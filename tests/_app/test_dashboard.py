@@ -37,6 +37,7 @@ def test_it_serves_all_pages_and_shows_the_one_asked_for(arguments: list[str], p
     assert served == [(sorted([*gl.labs.catalog(), "index"]), page, ["--port=9999"])]
 
 
+@pytest.mark.exhaustive
 def test_pages_for_a_jupyterlab_lead_to_its_own_notebooks(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
     checkout = tmp_path / "course" / "notebooks"
     checkout.mkdir(parents=True)

@@ -271,6 +271,7 @@ def test_a_process_that_leaves_its_session_does_not_hold_the_grader_up(monkeypat
     assert reply.end
 
 
+@pytest.mark.exhaustive
 def test_a_container_that_does_not_end_is_killed_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(place, "_GRACE", 0.0)
     program = tmp_path / "podman"

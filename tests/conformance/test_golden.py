@@ -15,6 +15,8 @@ from tests.conformance.adapters import clip, ops
 from tests.conformance.scenarios import Scenario, Unsupported, load_directory
 from tests.conformance.summary import UNSUPPORTED, golden_directory
 
+pytestmark = pytest.mark.every_case
+
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     scenarios = load_directory(golden_directory(metafunc.config))

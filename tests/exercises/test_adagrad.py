@@ -87,6 +87,7 @@ def test_the_rate_falls_with_the_root_of_the_steps() -> None:
     np.testing.assert_allclose(RATE.truth(x), 100 / np.sqrt(0.1 + x), rtol=1e-6)
 
 
+@pytest.mark.exhaustive
 def test_the_rate_of_a_rare_feature_grows_with_the_root_of_its_rarity() -> None:
     assert RATIO.truth(np.empty(0)) == pytest.approx(np.sqrt(10000.1 / 100.1), rel=1e-6)
 
@@ -105,6 +106,7 @@ def test_a_guess_of_the_rate_is_answered(guess: list[float], hint: str) -> None:
     assert hint in RATE.said(np.array(guess, float), RATE.truth(np.array(RATE.at)))
 
 
+@pytest.mark.exhaustive
 def test_a_rare_feature_moves_a_tenth_as_far_in_a_hundredth_of_the_steps() -> None:
     moved = []
     for count in (10_000, 100):

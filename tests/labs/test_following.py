@@ -152,6 +152,7 @@ def test_no_lab_is_kept_by_its_recorder() -> None:
     assert follower() is None and not len(rec._told)
 
 
+@pytest.mark.exhaustive
 def test_in_a_thread_it_waits_for_the_cell_and_the_last_steps_come(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_following, "QUIET", 0.2)
     rec = gl.Recorder()
@@ -171,6 +172,7 @@ def test_in_a_thread_it_waits_for_the_cell_and_the_last_steps_come(monkeypatch: 
     assert "30 steps" in told[-1]["summary"] and lab._room is None  # as it would be drawn now
 
 
+@pytest.mark.exhaustive
 def test_labs_take_turns_and_keep_to_their_share(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr(turns, "pace", Pace(0.02, 0.3, clock=lambda: now))

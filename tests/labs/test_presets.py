@@ -151,6 +151,7 @@ def test_the_clipping_lab_counts_the_steps_of_a_recording() -> None:
 BEYOND = 1.5  # pixels: by which a word with other letters may move a panel
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "name",
     [

@@ -66,6 +66,7 @@ def sent(wire: Wire) -> list[tuple[str, dict[str, Any], bytes]]:
     return [entry for data in reels for entry in unpack(data)]
 
 
+@pytest.mark.exhaustive
 def test_every_position_of_the_axis_is_sent_once_nearest_first() -> None:
     live, wire = opened()
     finished(live)
@@ -142,6 +143,7 @@ def test_pictures_of_unequal_size_keep_to_the_limit(monkeypatch: pytest.MonkeyPa
     assert 0 < sum(len(buffers[0]) for content, buffers in wire.replies if content["kind"] == "reel") <= 60_000
 
 
+@pytest.mark.exhaustive
 def test_every_view_gets_all_pictures() -> None:
     live, wire = opened()
     finished(live)

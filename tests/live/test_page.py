@@ -28,6 +28,7 @@ def html() -> str:
     return page_html(everything(axis="limit"), CODE)
 
 
+@pytest.mark.exhaustive
 def test_the_same_state_gives_the_same_bytes(html: str) -> None:
     assert page_html(everything(axis="limit"), CODE) == html
 

@@ -186,6 +186,7 @@ LABS = [pytest.param(name, marks=[pytest.mark.exhaustive] * (name not in FIRST))
 CLOSER = ((0.65, 1.0), (0.3, 0.6))  # a corner and the middle
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", LABS)
 def test_no_lab_leaves_words_of_one_panel_on_another(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     lab = labs.catalog()[name]()

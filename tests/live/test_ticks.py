@@ -82,6 +82,7 @@ def _noting(asked: list[Axis]) -> Callable[[Axis], list[Any]]:
     return noted
 
 
+@pytest.mark.exhaustive
 @each_figure
 def test_ticks_are_computed_less_often(make: Callable[[], Figure], monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Axis] = []

@@ -209,6 +209,7 @@ def trained_trees() -> tuple[Any, Any, Any]:
     return params, got, want
 
 
+@pytest.mark.exhaustive
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("tree", TREES)
 @pytest.mark.parametrize("replace", [False, True])

@@ -46,6 +46,7 @@ def test_every_step_is_kept_however_many_share_a_bucket() -> None:
         rec.every_step("norm")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(("steps", "kept"), [(10, 10), (17, 16), (60, 16)])
 def test_a_traced_state_keeps_the_last_steps_and_says_which_it_lost(steps: int, kept: int) -> None:
@@ -69,6 +70,7 @@ def test_a_state_that_is_absorbed_in_time_loses_nothing() -> None:
     assert answer.fraction_fired == (rec.every_step("global_norm") > 1).mean() and answer.exact
 
 
+@pytest.mark.exhaustive
 def test_what_was_lost_is_estimated_between_bounds() -> None:
     rec, x = recorder(), norms(4000)
     rec = rec.absorb(loop()(rec.init(GRADS, loss=0.0), x))
@@ -82,6 +84,7 @@ def test_what_was_lost_is_estimated_between_bounds() -> None:
     assert summary.suggested == pytest.approx(np.percentile(x, 90), rel=0.02)
 
 
+@pytest.mark.exhaustive
 def test_steps_of_another_run_do_not_fill_what_was_lost() -> None:
     first, other = recorder(), recorder()
     first = first.absorb(loop()(first.init(GRADS, loss=0.0), norms(10)))

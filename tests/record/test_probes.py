@@ -106,6 +106,7 @@ def test_traced_gradients_are_refused_with_a_way_out() -> None:
         jax.jit(lambda g: rec.probe([g]))(np.ones(2))
 
 
+@pytest.mark.exhaustive
 def test_a_probe_of_steps_that_are_recorded_elsewhere_is_dropped_with_a_warning() -> None:
     rec = Recorder(entries=0)
     rec.probe({"w": np.ones(2)})

@@ -13,6 +13,7 @@ LARGE = (520, 600)  # measured alone
 ODD = np.float32([0.0, -0.0, 1e-45, 2.0**-33, 1.5, -3e38, np.nan, -np.nan, np.inf, 1.0])
 
 
+@pytest.mark.exhaustive
 def test_large_and_small_tensors_are_measured_as_in_numpy() -> None:
     draw = np.random.default_rng(0)
     tensors = [draw.normal(size=shape).astype(np.float32) for shape in ((3, 4), LARGE, (12,), (5000,))]

@@ -49,6 +49,7 @@ def test_a_number_is_in_the_bin_whose_edges_are_around_it_in_numpy_and_in_jax() 
     np.testing.assert_array_equal(np.asarray(sketch.bins(jax.numpy.asarray(x))), k)
 
 
+@pytest.mark.exhaustive
 @given(seed=st.integers(0, 99), spread=spreads, limit=st.floats(-3, 3), at_once=st.sampled_from([1, 7, 300]))
 def test_how_many_are_above_a_limit_is_within_the_bounds(seed: int, spread: float, limit: float, at_once: int) -> None:
     x = numbers(seed, spread)

@@ -118,6 +118,7 @@ def test_tensors_without_a_gradient_are_named_by_layer_and_not_as_0_times() -> N
     assert said == "blocks.1 (5 tensors) has no gradient in wrong, but has one in fine."
 
 
+@pytest.mark.exhaustive
 def test_a_run_that_ends_in_nan_is_marked_in_the_table_and_its_shares_are_of_finite_steps() -> None:
     report = gl.Report(sick_runs.healthy(), sick_runs.nan_from_step_51(), names=["fine", "wrong"], labs=False)
     rows = Page(report.html()).tables["The runs"]

@@ -58,6 +58,7 @@ def test_shares_are_of_finite_steps_and_the_others_are_named() -> None:
     assert "of its finite steps" in sentences[0] and "of the finite steps" in sentences[1]
 
 
+@pytest.mark.exhaustive
 def test_no_limit_is_suggested_for_a_sick_run() -> None:
     diverged, exploding = sick_runs.diverged(), sick_runs.exploding()
     said = limits(Run(diverged, None, 0))

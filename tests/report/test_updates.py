@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import gradlab as gl
 
@@ -78,6 +79,7 @@ def test_absent_where_they_were_not_recorded() -> None:
     assert not {"updates", "noise"} & {section.key for section in gl.Report(rec, labs=False).sections}
 
 
+@pytest.mark.exhaustive
 def test_many_tensors_and_one_that_never_moved() -> None:
     assert "and 22 more never moved" in gl.Report(recorded(25), labs=False).sections[5].html()
     rec, one = gl.Recorder(sample_every=1), np.ones(3)

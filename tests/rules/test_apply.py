@@ -192,6 +192,7 @@ def test_each_of_a_rule_that_only_adds_is_one_operation_of_jax() -> None:
     np.testing.assert_allclose(program(W, g), apply.each(SGD, W, (), g, LR)[0], rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.exhaustive
 def test_a_step_of_its_own_is_not_taken_for_one_that_only_adds() -> None:
     class Decayed(gl.rules.StochasticGradientDescent):
         def step(self, w: Any, slots: Any, g: Any, lr: Any) -> Any:

@@ -119,6 +119,7 @@ def test_slices_of_one_row_are_summed(case: Case) -> None:
     properties.check_duplicates(case)
 
 
+@pytest.mark.exhaustive
 def test_the_second_call_does_not_compile_again() -> None:
     properties.check_compiles_once(*DEFAULTS.values())
 

@@ -66,6 +66,7 @@ def test_derivatives_are_those_of_differences(op: Any, combiner: str) -> None:
         assert jax.jit(f)(jnp.asarray(TABLE), weights) == pytest.approx(float(f(TABLE, np.asarray(weights))))
 
 
+@pytest.mark.exhaustive
 def test_weights_that_cancel_give_0_and_no_gradient() -> None:
     def f(table: Any, w: Any) -> Any:
         return embedding_lookup_sparse(table, [[0, 1]], w, "mean").sum()

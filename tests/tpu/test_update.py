@@ -175,6 +175,7 @@ def test_tables_are_changed_where_they_are() -> None:
     assert [x.unsafe_buffer_pointer() for x in (state.tables[0], state.slots[0][0])] == before
 
 
+@pytest.mark.exhaustive
 def test_the_work_is_that_of_the_rows_touched() -> None:
     """Operations counted by the compiler: the same for 64 times as many rows, twice as many for twice the lookups."""
     small, tall = (compiled(rows, 512).cost_analysis()["flops"] for rows in (ROWS, 64 * ROWS))

@@ -42,6 +42,7 @@ def test_blocks_and_unrolling_change_nothing(policy: str, monkeypatch: pytest.Mo
     assert int(found[0].handed_in.sum()) == 30 * 50
 
 
+@pytest.mark.exhaustive
 def test_works_beside_64_bit_arrays() -> None:
     e = Experiment(Bowl(), gradients=20)
     narrow = sweep(e)

@@ -99,6 +99,7 @@ def test_any_number_of_workers_and_one_gradient_too(policy: str, workers: int, g
     assert_is_simulated(e, sweep(e, spread=[0.0, 0.4]))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("policy", ["drop", "wait"])
 def test_more_configurations_than_one_block_holds(policy: str) -> None:
@@ -152,6 +153,7 @@ def test_who_waits_for_a_straggler_is_as_slow_as_the_straggler() -> None:
     np.testing.assert_allclose(diagram.waiting, 3 / 4 * 4 / 5, rtol=0.02)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(("workers", "aggregate"), [(4, 4), (8, 6), (8, 1)])
 def test_the_first_update_with_backup_workers_is_an_order_statistic(workers: int, aggregate: int) -> None:

@@ -192,6 +192,7 @@ def test_what_is_too_large_is_refused_with_its_size(settings: dict[str, Any], ro
         explore(Experiment(Bowl(), **settings), rounds)
 
 
+@pytest.mark.exhaustive
 def test_the_limit_can_be_moved() -> None:
     e = Experiment(Bowl(), workers=4, atomic=False)
     with pytest.raises(ValueError, match="have 369,600 interleavings; the limit is 100,000"):

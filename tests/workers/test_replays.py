@@ -84,6 +84,7 @@ def test_weights_of_jax() -> None:
     assert_repeats(trace)
 
 
+@pytest.mark.exhaustive
 def test_a_loss_of_your_own() -> None:
     line = FromLoss(
         lambda w, x: ((w["a"] * x + w["b"] - 2 * x) ** 2).mean(), {"a": np.float32(0), "b": np.float32(1)},

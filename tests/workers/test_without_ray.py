@@ -22,6 +22,7 @@ for digits in (Digits(hidden=(300,), batch=1500), Digits(hidden=(300,), batch=1)
 """
 
 
+@pytest.mark.exhaustive
 def test_gradients_of_digits_do_not_depend_on_the_number_of_threads() -> None:
     """Ray gives its processes a different number of threads than a replay has."""
     started = [

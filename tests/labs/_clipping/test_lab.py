@@ -199,6 +199,7 @@ def forgetful(rec: gl.Recorder, norms: list[float]) -> gl.Recorder:
     return rec.absorb(state)
 
 
+@pytest.mark.exhaustive
 def test_a_count_that_is_an_estimate_says_so() -> None:
     run = forgetful(gl.Recorder(4, ring=4), [k + 1.0 for k in range(32)])
     lab = gl.labs.clipping(run, limit=14.0)

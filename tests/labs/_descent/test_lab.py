@@ -49,6 +49,7 @@ def test_the_sentence_says_what_the_steps_do(rate: float, how: str) -> None:
     assert gl.labs.descent(learning_rate=rate).description.summary.startswith(f"At rate {rate:g} {how}: loss 8 to ")
 
 
+@pytest.mark.exhaustive
 def test_the_sentence_and_the_strip_name_the_same_zone() -> None:
     lab = gl.labs.descent()
     view = lab.make_view()

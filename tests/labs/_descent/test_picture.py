@@ -1,6 +1,7 @@
 """The arrow is the step, and what leaves the picture is told in words."""
 
 import numpy as np
+import pytest
 
 import gradlab as gl
 from gradlab.labs._descent.picture import TOP
@@ -18,6 +19,7 @@ def test_the_arrow_ends_where_the_ball_goes_next() -> None:
         assert told.strip() == ("" if trace.loss[1] <= TOP else "above the picture: weight 6, loss 18")
 
 
+@pytest.mark.exhaustive
 def test_a_step_shorter_than_the_ball_is_drawn_above_it() -> None:
     lab = gl.labs.descent()
     for rate, step, above in ((0.05, 2, True), (0.05, 12, True), (1.7, 2, False)):
@@ -31,6 +33,7 @@ def test_a_step_shorter_than_the_ball_is_drawn_above_it() -> None:
         assert (arrow.y0 > ball[1] + radius) == above
 
 
+@pytest.mark.exhaustive
 def test_the_word_at_the_start_is_not_struck_through_by_the_first_step() -> None:
     lab = gl.labs.descent()
     for narrow in (False, True):

@@ -1,6 +1,7 @@
 """Norms of tensors: merged buckets show their range, what fires is marked apart."""
 
 import numpy as np
+import pytest
 
 from gradlab.labs._run_layers.picture import Layers, LayersView
 
@@ -35,6 +36,7 @@ def test_what_a_limit_clips_of_a_row_is_heavy() -> None:
     assert [words.get_visible() for words in nowhere._states] == [True, False]
 
 
+@pytest.mark.exhaustive
 def test_marks_are_named_above_the_first_row_apart_and_in_order() -> None:
     view = drawn(np.array([[9.9], [10.0], [10.1], [0.0]]), 25.0)
     for narrow, words in ((False, "10% below"), (True, "10%")):

@@ -128,6 +128,7 @@ def test_contributions_are_all_there_is(data: Any) -> None:
         np.testing.assert_allclose(np.sum(products, axis=0) if products else np.zeros(WIDTH), true[row], atol=1e-5)
 
 
+@pytest.mark.exhaustive
 def test_who_touched_a_row_and_how() -> None:
     plan = Plan((Table("t", ROWS, 1, learning_rate=Tag(0)),), TWO, 2, policy=Policy(out_of_range="clamp"))
     ids = [{"f": Ids([0, 0, 2], [3, 5, 5], [1.0, 3.0, 2.0])}, {"g": Ids([1, 1, 1], [2, 9, 5])}]

@@ -31,6 +31,7 @@ PLAN = Plan((Table("t", 10, 1, combiner="sum"),), (Feature("f", 0, (2,)),), core
 IDS = [{"f": Ids([0, 0, 1], [9, 1, 9])}, {"f": Ids([1, 1], [4, 3])}]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("strategy", ["div", "mod"])
 def test_each_part_holds_the_ids_of_one_owner(strategy: Any) -> None:

@@ -114,6 +114,7 @@ class Own(Rule):
     row_slots = ("m",)
 
 
+@pytest.mark.exhaustive
 def test_layouts_that_tables_cannot_have_are_refused() -> None:
     plan = four_tables()
     with pytest.raises(InvalidArgumentError, match="the plan has 4 tables, got 1 layouts"):

@@ -369,6 +369,7 @@ with opt.chief(num_tokens=0):
 """
 
 
+@pytest.mark.exhaustive
 def test_a_worker_that_never_arrives_is_noticed_when_all_threads_wait() -> None:
     done = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True, timeout=2 * PATIENCE)
     assert done.stderr == ""
