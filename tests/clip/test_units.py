@@ -19,6 +19,7 @@ GRADS = [np.asarray(RNG.normal(0, 1, s), np.float32) for s in SHAPES]
 PARAMS = [np.asarray(RNG.normal(0, 3, s), np.float32) for s in SHAPES]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("clipping", [0.01, 0.3, 100.0])
 @pytest.mark.parametrize("eps", [1e-3, 2.0])

@@ -291,13 +291,13 @@ MAKE: dict[str, Any] = {
 def test_the_pure_form_has_the_same_bits_and_jit_rounds_only(name: str, version: str) -> None:
     stateful, variables = MAKE[name](version), {k: gl.Variable(w, name=k) for k, w in W.items()}
     twin, jitted = MAKE[name](version), MAKE[name](version)
-    compiled = jax.jit(jitted.update)
+    compiled = jax.jit(jitted.step)
     values, state = W, twin.init(W)
     traced, traced_state = jax.tree.map(jnp.asarray, W), jitted.init(jax.tree.map(jnp.asarray, W))
     for grads in STEPS:
         stateful.apply_gradients([(grads[k], v) for k, v in variables.items()])
         values, state = twin.step(values, state, grads)
-        traced, traced_state = compiled(traced_state, traced, jax.tree.map(jnp.asarray, grads))
+        traced, traced_state = compiled(traced, traced_state, jax.tree.map(jnp.asarray, grads))
     for k, v in variables.items():
         assert values[k].tolist() == v.numpy().tolist()
         np.testing.assert_allclose(traced[k], v.numpy(), rtol=3e-6, atol=1e-7)

@@ -241,13 +241,14 @@ def test_the_pure_form_has_the_same_numbers(version: Any, xp: str) -> None:
     variables = [_v([1.0, 2.0]), _v([[3.0]], "w")]
     values: Any = [v.numpy() for v in variables]
     values = values if xp == "numpy" else jax.tree.map(jax.numpy.asarray, values)
-    update, state = (other.update if xp == "numpy" else jax.jit(other.update)), other.init(values)
+    step = other.step if xp == "numpy" else jax.jit(other.step)
+    state = other.init(values)
     for k in range(6):
         grads = [rng.normal(size=v.shape).astype(F) * 8 for v in variables]
         grads = [grads[0], None if k == 4 else grads[1]]
         with pytest.warns(gl.errors.KerasWarning) if k == 4 and version == "keras3" else _nothing():
             opt.apply_gradients(list(zip(grads, variables, strict=True)))
-        values, state = update(state, values, grads)
+        values, state = step(values, state, grads)
     slots = [[opt.get_slot(v, "average").numpy() for v in variables], [v.numpy() for v in variables]]
     for mine, theirs in zip([state["average"], values], slots, strict=True):
         for a, b in zip(mine, theirs, strict=True):

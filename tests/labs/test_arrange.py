@@ -20,7 +20,7 @@ from tests.labs.contrast import PAPERS, THEMES, too_faint
 from tests.labs.language import broken
 from tests.labs.views import STATES, Shown
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.exhaustive
 
 
 class Texts(Agg):

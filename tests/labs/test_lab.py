@@ -143,6 +143,7 @@ def test_a_figure_shows_its_moving_artists_and_leaves_the_lab_alone(make: Any) -
     assert not any(a.get_animated() for a in figure.findobj())
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.exhaustive] * (name not in SAVED_TWICE)) for name, _ in LABS]
 )

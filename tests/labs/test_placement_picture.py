@@ -1,5 +1,7 @@
 """The picture of a placement: bars as long as what devices hold and send, said in words as well."""
 
+import pytest
+
 import gradlab as gl
 from gradlab.labs.placement_picture import KIB, MIB, PlacementPicture
 from gradlab.tpu.plan_placement import plan_placement
@@ -10,6 +12,7 @@ PLAN = gl.tpu.Plan(TABLES, tuple(gl.tpu.Feature(f"f{k}", k, (64,)) for k in rang
 PLACED = plan_placement(PLAN, 4, budget=2 << 20, layouts={"t0": "rows", "t1": "copies"})
 
 
+@pytest.mark.exhaustive
 def test_bars_are_as_long_as_what_devices_hold_and_send_and_words_say_so() -> None:
     picture = PlacementPicture(PLACED)
     held, sent = picture.figure.axes

@@ -11,7 +11,7 @@ import pytest
 import gradlab as gl
 from gradlab.live import Slider
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.exhaustive
 
 
 @pytest.mark.parametrize(

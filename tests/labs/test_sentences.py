@@ -15,7 +15,7 @@ from matplotlib.textpath import TextPath
 
 import gradlab as gl
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.exhaustive
 
 LINE, SIZE = 984.0, 18.0  # CSS pixels: picture, gap and column at 1440 x 900; the largest type
 BOLD = FontProperties(family="DejaVu Sans", weight="bold")

@@ -13,7 +13,7 @@ from gradlab.live.drawing.style import DARK
 from gradlab.live.scene import Scene, moving
 from tests.labs.test_arrange import Texts
 
-pytestmark = pytest.mark.sampled(4)
+pytestmark = pytest.mark.exhaustive
 
 # States in which words once lay on one another, or left the page.
 COLLIDED = [

@@ -19,6 +19,8 @@ from gradlab.live import Menu
 from gradlab.live.film import CHOOSING, ENDINGS, SLIDING, save_film, spread
 from tests.live.examples import clipped
 
+pytestmark = pytest.mark.exhaustive
+
 
 def saved(path: Path, **more: Any) -> Path:
     save_film(clipped(axis=more.pop("axis", "limit")), path, **more)

@@ -32,6 +32,7 @@ def test_what_is_sent_ahead_fits(count: int, each: float, most: int) -> None:
     assert step == 1 or count / (step // 2) * each > most
 
 
+@pytest.mark.exhaustive
 @given(st.lists(st.tuples(st.text(max_size=9), st.text(max_size=30), st.binary(max_size=20).map(lambda b: b * 4))))
 def test_packing_loses_nothing(entries: list[tuple[str, str, bytes]]) -> None:
     described = [(key, Description(alt, key), frame) for key, alt, frame in entries]

@@ -12,7 +12,7 @@ from gradlab import labs
 from gradlab.live.lettering import Agg
 from gradlab.live.scene import Scene
 
-pytestmark = pytest.mark.sampled(5)
+pytestmark = pytest.mark.exhaustive
 
 WHOLE = (0.0, 1.0)
 Words = list[tuple[Any, float, float]]

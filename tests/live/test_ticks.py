@@ -14,6 +14,8 @@ from gradlab.live import scene, ticks
 from gradlab.live.lettering import Agg
 from gradlab.live.scene import Scene
 
+pytestmark = pytest.mark.exhaustive
+
 
 def _shared() -> Figure:
     """Panels with one axis in common, labels below one another, titles, and a number that belongs to all ticks."""

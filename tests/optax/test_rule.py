@@ -179,6 +179,7 @@ def first_steps() -> tuple[dict[str, Any], dict[str, Any]]:
     return through_optax(w, gradients(w)), by_the_pure_form(w, gradients(w))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", RULES)
 def test_under_jit_an_array_is_off_by_no_more_than_epsilon(name: str) -> None:
@@ -220,6 +221,7 @@ def test_any_tree_of_weights_keeps_its_shape(tree: str, replace: bool) -> None:
     assert equal(new, want[tree][0])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("rule", [rules.Adam(), rules.Momentum(), rules.StochasticGradientDescent()], ids=repr)
 def test_vmap_trains_many_at_once(rule: rules.Rule) -> None:
@@ -235,6 +237,7 @@ def test_vmap_trains_many_at_once(rule: rules.Rule) -> None:
         assert ways.ulps(jax.tree.map(lambda x, k=k: x[k], both), alone) <= 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("rule", [rules.Adam(), rules.Adagrad()], ids=repr)
 def test_shard_map_gives_what_one_device_gives(rule: rules.Rule) -> None:
     mesh = jax.make_mesh((8,), ("rows",), axis_types=(AxisType.Auto,), devices=jax.devices("cpu")[:8])

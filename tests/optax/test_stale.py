@@ -51,6 +51,7 @@ def run(tx: Any, events: list[Event], jit: bool = False) -> tuple[Any, StaleStat
     return w, state
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=20)
 @given(events=schedules(moves=False), limit=st.integers(-1, 3), jit=st.booleans())
 def test_any_schedule_is_as_the_model_says(events: list[Event], limit: int, jit: bool) -> None:

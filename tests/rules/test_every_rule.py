@@ -62,6 +62,7 @@ def test_jit_agrees(name: str) -> None:
     properties.check_way(VARIANTS[name], results_of_variants()[name])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", DEFAULTS)
 def test_two_steps_through_optax_are_two_steps(name: str) -> None:
     properties.check_optax(DEFAULTS[name], [after[name] for after in results_of_optax()])

@@ -151,6 +151,7 @@ def compiled(rows: int, lookups: int = 12) -> Any:
     return step.lower(start(rows), batch_of(rows, lookups), [0.1], loss, jnp.float32(0.5)).compile()
 
 
+@pytest.mark.exhaustive
 def test_it_is_its_parts() -> None:
     state, batch = start(ROWS), batch_of(ROWS)
     value, moved = train_step(state, batch, [0.1], loss, 0.5)

@@ -204,6 +204,7 @@ def test_activations_are_a_loop_over_lookups(cores: Any, seed: int) -> None:
 ONE = [([(0, 1, 1.0), (0, 1, 2.0), (1, 3, 1.0), (1, 1, 0.5), (2, 4, 1.0), (2, 4, 1.0)], [(0, 1)] * 6)]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("place", ["sum", "contribution"])
 def test_where_gradients_are_clipped(place: Any) -> None:
     plan = plan_of(StochasticGradientDescent(), 1, Policy(gradient_clip_place=place), gradient_limits=(-0.5, 0.5))
@@ -283,6 +284,7 @@ def test_the_step_counter_comes_with_the_rates() -> None:
     assert got.tables[0].tolist() != update(state, g, [0.125, 1.0], dedup).tables[0].tolist()
 
 
+@pytest.mark.exhaustive
 def test_quantization_is_seen_by_lookups_only() -> None:
     levels = Levels(-1.0, 1.0, 3)
     coarse, fine = (plan_of(StochasticGradientDescent(), 1, levels=x) for x in (levels, None))

@@ -100,6 +100,7 @@ def _compiled() -> dict[str, tuple[Any, list[Any]]]:
     return {name: (values, jax.tree.leaves(state["slots"])) for name, (values, state) in now.items()}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.sampled(4)
 @every_optimizer
 def test_under_jit_it_differs_by_rounding_only(name: str) -> None:

@@ -28,6 +28,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.sampled(15)
 @pytest.mark.parametrize("module", MODULES)
 @pytest.mark.parametrize("name", TRAIN)

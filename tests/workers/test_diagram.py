@@ -23,7 +23,7 @@ from gradlab.workers import (
     sweep,
 )
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.exhaustive
 
 KINDS = ("apply", "damp", "compensate", "drop", "wait", "backup")
 

@@ -80,6 +80,7 @@ def test_no_update_is_lost_where_processes_end_at_the_worst_of_times(ray: StandI
     assert trace.accepted.all() and trace.updates == 15
 
 
+@pytest.mark.exhaustive
 def test_no_update_is_lost_whoever_is_killed_when(ray: StandIn, tmp_path: Path) -> None:
     assert tests.faults.on_ray.killed(20, tmp_path, 0) == ""
 

@@ -163,6 +163,7 @@ def test_a_tick_lasts_some_time(tick: float) -> None:
         run(Experiment(Bowl()), "threads", tick=tick)
 
 
+@pytest.mark.exhaustive
 def test_many_threads() -> None:
     trace: Trace = run(Experiment(Bowl(), workers=64, gradients=2000, policy="apply"), "threads", tick=1e-6)
     assert trace.updates == len(trace) == 2000

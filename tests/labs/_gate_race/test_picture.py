@@ -98,6 +98,7 @@ def test_only_the_end_has_a_verdict() -> None:
     assert drawn(side(3), side(3))._panels[0]._outcome.get_text() == "an outcome"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("narrow", [False, True], ids=["wide", "narrow"])
 @pytest.mark.parametrize(("first", "second"), list(itertools.pairwise([*SCHEDULES, "none_b"])))

@@ -88,6 +88,7 @@ def steps(draw: Any, plan: Plan) -> tuple[Any, Any, Any]:
     return ids, gradients, [np.float32(0.3)] * plan.tag_count
 
 
+@pytest.mark.exhaustive
 @pytest.mark.sampled(48)
 @pytest.mark.parametrize("name", RULES)
 @settings(max_examples=1, phases=[Phase.generate])

@@ -73,6 +73,7 @@ FOUND: dict[str, Any] = {
 }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", FOUND)
 def test_a_trap_is_found(name: str) -> None:

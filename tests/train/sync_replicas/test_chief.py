@@ -97,6 +97,7 @@ def restless() -> Iterator[None]:
     sys.setswitchinterval(usual)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("restless")
 @pytest.mark.parametrize(("needs", "workers"), [(1, 1), (3, 3), (3, 2), (4, 2)])
 def test_every_round_is_synchronous_with_the_fewest_start_tokens(needs: int, workers: int) -> None:
