@@ -50,7 +50,7 @@ from tests.conformance import summary
 
 sys.dont_write_bytecode = False
 
-MOST_CASES = 6  # of one test in the default run, spread over all of them; the others are exhaustive
+MOST_CASES = 4  # of one test in the default run, spread over all of them; the others are exhaustive
 MOST_WORKERS = 4  # each holds a JAX and a matplotlib of its own
 
 # One worker runs all files with tests of one of these markers: a framework takes two to ten seconds to import, and

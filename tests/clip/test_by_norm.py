@@ -60,6 +60,7 @@ def test_one_limit_per_row() -> None:
     np.testing.assert_allclose(result, [[0.6, 0.8], [3.0, 4.0]])
 
 
+@pytest.mark.exhaustive
 def test_the_derivative_at_zero_is_one() -> None:
     for clip in (gl.clip_by_norm, jax.jit(gl.clip_by_norm)):
         np.testing.assert_array_equal(jax.jacobian(lambda t, clip=clip: clip(t, 1.0))(jnp.zeros(2)), np.eye(2))

@@ -19,6 +19,7 @@ GRADS = [RNG.normal(0, s, (16, *shape)).astype(np.float32) for s, shape in ((1, 
 CLOSE = {"rtol": 2e-6, "atol": 2e-6}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("limit", [0.1, 5.0, 1000.0])
 def test_the_global_clip_is_that_of_optax(limit: float) -> None:
     expected, clipped = optax.per_example_global_norm_clip(GRADS, limit)
@@ -80,6 +81,7 @@ def test_an_example_at_the_limit_is_not_clipped() -> None:
     assert (sums[0].tolist(), int(clipped)) == ([6, 8], 1)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("limit", [1.25, 1000.0])
 def test_integers_become_floating_point_as_in_optax(limit: float) -> None:
     whole = np.int32([[0, 0, 0], [0, 3, 4], [4, 0, 3], [3, 4, 0]])

@@ -57,6 +57,7 @@ def test_below_the_limit_nothing_moves() -> None:
     assert ways.ulps(gl.clip_by_block_rms(GRADS, 1e6), GRADS) == 0
 
 
+@pytest.mark.exhaustive
 @pytest.mark.sampled(7)
 @pytest.mark.parametrize("shape", [(4,), (3, 4), (2, 3, 4), (2, 3, 4, 5), (2, 1, 2, 3, 1, 2)])
 @pytest.mark.parametrize("axis", [0, -1, (0,), "all"])

@@ -36,6 +36,7 @@ class Square(Prediction):
         return "Squares grow."
 
 
+@pytest.mark.exhaustive
 @pytest.mark.sampled(3)
 @every_prediction
 def test_the_result_is_not_computed_before_it_is_revealed(

@@ -83,6 +83,7 @@ def signs(figure: Any) -> int:
     return sum(text.get_text() == "Waiting for the first step" for axes in figure.axes for text in axes.texts)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("make", [*LABS, *OTHERS])
 def test_a_lab_waits_for_the_first_step(make: Any) -> None:
     rec = gl.Recorder(40)

@@ -100,6 +100,7 @@ def test_a_first_look_sees_at_most_four_controls_and_one_that_plays() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("make", [make for _, make in LABS if make.idle is not gl.labs.Lab.idle])
 def test_what_cannot_be_moved_would_change_nothing(make: Any) -> None:
     lab, found = make(), set()
@@ -185,6 +186,7 @@ def test_words_are_whole_sentences_with_a_number_and_repeat_exactly(make: Any) -
     assert len(words.table) >= 4
 
 
+@pytest.mark.exhaustive
 @pytest.mark.sampled(8)
 @every_lab
 def test_no_target_is_reached_by_a_preset_alone(make: Any) -> None:
@@ -204,6 +206,7 @@ def test_presets_are_three_to_five_allowed_settings(make: Any) -> None:
         lab.set(**values)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.sampled(8)
 @every_lab
 def test_the_axis_is_recorded_ahead_in_no_more_than_it_may_take(make: Any, shown: Any) -> None:
@@ -228,6 +231,7 @@ def test_every_target_says_how_far_it_is_and_is_not_reached_at_the_start(make: A
         make(target="moon")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.sampled(8)
 @every_lab
 def test_what_is_set_or_given_before_it_is_shown_is_what_a_cell_shows(make: Any) -> None:

@@ -69,6 +69,7 @@ def test_what_cannot_be_saved_is_said(name: str, theme: str, message: str, tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("ending", [".png", ".svg", ".pdf", ".html", ".csv", ".gif", ".mp4"])
 def test_other_params_are_saved_and_the_lab_stays(ending: str, tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ def test_a_clicked_row_is_explained_and_the_selection_follows_the_slider() -> No
     assert lab.params["row"] == 7
 
 
+@pytest.mark.exhaustive
 def test_rows_can_be_pointed_at_in_the_table_and_among_those_fetched() -> None:
     lab = gl.labs.tpu_embedding(rule="adam")
     items = lab.live.description.items

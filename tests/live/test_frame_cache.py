@@ -79,6 +79,7 @@ def test_every_position_of_the_axis_is_sent_once_nearest_first() -> None:
     assert {keys[1], keys[2]} == {f"{here + 1},0,2,0", f"{here - 1},0,2,0"}
 
 
+@pytest.mark.exhaustive
 def test_what_is_sent_is_what_the_kernel_would_show() -> None:
     live, wire = opened()
     finished(live)
@@ -88,6 +89,7 @@ def test_what_is_sent_is_what_the_kernel_would_show() -> None:
         assert (words["alt"], frame) == (live.description.alt, live.frame())
 
 
+@pytest.mark.exhaustive
 def test_recording_ahead_leaves_the_state_alone() -> None:
     live, _ = opened()
     before = live.values, live.description

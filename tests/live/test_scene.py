@@ -32,6 +32,7 @@ def test_the_still_picture_lacks_the_moving_artists_and_the_full_one_has_them() 
     assert pixels(scene.still(2.0)).shape == (400, 800, 3)
 
 
+@pytest.mark.exhaustive
 def test_the_same_state_gives_the_same_bytes() -> None:
     first, second = Scene(figure_with_a_line()[0]), Scene(figure_with_a_line()[0])
     assert first.png(80) == second.png(80)

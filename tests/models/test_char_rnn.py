@@ -98,6 +98,7 @@ def test_a_fresh_run_learns_with_a_limit_and_starts_where_the_shipped_one_does()
     assert runs[None].global_norm[0] == runs[1.0].global_norm[0], "gradients are recorded before the clip"
 
 
+@pytest.mark.exhaustive
 def test_the_gradient_of_the_loss_is_right() -> None:
     codes, alphabet = python_docs()
     weights = jax.tree.map(jnp.asarray, char_rnn.initial_weights(1, len(alphabet)))

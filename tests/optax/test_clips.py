@@ -31,6 +31,7 @@ def clipped(tx: optax.GradientTransformation, grads: Any, params: Any = None) ->
     return tx.update(grads, tx.init(params), params)[0]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.sampled(11)
 @pytest.mark.parametrize("jit", [False, True])
 @pytest.mark.parametrize("tree", TREES)

@@ -75,6 +75,7 @@ def test_slots_and_powers_of_16_bit_weights_are_float32(dtype: str) -> None:
     assert {x.dtype.name for x in jax.tree.leaves((state.slots, state.shared))} == {"float32"}
 
 
+@pytest.mark.exhaustive
 def test_slices_of_one_row_are_summed_in_float32() -> None:
     w = jnp.zeros((2, 1), "bfloat16")
     slices = gl.IndexedSlices(jnp.asarray([[256.0], [1.0], [1.0]], "bfloat16"), jnp.asarray([1, 1, 1]), (2, 1))
@@ -92,6 +93,7 @@ def travel(tx: optax.GradientTransformation, sizes: list[float]) -> jax.Array:
     return w
 
 
+@pytest.mark.exhaustive
 @differs(
     "`AMSGrad` through `gl.optax.from_rule`, beside `optax.amsgrad`",
     tensorflow="the largest mean square is taken before the bias correction",

@@ -26,6 +26,7 @@ def missed(w: jax.Array, n: jax.Array) -> jax.Array:
     return jax.jit(lambda w, n: w + difference(w, n))(w, n) != n
 
 
+@pytest.mark.exhaustive
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("spread", [0.0, 1.0, 3.0])

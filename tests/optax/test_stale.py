@@ -139,6 +139,7 @@ def test_other_extra_arguments_reach_the_inner_one() -> None:
     assert seen == [3.0]
 
 
+@pytest.mark.exhaustive
 def test_slices_and_none_go_through() -> None:
     table = jnp.ones((3, 2))
     slices = gl.IndexedSlices(jnp.ones((2, 2)), jnp.int32([1, 1]), (3, 2))

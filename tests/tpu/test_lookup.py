@@ -63,6 +63,7 @@ def test_deduplication_data_are_one_tuple_of_vectors() -> None:
     assert dedup[0][4].tolist() == batch.tables[1].unique.tolist()
 
 
+@pytest.mark.exhaustive
 def test_states_and_batches_may_be_mapped_over() -> None:
     plan = Plan((Table("t", 6, 2),), (Feature("f", 0, (2,)),))
     state, batches = create(plan, [W]), [make_batch(plan, {"f": Ids([0, 1], ids)}) for ids in ([3, 1], [5, 2])]

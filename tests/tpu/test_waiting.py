@@ -5,6 +5,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from gradlab.rules import Adagrad
 from gradlab.tpu import Feature, Ids, Plan, Table, create, make_batch, train_step
@@ -17,6 +18,7 @@ def linear(activations: Any, upstream: Any) -> Any:
     return (activations[0] * upstream).sum()
 
 
+@pytest.mark.exhaustive
 def test_a_table_is_not_copied_for_a_linear_loss() -> None:
     plan = Plan((Table("t", ROWS, 8, Adagrad()),), (Feature("f", 0, (4,)),))
     step = jax.jit(train_step, static_argnames="loss", donate_argnums=0)

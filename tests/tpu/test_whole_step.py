@@ -236,6 +236,7 @@ def test_weights_decay_where_they_are_touched(kind: Any, place: Any, times_rate:
     np.testing.assert_allclose(steps(plan, ONE, [3]).tables[0], expected, rtol=1e-6)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("grouping", ["lookup", "core"])
 def test_without_accumulation_the_rule_runs_for_each(grouping: Any) -> None:
     cores = ONE * 2
@@ -260,6 +261,7 @@ def test_a_pipelined_plan_is_one_update_old() -> None:
     assert late.tables[0].tolist() == steps(plan_of(Adagrad(), 1), ONE, [1, 2]).tables[0].tolist()
 
 
+@pytest.mark.exhaustive
 def test_a_rule_that_is_not_lazy_moves_every_row() -> None:
     rule = Adam(lazy=False, bias_correction=False)
     once, twice = steps(plan_of(rule, 1), ONE, [1]), steps(plan_of(rule, 1), ONE, [1, 2])
@@ -272,6 +274,7 @@ def test_a_rule_that_is_not_lazy_moves_every_row() -> None:
     np.testing.assert_allclose(twice.tables[0][1], lazy.tables[0][1], rtol=1e-6)
 
 
+@pytest.mark.exhaustive
 def test_the_step_counter_comes_with_the_rates() -> None:
     rule = FrequencyAwareAdagrad()
     plan = plan_of(rule, 1, learning_rate=Tag(0), step_counter=Tag(1))

@@ -106,6 +106,7 @@ def test_a_run_is_judged_at_its_end_or_at_a_time() -> None:
     assert run.loss_by("gradients", 1.5) == np.inf
 
 
+@pytest.mark.exhaustive
 def test_every_tuned_run_has_the_same_number_of_gradients() -> None:
     for policy in POLICIES:
         run = train_with_seed(policy, 1.0, 0.3, seed=100)

@@ -37,6 +37,7 @@ def test_shards_make_what_one_server_makes_of_the_same_moves(ray: StandIn, polic
     assert trace.accepted.all() == (policy not in ("drop", "backup"))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("policy", ["drop", "backup"])
 def test_nothing_is_lost_whoever_dies_and_whatever_is_lost_on_its_way(
     ray: StandIn, tmp_path: Path, policy: str

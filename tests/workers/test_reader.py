@@ -17,6 +17,7 @@ def weights() -> dict[str, np.ndarray]:
     return {name: 0.3 * rng.standard_normal(w.shape, np.float32) for name, w in READER.start().items()}
 
 
+@pytest.mark.exhaustive
 def test_the_gradient_is_that_of_the_loss() -> None:
     w = weights()
     lines = READER.draw(np.random.default_rng(3))

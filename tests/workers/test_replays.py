@@ -68,6 +68,7 @@ def test_every_simulated_experiment(e: Experiment) -> None:
     assert_repeats(run(e))
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=25)
 @given(experiments())
 def test_every_experiment_on_threads(e: Experiment) -> None:

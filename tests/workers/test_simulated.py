@@ -179,6 +179,7 @@ def test_every_worker_makes_its_moves_in_order(e: Experiment) -> None:
             last = move
 
 
+@pytest.mark.exhaustive
 @given(experiments())
 def test_a_run_does_not_vary(e: Experiment) -> None:
     a, b = gl.workers.run(e), gl.workers.run(e)

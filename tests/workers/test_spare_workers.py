@@ -42,6 +42,7 @@ def test_the_recording_has_every_run() -> None:
     assert not set(FRESH_SEEDS) & set(TUNING_SEEDS)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("aggregate", [3, 16])
 def test_a_rate_of_a_stack_is_the_run_of_the_engine(aggregate: int) -> None:
     stacked = accuracy_curves(aggregate, seed=1, rates=RATES, end=3000)

@@ -210,6 +210,7 @@ def test_a_count_that_is_an_estimate_says_so() -> None:
     assert all(words.get_text().startswith("≈ ") for words in view._counts)
 
 
+@pytest.mark.exhaustive
 def test_where_steps_are_forgotten_the_largest_is_named_by_its_bucket() -> None:
     norms = [5000.0 if k == 187 else 1.0 + k % 7 for k in range(200)]
     lab = gl.labs.clipping(forgetful(gl.Recorder(64, ring=4), norms), limit=3.0)

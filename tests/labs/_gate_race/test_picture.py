@@ -80,6 +80,7 @@ def _rgba(color: str) -> tuple[float, ...]:
     return (*(int(color[k : k + 2], 16) / 255 for k in (1, 3, 5)), 1.0)
 
 
+@pytest.mark.exhaustive
 def test_the_gate_is_shut_until_it_opens_and_absent_where_there_is_none() -> None:
     texts = [drawn(side(done, gate=2), side(done))._panels[0]._gate_text.get_text() for done in range(4)]
     assert texts == ["gate closed", "gate closed", "gate open", "gate open"]

@@ -16,6 +16,7 @@ def seen(**params: object) -> Moment:
     return lab.compute(lab.params)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_with_both_switches_nothing_is_too_old_or_recorded_wrong(schedule: str) -> None:
     for threshold in (0, 1, 2):

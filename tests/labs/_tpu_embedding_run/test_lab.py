@@ -17,6 +17,7 @@ def preset(name: str) -> Trained:
     return shown(**gl.labs.tpu_embedding_run.presets[name])
 
 
+@pytest.mark.exhaustive
 def test_each_table_follows_its_own_rate() -> None:
     base, words, users = shown(), shown(rate_words=0.1), shown(rate_users=0.5)
     assert (base.moved[0] != words.moved[0]).any() and (base.moved[0] == users.moved[0]).all()

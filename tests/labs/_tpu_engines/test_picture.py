@@ -1,6 +1,7 @@
 """The figure of two engines: vectors as they are, places of buffers, marks for the chosen row."""
 
 import numpy as np
+import pytest
 
 from gradlab.labs._tpu_engines.picture import FARTHEST, Engines, EnginesView
 from gradlab.live.drawing.style import BLACK
@@ -57,6 +58,7 @@ def test_only_touched_rows_have_distances_and_these_end_with_the_scale() -> None
     assert sparse.get_ydata().tolist() == [1, FARTHEST]
 
 
+@pytest.mark.exhaustive
 def test_rows_that_move_otherwise_are_joined_and_counted() -> None:
     moved = np.array([[0, 1, 0, 0, 0.9], [0, 1, 0, 0, 0.4], [0, 1, 0, 0, 1]])
     view = drawn(ENGINES._replace(moved=moved))

@@ -62,6 +62,7 @@ def test_a_trace_holds_what_single_steps_give() -> None:
     assert trace.states.slots[1] == () and trace.states.tables[1].shape == (3, 4, 1)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("cores", [1, 2])
 def test_room_changes_nothing(cores: int) -> None:
     plan = Plan((Table("a", 6, 2, Adagrad(), 0.1),), (Feature("x", 0, (3,)),), cores=cores)

@@ -76,6 +76,7 @@ def test_with_spmd_sharding_one_replica_has_all_cores() -> None:
     assert rows(s) == [-0.5, -0.5, 0, -1]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("asks", [True, False], ids=["with deduplication data", "without"])
 @pytest.mark.parametrize("pipelined", [False, True])
 def test_replicas_in_threads_of_their_own(pipelined: bool, asks: bool) -> None:

@@ -148,6 +148,7 @@ def test_who_touched_a_row_and_how() -> None:
     assert "3 lookups on 2 cores" in text and "(tag 0)" in text and "to the last bit" in text
 
 
+@pytest.mark.exhaustive
 def test_clips_decay_and_limits_are_told() -> None:
     table = Table("t", ROWS, 1, Momentum(0.5), 1.0, "sum", (-1.0, 1.0), (-0.25, 0.25), weight_decay=0.5)
     step = record(Plan((table,), (Feature("f", 0, (2,)),)), {"f": Ids([0, 1], [2, 2])}, [np.float32([[3.0], [4.0]])])
@@ -168,6 +169,7 @@ def test_without_accumulation_the_rule_runs_for_every_lookup() -> None:
     assert "gradient 2 of 2: [4]" in str(why)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("table", "ids", "row", "cause", "words"),
     [
@@ -278,6 +280,7 @@ def test_the_running_system_is_explained(pipelined: bool, engine: str) -> None:
         explain(row=3)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("devices", [None, 2])
 def test_what_an_engine_dropped_is_not_explained_as_looked_up(devices: int | None) -> None:

@@ -89,6 +89,7 @@ def test_a_plain_step_is_in_none() -> None:
     assert "[ ] Replicas are summed: there is one core." in str(traps)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("name", "change", "key"),
     [
@@ -123,6 +124,7 @@ def test_the_rates_that_correct_adam() -> None:
     np.testing.assert_allclose(after(dataclasses.replace(record, sent=sent)), after(corrected), atol=2e-6)
 
 
+@pytest.mark.exhaustive
 def test_a_row_that_stands_still_and_one_that_moves() -> None:
     numbers = explain_missing(FOUND["A sum of 0 is a touch"]()).named("A sum of 0 is a touch").numbers
     assert (numbers["looked up, gradient 0"] == 0).all() and (numbers["row before"] != 0).all()
@@ -138,6 +140,7 @@ def test_where_ids_outside_would_go() -> None:
     }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("gradient", "share"), [(0.0, 0.0), (1.0, 1 - np.sqrt(0.1 / 1.1))])
 def test_the_share_of_the_initial_weight_that_ftrl_keeps(gradient: float, share: float) -> None:
     one_lookup = {"f": Ids([0], [2])}

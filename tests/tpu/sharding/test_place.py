@@ -80,6 +80,7 @@ def test_a_pending_update_moves_along() -> None:
     assert bits(stepped(there, [5])[1]) == bits(stepped(one, [5])[1])
 
 
+@pytest.mark.exhaustive
 def test_ids_and_rows_are_exchanged_and_nothing_is_gathered() -> None:
     state = place(start(two_tables(8)), mesh(8))
     batch = place_batch(state.plan, state.placement, make_batch(state.plan, ids_of_cores(state.plan, 0)), SIZES)

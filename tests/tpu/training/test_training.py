@@ -63,6 +63,7 @@ def explicit(*shape: int) -> Any:
     return jax.make_mesh(shape, tuple("ab"[: len(shape)]), devices=jax.devices("cpu")[: int(np.prod(shape))])
 
 
+@pytest.mark.exhaustive
 def test_losses_are_those_of_plain_jax_and_the_tower_given_is_left_alone() -> None:
     one, given = training(), jax.tree.map(jnp.asarray, tower())
     losses, state = trained(one, one.init(tables_on(None, 1), given))
