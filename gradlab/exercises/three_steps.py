@@ -56,10 +56,16 @@ shared = Choice(
 )
 
 sessions = Choice(
-    "In how many of 60 sessions of TensorFlow does GATE_NONE make `a` wrong?",
+    "In how many of 60 sessions of TensorFlow, on an idle machine, does GATE_NONE make `a` wrong?",
     a=(False, "An answer on Stack Overflow says that this graph is too simple to race. Running it shows otherwise."),
-    b=(False, "A race isn't always a coin toss. With one thread or four, the scheduler nearly always picks one order."),
-    c=(True, "With resource variables b is updated first, nearly every time. With reference variables it never was."),
+    b=(
+        False,
+        "A race isn't always a coin toss: on an idle machine, one thread or four pick the same order every time.",
+    ),
+    c=(
+        True,
+        "On an idle machine b is always updated first, on a busy one not: a test may pass and a run fail.",
+    ),
 )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 import gradlab as gl
 
-WAIT_SECONDS = 120.0  # a busy machine is slow, not wrong
+WAIT_SECONDS = 90.0  # a busy machine is slow, not wrong
 MINUS = str.maketrans("−", "-", ",")  # a page writes −12,346
 
 # FNV-1a over the pixels: to pack and send a picture takes ten times as long.

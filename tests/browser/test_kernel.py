@@ -47,11 +47,14 @@ def is_dimmed(lab: Lab) -> bool:
 
 
 @pytest.fixture
-def notebook(turned: Callable[[Path], Notebook], folder: Path) -> Notebook:
+def notebook(turned: Callable[[Path], Notebook], folder: Path) -> Iterator[Notebook]:
     """A notebook with one lab, run, in a kernel that the test may end."""
     notebook = turned(written(folder / "kernel.ipynb", SETUP, HELD))
     notebook.run_all()
-    return notebook
+    yield notebook
+    # The page shows other notebooks next, and a notebook is closed once its kernel has started.
+    if notebook.page.evaluate(f"() => !{SESSION}.session?.kernel"):
+        notebook.page.evaluate(NEW_KERNEL)
 
 
 @pytest.fixture

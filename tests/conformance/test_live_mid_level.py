@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradlab import tpu
+import gradlab as gl
+from gradlab.tpu.experimental import embedding as ours
 from gradlab.tpu.experimental.embedding.config_writer import named, write_table
 from gradlab.tpu.experimental.embedding.host_inputs import (
     checked,
@@ -43,33 +44,29 @@ def parameters(function: Any) -> list[tuple[str, Any]]:
 
 @pytest.mark.parametrize("name", [*CLASSES, "RowIdInitializer"])
 def test_arguments_are_tensorflows(name: str) -> None:
-    assert parameters(getattr(tpu, name)) == parameters(getattr(theirs(), name))
+    assert parameters(getattr(ours, name)) == parameters(getattr(theirs(), name))
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_arguments_of_methods_are_tensorflows(name: str) -> None:
-    assert parameters(getattr(tpu.experimental.embedding.TPUEmbedding, name)) == parameters(
-        getattr(theirs().TPUEmbedding, name)
-    )
+    assert parameters(getattr(ours.TPUEmbedding, name)) == parameters(getattr(theirs().TPUEmbedding, name))
 
 
 @pytest.mark.parametrize(
     "name", ["__init__", "enqueue", "embedding_lookup", "apply_gradients", "compute_sparse_core_stats"]
 )
 def test_arguments_for_sparse_cores_are_tensorflows(name: str) -> None:
-    mine, original = (parameters(getattr(x.TPUEmbeddingV2, name)) for x in (tpu, theirs()))
+    mine, original = (parameters(getattr(x.TPUEmbeddingV2, name)) for x in (ours, theirs()))
     assert [n for n, _ in mine] == [n for n, _ in original]
 
 
 def test_settings_of_sparse_cores_are_tensorflows() -> None:
-    assert parameters(tpu.experimental.embedding.SparseCoreEmbeddingConfig) == parameters(
-        theirs().SparseCoreEmbeddingConfig
-    )
+    assert parameters(ours.SparseCoreEmbeddingConfig) == parameters(theirs().SparseCoreEmbeddingConfig)
 
 
 @pytest.mark.parametrize("name", ["TPUEmbedding", "TPUEmbeddingForServing"])
 def test_an_optimizer_may_be_left_out_here(name: str) -> None:
-    mine, original = parameters(getattr(tpu, name)), parameters(getattr(theirs(), name))
+    mine, original = parameters(getattr(ours, name)), parameters(getattr(theirs(), name))
     assert [n for n, _ in mine] == [n for n, _ in original]
     assert [x for n, x in mine if n != "optimizer"] == [x for n, x in original if n != "optimizer"]
 
@@ -78,7 +75,7 @@ def drawn(name: str, r: random.Random) -> dict[str, Any]:
     """Arguments for an optimizer, all of them allowed; TensorFlow's writer takes a number for the last one only."""
     number = lambda: r.choice([0.0, 0.125, 0.3, 0.999, 1e-7])  # noqa: E731
     arguments: dict[str, Any] = {"low_dimensional_packing_status": r.choice([0, 1])}
-    for parameter, default in parameters(getattr(tpu, name)):
+    for parameter, default in parameters(getattr(ours, name)):
         if r.random() < 0.5 or parameter in ("slot_variable_creation_fn", *arguments):
             continue
         if isinstance(default, bool):
@@ -99,7 +96,7 @@ def test_tables_are_written_in_tensorflows_bytes(name: str) -> None:
     compared = 0
     for seed in range(60):
         arguments = drawn(name, random.Random(seed))
-        mine, original = (attempt(partial(getattr(lib, name), **arguments)) for lib in (tpu, theirs()))
+        mine, original = (attempt(partial(getattr(lib, name), **arguments)) for lib in (ours, theirs()))
         assert isinstance(mine, Raised) == isinstance(original, Raised), f"{name} {arguments}: {mine} {original}"
         if isinstance(mine, Raised):
             assert type(mine.error) is type(original.error)
@@ -107,11 +104,11 @@ def test_tables_are_written_in_tensorflows_bytes(name: str) -> None:
         table = {"vocabulary_size": 1 + seed, "dim": 1 + seed % 9, "name": "t"}
         levels = {"num_buckets": 2 + seed, "lower": -0.5, "upper": 0.25 * seed}
         written = []
-        for lib, optimizer in ((tpu, mine), (theirs(), original)):
+        for lib, optimizer in ((ours, mine), (theirs(), original)):
             config = lib.QuantizationConfig(**levels) if seed % 3 else None
             made = lib.TableConfig(**table, optimizer=optimizer, quantization_config=config)
-            message = (tpu.TPUEmbeddingConfiguration if lib is tpu else _proto())().table_descriptor.add()
-            write_table(message, made, seed % 4, {}) if lib is tpu else made._set_table_descriptor(
+            message = (gl.tpu.TPUEmbeddingConfiguration if lib is ours else _proto())().table_descriptor.add()
+            write_table(message, made, seed % 4, {}) if lib is ours else made._set_table_descriptor(
                 message, seed % 4, {}
             )
             written.append(message.SerializeToString(deterministic=True))
@@ -160,8 +157,8 @@ def test_whole_configurations_are_tensorflows_bytes(
     original._output_shapes = [tensorflow().TensorShape(s) for s in shapes]
     original._num_cores_per_replica = per_replica
     original._strategy = SimpleNamespace(num_replicas_in_sync=replicas, extended=SimpleNamespace(num_hosts=hosts))
-    mine = tpu.experimental.embedding.TPUEmbedding(features(tpu), None, pipelined)
-    found = tpu.experimental.embedding.configuration(
+    mine = ours.TPUEmbedding(features(ours), None, pipelined)
+    found = ours.configuration(
         [f for _, f in leaves(features_of(mine))],
         shapes,
         num_hosts=hosts,
@@ -177,7 +174,7 @@ def test_whole_configurations_are_tensorflows_bytes(
         assert [f.name for f in named(found, list("abcde")).feature_descriptor] == ["a", "b", "c", "d", "watched"]
 
 
-def features_of(embedding: tpu.experimental.embedding.TPUEmbedding) -> Any:
+def features_of(embedding: ours.TPUEmbedding) -> Any:
     return embedding._structure
 
 
@@ -196,7 +193,7 @@ def features_of(embedding: tpu.experimental.embedding.TPUEmbedding) -> Any:
 )
 def test_output_shapes_come_about_as_in_tensorflow(given: Any) -> None:
     def mine() -> Any:
-        named_features = leaves(features(tpu))
+        named_features = leaves(features(ours))
         shapes = (shapes_of_batch if isinstance(given, int) else shapes_of_inputs)(named_features, given)
         return checked(named_features, merged(named_features, [f.output_shape for _, f in named_features], shapes))
 
@@ -225,7 +222,7 @@ def test_nests_are_walked_as_tensorflow_walks_them() -> None:
 @pytest.mark.parametrize("dtype", ["float32", "int32"])
 def test_row_ids_are_tensorflows(shape: tuple[int, int], offset: int, dtype: str) -> None:
     wanted = theirs().RowIdInitializer(offset)(shape, tensorflow().dtypes.as_dtype(dtype)).numpy()
-    found = np.asarray(tpu.experimental.embedding.RowIdInitializer(offset)(shape, dtype))
+    found = np.asarray(ours.RowIdInitializer(offset)(shape, dtype))
     assert found.dtype == wanted.dtype and found.tolist() == wanted.tolist()
 
 
@@ -236,5 +233,5 @@ def test_slots_begin_as_tensorflows_do(name: str) -> None:
         served = lib.TPUEmbeddingForServing(lib.FeatureConfig(table), getattr(lib, name)())
         return {k: np.asarray(v) for k, v in served.variables["t"].items()}
 
-    mine, original = variables(tpu, np.ones), variables(theirs(), tensorflow().initializers.ones())
+    mine, original = variables(ours, np.ones), variables(theirs(), tensorflow().initializers.ones())
     assert mine.keys() == original.keys() and all((mine[k] == original[k]).all() for k in mine)

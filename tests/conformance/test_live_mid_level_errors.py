@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradlab import tpu
+from gradlab.tpu.experimental import embedding as ours
 from tests.conformance.compare import Raised
 from tests.conformance.runner import attempt
 from tests.golden.tensorflow_values import tensorflow
@@ -80,7 +80,7 @@ def test_constructors_refuse_what_tensorflows_refuse(kind: tuple[str, dict[str, 
         table = {"table": lib.TableConfig(**TABLE[1])} if name == "FeatureConfig" else {}
         return getattr(lib, name)(**(table | arguments | change))
 
-    mine, original = attempt(lambda: made(tpu)), attempt(lambda: made(theirs()))
+    mine, original = attempt(lambda: made(ours)), attempt(lambda: made(theirs()))
     if isinstance(original, Raised):
         assert isinstance(mine, Raised) and isinstance(mine.error, type(original.error))
     else:
@@ -102,7 +102,7 @@ EMBEDDINGS = {
 @pytest.mark.parametrize("name", ["TPUEmbedding", "TPUEmbeddingForServing"])
 def test_embeddings_refuse_what_tensorflows_refuse(case: str, name: str) -> None:
     more = {"engine": None} if name == "TPUEmbedding" else {}  # which is what a machine without a TPU has
-    mine = attempt(lambda: getattr(tpu, name)(EMBEDDINGS[case](tpu), tpu.experimental.embedding.SGD(), **more))
+    mine = attempt(lambda: getattr(ours, name)(EMBEDDINGS[case](ours), ours.SGD(), **more))
     original = attempt(lambda: getattr(theirs(), name)(EMBEDDINGS[case](theirs()), theirs().SGD()))
     kinds = [type(x.error) if isinstance(x, Raised) else None for x in (mine, original)]
     assert kinds[0] is kinds[1]
@@ -112,7 +112,7 @@ def test_embeddings_refuse_what_tensorflows_refuse(case: str, name: str) -> None
 def test_without_an_engine_calls_fail_as_without_a_tpu(call: str) -> None:
     arguments = [] if call == "dequeue" else [{"a": [1]}]
     case = EMBEDDINGS["all is well"]
-    mine = tpu.experimental.embedding.TPUEmbedding(case(tpu), tpu.experimental.embedding.SGD(), engine=None)
+    mine = ours.TPUEmbedding(case(ours), ours.SGD(), engine=None)
     for embedding in (mine, theirs().TPUEmbedding(case(theirs()), theirs().SGD())):
         with pytest.raises(RuntimeError):
             getattr(embedding, call)(*arguments)

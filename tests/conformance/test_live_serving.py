@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradlab import tpu
+from gradlab.tpu.experimental import embedding as ours
 from tests.conformance.compare import Raised
 from tests.conformance.runner import attempt
 from tests.golden.tensorflow_values import tensorflow
@@ -29,13 +29,13 @@ def test_served_lookups_are_tensorflows(combiner: str, more: dict[str, Any], is_
 
     def served(lib: Any, ids: Any, weights: Any) -> Any:
         table = lib.TableConfig(5, 3, combiner=combiner, name="t")
-        held = {table: values if lib is tpu else tensorflow().Variable(values)}
+        held = {table: values if lib is ours else tensorflow().Variable(values)}
         return lib.serving_embedding_lookup(
             {"f": ids}, None if weights is None else {"f": weights}, held, {"f": lib.FeatureConfig(table, **more)}
         )
 
     given = [written(x, kind) for x in (rows, scales)]
-    mine = attempt(lambda: served(tpu, given[0][0], given[1][0] if is_weighted else None))
+    mine = attempt(lambda: served(ours, given[0][0], given[1][0] if is_weighted else None))
     original = attempt(lambda: served(theirs(), given[0][1], given[1][1] if is_weighted else None))
     if isinstance(original, Raised):
         assert isinstance(mine, Raised) and isinstance(mine.error, type(original.error))
@@ -64,7 +64,7 @@ def test_tables_are_called_with_the_first_features_of_a_tuple() -> None:
         model = lib.TPUEmbeddingForServing((lib.FeatureConfig(table), lib.FeatureConfig(table)), lib.SGD(0.1))
         return model((given(np.array([3, 1])),))
 
-    mine, original = served(tpu, np.asarray), served(theirs(), tensorflow().constant)
+    mine, original = served(ours, np.asarray), served(theirs(), tensorflow().constant)
     assert isinstance(mine, tuple) and len(mine) == len(original) == 1
     assert np.asarray(mine[0]).tolist() == original[0].numpy().tolist() == [[6, 7], [2, 3]]
 
@@ -73,7 +73,7 @@ def test_tables_are_called_with_the_first_features_of_a_tuple() -> None:
 def test_weights_written_another_way_are_refused(ids: str, weights: str) -> None:
     rows, scales = [[0, 1, 1], [3], [], [4, 0]], [[0.5, 2.0, 1.0], [3.0], [], [0.25, 1.0]]
     told = "Weight for .* but it does not match type of the input which is"
-    for k, lib in enumerate((tpu, theirs())):
+    for k, lib in enumerate((ours, theirs())):
         table = lib.TableConfig(5, 3, name="t")
         given = written(rows, ids)[k], written(scales, weights)[k]
         with pytest.raises(ValueError, match=told):

@@ -37,7 +37,7 @@ def test_a_notebook_differs_in_its_kernel_and_its_installation_alone(path: Path)
         for old, new in zip(published["cells"], there["cells"], strict=True)
         if old != new
     ]
-    assert changed == [(INSTALL, "%pip install -q gradlab-notebooks")]
+    assert changed == [(INSTALL, "%pip install -q gradlab-notebooks[tpu]")]
 
 
 def test_a_distribution_that_is_too_old_is_refused(tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""Labs of one subject and their pictures."""
+"""Labs and their pictures: accumulators."""

@@ -1,1 +1,1 @@
-"""A lab and its picture."""
+"""The lab and its picture: adagrad."""
