@@ -141,9 +141,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def group_of(file: str, expression: str) -> str:
     """Return the name of the group of files that one worker runs, where `-m expression` is asked for."""
     path = parts.ROOT / file
-    found = set(re.findall(r"mark\.(\w+)", path.read_text("utf-8"))) if path.suffix == ".py" else set()
-    found |= set(parts.of_file(path))
+    text = path.read_text("utf-8") if path.suffix == ".py" else ""
+    found = {*re.findall(r"mark\.(\w+)", text), *parts.of_file(path)}
     together = [TOGETHER[name] for name in TOGETHER if name in found and parts.selected(expression, name)]
+    if together == ["browser"] and re.search(r"\b(shown|everything)\b", text):
+        return "labs in the browser"  # on the page that holds all labs; as long as all other tests of pages together
     return together[0] if together else file
 
 

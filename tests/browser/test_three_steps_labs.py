@@ -81,7 +81,7 @@ def test_another_schedule_is_another_half_of_the_picture(lab: Lab) -> None:
 
 def test_a_preset_chooses_both_schedules_and_the_target_can_be_reached(lab: Lab, screenshots: str | None) -> None:
     lab.group.get_by_role("button", name="The other race", exact=True).click()
-    until(lambda: lab.params() == {"step": 4, "first": "none_a", "second": "op_a"} and lab.is_settled())
+    until(lambda: lab.params() == {"step": 2, "first": "none_a", "second": "op_a"} and lab.is_settled())
     lab.slider(STEP).press("Home")
     until(lambda: "not yet" in lab.goal(), saying="the target is not reached")
     lab.slider(STEP).press("End")
