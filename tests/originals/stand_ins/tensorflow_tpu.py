@@ -31,8 +31,9 @@ def _concat(values: Any, axis: int = 0, **_: Any) -> Tensor:
     return Tensor.of(np.concatenate([np.asarray(raw(x)) for x in values], axis))
 
 
+ROOMS = (gl.tpu, gl.tpu.experimental.embedding)
 TPU: dict[str, Any] = {
-    **{name: getattr(gl.tpu, name) for name in gl.tpu.__all__ if name[0].isupper()},
+    **{name: getattr(room, name) for room in ROOMS for name in room.__all__ if name[0].isupper()},
     **RAGGED,
     "Constant": constant_initializer,
     "InputOptions": SimpleNamespace,
