@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 
@@ -25,6 +26,8 @@ from .legacy import LegacyEngine
 from .saved import load_engine, save_engine
 from .versions import Declaration, Name, Strict, version_of
 from .weights import initial_value, slot_start
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class CallableList(list[Variable]):
@@ -56,6 +59,24 @@ def _limit(name: str, meaning: str) -> property:
         self._engine.set_limit(name, value)
 
     return property(read, write, doc=meaning)
+
+
+class _Newer:
+    """A method that only newer versions of Keras have: in the others there is no such attribute, as in the original."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.function = function
+
+    def __get__(self, optimizer: Optimizer | None, owner: type | None = None) -> Any:
+        if optimizer is None:
+            return self.function
+        optimizer._engine_with(self.function.__name__)
+        return self.function.__get__(optimizer, owner)
+
+
+def _newer(function: F) -> F:
+    return cast(F, _Newer(function))
 
 
 def _setting(name: str, meaning: str) -> property:
@@ -132,6 +153,11 @@ class Optimizer(Stateful):
         return engine
 
     # Settings
+
+    @property
+    def _name(self) -> str:
+        """The name in every version, by TensorFlow's attribute."""
+        return self._engine.name
 
     @property
     def name(self) -> str:
@@ -405,6 +431,7 @@ class Optimizer(Stateful):
             before.append((g if is_same_kind else make_dense(g, v.shape), v))
         return clip_report(before, after)
 
+    @_newer
     def build(self, variables: Iterable[Variable]) -> None:
         """Make all that is kept for these variables; others are refused from then on. A second call does nothing.
 
@@ -419,6 +446,7 @@ class Optimizer(Stateful):
         engine = self._engine_with("build")
         engine.build(tuple(check_variables(list(variables), "variables")))
 
+    @_newer
     def apply(self, grads: Iterable[Any], trainable_variables: Iterable[Variable] | None = None) -> None:
         """`apply_gradients` with gradients and variables apart; without variables those of `build`, in its order.
 
@@ -443,6 +471,7 @@ class Optimizer(Stateful):
             raise ValueError(f"apply() needs one gradient for each of {len(variables)} variables, got {len(grads)}")
         self.apply_gradients(zip(grads, variables, strict=True))
 
+    @_newer
     def scale_loss(self, loss: Any) -> Any:
         """Return loss * loss_scale_factor, whose gradients `apply_gradients` takes; `minimize` does it itself.
 
@@ -455,6 +484,7 @@ class Optimizer(Stateful):
         factor = self._engine_with("scale_loss").loss_scale_factor
         return loss if factor is None else loss * factor
 
+    @_newer
     def exclude_from_weight_decay(
         self, var_list: Iterable[Variable] | None = None, var_names: Iterable[str] | None = None
     ) -> None:
@@ -473,6 +503,7 @@ class Optimizer(Stateful):
         engine = self._engine_with("exclude_from_weight_decay")
         engine.exclude_from_weight_decay(check_variables(list(var_list or ()), "var_list"), var_names or ())
 
+    @_newer
     def finalize_variable_values(self, var_list: Iterable[Variable]) -> None:
         """Set the variables to their moving averages; without `use_ema` they stay. Keras's `fit` ends with this.
 

@@ -60,7 +60,7 @@ def table_alone(api: dict[str, Any]) -> tpu.TPUEmbeddingConfiguration:
     table = tpu.experimental.embedding.TableConfig(
         api.get("vocabulary_size", 8),
         api.get("dim", 4),
-        optimizer=getattr(tpu, api["optimizer"])(**arguments),
+        optimizer=getattr(tpu.experimental.embedding, api["optimizer"])(**arguments),
         name="t",
         quantization_config=tpu.experimental.embedding.QuantizationConfig(**quantization) if quantization else None,
     )
@@ -79,7 +79,7 @@ def whole(inputs: dict[str, Any]) -> tpu.TPUEmbeddingConfiguration:
     tables = []
     for t in inputs["tables"]:
         arguments = {"learning_rate": rate(t["learning_rate"])} if "learning_rate" in t else {}
-        optimizer = getattr(tpu, t["optimizer"])(**arguments)
+        optimizer = getattr(tpu.experimental.embedding, t["optimizer"])(**arguments)
         tables.append(
             tpu.experimental.embedding.TableConfig(t["vocabulary_size"], t["dim"], optimizer=optimizer, name=t["name"])
         )
@@ -159,7 +159,7 @@ SAID: dict[str, Any] = {
 def constructed(condition: str, table: tpu.experimental.embedding.TableConfig) -> Callable[[], Any]:
     """A class by its name, with the arguments that the words after it give."""
     name, _, rest = condition.partition(" ")
-    cls = getattr(tpu, name, None)
+    cls = getattr(tpu.experimental.embedding, name, None)
     if cls is None or not isinstance(cls, type):
         raise Unsupported(f"condition {condition!r}")
     given = dict(re.findall(r"(\w+) ?= ?('[^']*'|\[[^]]*\]|\([^)]*\)|[^\s,]+)", rest))
