@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self, TypeVar, cast
 
@@ -65,8 +64,9 @@ class _Newer:
     """A method that only newer versions of Keras have: in the others there is no such attribute, as in the original."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        functools.update_wrapper(self, function)
         self.function = function
+        self.__doc__ = function.__doc__
+        self.__wrapped__ = function  # for doctest and inspect
 
     def __get__(self, optimizer: Optimizer | None, owner: type | None = None) -> Any:
         if optimizer is None:
