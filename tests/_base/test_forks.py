@@ -81,3 +81,34 @@ def test_a_child_and_its_parent_go_on() -> None:
 
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["True"] * 2 * len(CASES)
+
+
+# Another thread is in the middle of an addition, in the context that additions run in, while this one forks.
+ADDING = """
+import os, threading, warnings
+import gradlab as gl
+from gradlab.train.accumulators.dense_sum import DenseSum
+
+warnings.simplefilter("ignore")
+acc = gl.ConditionalAccumulator("float32")
+acc.apply_grad([1.0])
+(add,) = [thing._add_quietly for thing in vars(acc._kernel._machine).values() if isinstance(thing, DenseSum)]
+began, over = threading.Event(), threading.Event()
+adding = threading.Thread(target=add.func, args=(lambda: began.set() or over.wait(),))
+adding.start()
+began.wait()
+child = os.fork()
+if child == 0:
+    acc.apply_grad([2.0])
+    print(acc.take_grad(1), flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+over.set()
+adding.join()
+"""
+
+
+def test_a_child_adds_though_it_was_forked_in_the_middle_of_an_addition() -> None:
+    done = subprocess.run([sys.executable, "-c", ADDING], capture_output=True, text=True, timeout=60, check=False)
+
+    assert (done.stdout, done.stderr) == ("[1.5]\n", "")

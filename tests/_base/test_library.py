@@ -15,7 +15,7 @@ from gradlab.workers import Bowl, Experiment, Speeds, sweep
 WITHOUT_JAX = """
 import sys, pickle
 sys.modules["jax"] = None
-from tests.rules import test_library
+from tests._base import test_library
 print(pickle.dumps({name: f() for name, f in test_library.RUNS.items()}).hex())
 """
 

@@ -18,7 +18,7 @@ import sys
 REPOSITORY = "{addresses.REPOSITORY}"
 if importlib.util.find_spec("gradlab") is None:  # on Colab, for example
     assert REPOSITORY, "This copy does not know its repository: set REPOSITORY to OWNER/REPO."
-    source = f"{extras.DISTRIBUTION} @ git+https://github.com/{{REPOSITORY}}"
+    source = f"{extras.DISTRIBUTION}[tpu] @ git+https://github.com/{{REPOSITORY}}"
     subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", source], check=True)"""
 
 

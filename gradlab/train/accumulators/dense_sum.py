@@ -23,6 +23,7 @@ import numpy as np
 
 from ..._base.arrays import Array, is_jax, namespace, precision, quiet
 from ..._base.arrays import flush as flush_denormals
+from ..._base.forks import give_lock
 from ...errors import InvalidArgumentError
 from .arguments import Shape, is_compatible, shown
 
@@ -51,7 +52,9 @@ class DenseSum:
         self._is_mean = is_mean
         self._sum_dtype = sum_dtype
         self._flushes_denormals = flushes_denormals
-        self._add_quietly = _make_quiet_add()
+        self._add_quietly: Callable[[Array, Array, Array], Array]
+        # A thread may be inside the context at the instant of a fork; in the child it never leaves it.
+        give_lock(self, "_add_quietly", _make_quiet_add)
         self._total: Any = None
         self.count = 0
 
