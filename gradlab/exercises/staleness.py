@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..train.staleness import compensated, damping, is_accepted
+from ..train.staleness import compensate, damping, is_accepted
 from ..workers import Bowl, Experiment, Speeds
 from ..workers.simulated import decide
 from .pictures import arrows, cells
@@ -106,7 +106,7 @@ compensate = Coded(
         _case([3.0, 4.0], [1.0, -1.0], [1.0, -1.0], 1.0),
         _case([-2.0, 0.5], [0.0, 3.0], [1.0, 1.0], 0.25),
     ],
-    right=compensated,
+    right=compensate,
     mistakes=(
         (lambda g, now, read, strength: g, "That is the stale gradient as it came."),
         (

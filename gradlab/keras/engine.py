@@ -29,7 +29,7 @@ from ..errors import DTypeError, KerasWarning, warn
 from ..rules import pure
 from ..rules.rule import Rule, Slots
 from ..train.buffers import Buffer, Fresh
-from ..train.copies import follow, in_copy
+from ..train.copies import follow, get_copy
 from ..train.gradient_checks import checked_gradient, read_pairs
 from ..train.update import Commit, Job, commits
 from ..train.variable import Variable, current_collection
@@ -403,7 +403,7 @@ class Engine:
         new.replicas = self.replicas
         give_lock(new, "lock")
         for name in VARIABLES:
-            setattr(new, name, tuple(in_copy(v, memo) for v in getattr(self, name)))
+            setattr(new, name, tuple(get_copy(v, memo) for v in getattr(self, name)))
         for name, x in vars(self).items():
             if name not in vars(new):
                 setattr(new, name, copy.deepcopy(x, memo))

@@ -14,8 +14,8 @@ from ..clip import ClipReport, clip_report
 from ..errors import KerasWarning, warn
 from ..train.autodiff import Loss, check_variables, differentiate
 from ..train.gradient_checks import read_pairs
-from ..train.hyperparameters import described
-from ..train.states import Commit, Named, Stateful, check_class
+from ..train.hyperparameters import describe
+from ..train.state_dict import Commit, Stateful, VariablesByName, check_class
 from ..train.variable import Variable, current_collection
 from .backend import current_replicas
 from .clips import Pair, clip_pairs, make_dense, warn_of_no_clipping
@@ -132,7 +132,7 @@ class Optimizer(Stateful):
         defaults = engine.version.defaults
         extras = {name: x for name, x in engine.extras().items() if x != defaults[name]}
         given = {**engine.own_config(), **engine.limits, **extras}
-        return described(self, engine.name, learning_rate=rate, **given, semantics=engine.version.name)
+        return describe(self, engine.name, learning_rate=rate, **given, semantics=engine.version.name)
 
     def __copy__(self) -> Self:
         """Share weights and hyperparameters; other settings are the copy's own."""
@@ -711,13 +711,13 @@ class Optimizer(Stateful):
 
     # The protocol of `Stateful`
 
-    def _stepped(self) -> list[Variable]:
+    def _stepped_variables(self) -> list[Variable]:
         return list(self._engine.weights.slots) or list(self._engine.known)
 
-    def _to_save(self, names: Named) -> dict[str, Any]:
+    def _to_save(self, names: VariablesByName) -> dict[str, Any]:
         return {"optimizer": type(self).__name__, **save_engine(self._engine, names)}
 
-    def _loading(self, state: Any, names: Named) -> Commit:
+    def _loading(self, state: Any, names: VariablesByName) -> Commit:
         check_class(state, self)
         return load_engine(self._engine, state, names, self)
 

@@ -15,7 +15,15 @@ from .._base.arrays import Array
 from ..errors import InvalidArgumentError
 from ..schedules import LearningRateSchedule
 from ..train.slots import keys_of, variable_of
-from ..train.states import Commit, Named, array_of, fitting, part, plain_numbers, warn_of_changes
+from ..train.state_dict import (
+    Commit,
+    VariablesByName,
+    convert_saved,
+    get_part,
+    plain_numbers,
+    read_array,
+    warn_of_changes,
+)
 from ..train.variable import Variable
 from .engine import Engine
 from .hyperparameters import Hyperparameter
@@ -23,39 +31,39 @@ from .hyperparameters import Hyperparameter
 Slots = Mapping[str, Array]
 
 
-def save_engine(engine: Engine, names: Named) -> dict[str, Any]:
+def save_engine(engine: Engine, names: VariablesByName) -> dict[str, Any]:
     """Return iterations, slots, and the hyperparameters that are variables."""
     engine.refuse_replicas()
     weights = engine.weights
     keys = keys_of(names, dict.fromkeys([*weights.slots, *engine.known]))
     slots = {}
     for v, own in weights.slots.items():
-        slots[keys[v]] = {name: array_of(slot) for name, slot in own.items()}
+        slots[keys[v]] = {name: read_array(slot) for name, slot in own.items()}
     count = weights.iterations
     return {
         "settings": _settings(engine),
         "hyperparameters": {name: np.asarray(x) for name, x in _variable_values(engine).items()},
-        "iterations": np.asarray(np.int64(0)) if count is None else array_of(count),
+        "iterations": np.asarray(np.int64(0)) if count is None else read_array(count),
         "slots": slots,
         "known": [keys[v] for v in engine.known],
     }
 
 
-def load_engine(engine: Engine, state: Any, names: Named, optimizer: Any) -> Commit:
+def load_engine(engine: Engine, state: Any, names: VariablesByName, optimizer: Any) -> Commit:
     """Check a state; what is returned takes it over. `optimizer` is named in errors."""
     engine.refuse_replicas()
-    settings = part(state, "settings")
+    settings = get_part(state, "settings")
     if settings.get("semantics") != engine.version.name:
         raise InvalidArgumentError(
             f"the state is of semantics={settings.get('semantics')!r}, it does not fit {optimizer!r}; "
             "nothing was loaded"
         )
-    hyper = _check_hyperparameters(engine, part(state, "hyperparameters"))
+    hyper = _check_hyperparameters(engine, get_part(state, "hyperparameters"))
     zero = np.asarray(np.int64(0))
-    count = fitting(part(state, "iterations", np.ndarray), zero, "iterations", "the step count")
-    known = tuple(variable_of(key, names) for key in part(state, "known", list))
+    count = convert_saved(get_part(state, "iterations", np.ndarray), zero, "iterations", "the step count")
+    known = tuple(variable_of(key, names) for key in get_part(state, "known", list))
     slots = {}
-    for key, saved in part(state, "slots").items():
+    for key, saved in get_part(state, "slots").items():
         slots[variable_of(key, names)] = _check_slots(engine, key, saved, names)
     for v in known:
         missing = set(engine.extra_slots()) - set(slots.get(v, ()))
@@ -81,10 +89,10 @@ def load_engine(engine: Engine, state: Any, names: Named, optimizer: Any) -> Com
 def _check_hyperparameters(engine: Engine, saved: Mapping[str, Any]) -> dict[str, Array]:
     """Return those that are variables here, too; of the others the settings tell."""
     own = _variable_values(engine)
-    return {name: fitting(x, own[name], name, f"its {name}") for name, x in saved.items() if name in own}
+    return {name: convert_saved(x, own[name], name, f"its {name}") for name, x in saved.items() if name in own}
 
 
-def _check_slots(engine: Engine, key: str, saved: Any, names: Named) -> dict[str, Array]:
+def _check_slots(engine: Engine, key: str, saved: Any, names: VariablesByName) -> dict[str, Array]:
     """Return the slots that the rule has and this optimizer was given, with checked shapes."""
     v = names[key]
     kept = engine.weights.slots.get(v, {})
@@ -99,7 +107,7 @@ def _check_slots(engine: Engine, key: str, saved: Any, names: Named) -> dict[str
     checked = {}
     for name, x in saved.items():
         like = expected[name]
-        checked[name] = fitting(x, like._value, f"slot {name} of {key}", like.name)
+        checked[name] = convert_saved(x, like._value, f"slot {name} of {key}", like.name)
     return checked
 
 

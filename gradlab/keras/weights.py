@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import Array, as_array, is_inexact, namespace
-from ..train.copies import Carried, carried, check_carried, in_copy
+from ..train.copies import Carried, check_carried, get_copy, list_carried
 from ..train.variable import Variable
 from .versions import Version
 
@@ -40,7 +40,7 @@ class Weights:
         new = memo[id(self)] = Weights(self.version)
         new.iterations = copy.deepcopy(self.iterations, memo)
         for v, slots in list(self.slots.items()):
-            new.slots[in_copy(v, memo)] = copy.deepcopy(slots, memo)
+            new.slots[get_copy(v, memo)] = copy.deepcopy(slots, memo)
         new.slot_names = list(self.slot_names)
         new.all = copy.deepcopy(self.all, memo)
         return new
@@ -51,7 +51,7 @@ class Weights:
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self.slots = weakref.WeakKeyDictionary(dict(state["slots"]))
-        self._carried = carried(self.slots)
+        self._carried = list_carried(self.slots)
 
     def of(self, v: Variable) -> dict[str, Variable]:
         """Return the slots of a variable that is stepped now."""

@@ -11,9 +11,9 @@ from .. import rules
 from ..rules.adagrad import LIBRARIES
 from ..rules.rule import Shared
 from .gradient_checks import check_step
-from .hyperparameters import Rate
-from .kernels import check_above_zero, rounded_as
+from .hyperparameters import Rate, check_positive
 from .rule_optimizer import RuleOptimizer
+from .sparse_order import with_order
 from .variable import GraphKey, Variable
 
 
@@ -40,7 +40,7 @@ class AdagradOptimizer(RuleOptimizer):
     ([0.75], [16.0])
     """
 
-    _sparse = staticmethod(rounded_as("reciprocal", one_each="divide"))
+    _sparse = staticmethod(with_order("reciprocal", one_each="divide"))
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class AdagradOptimizer(RuleOptimizer):
         use_locking: bool = False,
         name: str = "Adagrad",
     ) -> None:
-        check_above_zero("initial_accumulator_value", initial_accumulator_value)
+        check_positive("initial_accumulator_value", initial_accumulator_value)
         rule = replace(LIBRARIES["TensorFlow 1"], initial_accumulator_value=initial_accumulator_value)
         super().__init__(rule, learning_rate, use_locking, name)
 
@@ -82,7 +82,7 @@ class AdagradDAOptimizer(RuleOptimizer):
     ([-0.25], [16.0])
     """
 
-    _sparse = staticmethod(rounded_as("sparse", one_each="scalar"))
+    _sparse = staticmethod(with_order("sparse", one_each="scalar"))
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class AdagradDAOptimizer(RuleOptimizer):
         use_locking: bool = False,
         name: str = "AdagradDA",
     ) -> None:
-        check_above_zero("initial_gradient_squared_accumulator_value", initial_gradient_squared_accumulator_value)
+        check_positive("initial_gradient_squared_accumulator_value", initial_gradient_squared_accumulator_value)
         if not isinstance(global_step, int | np.integer):
             check_step(global_step)
         super().__init__(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from .. import rules
 from ..rules.rule import Shared
 from .hyperparameters import Rate
-from .kernels import rounded_as
 from .rule_optimizer import RuleOptimizer
+from .sparse_order import with_order
 from .variable import GraphKey
 
 
@@ -35,7 +35,7 @@ class AdamOptimizer(RuleOptimizer):
     ([0.75, 1.25], ['beta1_power:0', 'beta2_power:0', 'v/Adam:0', 'v/Adam_1:0'])
     """
 
-    _sparse = staticmethod(rounded_as("sparse"))
+    _sparse = staticmethod(with_order("sparse"))
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from .variable import FOLLOWERS, Variable
 
@@ -23,32 +23,32 @@ class Follower(Protocol):
 
 
 def follow(follower: Follower, memo: dict[int, Any]) -> None:
-    """Tell it of each variable that `copy.deepcopy` copies from now on."""
+    """Call `follower._follow` for each variable that this `copy.deepcopy` copies from now on."""
     memo.setdefault(id(FOLLOWERS), []).append(follower)
 
 
-def in_copy(v: Variable, memo: dict[int, Any]) -> Variable:
-    """The variable that a copy refers to: a copy if there is one, else the same."""
-    found: Variable = memo.get(id(v), v)
-    return found
+def get_copy(v: Variable, memo: dict[int, Any]) -> Variable:
+    """Return the copy of a variable that this `copy.deepcopy` has made, else the variable itself."""
+    return cast(Variable, memo.get(id(v), v))
 
 
-def carried(variables: Iterable[Variable]) -> Carried:
-    """Variables that an optimizer was unpickled with and does not hold."""
+def list_carried(variables: Iterable[Variable]) -> Carried:
+    """Return names of and weak references to variables that an optimizer was unpickled with and doesn't hold."""
     return [(v.name, weakref.ref(v)) for v in variables]
 
 
-def check_carried(found: Carried) -> None:
-    """ValueError where they are gone: their slots would be of no use, and new ones be made without a word."""
-    if lost := [name for name, v in found if v() is None]:
+def check_carried(carried: Carried) -> None:
+    """Raise ValueError if a variable is gone: its slots could never be used, and new ones would be made silently."""
+    lost = [name for name, v in carried if v() is None]
+    if lost:
         raise ValueError(
             f"this optimizer was pickled without {', '.join(lost)}, whose slots it had: pickle both together, "
             "pickle.dumps((variables, optimizer)), or use gl.save"
         )
 
 
-def refuse(what: str, instead: str) -> Any:
-    """A method for `__reduce_ex__` of what cannot be copied or pickled: it says why (TypeError)."""
+def refuse_copies(what: str, instead: str) -> Any:
+    """Return a `__reduce_ex__` for a class that cannot be copied or pickled; it raises TypeError and says why."""
 
     def __reduce_ex__(self: Any, protocol: Any) -> Any:
         raise TypeError(f"{what} cannot be copied or pickled: {instead}")

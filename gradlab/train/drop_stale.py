@@ -16,15 +16,24 @@ from .._base.forks import in_child
 from .._base.options import is_strict
 from ..errors import InvalidArgumentError
 from .autodiff import GradsAndVars, Loss
-from .copies import follow, in_copy
+from .copies import follow, get_copy
 from .gate import GATE_OP
 from .gradient_checks import check_step, checked_pairs
 from .graph import AtOnce, Graph
-from .hyperparameters import described
-from .noted import Noted, Workers, no_step_noted, step_of
-from .states import Commit, Named, array_of, part, plain_numbers, setting, together, warn_of_changes
-from .variable import Variable, current_collection, entered
-from .verdict import Verdict, compared, limit_of
+from .hyperparameters import describe
+from .local_steps import LocalStep, WorkerNotes, missing_local_step, read_global_step
+from .staleness_check import Verdict, check_staleness, read_limit
+from .state_dict import (
+    Commit,
+    VariablesByName,
+    combine_commits,
+    get_part,
+    plain_numbers,
+    prepare_assign,
+    read_array,
+    warn_of_changes,
+)
+from .variable import Variable, current_collection, enter_collection
 from .wrapper import Wrapper, check_optimizer
 
 
@@ -121,16 +130,16 @@ class DropStaleGradientOptimizer(Wrapper):
         self._staleness, self._strict = staleness, is_strict(strict)
         if not self._strict:
             check_optimizer(opt)
-            limit_of(staleness)
+            read_limit(staleness)
         if atomic and self.waits:
             raise ValueError(f"{opt!r} waits for others, which cannot be in one piece with the check: atomic=False")
         self.use_locking, self.atomic, self.step_first = use_locking, atomic, step_first
         self.stale_counter = _counter(opt)
-        self._workers, self._described = Workers(), False
+        self._workers, self._described = WorkerNotes(), False
         self._applied_to: Variable | None = None  # the global step of the last update
 
     def __repr__(self) -> str:
-        return described(self, self._name, opt=self._opt, staleness=self._staleness)
+        return describe(self, self._name, opt=self._opt, staleness=self._staleness)
 
     def compute_gradients(self, loss: Loss, *args: Any, worker: Any = None, **kwargs: Any) -> GradsAndVars:
         """The wrapped optimizer's pairs; the global step is noted for this worker. Arguments are the wrapped one's."""
@@ -140,24 +149,24 @@ class DropStaleGradientOptimizer(Wrapper):
 
     def forward(self, loss: Loss, *args: Any, worker: Any = None, **kwargs: Any) -> GradsAndVars:
         """The first half of `compute_gradients`: weights are read, gradients computed. Not in TensorFlow."""
-        with self._entered() as collection:
+        with self._enter_collection() as collection:
             if self._strict and not isinstance(collection, Graph | AtOnce):
                 raise TypeError('a loss that is called is for use outside a Graph; strict="tf" works in a Graph only')
-            noted = step_of(collection)
-            pairs: GradsAndVars = self._opt.compute_gradients(loss, *args, **kwargs, **self._handed_on(worker))
-        self._workers.keep(worker, noted=noted if self.step_first else None)
+            step = read_global_step(collection)
+            pairs: GradsAndVars = self._opt.compute_gradients(loss, *args, **kwargs, **self._worker_argument(worker))
+        self._workers.keep(worker, local_step=step if self.step_first else None)
         return pairs
 
     def note_step(self, worker: Any = None) -> int:
         """The second half: the step of this worker's gradient; unless step_first it is read now. Not in TensorFlow."""
         if not self.step_first:
-            with self._entered() as collection:
-                self._workers.keep(worker, noted=step_of(collection))
+            with self._enter_collection() as collection:
+                self._workers.keep(worker, local_step=read_global_step(collection))
         return self.local_step(worker)
 
     def local_step(self, worker: Any = None) -> int:
         """The global step noted for the last gradient of the worker (MissingStepError if there is none)."""
-        return self._noted(worker)[0]
+        return self._local_step(worker).value
 
     def apply_gradients(
         self, grads_and_vars: Any, global_step: Variable | None = None, name: str | None = None, *, worker: Any = None
@@ -166,12 +175,13 @@ class DropStaleGradientOptimizer(Wrapper):
 
         Arguments and errors are the wrapped optimizer's, but `global_step` is needed (ValueError).
         """
-        step, noted = needed(global_step), self._noted(worker)
-        return self._finish(lambda: self._compared(noted, step), grads_and_vars, step, name, worker)
+        step = needed(global_step)
+        local_step = self._local_step(worker)
+        return self._finish(lambda: self._check(local_step, step), grads_and_vars, step, name, worker)
 
     def check(self, global_step: Variable, worker: Any = None) -> Verdict:
         """The first half of `apply_gradients`: may the worker's gradient be used now? Not in TensorFlow."""
-        return self._compared(self._noted(worker), needed(global_step))
+        return self._check(self._local_step(worker), needed(global_step))
 
     def update(
         self,
@@ -186,13 +196,17 @@ class DropStaleGradientOptimizer(Wrapper):
 
         Returns and raises as `apply_gradients`. Not in TensorFlow.
         """
-        step, noted = needed(global_step), (verdict.local_step, global_step)
-        check = (lambda: self._compared(noted, step)) if self.atomic else lambda: verdict
+        step = needed(global_step)
+        local_step = LocalStep(verdict.local_step, global_step)
+
+        def check() -> Verdict:
+            return self._check(local_step, step) if self.atomic else verdict
+
         return self._finish(check, grads_and_vars, step, name, worker)
 
     def verdict(self, worker: Any = None) -> Verdict | None:
         """The verdict on the last gradient that the worker applied. Not in TensorFlow."""
-        return self._workers.of(worker).get("verdict")
+        return self._workers.get(worker).get("verdict")
 
     def minimize(
         self,
@@ -209,7 +223,7 @@ class DropStaleGradientOptimizer(Wrapper):
     ) -> Any:
         """`compute_gradients` and `apply_gradients` in one; in a Graph an Operation that does both at every run."""
         step, given = needed(global_step), (gate_gradients, aggregation_method, colocate_gradients_with_ops)
-        with self._entered() as collection:
+        with self._enter_collection() as collection:
             pairs = self.compute_gradients(loss, var_list, *given, grad_loss, worker=worker)
             applied = self.apply_gradients(pairs, step, name, worker=worker)
             if not collection.graph:
@@ -218,7 +232,7 @@ class DropStaleGradientOptimizer(Wrapper):
             variables = [v for _, v in pairs]
 
             def run() -> Any:
-                with entered(AtOnce(collection)):
+                with enter_collection(AtOnce(collection)):
                     return self.minimize(loss, step, variables, *given, name, grad_loss, worker=worker)
 
             return collection.fetch(run, COUNT)
@@ -234,8 +248,8 @@ class DropStaleGradientOptimizer(Wrapper):
         It isn't a percentage, nor the share of gradients dropped: it counts drops for each update, and is above 1 where
         most are dropped. The global step is that of the last `apply_gradients`.
         """
-        with self._entered() as collection:
-            step = step_of(collection)[1] if self._applied_to is None else self._applied_to
+        with self._enter_collection() as collection:
+            step = read_global_step(collection).variable if self._applied_to is None else self._applied_to
         return {SUMMARY_TAG: np.float32(self.stale_counter) / np.float32(int(step) + 1)}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
@@ -246,7 +260,7 @@ class DropStaleGradientOptimizer(Wrapper):
             vars(new)[name] = copy.deepcopy(vars(self)[name], memo)
         for name in ("_staleness", "_applied_to"):
             if isinstance(x := vars(self)[name], Variable):
-                vars(new)[name] = in_copy(x, memo)
+                vars(new)[name] = get_copy(x, memo)
         follow(new, memo)
         return new
 
@@ -255,51 +269,51 @@ class DropStaleGradientOptimizer(Wrapper):
         return {name: x for name, x in vars(self).items() if name not in ("_collection", "_workers", "_applied_to")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _collection=current_collection(), _workers=Workers(), _applied_to=None)
+        vars(self).update(state, _collection=current_collection(), _workers=WorkerNotes(), _applied_to=None)
 
     def _follow(self, old: Variable, new: Variable) -> None:
         self._workers._follow(old, new)
         vars(self).update({name: new for name, x in vars(self).items() if x is old})
 
-    def _to_save(self, names: Named) -> dict[str, Any]:
+    def _to_save(self, names: VariablesByName) -> dict[str, Any]:
         """The wrapped optimizer's, and the counter. Gradients on their way aren't part of it, nor are their steps."""
-        given = {"staleness": array_of(self._staleness)} if isinstance(self._staleness, Variable) else {}
-        values = {"stale_counter": array_of(self.stale_counter), **given}
+        given = {"staleness": read_array(self._staleness)} if isinstance(self._staleness, Variable) else {}
+        values = {"stale_counter": read_array(self.stale_counter), **given}
         return {**super()._to_save(names), "variables": values, "settings": self._settings()}
 
-    def _loading(self, state: Any, names: Named) -> Commit:
-        inner, values = super()._loading(state, names), part(state, "variables")
+    def _loading(self, state: Any, names: VariablesByName) -> Commit:
+        inner, values = super()._loading(state, names), get_part(state, "variables")
         own = {"stale_counter": self.stale_counter, "staleness": self._staleness}
         missing = {"stale_counter"} - set(values)
         if missing or (isinstance(self._staleness, Variable) and "staleness" not in values):
             raise InvalidArgumentError("the state has no stale_counter, or no staleness that is a Variable")
-        commits = [setting(own[k], x, k) for k, x in values.items() if isinstance(own.get(k), Variable)]
-        warn_of_changes(part(state, "settings"), self._settings(), self._name)
-        return together([inner, *commits, self._forget_workers])
+        commits = [prepare_assign(own[k], x, k) for k, x in values.items() if isinstance(own.get(k), Variable)]
+        warn_of_changes(get_part(state, "settings"), self._settings(), self._name)
+        return combine_commits([inner, *commits, self._forget_workers])
 
     def _settings(self) -> dict[str, Any]:
         return plain_numbers({"staleness": None if isinstance(self._staleness, Variable) else self._staleness})
 
     def _forget_workers(self) -> None:
         """Their gradients are of other weights now, so that no step of theirs may be compared."""
-        self._workers, self._applied_to = Workers(), None
+        self._workers, self._applied_to = WorkerNotes(), None
 
-    def _noted(self, worker: Any) -> Noted:
-        noted: Noted | None = self._workers.of(worker).get("noted")
-        if noted is None:
-            raise no_step_noted(worker)
-        return noted
+    def _local_step(self, worker: Any) -> LocalStep:
+        step: LocalStep | None = self._workers.get(worker).get("local_step")
+        if step is None:
+            raise missing_local_step(worker)
+        return step
 
-    def _compared(self, noted: Noted, global_step: Variable) -> Verdict:
-        return compared(noted, global_step, self._staleness)
+    def _check(self, local_step: LocalStep, global_step: Variable) -> Verdict:
+        return check_staleness(local_step, global_step, self._staleness)
 
     def _finish(self, check: Callable[[], Verdict], given: Any, step: Variable, name: str | None, worker: Any) -> Any:
         """Update or drop now; in a Graph the Operation that does."""
         pairs = list(given)
         checked_pairs(pairs)
-        limit_of(self._staleness, step.dtype)
-        update = partial(self._opt.apply_gradients, pairs, step, name, **self._handed_on(worker))
-        with self._entered() as collection:
+        read_limit(self._staleness, step.dtype)
+        update = partial(self._opt.apply_gradients, pairs, step, name, **self._worker_argument(worker))
+        with self._enter_collection() as collection:
             collection.check_scope(name or self._name)
             if collection.graph:
                 self._check_first()

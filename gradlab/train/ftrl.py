@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from .. import rules
 from .._base.arrays import Array, namespace
-from .hyperparameters import Rate
-from .kernels import check_not_below_zero, rounded_as
+from .hyperparameters import Rate, check_not_negative
 from .rule_optimizer import RuleOptimizer
+from .sparse_order import with_order
 
 
 class FtrlOptimizer(RuleOptimizer):
@@ -51,7 +51,7 @@ class FtrlOptimizer(RuleOptimizer):
     [3.397, -0.095]
     """
 
-    _sparse = staticmethod(rounded_as("sparse", one_each="scalar"))
+    _sparse = staticmethod(with_order("sparse", one_each="scalar"))
 
     def __init__(
         self,
@@ -69,10 +69,10 @@ class FtrlOptimizer(RuleOptimizer):
     ) -> None:
         if learning_rate_power > 0:
             raise ValueError(f"learning_rate_power must be 0 or less, got {learning_rate_power}")
-        check_not_below_zero("initial_accumulator_value", initial_accumulator_value)
-        check_not_below_zero("l1_regularization_strength", l1_regularization_strength)
-        check_not_below_zero("l2_regularization_strength", l2_regularization_strength)
-        check_not_below_zero("l2_shrinkage_regularization_strength", l2_shrinkage_regularization_strength)
+        check_not_negative("initial_accumulator_value", initial_accumulator_value)
+        check_not_negative("l1_regularization_strength", l1_regularization_strength)
+        check_not_negative("l2_regularization_strength", l2_regularization_strength)
+        check_not_negative("l2_shrinkage_regularization_strength", l2_shrinkage_regularization_strength)
         super().__init__(
             rules.Ftrl(initial_accumulator_value=initial_accumulator_value),
             learning_rate,

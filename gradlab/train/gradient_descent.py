@@ -5,8 +5,8 @@ from __future__ import annotations
 from .. import rules
 from ..rules import apply
 from .hyperparameters import Rate
-from .kernels import rounded_as
 from .rule_optimizer import RuleOptimizer
+from .sparse_order import with_order
 
 
 class GradientDescentOptimizer(RuleOptimizer):
@@ -55,7 +55,7 @@ class MomentumOptimizer(RuleOptimizer):
     ([0.5], [1.0])
     """
 
-    _sparse = staticmethod(rounded_as("sparse"))
+    _sparse = staticmethod(with_order("sparse"))
 
     def __init__(
         self,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from .variable import Collection, GraphKey, entered
+from .variable import Collection, GraphKey, enter_collection
 
 _SCOPE = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*")  # TensorFlow's, of a scope that is in no other scope
 
@@ -52,7 +52,7 @@ class Graph(Collection):
         self._operations: list[Operation] = []
 
     def as_default(self) -> AbstractContextManager[Any]:
-        return entered(self)
+        return enter_collection(self)
 
     def check_scope(self, name: Any) -> None:
         """ValueError for a name that TensorFlow refuses as that of a scope."""

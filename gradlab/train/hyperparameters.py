@@ -42,22 +42,22 @@ def _needs_nothing(function: Any) -> bool:
     return True
 
 
-def described(optimizer: Any, name: str, **given: Any) -> str:
-    """The `repr` of an optimizer, numbers as short as float32 can be told.
+def describe(optimizer: Any, name: str, **given: Any) -> str:
+    """Return the `repr` of an optimizer, with numbers as short as float32 needs.
 
-    >>> described(1, "one", rate=scalar(0.1, "rate"), nesterov=True)
+    >>> describe(1, "one", rate=read_scalar(0.1, "rate"), nesterov=True)
     "int('one', rate=0.1, nesterov=True)"
     """
     told = ", ".join(f"{k}={np.float32(x)!s}" if type(x) is float else f"{k}={x!r}" for k, x in given.items())
     return f"{type(optimizer).__name__}({name!r}, {told})"
 
 
-def scalar(x: Any, name: str) -> Any:
-    """`x`, or what it returns if it is a function: a Python float of float32's precision, or a scalar array.
+def read_scalar(x: Any, name: str) -> Any:
+    """Return `x`, or the value of `x()` for a function: a Python float of float32's precision, or a scalar array.
 
     Raises: ValueError for None or a shape that is not (), TypeError for anything that isn't a number.
 
-    >>> scalar(0.1, "rate"), scalar(lambda: 1, "rate"), scalar(np.float64(0.1), "rate").item()
+    >>> read_scalar(0.1, "rate"), read_scalar(lambda: 1, "rate"), read_scalar(np.float64(0.1), "rate").item()
     (0.10000000149011612, 1.0, 0.1)
     """
     x = x() if callable(x) else x
@@ -67,3 +67,21 @@ def scalar(x: Any, name: str) -> Any:
     if x.shape != ():
         raise InvalidArgumentError(f"{name} must be a scalar, got shape {tuple(x.shape)}")
     return x[()]
+
+
+def check_positive(name: str, x: Any) -> None:
+    """Refuse what is not a number above 0."""
+    if not _number(name, x) > 0:
+        raise ValueError(f"{name} must be above 0, got {x}; a value near 0, such as 1e-10, is allowed")
+
+
+def check_not_negative(name: str, x: Any) -> None:
+    """Refuse what is not a number of 0 or more."""
+    if not _number(name, x) >= 0:
+        raise ValueError(f"{name} must be 0 or more, got {x}")
+
+
+def _number(name: str, x: Any) -> Any:
+    if x is None or isinstance(x, str | bytes) or callable(x) or np.shape(x) != ():
+        raise TypeError(f"{name} must be a number, got {x!r}")
+    return x

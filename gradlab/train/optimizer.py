@@ -8,6 +8,7 @@ from typing import Any
 
 from .._base.arrays import is_inexact, is_jax
 from ..errors import DTypeError
+from .array_gradients import differentiate_by_all
 from .autodiff import (
     GradsAndVars,
     Loss,
@@ -17,9 +18,8 @@ from .autodiff import (
     listed,
     touched_variables,
 )
-from .by_arrays import differentiate_by_all
 from .gate import GATE_GRAPH, GATE_NONE, GATE_OP, check_gate
-from .states import Stateful
+from .state_dict import Stateful
 from .variable import Variable, current_collection, trainable_variables
 
 

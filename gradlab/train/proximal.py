@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from .. import rules
-from .hyperparameters import Rate
-from .kernels import check_above_zero, rounded_as
+from .hyperparameters import Rate, check_positive
 from .rule_optimizer import RuleOptimizer
+from .sparse_order import with_order
 
 
 class ProximalGradientDescentOptimizer(RuleOptimizer):
@@ -30,7 +30,7 @@ class ProximalGradientDescentOptimizer(RuleOptimizer):
     [1.5, 0.0]
     """
 
-    _sparse = staticmethod(rounded_as("dense", one_each="scalar"))
+    _sparse = staticmethod(with_order("dense", one_each="scalar"))
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class ProximalAdagradOptimizer(RuleOptimizer):
     [3.5]
     """
 
-    _sparse = staticmethod(rounded_as("dense", one_each="scalar"))
+    _sparse = staticmethod(with_order("dense", one_each="scalar"))
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class ProximalAdagradOptimizer(RuleOptimizer):
         use_locking: bool = False,
         name: str = "ProximalAdagrad",
     ) -> None:
-        check_above_zero("initial_accumulator_value", initial_accumulator_value)
+        check_positive("initial_accumulator_value", initial_accumulator_value)
         super().__init__(
             rules.ProximalAdagrad(initial_accumulator_value),
             learning_rate,

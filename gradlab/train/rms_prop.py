@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from .. import rules
 from .hyperparameters import Rate
-from .kernels import rounded_as
 from .rule_optimizer import RuleOptimizer
+from .sparse_order import with_order
 
 
 class RMSPropOptimizer(RuleOptimizer):
@@ -37,7 +37,7 @@ class RMSPropOptimizer(RuleOptimizer):
     ([0.5], [1.0])
     """
 
-    _sparse = staticmethod(rounded_as("sparse"))
+    _sparse = staticmethod(with_order("sparse"))
 
     def __init__(
         self,

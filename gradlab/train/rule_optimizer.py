@@ -17,21 +17,21 @@ from .._base.gradient_types import Gradient
 from ..rules import apply, pure
 from ..rules.rule import Shared
 from .autodiff import GradsAndVars, Loss, differentiate
-from .copies import follow, in_copy
+from .copies import follow, get_copy
 from .gate import GATE_OP
 from .gradient_checks import check_step, checked_pairs
-from .hyperparameters import Rate, check_functions, described, is_plain, scalar
+from .hyperparameters import Rate, check_functions, describe, is_plain, read_scalar
 from .optimizer import Optimizer
 from .slots import SlotStore, shared_of
-from .states import (
+from .state_dict import (
     Commit,
-    Named,
-    array_of,
+    VariablesByName,
     check_class,
-    part,
+    combine_commits,
+    get_part,
     plain_numbers,
-    setting,
-    together,
+    prepare_assign,
+    read_array,
     warn_of_changes,
 )
 from .update import Job, commits
@@ -70,14 +70,14 @@ class RuleOptimizer(Optimizer):
         super().__init__(name)
         check_functions(learning_rate=learning_rate, **fields)
         fixed = {field: x for field, x in fields.items() if is_plain(x)}
-        self._fixed = replace(rule, **{field: scalar(x, field) for field, x in fixed.items()})
+        self._fixed = replace(rule, **{field: read_scalar(x, field) for field, x in fixed.items()})
         self._fields = {field: x for field, x in fields.items() if field not in fixed}  # read again at every step
         self._learning_rate = learning_rate
         self._store = SlotStore()
 
     def __repr__(self) -> str:
         rule = {k: x for k, x in self._fixed.get_config().items() if k not in ("rule", *self._fixed.start())}
-        return described(self, self._name, **{"learning_rate": self._learning_rate, **rule, **self._fields})
+        return describe(self, self._name, **{"learning_rate": self._learning_rate, **rule, **self._fields})
 
     @property
     def _rule(self) -> rules.Rule:
@@ -193,11 +193,11 @@ class RuleOptimizer(Optimizer):
         for kept in (vars(self), self._fields):
             kept.update({name: new for name, x in kept.items() if x is old})
 
-    def _stepped(self) -> list[Variable]:
+    def _stepped_variables(self) -> list[Variable]:
         return self._store.stepped()
 
-    def _to_save(self, names: Named) -> dict[str, Any]:
-        read = {name: array_of(x) for name, x in self._reads().items() if isinstance(x, Variable)}
+    def _to_save(self, names: VariablesByName) -> dict[str, Any]:
+        read = {name: read_array(x) for name, x in self._reads().items() if isinstance(x, Variable)}
         return {
             "optimizer": type(self).__name__,
             "settings": self._settings(),
@@ -205,22 +205,22 @@ class RuleOptimizer(Optimizer):
             **self._store.state(names),
         }
 
-    def _loading(self, state: Any, names: Named) -> Commit:
+    def _loading(self, state: Any, names: VariablesByName) -> Commit:
         check_class(state, self)
-        settings = part(state, "settings")
-        read = part(state, "variables")
-        slots = part(state, "slots")
+        settings = get_part(state, "settings")
+        read = get_part(state, "variables")
+        slots = get_part(state, "slots")
         if settings.get("rule") != type(self._fixed).__name__:
             raise ValueError(f"the state is of the rule {settings.get('rule')}, it does not fit {self!r}")
         shared = shared_of(state, names, self._fixed)
         store = self._store.loading(slots, shared, names, self._fixed, self._labels())
         own = {name: x for name, x in self._reads().items() if isinstance(x, Variable)}
-        values = [setting(own[name], x, f"{name} of {self._name}") for name, x in read.items() if name in own]
+        values = [prepare_assign(own[name], x, f"{name} of {self._name}") for name, x in read.items() if name in own]
         saved_settings = settings | dict.fromkeys(read, "a Variable")
         own_settings = self._settings() | dict.fromkeys(own, "a Variable")
         warn_of_changes(saved_settings, own_settings, self._name)
         powers = [partial(self._keep_shared, key, x) for key, x in shared.items()]
-        return together([store, *powers, *values])
+        return combine_commits([store, *powers, *values])
 
     def _reads(self) -> dict[str, Any]:
         """Hyperparameters that are read at every step, and may be Variables."""
@@ -286,7 +286,7 @@ class RuleOptimizer(Optimizer):
 
 def _copied(x: Any, memo: dict[int, Any]) -> Any:
     if isinstance(x, Variable):
-        return in_copy(x, memo)
+        return get_copy(x, memo)
     if isinstance(x, dict):
         return {name: _copied(value, memo) for name, value in x.items()}
     return copy.deepcopy(x, memo)
@@ -294,5 +294,5 @@ def _copied(x: Any, memo: dict[int, Any]) -> Any:
 
 def _number(x: Rate, name: str) -> Any:
     """A hyperparameter as a scalar array, so that a compiled step takes its next value too."""
-    number = scalar(x, name)
+    number = read_scalar(x, name)
     return np.float32(number) if type(number) is float else number

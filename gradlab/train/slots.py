@@ -16,8 +16,8 @@ from ..errors import InvalidArgumentError
 from ..rules import Rule
 from ..rules.rule import Shared, Slots
 from .buffers import Buffer, Fresh
-from .copies import Carried, carried, check_carried, in_copy
-from .states import Commit, Named, array_of, fitting, part
+from .copies import Carried, check_carried, get_copy, list_carried
+from .state_dict import Commit, VariablesByName, convert_saved, get_part, read_array
 from .variable import GraphKey, Variable, current_collection
 
 
@@ -40,9 +40,9 @@ class SlotStore:
         new = memo[id(self)] = SlotStore()
         with self.lock:
             for v, slots in list(self._slots.items()):
-                new._slots[in_copy(v, memo)] = copy.deepcopy(slots, memo)
+                new._slots[get_copy(v, memo)] = copy.deepcopy(slots, memo)
             for key, shared in list(self._shared.items()):
-                for now in {in_copy(v, memo)._graph_key for v in self._of(key)} or {key}:
+                for now in {get_copy(v, memo)._graph_key for v in self._of(key)} or {key}:
                     new._adopt(now, shared, copy.deepcopy)
         return new
 
@@ -138,13 +138,13 @@ class SlotStore:
         with self.lock:
             return list(self._slots)
 
-    def state(self, names: Named) -> dict[str, Any]:
+    def state(self, names: VariablesByName) -> dict[str, Any]:
         """Slots by the names of their variables, and what all share; by graph, where there are several."""
         with self.lock:
             keys = keys_of(names, self._slots)
-            slots = {keys[v]: {name: array_of(s) for name, s in slots.items()} for v, slots in self._slots.items()}
+            slots = {keys[v]: {name: read_array(s) for name, s in slots.items()} for v, slots in self._slots.items()}
             groups = [
-                {"variables": [keys[v] for v in of], "shared": {name: array_of(v) for name, v in shared.items()}}
+                {"variables": [keys[v] for v in of], "shared": {name: read_array(v) for name, v in shared.items()}}
                 for of, shared in self._groups()
             ]
         if len(groups) > 1:
@@ -155,7 +155,7 @@ class SlotStore:
         self,
         slots: Mapping[str, Any],
         shared: Mapping[GraphKey, Shared],
-        names: Named,
+        names: VariablesByName,
         rule: Rule,
         labels: Mapping[str, str],
     ) -> Commit:
@@ -177,7 +177,7 @@ class SlotStore:
         return commit
 
 
-def keys_of(names: Named, slots: Mapping[Variable, Any]) -> dict[Variable, str]:
+def keys_of(names: VariablesByName, slots: Mapping[Variable, Any]) -> dict[Variable, str]:
     """Name by variable, the first where it has several; ValueError where one with slots has none."""
     keys = {v: name for name, v in reversed(list(names.items()))}
     if missing := [v.name for v in slots if v not in keys]:
@@ -187,7 +187,7 @@ def keys_of(names: Named, slots: Mapping[Variable, Any]) -> dict[Variable, str]:
     return keys
 
 
-def variable_of(key: str, names: Named) -> Variable:
+def variable_of(key: str, names: VariablesByName) -> Variable:
     """The variable that a state knows by this name."""
     if key not in names:
         raise InvalidArgumentError(
@@ -197,7 +197,7 @@ def variable_of(key: str, names: Named) -> Variable:
     return names[key]
 
 
-def checked_slots(key: str, values: Any, names: Named, rule: Rule) -> Slots:
+def checked_slots(key: str, values: Any, names: VariablesByName, rule: Rule) -> Slots:
     """The slots of one variable in the order of the rule, of its shape and dtype."""
     v = names[key]
     if not isinstance(values, Mapping) or set(values) != set(rule.slots):
@@ -208,15 +208,17 @@ def checked_slots(key: str, values: Any, names: Named, rule: Rule) -> Slots:
         )
     w: Any = v._value
     likes = {name: w[(slice(None), *(slice(1) for _ in w.shape[1:]))] for name in rule.row_slots}
-    return tuple(fitting(values[name], likes.get(name, w), f"slot {name} of {key}", v.name) for name in rule.slots)
+    return tuple(
+        convert_saved(values[name], likes.get(name, w), f"slot {name} of {key}", v.name) for name in rule.slots
+    )
 
 
-def shared_of(state: Mapping[str, Any], names: Named, rule: Rule) -> dict[GraphKey, Shared]:
+def shared_of(state: Mapping[str, Any], names: VariablesByName, rule: Rule) -> dict[GraphKey, Shared]:
     """The shared values of each graph's variables, from a state."""
     found: dict[GraphKey, Shared] = {}
-    for group in state.get("graphs") or [{"variables": list(state["slots"]), "shared": part(state, "shared")}]:
-        keys = {variable_of(key, names)._graph_key for key in part(group, "variables", list)}
-        shared = _checked_shared(part(group, "shared"), rule)
+    for group in state.get("graphs") or [{"variables": list(state["slots"]), "shared": get_part(state, "shared")}]:
+        keys = {variable_of(key, names)._graph_key for key in get_part(group, "variables", list)}
+        shared = _checked_shared(get_part(group, "shared"), rule)
         for key in keys or {current_collection().graph_key}:
             if shared and found.setdefault(key, shared) != shared and keys:
                 raise InvalidArgumentError(
@@ -233,7 +235,7 @@ def _checked_shared(shared: Mapping[str, Any], rule: Rule) -> Shared:
             f"the state shares {', '.join(shared)} among all variables, {type(rule).__name__} "
             f"{', '.join(start) or 'nothing'}; nothing was loaded"
         )
-    return {name: fitting(x, np.asarray(start[name]), name, name) for name, x in shared.items()}
+    return {name: convert_saved(x, np.asarray(start[name]), name, name) for name, x in shared.items()}
 
 
 def _unpickled(
@@ -246,7 +248,7 @@ def _unpickled(
             store._adopt(key, shared, lambda x: x)
         if not of:
             store._shared.setdefault(current_collection().graph_key, shared)
-    store._carried = carried(store._slots)
+    store._carried = list_carried(store._slots)
     return store
 
 

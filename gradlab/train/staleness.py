@@ -37,8 +37,8 @@ def damping(staleness: Any) -> Any:
 
 
 @quiet
-def compensated(g: Array, w_now: Array, w_read: Array, strength: Any) -> Array:
-    """The gradient at the weights of now, guessed from the one at the weights that were read.
+def compensate(g: Array, w_now: Array, w_read: Array, strength: Any) -> Array:
+    """Estimate the gradient at the current weights from the gradient at the weights that were read.
 
         g + strength * g * g * (w_now - w_read)
 
@@ -48,7 +48,7 @@ def compensated(g: Array, w_now: Array, w_read: Array, strength: Any) -> Array:
     TensorFlow. Source: Zheng et al., "Asynchronous Stochastic Gradient Descent with Delay Compensation" (2017).
 
     >>> import numpy as np
-    >>> compensated(np.float32([2.0]), np.float32([1.5]), np.float32([1.0]), 0.5).tolist()
+    >>> compensate(np.float32([2.0]), np.float32([1.5]), np.float32([1.0]), 0.5).tolist()
     [3.0]
     """
     estimate: Array = g + strength * g * g * (w_now - w_read)
@@ -56,7 +56,7 @@ def compensated(g: Array, w_now: Array, w_read: Array, strength: Any) -> Array:
 
 
 @quiet
-def compensated_adaptively(
+def compensate_adaptively(
     g: Array,
     w_now: Array,
     w_read: Array,
@@ -65,18 +65,18 @@ def compensated_adaptively(
     decay: Any = 0.95,
     epsilon: Any = 1e-7,
 ) -> tuple[Array, Array]:
-    """(compensated gradient, new mean square): the strength falls where gradients have been large.
+    """Return the compensated gradient and the new mean square; the strength falls where gradients have been large.
 
         mean_square = mean_square * decay + g * g * (1 - decay)        starts at 0
-        compensated(g, w_now, w_read, strength / sqrt(mean_square + epsilon))
+        compensate(g, w_now, w_read, strength / sqrt(mean_square + epsilon))
 
-    Shapes and dtypes as for `compensated`. Not in TensorFlow. Source: the adaptive form in Zheng et al. (2017).
+    Shapes and dtypes as for `compensate`. Not in TensorFlow. Source: the adaptive form in Zheng et al. (2017).
 
     >>> import numpy as np
     >>> g, now, read, zero = (np.float32([x]) for x in (2.0, 1.5, 1.0, 0.0))
-    >>> [x.tolist() for x in compensated_adaptively(g, now, read, zero, 0.5, decay=0.0, epsilon=0.0)]
+    >>> [x.tolist() for x in compensate_adaptively(g, now, read, zero, 0.5, decay=0.0, epsilon=0.0)]
     [[2.5], [4.0]]
     """
     mean_square = decaying_mean(mean_square, g * g, decay, "sparse")
     strength = strength / namespace(g).sqrt(mean_square + epsilon)
-    return compensated(g, w_now, w_read, strength), mean_square
+    return compensate(g, w_now, w_read, strength), mean_square

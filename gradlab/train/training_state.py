@@ -19,7 +19,7 @@ from .._base.arrays import is_jax
 from .._base.checked_files import checked
 from .._base.suggest import did_you_mean
 from ..errors import InvalidArgumentError
-from .states import Commit, array_of, held, setting
+from .state_dict import Commit, lock_variables, prepare_assign, read_array
 from .variable import Variable
 
 _KIND, _VERSION = "training state", 1
@@ -67,7 +67,7 @@ def save(path: str | os.PathLike[str], /, **things: Any) -> None:
         raise TypeError("nothing to save: give variables, optimizers and values by names, gl.save(path, weights=[w])")
     found = _variables(things)
     arrays: Arrays = {}
-    with held(found.values()):
+    with lock_variables(found.values()):
         tree = {name: _node(x, (name,), found, arrays) for name, x in things.items()}
     with ArchiveWriter(path, _KIND, _VERSION, {"things": _pairs(tree)}) as file:
         for name, x in arrays.items():
@@ -104,7 +104,7 @@ def load(path: str | os.PathLike[str], /, *, max_bytes: int | None = MAX_BYTES, 
     _check_names(things, tree)
     found = _variables(things)
     _check_order(found, tree)
-    with held(found.values()):
+    with lock_variables(found.values()):
         loader = _Loader(found, arrays)
         for name, x in things.items():
             loader.match(x, tree[name], (name,))
@@ -145,7 +145,7 @@ def _node(x: Any, where: Where, found: Mapping[str, Variable], arrays: Arrays) -
         return _node(x, (*where, *more), found, arrays)
 
     if isinstance(x, Variable):
-        return {"variable": _put(array_of(x), where, arrays), "name": x.name}
+        return {"variable": _put(read_array(x), where, arrays), "name": x.name}
     if isinstance(x, Mapping):
         if odd := [key for key in x if not isinstance(key, str)]:
             raise TypeError(f"keys of a dictionary that is saved must be words; {_told(where)} has {odd[0]!r}")
@@ -324,7 +324,7 @@ class _Loader:
         if v in self._values and self._values[v].tobytes() != value.tobytes():
             raise InvalidArgumentError(f"{_told(where)} is {v.name} for the second time; it was another variable")
         self._values[v] = value
-        self._commits.append(setting(v, value, _told(where)))
+        self._commits.append(prepare_assign(v, value, _told(where)))
 
     def _match_object(self, x: Any, node: Any, where: Where) -> None:
         kind = _kind(node)

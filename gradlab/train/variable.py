@@ -314,7 +314,7 @@ def current_collection(otherwise: Collection | None = None) -> Collection:
 
 
 @contextmanager
-def entered(collection: Collection) -> Iterator[Collection]:
+def enter_collection(collection: Collection) -> Iterator[Collection]:
     """Make `collection` the current one of this thread."""
     token = _current.set(collection)
     try:
@@ -334,7 +334,7 @@ def variable_collection() -> AbstractContextManager[Collection]:
     ...     len(gl.trainable_variables())
     1
     """
-    return entered(Collection())
+    return enter_collection(Collection())
 
 
 def trainable_variables(scope: str | None = None) -> list[Variable]:

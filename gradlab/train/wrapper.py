@@ -6,8 +6,8 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from .optimizer import Optimizer
-from .states import Commit, Named, Stateful, check_class, part
-from .variable import Collection, Variable, current_collection, entered
+from .state_dict import Commit, Stateful, VariablesByName, check_class, get_part
+from .variable import Collection, Variable, current_collection, enter_collection
 
 
 class Wrapper(Optimizer):
@@ -38,15 +38,15 @@ class Wrapper(Optimizer):
         variables: list[Variable] = self._opt.variables()
         return variables
 
-    def _stepped(self) -> list[Variable]:
-        return self._saved_opt()._stepped()
+    def _stepped_variables(self) -> list[Variable]:
+        return self._saved_opt()._stepped_variables()
 
-    def _to_save(self, names: Named) -> dict[str, Any]:
+    def _to_save(self, names: VariablesByName) -> dict[str, Any]:
         return {"optimizer": type(self).__name__, "opt": self._saved_opt()._to_save(names)}
 
-    def _loading(self, state: Any, names: Named) -> Commit:
+    def _loading(self, state: Any, names: VariablesByName) -> Commit:
         check_class(state, self)
-        return self._saved_opt()._loading(part(state, "opt"), names)
+        return self._saved_opt()._loading(get_part(state, "opt"), names)
 
     def _saved_opt(self) -> Stateful:
         """The wrapped optimizer; TypeError for one of your own whose state nobody knows."""
@@ -54,11 +54,11 @@ class Wrapper(Optimizer):
             raise TypeError(f"{self._opt!r} is wrapped, and isn't a gl.train.Optimizer: its state cannot be saved")
         return self._opt
 
-    def _entered(self) -> AbstractContextManager[Collection]:
+    def _enter_collection(self) -> AbstractContextManager[Collection]:
         """Threads start without a collection; theirs is the one in which this optimizer was made."""
-        return entered(current_collection(self._collection))
+        return enter_collection(current_collection(self._collection))
 
-    def _handed_on(self, worker: Any) -> dict[str, Any]:
+    def _worker_argument(self, worker: Any) -> dict[str, Any]:
         """The worker, for a wrapped optimizer that tells workers apart as well."""
         return {"worker": worker} if hasattr(self._opt, "local_step") else {}
 

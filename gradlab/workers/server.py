@@ -13,7 +13,7 @@ from .._base.arrays import Array, as_array, namespace, precision, quiet, set_row
 from .._base.slices import IndexedSlices
 from ..errors import InvalidArgumentError
 from ..rules import Rule, apply
-from ..train.staleness import compensated, compensated_adaptively, damping
+from ..train.staleness import compensate, compensate_adaptively, damping
 from .checks import read_only
 from .experiment import Experiment
 from .ledger import CHECK, JOIN, LEAVE, MOVES, READ, RECORD, UPDATE, Ledger
@@ -198,9 +198,9 @@ class Server:
         for name, g in given.items():
             w, read = self.weights[name], held[name]
             if e.mean_square_decay is None:
-                found[name] = compensated(g, w, read, e.strength)
+                found[name] = compensate(g, w, read, e.strength)
             else:
-                found[name], squares[name] = compensated_adaptively(
+                found[name], squares[name] = compensate_adaptively(
                     g, w, read, mean_square[name], e.strength, e.mean_square_decay
                 )
         return found, squares

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import gradlab as gl
-from gradlab.train.variable import entered
+from gradlab.train.variable import enter_collection
 
 LARGE = (2048, 40)  # so large that values are stepped in place, and JAX buffers donated
 EXPONENTIAL = gl.schedules.ExponentialDecay(0.1, 2, 0.5)
@@ -83,7 +83,7 @@ class Run:
             self.rate.assign(0.1 / (1 + k))
             if k == 1 and self.is_keras and isinstance(self.opt.learning_rate, gl.Variable):
                 self.opt.learning_rate = 0.07  # never told again
-            with entered(self.collection):
+            with enter_collection(self.collection):
                 self._apply(list(zip(self._gradients(k), self.weights, strict=True)), k)
 
     def _gradients(self, k: int) -> list[Any]:
@@ -117,7 +117,7 @@ class Run:
             self.opt.apply_gradients(pairs, self.step)
 
     def load(self, path: Any) -> dict[str, Any]:
-        with entered(self.collection):
+        with enter_collection(self.collection):
             return gl.load(path, **self.things)
 
     def bits(self) -> list[tuple[str, str, bytes]]:

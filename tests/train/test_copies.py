@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.train.variable import entered
+from gradlab.train.variable import enter_collection
 from tests.train.runs import TRAIN, Run
 
 pytestmark = [pytest.mark.filterwarnings("ignore::gradlab.errors.KerasWarning"), pytest.mark.sampled(4)]
@@ -22,7 +22,7 @@ def _copied(run: Run, how: Any, order: str = "ows") -> Run:
     """The run with copies of its things; copies made in one go, in different orders."""
     other, things = copy.copy(run), {"o": run.opt, "w": run.weights, "s": (run.step, run.rate)}
     other.collection = type(run.collection)()
-    with entered(other.collection):
+    with enter_collection(other.collection):
         new = how({key: things[key] for key in order})
     other.opt, other.weights, (other.step, other.rate) = new["o"], new["w"], new["s"]
     other.collection.global_step = other.step

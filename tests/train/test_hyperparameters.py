@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.train.hyperparameters import check_functions, is_plain, scalar
+from gradlab.train.hyperparameters import check_functions, is_plain, read_scalar
 
 F = np.float32
 
@@ -28,13 +28,13 @@ F = np.float32
     ],
 )
 def test_python_numbers_are_rounded_and_arrays_are_not(given: Any, value: float, dtype: type) -> None:
-    got = scalar(given, "x")
+    got = read_scalar(given, "x")
     assert (got, type(got)) == (value, dtype)
 
 
 def test_variables_and_jax_arrays_are_read() -> None:
-    assert scalar(gl.Variable(0.5), "x") == 0.5
-    assert scalar(jnp.float32(0.5), "x").dtype == F
+    assert read_scalar(gl.Variable(0.5), "x") == 0.5
+    assert read_scalar(jnp.float32(0.5), "x").dtype == F
     assert not any(map(is_plain, (gl.Variable(0.5), F(1), np.float64(1), lambda: 1, None, "1")))
 
 
@@ -49,7 +49,7 @@ def test_variables_and_jax_arrays_are_read() -> None:
 )
 def test_what_is_no_scalar_is_refused_by_name(given: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        scalar(given, "beta")
+        read_scalar(given, "beta")
 
 
 class Rate:

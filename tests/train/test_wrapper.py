@@ -22,21 +22,21 @@ def test_threads_work_where_the_optimizer_was_made() -> None:
     wrapper, seen = Plain(gl.train.GradientDescentOptimizer(0.1), "name"), []
 
     def work() -> None:
-        with wrapper._entered() as collection:
+        with wrapper._enter_collection() as collection:
             seen.append(collection)
 
     thread = threading.Thread(target=work)
     thread.start()
     thread.join(30)
     assert seen == [current_collection()]
-    with gl.variable_collection() as inner, wrapper._entered() as collection:
+    with gl.variable_collection() as inner, wrapper._enter_collection() as collection:
         assert collection is inner
 
 
 def test_the_worker_goes_only_to_those_who_ask() -> None:
     plain = gl.train.GradientDescentOptimizer(0.1)
-    assert Plain(plain, "name")._handed_on("a") == {}
-    assert Plain(gl.train.DropStaleGradientOptimizer(plain, 0), "name")._handed_on("a") == {"worker": "a"}
+    assert Plain(plain, "name")._worker_argument("a") == {}
+    assert Plain(gl.train.DropStaleGradientOptimizer(plain, 0), "name")._worker_argument("a") == {"worker": "a"}
 
 
 def test_variables_and_slots_are_those_inside() -> None:

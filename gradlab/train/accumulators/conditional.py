@@ -10,7 +10,7 @@ import numpy as np
 from ..._base.arrays import Array, is_jax
 from ..._base.slices import IndexedSlices
 from ...errors import DTypeError, InvalidArgumentError, StalenessWarning, warn
-from ..copies import refuse
+from ..copies import refuse_copies
 from ..variable import current_collection
 from .arguments import (
     check_whole,
@@ -68,7 +68,7 @@ class ConditionalAccumulatorBase:
             return ""
         return name.rpartition("/")[2]
 
-    __reduce_ex__ = refuse(
+    __reduce_ex__ = refuse_copies(
         "an accumulator, at which other threads may wait,",
         "make a new one, and tell it the step by set_global_step; peek() shows what is in this one",
     )

@@ -11,12 +11,12 @@ from ..._base.slices import IndexedSlices
 from ...errors import FailedPreconditionError, NotAGradientError, NotAVariableError
 from ..accumulators.arguments import check_timeout
 from ..autodiff import GradsAndVars, Loss
-from ..copies import refuse
+from ..copies import refuse_copies
 from ..gate import GATE_OP
 from ..gradient_checks import check_step, checked_pairs
 from ..graph import AtOnce, Operation
-from ..states import Commit, Named, together
-from ..variable import Variable, current_collection, entered
+from ..state_dict import Commit, VariablesByName, combine_commits
+from ..variable import Variable, current_collection, enter_collection
 from ..wrapper import Wrapper, check_optimizer
 from .chief import Chief, Hook
 from .exchange import Exchange, thread_key
@@ -83,7 +83,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         check_optimizer(opt)
         check_averages(variable_averages)
         Wrapper.__init__(self, opt, name)
-        if self._handed_on(None):
+        if self._worker_argument(None):
             raise TypeError(
                 f"{opt!r} asks whose gradient it is given, but a mean is of several workers: wrap this in it"
             )
@@ -93,7 +93,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         self._averages, self._averaged = variable_averages, variables_to_average
         self._global_step: Variable | None = None
 
-    __reduce_ex__ = refuse(
+    __reduce_ex__ = refuse_copies(
         "a SyncReplicasOptimizer, in which workers wait,",
         "make a new one around a copy of the inner optimizer, or use state_dict, load_state_dict and gl.save",
     )
@@ -254,11 +254,11 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
             push = self.push(pairs, worker)
             return replace(push, token=self.take_token(worker, timeout))
 
-    def _loading(self, state: Any, names: Named) -> Commit:
+    def _loading(self, state: Any, names: VariablesByName) -> Commit:
         """The inner optimizer's. Gradients and tokens on their way aren't part of a state: a new round begins."""
         if self._chiefs:
             raise FailedPreconditionError("the chief is running: load a state before or after its block")
-        return together([super()._loading(state, names), lambda: self._begin(self._rounds.sparse)])
+        return combine_commits([super()._loading(state, names), lambda: self._begin(self._rounds.sparse)])
 
     def _step(self) -> int:
         return int(self._global_step) if self._global_step is not None else 0
@@ -266,7 +266,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
     def _update(self, pairs: Pairs) -> None:
         """At once, and with the slots among the variables, whichever thread is the chief."""
         where = self._collection
-        with entered(AtOnce(where) if where.graph else where):
+        with enter_collection(AtOnce(where) if where.graph else where):
             self._opt.apply_gradients(pairs, self._global_step)
 
     def _after_update(self) -> None:

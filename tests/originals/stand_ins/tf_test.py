@@ -84,10 +84,10 @@ class CheckedThread(threading.Thread):
         self._call = functools.partial(target, *arguments, **keywords)
 
     def run(self) -> None:
-        from gradlab.train.variable import entered
+        from gradlab.train.variable import enter_collection
 
         try:
-            with entered(self._collection):
+            with enter_collection(self._collection):
                 self._call()
         except BaseException as error:
             self._error = error

@@ -1,4 +1,4 @@
-"""The state of an object between steps, as plain values: read at one instant, and checked before it is written."""
+"""State as plain values: read at one instant, and checked before anything is written."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .._base.arrays import Array, is_jax, namespace, precision
 from ..errors import InvalidArgumentError, NotAVariableError, StateWarning, warn
 from .variable import Variable
 
-Named: TypeAlias = Mapping[str, Variable]
+VariablesByName: TypeAlias = Mapping[str, Variable]
 Commit: TypeAlias = Callable[[], Any]  # stores what has been checked
-Variables: TypeAlias = Named | Sequence[Variable] | Variable | None
+Variables: TypeAlias = VariablesByName | Sequence[Variable] | Variable | None
 
 
 class Stateful:
@@ -43,8 +43,8 @@ class Stateful:
         >>> other.get_slot(w, "momentum").numpy().tolist()
         [2.0]
         """
-        names = named(self._stepped() if variables is None else variables)
-        with held(names.values()):
+        names = variables_by_name(self._stepped_variables() if variables is None else variables)
+        with lock_variables(names.values()):
             return self._to_save(names)
 
     def load_state_dict(self, state: Mapping[str, Any], variables: Variables = None) -> None:
@@ -60,28 +60,32 @@ class Stateful:
         Raises ValueError: another class; a variable or slot is missing, or has another shape or dtype. TypeError: not
         such a dictionary.
         """
-        names = named(self._stepped() if variables is None else variables)
-        with held(names.values()):
+        names = variables_by_name(self._stepped_variables() if variables is None else variables)
+        with lock_variables(names.values()):
             self._loading(state, names)()
 
-    def _stepped(self) -> list[Variable]:
+    def _stepped_variables(self) -> list[Variable]:
         """The variables that it has slots of."""
         raise NotImplementedError
 
-    def _to_save(self, names: Named) -> dict[str, Any]:
+    def _to_save(self, names: VariablesByName) -> dict[str, Any]:
         """The state; the caller holds the variables."""
         raise NotImplementedError
 
-    def _loading(self, state: Any, names: Named) -> Commit:
-        """Check a state; what is returned takes it over."""
+    def _loading(self, state: Any, names: VariablesByName) -> Commit:
+        """Check a state, and return the function that loads it."""
         raise NotImplementedError
 
 
-def named(variables: Variables | Iterable[Variable]) -> dict[str, Variable]:
-    """Variables by name.
+def variables_by_name(variables: Variables | Iterable[Variable]) -> dict[str, Variable]:
+    """Return variables by name: their own, or the keys of a dictionary.
+
+    Raises:
+        NotAVariableError: one of them isn't a Variable.
+        ValueError: two have one name.
 
     >>> v = Variable(0.0, name="v")
-    >>> list(named([v])), list(named({"mine": v}))
+    >>> list(variables_by_name([v])), list(variables_by_name({"mine": v}))
     (['v:0'], ['mine'])
     """
     if isinstance(variables, Mapping):
@@ -100,18 +104,19 @@ def named(variables: Variables | Iterable[Variable]) -> dict[str, Variable]:
 
 
 @contextmanager
-def held(variables: Iterable[Variable]) -> Iterator[None]:
-    """While no other thread steps them, or counts a step.
+def lock_variables(variables: Iterable[Variable]) -> Iterator[None]:
+    """Hold the locks of variables, so that no other thread steps them or counts a step.
 
-    Optimizers take the lock of the global step while they hold those of the weights, so there is no one order for all
-    of them: a thread that finds one taken releases the others, waits for that one, and tries again.
+    There is no one order in which all threads take these locks, because optimizers take the lock of the global step
+    while they hold those of the weights. So, to avoid a deadlock, a thread that finds a lock taken releases the others,
+    waits for that one, and tries again.
     """
     locks = {id(v): v._lock for v in variables}
     waited = next(iter(locks), None)
     while waited is not None:
         with ExitStack() as stack:
             stack.enter_context(locks[waited])
-            busy = next((key for key, lock in locks.items() if key != waited and not _taken(lock, stack)), None)
+            busy = next((key for key, lock in locks.items() if key != waited and not _try_lock(lock, stack)), None)
             if busy is None:
                 yield
                 return
@@ -119,23 +124,23 @@ def held(variables: Iterable[Variable]) -> Iterator[None]:
     yield
 
 
-def _taken(lock: Any, stack: ExitStack) -> bool:
+def _try_lock(lock: Any, stack: ExitStack) -> bool:
     taken: bool = lock.acquire(blocking=False)
     if taken:
         stack.callback(lock.release)
     return taken
 
 
-def array_of(v: Variable) -> np.ndarray:
-    """The value as a read-only NumPy array."""
+def read_array(v: Variable) -> np.ndarray:
+    """Return the value of a variable as a read-only NumPy array."""
     value = np.asarray(v._buffer.share())
     value.flags.writeable = False
     return value
 
 
-def setting(v: Variable, value: Any, what: str) -> Commit:
-    """Check that a saved array fits a variable; what is returned stores it."""
-    new = fitting(value, v._value, what, v.name)
+def prepare_assign(v: Variable, value: Any, what: str) -> Commit:
+    """Check that a saved array fits a variable, and return the function that stores it."""
+    new = convert_saved(value, v._value, what, v.name)
 
     def commit() -> None:
         with v._lock:
@@ -144,8 +149,8 @@ def setting(v: Variable, value: Any, what: str) -> Commit:
     return commit
 
 
-def fitting(value: Any, like: Array, what: str, name: str) -> Array:
-    """A copy of a saved array, of the library and on the devices of `like`; its dtype and shape must be the same."""
+def convert_saved(value: Any, like: Array, what: str, name: str) -> Array:
+    """Return a copy of a saved array, on the devices of `like`, whose dtype and shape it must have."""
     if not isinstance(value, np.ndarray | np.generic) and not is_jax(value):
         raise InvalidArgumentError(f"{what} must be an array, got {type(value).__name__}")
     x = np.array(value)
@@ -166,8 +171,8 @@ def fitting(value: Any, like: Array, what: str, name: str) -> Array:
         return placed
 
 
-def part(state: Any, name: str, kind: type = dict) -> Any:
-    """One entry of a state dictionary."""
+def get_part(state: Any, name: str, kind: type = dict) -> Any:
+    """Return one entry of a state dictionary, checked to be there and of that type."""
     if not isinstance(state, Mapping):
         raise TypeError(f"a state is a dictionary, as state_dict gives it; got {type(state).__name__}")
     if not isinstance(state.get(name), kind):
@@ -177,12 +182,12 @@ def part(state: Any, name: str, kind: type = dict) -> Any:
 
 def check_class(state: Any, owner: Any) -> None:
     """Refuse the state of another class."""
-    if (found := part(state, "optimizer", str)) != type(owner).__name__:
+    if (found := get_part(state, "optimizer", str)) != type(owner).__name__:
         raise InvalidArgumentError(f"this is the state of {found}, it does not fit {owner!r}; nothing was loaded")
 
 
 def warn_of_changes(saved: Mapping[str, Any], now: Mapping[str, Any], owner: str) -> None:
-    """Say which numbers are not those that the state was saved with."""
+    """Warn of settings that differ from those the state was saved with."""
     changed = [f"{k} was {saved.get(k)!r}, is {now.get(k)!r}" for k in {**saved, **now} if not _same(saved, now, k)]
     if changed:
         warn(f"{owner} goes on with other settings than its state was saved with: {'; '.join(changed)}", StateWarning)
@@ -204,8 +209,8 @@ def plain_numbers(settings: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def together(commits: Iterable[Commit]) -> Commit:
-    """All of them as one."""
+def combine_commits(commits: Iterable[Commit]) -> Commit:
+    """Return one function that calls all of them in order."""
     ready = list(commits)
 
     def commit() -> None:

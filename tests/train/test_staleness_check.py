@@ -2,7 +2,7 @@
 
 import pytest
 
-from gradlab.train.verdict import Verdict
+from gradlab.train.staleness_check import Verdict
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""May a gradient be used: how many updates came in between, and how many may."""
+"""The check of one gradient: how many updates came after its weights were read, and how many may."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from .._base.arrays import as_array, is_jax
 from ..errors import DTypeError, InvalidArgumentError, StalenessWarning, warn
-from .noted import Noted
+from .local_steps import LocalStep
 from .staleness import is_accepted
 from .variable import Variable
 
@@ -33,12 +33,18 @@ class Verdict:
     @property
     def comparison(self) -> str:
         """The comparison that decided, "0 <= 1" or "2 > 1"."""
-        return f"{self.staleness} {'<=' if self.accepted else '>'} {self.limit}"
+        sign = "<=" if self.accepted else ">"
+        return f"{self.staleness} {sign} {self.limit}"
 
 
-def compared(noted: Noted, global_step: Variable, staleness: Any) -> Verdict:
-    """The verdict on a gradient whose step was noted, at the value that `global_step` has now."""
-    (local_step, read), step = noted, int(global_step)
+def check_staleness(local_step: LocalStep, global_step: Variable, staleness: Any) -> Verdict:
+    """Return the verdict on a gradient, at the value that `global_step` has now.
+
+    Raises:
+        DTypeError: the local step was read from a variable of another dtype.
+    """
+    step = int(global_step)
+    read = local_step.variable
     if read.dtype != global_step.dtype:
         raise DTypeError(
             f"the gradient's step, {read.name}, is {read.dtype}, but {global_step.name} is {global_step.dtype}"
@@ -46,18 +52,26 @@ def compared(noted: Noted, global_step: Variable, staleness: Any) -> Verdict:
     if read is not global_step:
         warn(
             f"the gradient's step was read from {read.name}, the step now from {global_step.name}: their difference "
-            "is no staleness. Give apply_gradients the global step of the collection",
+            "isn't a staleness. Give apply_gradients the global step of the collection",
             StalenessWarning,
         )
-    limit = limit_of(staleness, global_step.dtype)
-    return Verdict(is_accepted(step - local_step, limit), local_step, step, limit)
+    limit = read_limit(staleness, global_step.dtype)
+    return Verdict(is_accepted(step - local_step.value, limit), local_step.value, step, limit)
 
 
-def limit_of(staleness: Any, dtype: Any = None) -> int:
-    """The largest staleness that is accepted. A JAX array or a Variable must be of `dtype`, where that is known.
+def read_limit(staleness: Any, dtype: Any = None) -> int:
+    """Return the largest staleness that is accepted, as an int.
+
+    Args:
+        staleness: an integer, a bool, or a scalar integer array or Variable.
+        dtype: that a JAX array or a Variable must have, as TensorFlow converts neither; None if not known yet.
+
+    Raises:
+        ValueError: None, or not a scalar.
+        DTypeError: not an integer, or of another dtype.
 
     >>> import numpy as np
-    >>> limit_of(True), limit_of(np.int32(-2), np.int64)
+    >>> read_limit(True), read_limit(np.int32(-2), np.int64)
     (1, -2)
     """
     if staleness is None:
@@ -65,8 +79,9 @@ def limit_of(staleness: Any, dtype: Any = None) -> int:
     if isinstance(staleness, int):
         return int(staleness)
     limit = as_array(staleness, "staleness")
-    converted = not is_jax(limit) and not isinstance(staleness, Variable)
-    if limit.dtype.kind not in "iub" or not (converted or dtype in (None, limit.dtype)):
+    keeps_dtype = is_jax(limit) or isinstance(staleness, Variable)
+    is_other_dtype = keeps_dtype and dtype not in (None, limit.dtype)
+    if limit.dtype.kind not in "iub" or is_other_dtype:
         raise DTypeError(f"staleness must be an integer, or {dtype or 'int64'} as the global step, got {limit.dtype}")
     if limit.shape != ():
         raise InvalidArgumentError(f"staleness must be a scalar, got shape {tuple(limit.shape)}")

@@ -3,7 +3,7 @@
 import threading
 import weakref
 
-from gradlab.train.noted import Workers
+from gradlab.train.local_steps import WorkerNotes
 
 
 class Thing:
@@ -11,15 +11,15 @@ class Thing:
 
 
 def test_workers_are_told_apart_by_key_and_by_thread() -> None:
-    workers = Workers()
+    workers = WorkerNotes()
     workers.keep("a", step=1)
     workers.keep(None, step=2)
     workers.keep("a", verdict=True)
     seen = []
-    thread = threading.Thread(target=lambda: seen.append(dict(workers.of(None))))
+    thread = threading.Thread(target=lambda: seen.append(dict(workers.get(None))))
     thread.start()
     thread.join(30)
-    assert (workers.of("a"), workers.of(None), workers.of("b"), seen) == (
+    assert (workers.get("a"), workers.get(None), workers.get("b"), seen) == (
         {"step": 1, "verdict": True},
         {"step": 2},
         {},
@@ -28,7 +28,7 @@ def test_workers_are_told_apart_by_key_and_by_thread() -> None:
 
 
 def test_what_a_thread_knew_goes_with_it() -> None:
-    workers, known = Workers(), []
+    workers, known = WorkerNotes(), []
 
     def work() -> None:
         thing = Thing()

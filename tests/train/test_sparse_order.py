@@ -7,7 +7,7 @@ import pytest
 
 import gradlab as gl
 from gradlab._base.slices import IndexedSlices
-from gradlab.train.kernels import rounded_as
+from gradlab.train.sparse_order import with_order
 
 F = np.float32
 RULES: dict[str, tuple[Any, Any, str, str]] = {  # optimizer, rule, order of slices, order where rows have one element
@@ -42,7 +42,7 @@ def test_orders(name: str, shape: tuple[int, ...], monkeypatch: pytest.MonkeyPat
 def test_nothing_but_the_order_changes() -> None:
     rule, w = gl.rules.Momentum(0.5, use_nesterov=True), np.ones((3, 2), F)
     g = IndexedSlices(np.full((2, 2), 0.3, F), np.array([1, 1]))
-    update = rounded_as("sparse")
+    update = with_order("sparse")
     got, (m,) = update(rule, w, rule.init(w), g, F(0.1))
     np.testing.assert_allclose(got[1], 1 - (0.6 * 0.1 + 0.6 * 0.5 * 0.1), rtol=1e-6)
     assert got[0].tolist() == [1, 1] and m[0].tolist() == [0, 0]

@@ -1,0 +1,79 @@
+"""What an optimizer remembers of each worker: its local step and its last verdict.
+
+The local step of a gradient is the value of the global step when its weights were read. `DropStaleGradientOptimizer`
+writes it down in `compute_gradients` and compares it in `apply_gradients`, which another call may separate by a long
+time, so it is kept for each worker: by the worker's key, or for the calling thread where no key is given.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, NamedTuple
+
+from ..errors import MissingStepError
+from .copies import get_copy
+from .variable import Collection, Variable
+
+
+class LocalStep(NamedTuple):
+    """The value that a global step had, and the variable that it was read from."""
+
+    value: int
+    variable: Variable
+
+
+def read_global_step(collection: Collection) -> LocalStep:
+    """Return the global step of a collection as it is now (MissingStepError if there is none)."""
+    step = collection.global_step
+    if step is None:
+        raise MissingStepError("there is no global step to note: call gl.get_or_create_global_step() first")
+    return LocalStep(int(step), step)
+
+
+def missing_local_step(worker: Any) -> MissingStepError:
+    """Return the error for a worker that has computed no gradient."""
+    owner = "this thread" if worker is None else f"worker {worker!r}"
+    return MissingStepError(f"no step was noted for {owner}: call compute_gradients with the same worker first")
+
+
+class WorkerNotes:
+    """Notes by worker: under its key, or under None for the calling thread, as long as the thread lives.
+
+    >>> notes = WorkerNotes()
+    >>> notes.keep("a", verdict=3)
+    >>> notes.get("a"), notes.get(None)
+    ({'verdict': 3}, {})
+    """
+
+    def __init__(self) -> None:
+        self._by_key: dict[Any, dict[str, Any]] = {}
+        self._by_thread = threading.local()
+
+    def get(self, worker: Any) -> dict[str, Any]:
+        """Return the notes of a worker, empty if there are none."""
+        if worker is None:
+            return vars(self._by_thread)
+        return self._by_key.get(worker, {})
+
+    def keep(self, worker: Any, **notes: Any) -> None:
+        """Write notes down; those of the same names are replaced."""
+        if worker is None:
+            vars(self._by_thread).update(notes)
+        else:
+            self._by_key.setdefault(worker, {}).update(notes)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> WorkerNotes:
+        """Copy the notes under a key. Those of threads stay with the original, as their gradients do."""
+        new = WorkerNotes()
+        for worker, notes in self._by_key.items():
+            new._by_key[worker] = dict(notes)
+            step = notes.get("local_step")
+            if step is not None:
+                new.keep(worker, local_step=LocalStep(step.value, get_copy(step.variable, memo)))
+        return new
+
+    def _follow(self, old: Variable, new: Variable) -> None:
+        for notes in self._by_key.values():
+            step = notes.get("local_step")
+            if step is not None and step.variable is old:
+                notes["local_step"] = LocalStep(step.value, new)
