@@ -161,8 +161,9 @@ class Question(NamedTuple):
 
 def _question(cell: Cell) -> Question | None:
     """Return what a cell asks; None if it asks nothing."""
-    from ..exercises.key import CODE, checked, chosen, value
-    from ..exercises.starters import STARTERS
+    from ..exercises.catalog import EXERCISES
+    from ..exercises.key import checked, chosen, value
+    from ..exercises.questions import Choice
 
     source = "".join(cell["source"])
     if cell["cell_type"] != "code":
@@ -171,10 +172,13 @@ def _question(cell: Cell) -> Question | None:
         start = f"# The letter of your answer: {_letters(name)}.\nanswer = None"
         return Question(name, start, f'answer = "{value(name)}"', "answer", is_choice=True)
     for name, variable in checked(source):
-        head, _, body = CODE[name].strip().partition("\n")
+        exercise = EXERCISES[name]
+        assert not isinstance(exercise, Choice)  # a choice is answered with a letter, not with a variable
+        solution = exercise.solution.strip()
+        head, _, body = solution.partition("\n")
         if head.startswith("def "):
             return Question(name, head, body, variable)
-        return Question(name, STARTERS[name].strip(), CODE[name].strip(), variable)
+        return Question(name, exercise.starter.strip(), solution, variable)
     return None
 
 

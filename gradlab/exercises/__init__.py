@@ -11,7 +11,7 @@ from .buttons import Buttons
 from .catalog import EXERCISES, PREDICTIONS
 from .prediction import Prediction
 from .questions import Choice, Feedback
-from .starters import untouched
+from .starters import is_starter
 
 __all__ = ["Feedback", "Prediction", "Progress", "check", "choose", "names", "predict", "predictions", "progress"]
 
@@ -42,7 +42,7 @@ def check(name: str, answer: Any) -> Feedback:
             raise ValueError(f"{name!r} is a prediction: use predict({name!r})")
         raise ValueError(f"unknown exercise {name!r}; choose one of: {', '.join(EXERCISES)}")
     exercise = EXERCISES[name]
-    if not untouched(name, answer):
+    if not is_starter(exercise, answer):
         return noted(name, exercise(answer))
     if isinstance(exercise, Choice):
         return exercise(answer)

@@ -11,6 +11,7 @@ from .pictures import cells
 from .prediction import Prediction
 from .prediction_picture import Quantity
 from .questions import Choice, Coded
+from .random_cases import as_float32, random_quarters
 
 divisor = Choice(
     "Five gradients have arrived and a take asks for two: which ones does it average?",
@@ -54,6 +55,12 @@ def _running(accepted: list[np.ndarray]) -> np.ndarray:
 
 def _mean_of(accepted: list[np.ndarray]) -> np.ndarray:
     return sum(accepted[1:], accepted[0]) / len(accepted)
+
+
+def _draw_mean(rng: np.random.Generator) -> dict[str, Any]:
+    steps, step = rng.integers(0, 5, 5).tolist(), 2
+    steps[rng.integers(5)] = step
+    return {"grads": as_float32([random_quarters(rng, 2) for _ in steps]), "local_steps": steps, "step": step}
 
 
 mean = Coded(
@@ -103,6 +110,16 @@ mean = Coded(
         f"Accept the gradients with a local step of at least {step}, and divide their sum by their number."
     ),
     done="It agrees on 3 cases, with steps from the past and from the future.",
+    starter="""
+def mean(grads, local_steps, step):
+    return sum(grads)
+""",
+    solution="""
+def mean(grads, local_steps, step):
+    accepted = [g for g, local_step in zip(grads, local_steps) if local_step >= step]
+    return sum(accepted) / len(accepted)
+""",
+    draw=_draw_mean,
 )
 
 
@@ -141,6 +158,11 @@ def _by_position(indices: Any, values: Any, rows: int) -> np.ndarray:
     return found
 
 
+def _draw_row_mean(rng: np.random.Generator) -> dict[str, Any]:
+    indices = [np.sort(rng.choice(5, rng.integers(0, 4), replace=False)) for _ in range(3)]
+    return {"indices": indices, "values": as_float32([random_quarters(rng, len(i)) for i in indices]), "rows": 5}
+
+
 row_mean = Coded(
     question="Write TensorFlow's mean of sparse gradients for a table of one column.",
     cases=[
@@ -173,6 +195,19 @@ row_mean = Coded(
     ),
     done="It agrees with TensorFlow's SparseConditionalAccumulator on 3 cases, an empty gradient among them.",
     show=cells(),
+    starter="""
+def row_mean(indices, values, rows):
+    return np.zeros(rows)
+""",
+    solution="""
+def row_mean(indices, values, rows):
+    total, count = np.zeros(rows), np.zeros(rows)
+    for i, v in zip(indices, values):
+        total[i] += v
+        count[i] += 1
+    return total / np.maximum(count, 1)
+""",
+    draw=_draw_row_mean,
 )
 
 
@@ -181,6 +216,7 @@ class Collect(Prediction):
 
     name, label = "accumulators.collect", "Predict the time of a round"
     question = "Sixteen workers, now and then one stalls. How long until k gradients are there?"
+    discuss = "What do two backup workers cost, and what do they save? What becomes of their gradients?"
     x = Quantity("gradients needed", "of 16", 1.0, 16.0)
     y, step = Quantity("time of a round, 16 of 16 = 100", "%", 0.0, 100.0, ticks=(0, 25, 50, 75, 100)), 1.0
     at = (1.0, 4.0, 8.0, 12.0, 14.0, 15.0, 16.0)

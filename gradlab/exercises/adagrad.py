@@ -14,6 +14,7 @@ from .pictures import bars, cells
 from .prediction import Prediction
 from .prediction_picture import Quantity
 from .questions import Choice, Coded
+from .random_cases import as_float32, random_quarters
 
 _RULE = replace(Adagrad(), epsilon=0.0, epsilon_place="none")  # without epsilon, as in TensorFlow 1
 
@@ -58,6 +59,12 @@ def _right_step(w: np.ndarray, accumulator: np.ndarray, g: np.ndarray, lr: float
 
 
 _ORDER = "That divides by the accumulator of the step before. The new square is added first."
+
+
+def _draw_step(rng: np.random.Generator) -> dict[str, Any]:
+    w, g = as_float32([random_quarters(rng, 3), random_quarters(rng, 3)])
+    return {"w": w, "accumulator": rng.uniform(0.5, 4.0, 3).astype(np.float32), "g": g, "lr": 0.25}
+
 
 step = Coded(
     question="Write a step of Adagrad without epsilon: the new weights and the new accumulator.",
@@ -112,6 +119,16 @@ step = Coded(
     ),
     done="It agrees with the rule on 3 cases, a gradient of zero among them.",
     show=bars("w", "accumulator"),
+    starter="""
+def adagrad_step(w, accumulator, g, lr):
+    return [w, accumulator]
+""",
+    solution="""
+def adagrad_step(w, accumulator, g, lr):
+    accumulator = accumulator + g * g
+    return [w - lr * g / np.sqrt(accumulator), accumulator]
+""",
+    draw=_draw_step,
 )
 
 
@@ -161,6 +178,13 @@ def _dense(w: Any, accumulator: Any, indices: Any, values: Any, lr: float) -> li
     return [w - lr * g, accumulator + g * g]
 
 
+def _draw_sparse(rng: np.random.Generator) -> dict[str, Any]:
+    count = int(rng.integers(3, 7))
+    w, values = as_float32([random_quarters(rng, 4), random_quarters(rng, count) + 1 / 8])
+    accumulator = rng.uniform(0.5, 4.0, 4).astype(np.float32)
+    return {"w": w, "accumulator": accumulator, "indices": rng.integers(0, 4, count), "values": values, "lr": 0.5}
+
+
 sparse = Coded(
     question="Write TensorFlow's sparse Adagrad step for a table of one column, of which some rows are named.",
     cases=[
@@ -194,7 +218,20 @@ sparse = Coded(
     ),
     done="It agrees with TensorFlow on 3 cases. Values of one row that cancel leave it alone, accumulator and all.",
     show=cells("w", "accumulator"),
-)  # fmt: skip
+    starter="""
+def sparse_step(w, accumulator, indices, values, lr):
+    return [w, accumulator]
+""",
+    solution="""
+def sparse_step(w, accumulator, indices, values, lr):
+    for row in np.unique(indices):
+        g = values[indices == row].sum()
+        accumulator[row] += g * g
+        w[row] -= lr * g / np.sqrt(accumulator[row])
+    return [w, accumulator]
+""",
+    draw=_draw_sparse,
+)
 
 
 class Rate(Prediction):
@@ -202,6 +239,7 @@ class Rate(Prediction):
 
     name, label = "adagrad.rate", "Predict the effective rate"
     question = "The gradient is 1 on every step. How large is Adagrad's step?"
+    discuss = "The steps add up without a bound. Why does that matter, and when is it still too slow?"
     x = Quantity("step", "", 1.0, 1000.0, "log")
     y, step = Quantity("step length over learning rate", "%", 0.0, 100.0, ticks=(0, 25, 50, 75, 100)), 1.0
     at = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
@@ -233,6 +271,7 @@ class Ratio(Prediction):
 
     name, label = "adagrad.rare", "Predict the rate of a rare feature"
     question = "A feature is 100 times rarer. How many times larger is its rate?"
+    discuss = "Which of the two weights has moved further in total, and is that what you want of a rare word?"
     y, step = Quantity("how many times larger", "times", 1.0, 1000.0, "log"), None
 
     def truth(self, x: np.ndarray) -> float:

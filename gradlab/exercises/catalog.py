@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from dataclasses import replace
+
+import numpy as np
 
 from . import accumulators, adagrad, clipping, staleness, start, three_steps, tpu_embeddings, your_run
 from .prediction import Prediction
-from .questions import Feedback
+from .questions import Choice, Coded, Judged
 
-
-class Exercise(Protocol):
-    """Something that is called with an answer and gives feedback; `question` and `mistakes` are for teachers."""
-
-    @property
-    def question(self) -> str: ...
-    @property
-    def mistakes(self) -> Sequence[tuple[Any, str]]: ...
-
-    def __call__(self, answer: Any) -> Feedback: ...
-
+Exercise = Choice | Coded | Judged
 
 # What stands before the dot of a name: the notebook.
 NOTEBOOKS = {
@@ -105,3 +96,16 @@ def notebook(name: str) -> str:
     '02_clipping'
     """
     return NOTEBOOKS[name.partition(".")[0]]
+
+
+def with_random_cases(name: str, rng: np.random.Generator, count: int = 6) -> Exercise:
+    """Return an exercise with `count` drawn cases after its own; a choice, or one that draws none, as it is.
+
+    >>> len(with_random_cases("start.norm", np.random.default_rng(0)).cases)
+    9
+    """
+    exercise = EXERCISES[name]
+    if isinstance(exercise, Choice) or exercise.draw is None:
+        return exercise
+    cases = [exercise.draw(rng) for _ in range(count)]
+    return replace(exercise, cases=[*exercise.cases, *cases])

@@ -13,6 +13,7 @@ from .pictures import arrows, of_numbers
 from .prediction import Prediction
 from .prediction_picture import Quantity
 from .questions import Choice, Coded, Feedback, Judged, norm_of
+from .random_cases import as_float32, random_arrays
 
 direction = Choice(
     "How far does clipping by global norm turn a gradient?",
@@ -66,6 +67,11 @@ _LONG = "Its norm is over the limit: shrink it."
 _UNIT = "That has norm 1. It should have the norm of the limit."
 _DROPPED = "That throws the gradient away. A clip shortens it and keeps its direction."
 
+
+def _draw_by_norm(rng: np.random.Generator) -> dict[str, Any]:
+    return {"t": as_float32(random_arrays(rng))[0], "limit": float(rng.uniform(0.5, 6.0))}
+
+
 by_norm = Coded(
     question="Write clip_by_norm: the gradient at most as long as the limit, in its own direction.",
     cases=[
@@ -111,7 +117,22 @@ by_norm = Coded(
     otherwise=lambda got, t, limit: _too_long(norm_of([t]), limit, norm_of([got])),
     done="It agrees with clip_by_norm on 6 cases, the zero gradient among them.",
     show=arrows,
+    starter="""
+def my_clip_by_norm(t, limit):
+    return t
+""",
+    solution="""
+def my_clip_by_norm(t, limit):
+    norm = np.sqrt((t * t).sum())
+    return t * limit / max(norm, limit)
+""",
+    draw=_draw_by_norm,
 )
+
+
+def _draw_by_global_norm(rng: np.random.Generator) -> dict[str, Any]:
+    return {"tensors": as_float32(random_arrays(rng)), "limit": float(rng.uniform(0.5, 9.0))}
+
 
 by_global_norm = Coded(
     question="Write clip_by_global_norm for a list of arrays: one limit on the norm of all of them together.",
@@ -159,6 +180,16 @@ by_global_norm = Coded(
     ),
     otherwise=lambda got, tensors, limit: _too_long(norm_of(tensors), limit, norm_of(got)),
     done="It agrees with clip_by_global_norm on 4 cases, the zero gradient among them.",
+    starter="""
+def my_clip_by_global_norm(tensors, limit):
+    return tensors
+""",
+    solution="""
+def my_clip_by_global_norm(tensors, limit):
+    norm = np.sqrt(sum((t * t).sum() for t in tensors))
+    return [t * limit / max(norm, limit) for t in tensors]
+""",
+    draw=_draw_by_global_norm,
 )
 
 
@@ -206,6 +237,12 @@ keep_95 = Judged(
         (0.1, "Look at the other end"),
         (5.0, "Lower it"),
     ),
+    starter="""
+my_limit = None
+""",
+    solution="""
+my_limit = 1.25
+""",
 )
 
 
@@ -214,6 +251,7 @@ class Share(Prediction):
 
     name, label = "clipping.share", "Predict the share of clipped steps"
     question = "On what share of 300 steps does a limit fire?"
+    discuss = "Where would you put the limit on this curve, and what would you lose on either side?"
     x = Quantity("limit", "", 0.01, 1000.0, "log")
     y, step = Quantity("steps clipped", "%", 0.0, 100.0, ticks=(0, 50, 100)), 1.0
     at = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
@@ -245,6 +283,7 @@ class Turn(Prediction):
 
     name, label = "clipping.turn", "Predict the turn"
     question = "How far does clipping each entry to 2 turn a gradient of norm 5?"
+    discuss = "What does a turned step do to a loss whose valley is narrow? Which clip never turns one?"
     x = Quantity("direction", "degrees", 0.0, 90.0, ticks=(0, 30, 60, 90))
     y, step = Quantity("turn", "degrees", 0.0, 45.0, ticks=(0, 15, 30, 45)), 0.5
     at = tuple(range(0, 91, 9))
@@ -268,6 +307,7 @@ class Spikes(Prediction):
 
     name, label = "clipping.spikes", "Predict the number of spikes"
     question = "On how many of 300 steps is the norm over ten times the median?"
+    discuss = "Would you have seen these steps in a curve of the loss that is averaged over ten of them?"
     y, step = Quantity("steps over ten times the median", "steps", 1.0, 300.0, "log"), 1.0
 
     def truth(self, x: np.ndarray) -> int:

@@ -25,6 +25,7 @@ class Prediction(Lab):
 
     Attributes:
         name: what `predict` calls it, "clipping.share". label: "Share of clipped steps". question: ends in "?".
+        discuss: what to talk about afterwards.
         y: what is guessed. step: how finely. x, at: for a curve, the other axis and the places of the handles.
 
     Args:
@@ -33,6 +34,7 @@ class Prediction(Lab):
 
     name: ClassVar[str]
     question: ClassVar[str]
+    discuss: ClassVar[str]
     y: ClassVar[Quantity]
     step: ClassVar[float | None] = None
     x: ClassVar[Quantity | None] = None

@@ -16,6 +16,8 @@ import numpy as np
 from .._base.numbers import number
 from .pictures import Difference, Show, bars, shapes
 
+Draw = Callable[[np.random.Generator], dict[str, Any]]
+
 _ALIKE = 20  # first characters of the messages of two errors that are one mistake
 
 
@@ -98,16 +100,28 @@ class Judged:
     """An exercise with a way of its own to look at an answer.
 
     Args:
-        question: what is asked, in one sentence. judge: from an answer, and what a grader drew, to feedback.
+        question: what is asked, in one sentence.
+        judge: a function of an answer, and of a case by keywords, that returns feedback.
         mistakes: pairs of a wrong answer and words of its hint.
+        starter: code that the notebook's cell begins with.
+        solution: code that solves it, where NumPy is `np`.
+        draw: a function that draws a case; None if there is only one.
+        cases: keywords for `judge`, one call for each; the first that fails gives the feedback.
     """
 
     question: str
     judge: Callable[..., Feedback]
     mistakes: Sequence[tuple[Any, str]]
+    starter: str = ""
+    solution: str = ""
+    draw: Draw | None = None
+    cases: Sequence[Mapping[str, Any]] = ({},)
 
     def __call__(self, answer: Any) -> Feedback:
-        feedback = self.judge(answer)
+        for case in self.cases:
+            feedback = self.judge(answer, **case)
+            if not feedback.right:
+                break
         if feedback.right:
             return feedback
         sentences = re.split(r"(?<=[.?!]) ", feedback.text)
@@ -150,6 +164,9 @@ class Coded:
             the answer, on the first case the answer fails, is the one meant.
         otherwise: the hint for any other wrong result, from the result and the arguments.
         done: what to say in the end.
+        starter: code that the notebook's cell begins with.
+        solution: code that solves it, where NumPy is `np`.
+        draw: a function that draws a case.
         show: how a result that differs is shown beside the wanted one.
         keeps: whether the function must leave its arguments as they are.
     """
@@ -160,6 +177,9 @@ class Coded:
     mistakes: Sequence[tuple[Callable[..., Any], str]]
     otherwise: Callable[..., str]
     done: str
+    starter: str = ""
+    solution: str = ""
+    draw: Draw | None = None
     show: Show = field(default_factory=bars)
     keeps: bool = False
 

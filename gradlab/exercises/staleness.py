@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from ..train.staleness import compensate, damping, is_accepted
+from ..train.staleness import compensate as compensate_delay
+from ..train.staleness import damping, is_accepted
 from ..workers import Bowl, Experiment, Speeds
 from ..workers.simulated import decide
 from .pictures import arrows, cells
 from .prediction import Prediction
 from .prediction_picture import Quantity
 from .questions import Choice, Coded
+from .random_cases import as_float32, random_quarters
 
 third = Choice(
     "Three workers read at step 0; the limit is 0. What staleness does the third one show?",
@@ -52,6 +54,11 @@ def _steps(now: int, noted: list[int], limit: int) -> dict[str, Any]:
     return {"global_step": now, "local_steps": np.array(noted), "limit": limit}
 
 
+def _draw_accept(rng: np.random.Generator) -> dict[str, Any]:
+    now = int(rng.integers(5, 50))
+    return {"global_step": now, "local_steps": now - rng.integers(-3, 9, 8), "limit": int(rng.integers(0, 6))}
+
+
 accept = Coded(
     question="Write which of many gradients are accepted, from the steps at which they were read and a limit.",
     cases=[_steps(8, [8, 7, 6, 5, 3, 11], 2), _steps(4, [4, 3, 9], 0)],
@@ -89,6 +96,15 @@ accept = Coded(
         heads=lambda global_step, local_steps, limit: [f"step {s}" for s in local_steps],
         words={0.0: "drop", 1.0: "accept"},
     ),
+    starter="""
+def accept(global_step, local_steps, limit):
+    return local_steps == global_step
+""",
+    solution="""
+def accept(global_step, local_steps, limit):
+    return global_step - local_steps <= limit
+""",
+    draw=_draw_accept,
 )
 
 
@@ -99,6 +115,11 @@ def _case(g: list[float], now: list[float], read: list[float], strength: float) 
     }  # fmt: skip
 
 
+def _draw_compensate(rng: np.random.Generator) -> dict[str, Any]:
+    g, now, read = as_float32([random_quarters(rng, 3) for _ in range(3)])
+    return {"g": g, "w_now": now, "w_read": read, "strength": float(rng.choice([0.25, 0.5, 2.0]))}
+
+
 compensate = Coded(
     question="Write delay compensation: an estimate of the gradient at the current weights.",
     cases=[
@@ -106,7 +127,7 @@ compensate = Coded(
         _case([3.0, 4.0], [1.0, -1.0], [1.0, -1.0], 1.0),
         _case([-2.0, 0.5], [0.0, 3.0], [1.0, 1.0], 0.25),
     ],
-    right=compensate,
+    right=compensate_delay,
     mistakes=(
         (lambda g, now, read, strength: g, "That is the stale gradient as it came."),
         (
@@ -139,6 +160,15 @@ compensate = Coded(
     ),
     done="It agrees on 3 cases. Where the weights have not moved, the gradient stays as it is.",
     show=arrows,
+    starter="""
+def compensate(g, w_now, w_read, strength):
+    return g
+""",
+    solution="""
+def compensate(g, w_now, w_read, strength):
+    return g + strength * g * g * (w_now - w_read)
+""",
+    draw=_draw_compensate,
 )
 
 
@@ -154,6 +184,7 @@ class Accepted(Prediction):
 
     name, label = "staleness.accepted", "Predict the share of accepted gradients"
     question = "Eight workers of like speed. What share of their gradients is accepted?"
+    discuss = "What does one more update of patience buy at 2, at 7 and at 12?"
     x = Quantity("staleness limit", "updates", 0.0, 12.0)
     y, step = Quantity("accepted gradients", "%", 0.0, 100.0, ticks=(0, 25, 50, 75, 100)), 1.0
     at = (0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0)
@@ -178,6 +209,7 @@ class Straggler(Prediction):
 
     name, label = "staleness.straggler", "Predict the straggler's share"
     question = "One worker of eight is four times slower; the limit is 8. Its share accepted?"
+    discuss = "What if this worker alone holds the data of one group of users? What could one do for it?"
     y, step = Quantity("its gradients that are accepted", "%", 0.0, 100.0, ticks=(0, 25, 50, 75, 100)), 1.0
 
     def truth(self, x: np.ndarray) -> float:

@@ -12,6 +12,7 @@ from ..workers.problems import Reader as Model
 from .prediction import Prediction
 from .prediction_picture import Quantity
 from .questions import Choice, Coded, norm_of
+from .random_cases import random_arrays, random_quarters
 
 sign = Choice(
     "The gradient of a weight is positive: which way does gradient descent move it?",
@@ -64,6 +65,13 @@ def _kept(weights: Arrays, grads: Sequence[Any], lr: float) -> list[np.ndarray]:
     return [w - lr * g for w, g in zip(weights, grads, strict=True) if g is not None]
 
 
+def _draw_descent(rng: np.random.Generator) -> dict[str, Any]:
+    weights = random_arrays(rng)
+    grads: list[Any] = [random_quarters(rng, len(w)) for w in weights]
+    grads[rng.integers(len(grads))] = None
+    return {"weights": weights, "grads": grads, "lr": float(rng.choice([0.125, 0.5, 0.75]))}
+
+
 descent = Coded(
     question="Write a step of gradient descent for a list of weights; a weight without a gradient stays.",
     cases=[
@@ -105,7 +113,21 @@ descent = Coded(
     otherwise=lambda got, weights, grads, lr: f"Each weight moves against its gradient, by {number(lr)} times it.",
     done="It agrees with gradient descent on 2 cases, a weight without a gradient among them.",
     keeps=True,
+    starter="""
+def step(weights, grads, lr):
+    return weights
+""",
+    solution="""
+def step(weights, grads, lr):
+    return [w if g is None else w - lr * g for w, g in zip(weights, grads)]
+""",
+    draw=_draw_descent,
 )
+
+
+def _draw_norm(rng: np.random.Generator) -> dict[str, Any]:
+    return {"grads": random_arrays(rng)}
+
 
 norm = Coded(
     question="Write the norm of a list of gradients together, as if they were one long vector.",
@@ -152,6 +174,15 @@ norm = Coded(
         "Try one gradient of two entries, the sides of a right triangle. How do further entries count, and arrays?"
     ),
     done="It agrees on 3 cases. This one number is what gl.clip_by_global_norm compares with its limit.",
+    starter="""
+def norm(grads):
+    return 0.0
+""",
+    solution="""
+def norm(grads):
+    return np.sqrt(sum((g * g).sum() for g in grads))
+""",
+    draw=_draw_norm,
 )
 
 
@@ -160,6 +191,7 @@ class Reader(Prediction):
 
     name, label = "start.reader", "Predict how fast the reader learns"
     question = "What is the reader's accuracy on lines that it was not trained on?"
+    discuss = "Which words tell a topic after one step, and which only after 256? Why do rare words come late?"
     x = Quantity("step", "", 1.0, 256.0, "log", ticks=(1, 4, 16, 64, 256))
     y, step = Quantity("lines with the right topic", "%", 0.0, 100.0, ticks=(0, 25, 50, 75, 100)), 1.0
     at = (1.0, 4.0, 16.0, 64.0, 256.0)

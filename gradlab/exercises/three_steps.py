@@ -29,6 +29,7 @@ from .questions import (
     norm_of,
     quiet,
 )
+from .random_cases import random_arrays, random_quarters
 
 none = Choice(
     "What does apply_gradients do with the pair (None, variable)?",
@@ -117,6 +118,10 @@ def _only(choose: Callable[[Any], Any], times: int = 1, steps: Callable[[Any], A
     return minimize
 
 
+def _draw_minimize(rng: np.random.Generator) -> dict[str, Any]:
+    return {"rate": 0.125, "start": (random_quarters(rng, 2) + 1 / 8).tolist()}
+
+
 minimize = Judged(
     "Write minimize(opt, loss, var_list, global_step) from the two steps it is made of.",
     judge=_minimized,
@@ -132,6 +137,16 @@ minimize = Judged(
         (_only(lambda var_list: var_list, times=2), "How many were there?"),
         (_only(lambda var_list: var_list, steps=lambda steps: None), "Who adds to it"),
     ),
+    starter="""
+def my_minimize(opt, loss, var_list, global_step):
+    pass
+""",
+    solution="""
+def my_minimize(opt, loss, var_list, global_step):
+    grads_and_vars = opt.compute_gradients(loss, var_list=var_list)
+    return opt.apply_gradients(grads_and_vars, global_step=global_step)
+""",
+    draw=_draw_minimize,
 )
 
 
@@ -177,6 +192,12 @@ race = Judged(
         (["update a", "gradient a", "gradient b", "update b"], "even GATE_NONE lets an update wait"),
         (["gradient a", "gradient b", "update a", "update b"], "Both gradients come first"),
     ),
+    starter="""
+order = None
+""",
+    solution="""
+order = ["gradient b", "update b", "gradient a", "update a"]
+""",
 )
 
 
@@ -283,6 +304,12 @@ def _with(clip: Callable[[list[Any]], Sequence[Any]]) -> Callable[[Any], Any]:
     return process
 
 
+def _draw_process(rng: np.random.Generator) -> dict[str, Any]:
+    rows: list[Any] = [array.tolist() for array in random_arrays(rng)[:2]]
+    rows.insert(int(rng.integers(3)), None)
+    return {"gradients": [rows]}
+
+
 process = Judged(
     "Write the middle step: clip by global norm 1, keep None and the order of the pairs.",
     judge=_processed,
@@ -301,6 +328,16 @@ process = Judged(
         (lambda pairs: pairs[::-1], "in another order"),
         (lambda pairs: [(g * 1, v) for g, v in pairs], "Is it the None?"),
     ),
+    starter="""
+def process(grads_and_vars):
+    return grads_and_vars
+""",
+    solution="""
+def process(grads_and_vars):
+    norm = np.sqrt(sum((g * g).sum() for g, v in grads_and_vars if g is not None))
+    return [(g if g is None else g / max(norm, 1.0), v) for g, v in grads_and_vars]
+""",
+    draw=_draw_process,
 )
 
 
@@ -312,6 +349,7 @@ class Coast(Prediction):
 
     name, label = "three_steps.coast", "Predict where momentum goes"
     question = "Momentum 0.9; the gradient is 1 in step 1, then 0. How far has the variable moved by each step?"
+    discuss = "What would the curve be with None in place of zero, and with momentum 0.99?"
     x = Quantity("step", "", 1.0, _STEPS)
     y, step = Quantity("distance", "first steps", 0.0, 15.0), 0.1
     at = (1, 5, 10, 15, 20, 25, 30)

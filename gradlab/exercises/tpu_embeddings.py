@@ -14,6 +14,7 @@ from .pictures import cells, over
 from .prediction import Prediction
 from .prediction_picture import Quantity
 from .questions import Choice, Coded
+from .random_cases import random_quarters
 
 twice = Choice(
     "A sample names row 7 twice and row 3 once, combiner mean: what is the share of row 7?",
@@ -85,6 +86,12 @@ def _pooled_distinct(table: np.ndarray, samples: np.ndarray, ids: np.ndarray, co
     return _pooled(table, pairs[:, 0], pairs[:, 1], count)
 
 
+def _draw_pooled(rng: np.random.Generator) -> dict[str, Any]:
+    lookups = int(rng.integers(1, 7))
+    samples = np.sort(rng.integers(0, 4, lookups))
+    return {"table": random_quarters(rng, 5, 2), "samples": samples, "ids": rng.integers(0, 5, lookups), "count": 4}
+
+
 pooled = Coded(
     question="Write the combiner mean: for every sample the mean of the rows that it names.",
     cases=[
@@ -127,6 +134,18 @@ pooled = Coded(
     ),
     done="It agrees on 3 cases, with a row named twice and with samples that name none.",
     show=cells(),
+    starter="""
+def pooled(table, samples, ids, count):
+    return np.zeros((count, table.shape[1]))
+""",
+    solution="""
+def pooled(table, samples, ids, count):
+    total = np.zeros((count, table.shape[1]))
+    np.add.at(total, samples, table[ids])
+    lookups = np.bincount(samples, minlength=count)
+    return total / np.maximum(lookups, 1)[:, None]
+""",
+    draw=_draw_pooled,
 )
 
 
@@ -170,6 +189,12 @@ def _per_mention(samples: np.ndarray, ids: np.ndarray, gradients: np.ndarray, ro
     return total / np.maximum(np.bincount(ids, minlength=rows), 1)
 
 
+def _draw_row_gradient(rng: np.random.Generator) -> dict[str, Any]:
+    lookups = int(rng.integers(2, 8))
+    samples, ids = np.sort(rng.integers(0, 4, lookups)), rng.integers(0, 5, lookups)
+    return {"samples": samples, "ids": ids, "gradients": random_quarters(rng, 4), "rows": 5}
+
+
 row_gradient = Coded(
     question="Write the gradient of each row of a table, for the combiner mean.",
     cases=[
@@ -202,6 +227,20 @@ row_gradient = Coded(
     ),
     done="It agrees with the derivative of the mean on 3 cases, a row in two samples among them.",
     show=cells(),
+    starter="""
+def row_gradient(samples, ids, gradients, rows):
+    found = np.zeros(rows)
+    found[ids] = gradients[samples]
+    return found
+""",
+    solution="""
+def row_gradient(samples, ids, gradients, rows):
+    found = np.zeros(rows)
+    lookups = np.bincount(samples)
+    np.add.at(found, ids, gradients[samples] / lookups[samples])
+    return found
+""",
+    draw=_draw_row_gradient,
 )
 
 
@@ -211,6 +250,11 @@ def _rate_case(lr: float, beta1: float, beta2: float, step: int) -> dict[str, An
 
 def _corrected(lr: float, beta1: float, beta2: float, step: int) -> float:
     return lr * float(np.sqrt(1 - beta2**step) / (1 - beta1**step))
+
+
+def _draw_rate(rng: np.random.Generator) -> dict[str, Any]:
+    beta1, beta2 = float(rng.uniform(0.5, 0.95)), float(rng.uniform(0.9, 0.999))
+    return {"lr": float(rng.uniform(0.001, 1.0)), "beta1": beta1, "beta2": beta2, "step": int(rng.integers(1, 200))}
 
 
 rate = Coded(
@@ -253,6 +297,15 @@ rate = Coded(
     ),
     done="It agrees on 3 cases: this rate, sent as a tag, gives Adam its bias correction back.",
     show=over("step", range(1, 21), _corrected, "learning rate"),
+    starter="""
+def rate(lr, beta1, beta2, step):
+    return lr
+""",
+    solution="""
+def rate(lr, beta1, beta2, step):
+    return lr * np.sqrt(1 - beta2**step) / (1 - beta1**step)
+""",
+    draw=_draw_rate,
 )
 
 
@@ -261,6 +314,7 @@ class Distinct(Prediction):
 
     name, label = "tpu_embeddings.distinct", "Predict the distinct ids"
     question = "Of the first n words of a text, how many are different?"
+    discuss = "How much memory traffic does this save, and what does a larger batch change?"
     x = Quantity("words in the batch", "", 10.0, 50_000.0, "log")
     y, step = Quantity("different words", "%", 0.0, 100.0, ticks=(0, 25, 50, 75, 100)), 1.0
     at = (10.0, 100.0, 1000.0, 5000.0, 50_000.0)

@@ -39,6 +39,17 @@ counterfactual = Choice(
 
 NAN, INF = float("nan"), float("inf")
 
+
+def _draw_norms(rng: np.random.Generator) -> np.ndarray:
+    norms = np.round(rng.lognormal(0.0, 1.0, 9), 3)
+    norms[rng.choice(9, 3, replace=False)] = [np.inf, np.nan, 0.0]
+    return norms
+
+
+def _draw_fired(rng: np.random.Generator) -> dict[str, Any]:
+    return {"norms": _draw_norms(rng), "limit": float(rng.uniform(0.3, 3.0))}
+
+
 fired = Coded(
     question="Write the share of the steps on which a limit fires, from the norms of all steps.",
     cases=[
@@ -75,6 +86,15 @@ fired = Coded(
     ),
     done="It agrees with what_if on 3 recordings, one with Inf and NaN in it.",
     show=levels("norms", lambda wanted, given, norms, limit: [("limit", limit)], "norm", "share"),
+    starter="""
+def share_fired(norms, limit):
+    return 0.0
+""",
+    solution="""
+def share_fired(norms, limit):
+    return np.mean(~(norms <= limit))
+""",
+    draw=_draw_fired,
 )
 
 
@@ -99,6 +119,10 @@ def _picked(place: Callable[[int, float], int], every: bool = False) -> Callable
         return norms[min(place(len(norms), percentile), len(norms) - 1)]
 
     return picked
+
+
+def _draw_suggest(rng: np.random.Generator) -> dict[str, Any]:
+    return {"norms": _draw_norms(rng), "percentile": float(rng.integers(10, 95))}
 
 
 suggest = Coded(
@@ -150,6 +174,15 @@ suggest = Coded(
         "norm",
         "limit",
     ),
+    starter="""
+def suggest(norms, percentile):
+    return norms.max()
+""",
+    solution="""
+def suggest(norms, percentile):
+    return np.percentile(norms[np.isfinite(norms) & (norms > 0)], percentile)
+""",
+    draw=_draw_suggest,
 )
 
 
@@ -161,6 +194,7 @@ class Share(Prediction):
 
     name, label = "your_run.share", "Predict how long to record"
     question = "Of n norms you take the 95th percentile as limit. On what share of the later steps does it fire?"
+    discuss = "How would you notice that a limit chosen early is wrong by now? When would you record again?"
     x = Quantity("steps recorded", "", 5.0, 200.0, "log", ticks=(5, 10, 20, 50, 100, 200))
     y, step = Quantity("later steps clipped", "%", 0.0, 100.0, ticks=(0, 25, 50, 75, 100)), 1.0
     at = (5.0, 10.0, 20.0, 50.0, 100.0, 200.0)

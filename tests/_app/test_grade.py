@@ -21,14 +21,13 @@ from gradlab._app.grading import marks, place, submissions
 from gradlab._app.grading.answers import draw_question, judge
 from gradlab._base.notebooks import UsageError
 from gradlab.exercises.catalog import EXERCISES
-from gradlab.exercises.key import CODE
-from gradlab.exercises.starters import STARTERS
+from gradlab.exercises.questions import Choice
 
 START = "import numpy as np\nimport gradlab as gl"
 CHECK_NORM = "\ngl.exercises.check('start.norm', norm)"
 CHECK_STEP = "\ngl.exercises.check('start.descent', step)"
-NORM = CODE["start.norm"] + CHECK_NORM
-STEP = CODE["start.descent"] + CHECK_STEP
+NORM = EXERCISES["start.norm"].solution + CHECK_NORM
+STEP = EXERCISES["start.descent"].solution + CHECK_STEP
 SIGN = "gl.exercises.choose('start.sign', 'b')"
 RIGHT = [START, SIGN, NORM, STEP]
 
@@ -82,9 +81,9 @@ def test_each_student_gets_marks_whatever_the_others_hand_in(
     hand_in(folder, "right", *RIGHT)
     adds_absolute_values = NORM.replace("np.sqrt(", "(").replace("(g * g)", "np.abs(g)")
     hand_in(folder, "wrong", START, "gl.exercises.choose('start.sign', 'a')", adds_absolute_values)
-    one_line = f"{STARTERS['start.descent'].rstrip()}[0] - lr * grads[0]"
+    one_line = f"{EXERCISES['start.descent'].starter.rstrip()}[0] - lr * grads[0]"
     hand_in(folder, "one line", START, one_line + CHECK_STEP)
-    untouched = f"# To do\n{STARTERS['start.norm']}\n\n{CHECK_NORM}"
+    untouched = f"# To do\n{EXERCISES['start.norm'].starter}\n\n{CHECK_NORM}"
     hand_in(folder, "untouched", START, "gl.exercises.choose('start.sign')", untouched)
     hand_in(folder, "syntax", START, "def norm(grads:\n" + CHECK_NORM, STEP)
     hand_in(folder, "loops", START, "while True:\n    pass" + CHECK_NORM, STEP)
@@ -464,7 +463,7 @@ def test_a_notebook_reads_and_imports_what_lies_beside_it(tmp_path: Path) -> Non
 # Questions
 
 
-@pytest.mark.parametrize("exercise", CODE)
+@pytest.mark.parametrize("exercise", [name for name, e in EXERCISES.items() if not isinstance(e, Choice)])
 def test_the_key_is_right_when_its_calls_are_played_back(exercise: str) -> None:
     from gradlab._app.grading import inside
     from gradlab.exercises.key import value
@@ -486,7 +485,7 @@ def test_mistakes_are_named_when_calls_are_played_back() -> None:
 
 
 def test_an_untouched_cell_is_told_from_a_wrong_answer_that_begins_alike() -> None:
-    starter = STARTERS["clipping.by_norm"].strip()
+    starter = EXERCISES["clipping.by_norm"].starter.strip()
     check = '\n\n\ngl.exercises.check("clipping.by_norm", my_clip_by_norm)'
     assert marks.is_untouched(starter + check, "clipping.by_norm")
     assert marks.is_untouched("# mine\n\n" + starter + check, "clipping.by_norm")

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...exercises.catalog import EXERCISES, Exercise
-from ...exercises.drawn import drawn
+from ...exercises.catalog import EXERCISES, Exercise, with_random_cases
 from ...exercises.key import value
 from ...exercises.questions import Feedback
 from .values import Variables, pack, unpack
@@ -88,7 +87,7 @@ class RecordedFunction:
 
 def draw_question(name: str, seed: int) -> Question:
     """Return an exercise with its own cases and some that this seed draws."""
-    exercise = drawn(name, np.random.default_rng([seed, list(EXERCISES).index(name)]))
+    exercise = with_random_cases(name, np.random.default_rng([seed, list(EXERCISES).index(name)]))
     answer = value(name)
     if not callable(answer):
         return Question(exercise, ())

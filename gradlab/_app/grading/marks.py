@@ -12,7 +12,7 @@ from ..._base.names import printable
 from ...exercises import progress
 from ...exercises.catalog import EXERCISES, notebook
 from ...exercises.key import chosen
-from ...exercises.starters import STARTERS
+from ...exercises.questions import Choice
 from .answers import Question, judge
 from .place import Limits, Place, Reply, run_notebook
 from .submissions import Submission
@@ -97,17 +97,18 @@ def _finish(mark: Mark, mistake: str, said: str = "") -> Mark:
     return replace(mark, mistake=printable(mistake)[:_LONGEST_TEXT], said=printable(said)[:_LONGEST_TEXT])
 
 
-def is_untouched(cell: str, exercise: str) -> bool:
+def is_untouched(cell: str, name: str) -> bool:
     """Tell whether a cell holds the code that the notebook came with, whatever its comments.
 
     >>> is_untouched("def norm(grads):\\n    return 0.0\\n\\ngl.exercises.check('start.norm', norm)", "start.norm")
     True
     """
-    if exercise not in STARTERS:
-        return exercise in chosen(cell)
+    exercise = EXERCISES[name]
+    if isinstance(exercise, Choice):
+        return name in chosen(cell)
     lines = [line.rstrip() for line in cell.splitlines()]
     code = [line for line in lines if line and "exercises.check(" not in line and not line.lstrip().startswith("#")]
-    return code == STARTERS[exercise].strip().splitlines()
+    return code == exercise.starter.strip().splitlines()
 
 
 def _read_tries(submission: Submission) -> dict[str, int]:
