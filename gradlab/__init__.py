@@ -3,9 +3,8 @@
 Importing it imports NumPy only; every name is loaded when it is first used.
 """
 
+from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
-
-from ._base.loading import loaded as _loaded
 
 __version__ = "0.1.0"
 
@@ -91,12 +90,12 @@ __all__ = [*sorted(_NAMES), *_MODULES, "__version__"]
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return _loaded(f".{name}", __name__)
+        return _import_module(f".{name}", __name__)
     if name not in _NAMES:
         from ._base.suggest import did_you_mean
 
         raise AttributeError(f"module 'gradlab' has no attribute {name!r}; {did_you_mean(name, __all__)}")
-    value = globals()[name] = getattr(_loaded(f".{_NAMES[name]}", __name__), name)
+    value = globals()[name] = getattr(_import_module(f".{_NAMES[name]}", __name__), name)
     return value
 
 

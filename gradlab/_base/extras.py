@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
-
-from .loading import loaded
 
 DISTRIBUTION = "gradlab-notebooks"  # on PyPI `gradlab` is another project, so no hint may name it
 _CHECKOUT = Path(__file__).parents[2] / "pyproject.toml"  # not there in an installed wheel
@@ -51,7 +50,7 @@ def need(module: str, what: str, extra: str | None = None, library: str | None =
     True
     """
     try:
-        return loaded(module)
+        return import_module(module)
     except ModuleNotFoundError as error:
         root = module.partition(".")[0]
         if (error.name or "").partition(".")[0] != root:  # it is installed, and lacks something of its own

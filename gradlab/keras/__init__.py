@@ -1,8 +1,8 @@
 """Keras's optimizers, with the Keras that is meant named: TensorFlow 2.3's, legacy, the rewrite of 2.11, or Keras 3."""
 
+from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
-from .._base.loading import loaded as _loaded
 from .._base.suggest import only_public as _only_public
 from .adagrad import Adagrad as Adagrad
 from .backend import epsilon as epsilon
@@ -37,4 +37,4 @@ if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
         # `optimizers` takes its names from here, so that it is loaded after them.
-        return _loaded(".optimizers", __name__) if name == "optimizers" else _unknown(name)
+        return _import_module(".optimizers", __name__) if name == "optimizers" else _unknown(name)

@@ -4,9 +4,9 @@ A `Recorder` records your own loop. `torch`, `optax`, `keras`, `lightning` and `
 framework, which is imported when the function is called, not before.
 """
 
+from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
-from .._base.loading import loaded as _loaded
 from .._base.suggest import only_public as _only_public
 from .analysis.agreement import Agreement as Agreement
 from .analysis.held_back import HeldBack as HeldBack
@@ -65,5 +65,5 @@ if not TYPE_CHECKING:
         if name not in _ATTACH:
             return _unknown(name)
         module, attribute = _ATTACH[name]
-        value = globals()[name] = getattr(_loaded(f".attach.{module}", __name__), attribute)
+        value = globals()[name] = getattr(_import_module(f".attach.{module}", __name__), attribute)
         return value
