@@ -39,6 +39,7 @@ TESTED_ELSEWHERE = {
     "record/attach/keras/ring": "record/attach/keras/test_loops.py: what each backend leaves in it",
     "keras/saved": "train/test_training_state.py and test_copies.py there: every version, and what is refused",
     "train/state_dict": "the same",
+    "raw_ops/training_step": "raw_ops/test_training.py and conformance/test_training_ops.py: every op",
     "live/display_list": "live/test_renderer.py and live/test_pixels.py: what is written is what gets painted",
     "live/state": "live/test_figure.py and live/test_inbox.py: who gets which message, and what is in it",
     "train/gradient_checks": "test_bad_input.py: apply_gradients with everything it refuses",
