@@ -4,6 +4,7 @@ import contextlib
 import importlib.util
 import io
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -102,9 +103,11 @@ def test_every_file_folder_and_command_named_exists(page: Path) -> None:
         assert (page.parent / path).exists(), path
     for lab in re.findall(r"gradlab run (\w+)", text):
         assert lab in gl.labs.catalog()
-    extras = set(re.findall(r"^([\w-]+) = \[", (ROOT / "pyproject.toml").read_text("utf-8"), re.MULTILINE))
-    for group in re.findall(r'-e "\.\[([\w,-]+)\]"', text):
-        assert set(group.split(",")) <= extras
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    for extras in re.findall(r'-e "\.\[([\w,-]+)\]"', text):
+        assert set(extras.split(",")) <= settings["project"]["optional-dependencies"].keys()
+    for group in re.findall(r"--group ([\w-]+)", text):
+        assert group in settings["dependency-groups"]
     for module in re.findall(r"python -m ((?:tests|notebooks)[\w.]*)", text):
         assert importlib.util.find_spec(module), module
 
