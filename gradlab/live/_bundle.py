@@ -9,7 +9,7 @@ from pathlib import Path
 WEB = Path(__file__).parent / "web"
 ENTRY = "figure.js"
 STYLES = ("widget.css", "present.css")
-TESTED = "paint, fromPosition, toPosition, keyOf, plain"  # what tests call by itself
+TESTED = "paint, fromPosition, toPosition, keyOf"  # what tests call by itself
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./([\w-]+\.js)";\n', re.MULTILINE)
 _NAME = re.compile(r"^(?:export )?(?:async function|function|const|let|class) (\w+)", re.MULTILINE)

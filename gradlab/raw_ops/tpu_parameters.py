@@ -1072,7 +1072,6 @@ def RetrieveAllTPUEmbeddingParameters(
     shapes.retrieve_all(NumTables=NumTables, config=config, num_shards=num_shards, shard_id=shard_id)
     tables = running_system(config).retrieve_all(num_shards, shard_id)
     nothing = np.zeros((0, 0), np.float32)
-    lists = []
-    for k in range(len(AllParameters._fields)):
-        lists.append([table[k] if k < len(table) else nothing for table in tables])
+    columns = range(len(AllParameters._fields))
+    lists = [[table[k] if k < len(table) else nothing for table in tables] for k in columns]
     return AllParameters(*lists)

@@ -244,7 +244,7 @@ class Comparison:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """Return what can't be compared, or only with care."""
-        return tuple((*self._lengths(), *self._tensors(), *self._columns()))
+        return (*self._lengths(), *self._tensors(), *self._columns())
 
     def _lengths(self) -> Iterator[str]:
         lengths = [f"{name} has {counted(rec.seen, 'step')}" for name, rec in self._runs()]

@@ -1,6 +1,6 @@
 """Accumulators: a small gradient against TensorFlow's calls, a large one against copying it, many threads at once.
 
-The extra `oracle` brings TensorFlow.
+The group `oracle` brings TensorFlow.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Adagrad: dense against memory, optax and the plain formula; sparse against TensorFlow and PyTorch.
 
-The extra `oracle` brings TensorFlow. PyTorch is large and in no extra: `pip install torch`.
+The group `oracle` brings TensorFlow. PyTorch is large and in no extra: `pip install torch`.
 """
 
 from __future__ import annotations

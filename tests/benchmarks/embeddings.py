@@ -1,6 +1,6 @@
 """A train step of an embedding table, batch to update, beside plain JAX, TensorFlow, PyTorch, FBGEMM and TorchRec.
 
-The extra `oracle` brings TensorFlow. The others are in no extra: `pip install torch fbgemm-gpu-cpu torchrec`, and
+The group `oracle` brings TensorFlow. The others are in no extra: `pip install torch fbgemm-gpu-cpu torchrec`, and
 `jax-tpu-embedding` for what the host does.
 """
 

@@ -61,7 +61,7 @@ def check(name: str, **arguments: Any) -> None:
     inputs = {i.name for i in tensorflow_ops.registered(name).input_arg}
     own = {k: x for k, x in arguments.items() if k in inspect.signature(OPS[name]).parameters}
     mine = attempt(lambda: OPS[name].shapes(**own))
-    theirs = attempt(lambda: tensorflow_ops.shapes(name, **{**{k: () for k in inputs}, **arguments}))
+    theirs = attempt(lambda: tensorflow_ops.shapes(name, **{**dict.fromkeys(inputs, ()), **arguments}))
     if isinstance(theirs, Raised):
         expected: Any = {"error": type(theirs.error).__name__}
         assert isinstance(mine, Raised), f"{name} {own}: gave {mine}, TensorFlow raised {theirs.error}"

@@ -7,7 +7,7 @@ A golden file is plain data, one scenario a line: what is done (`calls`, one ste
 TensorFlow gave for each step. `tests/golden/README.md` has the format. To add a scenario, write its line without
 `expected` and run this; `tests/conformance` plays the same lines on gradlab.
 
-Needs the extra `oracle` (tensorflow-cpu). The installed version is the only oracle, its outputs stand under
+Needs the group `oracle` (tensorflow-cpu). The installed version is the only oracle, its outputs stand under
 `tf<version>`. Outcomes of races (`nondeterministic`) are not compared by `--check`.
 """
 

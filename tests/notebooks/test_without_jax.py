@@ -30,9 +30,11 @@ def test_all_cells_run_without_jax() -> None:
     cells = []
     for path in sorted(save.FOLDER.glob("*.ipynb")):
         cells.append(nbformat.v4.new_code_cell(BETWEEN, metadata={"of": path.stem}))
-        for cell in nbformat.read(path, as_version=4).cells:
-            if cell.cell_type == "code":
-                cells.append(nbformat.v4.new_code_cell(cell.source, metadata={"of": path.stem}))
+        cells += [
+            nbformat.v4.new_code_cell(cell.source, metadata={"of": path.stem})
+            for cell in nbformat.read(path, as_version=4).cells
+            if cell.cell_type == "code"
+        ]
     notebook = nbformat.v4.new_notebook(cells=cells)
     NotebookClient(notebook, timeout=300, allow_errors=True, resources={"metadata": {"path": save.FOLDER}}).execute()
     failed = [

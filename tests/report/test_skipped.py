@@ -157,7 +157,7 @@ def test_the_report_says_how_many_steps_are_missing() -> None:
 def test_the_first_overflow_says_where_it_came_from() -> None:
     rec = gl.Recorder(entries=0)
     names = ["wte", "up", "down", "head"]
-    rec.prepare({name: (2,) for name in names})
+    rec.prepare(dict.fromkeys(names, (2,)))
     bad = np.array([[1, 1, 0, 0], [0, 0, 0, 0]])
     rec.extend({"norm": np.where(bad, np.inf, 1.0), "largest": 1.0 - bad, "nonfinite": bad, "skipped": [True, False]})
     assert said(rec)["skipped"].endswith(

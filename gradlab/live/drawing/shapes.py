@@ -57,9 +57,11 @@ def hatching(left: Any, right: Any, low: Any, high: Any, lean: float, apart: flo
     lines = [np.empty((0, 2))]
     for x0, x1, y0, y1 in np.broadcast(left, right, low, high):
         foot = np.arange(x0 - lean + apart / 2, x1, apart)
-        for t in (np.clip((x0 - foot) / lean, 0, 1), np.clip((x1 - foot) / lean, 0, 1), np.full_like(foot, np.nan)):
-            lines.append(np.stack([foot + lean * t, y0 + (y1 - y0) * t], axis=1))
-        lines[-3:] = [np.stack(lines[-3:], axis=1).reshape(-1, 2)]
+        start = np.clip((x0 - foot) / lean, 0, 1)
+        end = np.clip((x1 - foot) / lean, 0, 1)
+        gap = np.full_like(foot, np.nan)
+        points = [np.stack([foot + lean * t, y0 + (y1 - y0) * t], axis=1) for t in (start, end, gap)]
+        lines.append(np.stack(points, axis=1).reshape(-1, 2))
     return np.concatenate(lines)
 
 

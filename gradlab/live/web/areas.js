@@ -2,10 +2,11 @@
 
 import { landed } from "./positions.js";
 
-const valueAt = ({ first, last, log }, part) => (log ? first * (last / first) ** part : first + (last - first) * part);
+const valueAt = ({ first, last, log }, part) =>
+  log ? first * (last / first) ** part : first + (last - first) * part;
 
 const partAt = ({ first, last, log }, value) =>
-  (log ? Math.log(value / first) / Math.log(last / first) : (value - first) / (last - first));
+  log ? Math.log(value / first) / Math.log(last / first) : (value - first) / (last - first);
 
 // Where a handle stands, as parts from the left and the bottom; null: all along that direction.
 export function standsAt(area, controls) {
@@ -25,7 +26,8 @@ export function valuesAt(area, place, controls) {
   return values;
 }
 
-// The direction along which several one-way handles stand side by side, so that a curve can be drawn over them.
+// The direction along which several one-way handles stand side by side, so that a curve can be
+// drawn over them.
 export function sketchDirection(areas) {
   if (areas.length < 2 || areas.some((area) => area.at === null || (area.x && area.y))) return null;
   if (areas.every((area) => area.y)) return "x";
@@ -40,17 +42,29 @@ export function distance(stand, place, size, sketch) {
 
 // The values of all handles that a stroke from one place to another passes over.
 export function valuesUnder(areas, from, to, sketch, controls) {
-  const values = {}, across = sketch === "x" ? "y" : "x", length = to[sketch] - from[sketch];
+  const values = {};
+  const across = sketch === "x" ? "y" : "x";
+  const length = to[sketch] - from[sketch];
   for (const area of areas) {
     const part = (area.at - from[sketch]) / length;
     if (!(part >= 0 && part <= 1)) continue;
-    const place = { [sketch]: area.at, [across]: from[across] + part * (to[across] - from[across]) };
+    const place = {
+      [sketch]: area.at,
+      [across]: from[across] + part * (to[across] - from[across]),
+    };
     Object.assign(values, valuesAt(area, place, controls));
   }
   return values;
 }
 
-const KEY_STEPS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 };
+const KEY_STEPS = {
+  ArrowLeft: -1,
+  ArrowDown: -1,
+  ArrowRight: 1,
+  ArrowUp: 1,
+  PageDown: -10,
+  PageUp: 10,
+};
 
 // Where the keys take a slider; undefined for a key that means nothing here.
 export function positionAfter(key, position, count) {

@@ -1,24 +1,32 @@
-// A link opens a notebook at its top, and running all cells leads to its end: the lab that the link is for comes into
-// view, at once rather than by scrolling past all that is between, and not if the reader has turned to something else.
+// A link opens a notebook at its top, and running all cells leads to its end: the lab that the link
+// is for comes into view, at once rather than by scrolling past all that is between, and not if the
+// reader has turned to something else.
 
 import { awaitsLink } from "./link.js";
 
-const LOOK_MS = 100; // in JupyterLab a node is not told when it is put into the page where nobody looks
+// In JupyterLab a node is not told when it is put into the page where nobody looks.
+const LOOK_MS = 100;
 const SETTLE_MS = 3000; // labs above it grow when they are painted, and push it down
 const TURNS = ["wheel", "touchmove", "pointerdown", "keydown"];
 
 export function newArrival(root, name) {
-  let timer = null, turned = false;
-  const turn = () => { turned = true; };
+  let timer = null;
+  let turned = false;
+  const turn = () => {
+    turned = true;
+  };
 
-  function watch() { for (const kind of TURNS) window.addEventListener(kind, turn, { capture: true, passive: true }); }
+  function watch() {
+    for (const kind of TURNS) window.addEventListener(kind, turn, { capture: true, passive: true });
+  }
   function stop() {
     clearTimeout(timer);
     for (const kind of TURNS) window.removeEventListener(kind, turn, true);
   }
   function show() {
     const used = document.activeElement?.closest(".gl-live");
-    if (!turned && (!used || used === root)) root.scrollIntoView({ block: "nearest", behavior: "instant" });
+    if (!turned && (!used || used === root))
+      root.scrollIntoView({ block: "nearest", behavior: "instant" });
   }
   // Out of view it has no size, so it would neither ask for its picture nor take the link.
   function approach() {
@@ -36,7 +44,8 @@ export function newArrival(root, name) {
     approach();
   }
   return {
-    landed() { // it is painted, at its full size
+    landed() {
+      // it is painted, at its full size
       watch();
       stay(Date.now() + SETTLE_MS);
     },

@@ -1,4 +1,5 @@
-// Parts of a panel that shall fill it. A part is {x: [from, to], y: [from, to]}, from the panel's left and bottom.
+// Parts of a panel that shall fill it. A part is {x: [from, to], y: [from, to]}, from the panel's
+// left and bottom.
 
 import { clamp } from "./dom.js";
 
@@ -17,7 +18,8 @@ const sides = (a, b) => [clamp(Math.min(a, b), 0, 1), clamp(Math.max(a, b), 0, 1
 export const nearerTo = (place, factor) => bothWays((way) => about(place[way], factor));
 
 // What a panel shows when the place that was at `from` comes to `to`.
-export const movedBy = (from, to) => bothWays((way) => [from[way] - to[way], 1 + from[way] - to[way]]);
+export const movedBy = (from, to) =>
+  bothWays((way) => [from[way] - to[way], 1 + from[way] - to[way]]);
 
 // The part between two corners in a panel of this many pixels; null: too small to be meant.
 export function boxBetween(from, to, pixels) {
@@ -26,7 +28,12 @@ export function boxBetween(from, to, pixels) {
   return thick.x || thick.y ? bothWays((way) => (thick[way] ? part[way] : WHOLE[way])) : null;
 }
 
-const SHIFTS = { ArrowLeft: ["x", -1], ArrowRight: ["x", 1], ArrowDown: ["y", -1], ArrowUp: ["y", 1] };
+const SHIFTS = {
+  ArrowLeft: ["x", -1],
+  ArrowRight: ["x", 1],
+  ArrowDown: ["y", -1],
+  ArrowUp: ["y", 1],
+};
 const FACTORS = { "+": KEY_ZOOM, "=": KEY_ZOOM, "-": 1 / KEY_ZOOM };
 
 // What a key asks to see; null: all, undefined: the key means nothing here.
@@ -39,9 +46,11 @@ export function partAfter({ key, shiftKey }) {
   return key === "0" ? null : undefined;
 }
 
-// One request at a time; what is asked meanwhile adds up. A request is {panel, x, y}, or null for all.
+// One request at a time; what is asked meanwhile adds up. A request is {panel, x, y}, or null for
+// all.
 export function newZoomRequests(send) {
-  let flying = null, waiting = null;
+  let flying = null;
+  let waiting = null;
 
   function start(wanted) {
     flying = { wanted, lost: setTimeout(goOn, LOST_STILL_MS) };
@@ -54,7 +63,8 @@ export function newZoomRequests(send) {
   // What waits was asked of what was shown before: `done` is the part of it that is shown now.
   function goOn(done = null) {
     clearTimeout(flying?.lost);
-    const next = waiting?.wanted ?? null, asked = waiting !== null;
+    const next = waiting?.wanted ?? null;
+    const asked = waiting !== null;
     flying = waiting = null;
     if (!asked) return;
     const same = next && done && next.panel === done.panel;
@@ -64,10 +74,15 @@ export function newZoomRequests(send) {
     ask,
     // A part of what the panel will show once all that is under way is done.
     change(panel, part) {
-      const base = waiting?.wanted ?? flying?.wanted, from = base?.panel === panel ? base : WHOLE;
+      const base = waiting?.wanted ?? flying?.wanted;
+      const from = base?.panel === panel ? base : WHOLE;
       ask({ panel, ...bothWays((way) => within(from[way], part[way])) });
     },
-    landed() { goOn(flying?.wanted); },
-    stop() { clearTimeout(flying?.lost); },
+    landed() {
+      goOn(flying?.wanted);
+    },
+    stop() {
+      clearTimeout(flying?.lost);
+    },
   };
 }

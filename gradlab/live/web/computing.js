@@ -1,5 +1,5 @@
-// Dims a picture that is older than the controls and says that the new one is computed. This begins after a moment only, or
-// each answer that comes at once would flicker.
+// Dims a picture that is older than the controls and says that the new one is computed. This begins
+// after a moment only, or each answer that comes at once would flicker.
 
 import { element, setText } from "./dom.js";
 
@@ -34,8 +34,9 @@ export function newComputing({ root, head, picture, canvas }) {
       if (!isOutdated) end();
       else timer ??= setTimeout(begin, DIM_AFTER_MS);
     },
-    // A newer picture has come, though not the newest: wait again from here, or a long drag would dim pictures that follow
-    // it closely. A picture that is dimmed already stays so until the newest one is there.
+    // A newer picture has come, though not the newest: wait again from here, or a long drag would
+    // dim pictures that follow it closely. A picture that is dimmed already stays so until the
+    // newest one is there.
     restart() {
       if (isDimmed) return;
       clearTimeout(timer);

@@ -1,11 +1,13 @@
-// Controls. One shows its value by `set`; what the reader does with it goes to `moved({name: value})`, which sets it.
-// `key(value)` names a value in the key of a state; `idle` says whether it changes nothing just now.
+// Controls. One shows its value by `set`; what the reader does with it goes to `moved({name:
+// value})`, which sets it. `key(value)` names a value in the key of a state; `idle` says whether it
+// changes nothing just now.
 
 import { KEYS, button, clamp, element, partsOf, setText } from "./dom.js";
 import { fromPosition, keyOf, shown, shownNumber, toPosition, withUnit } from "./positions.js";
 
 let made = 0;
-const uniqueId = () => `gl-${Date.now().toString(36)}-${++made}`; // its own among the controls of all labs in a page
+// Unique among the controls of all labs in a page.
+const uniqueId = () => `gl-${Date.now().toString(36)}-${++made}`;
 
 function rowOf(spec, parent) {
   const row = element("div", `gl-control gl-${spec.kind}`, parent);
@@ -14,7 +16,8 @@ function rowOf(spec, parent) {
 }
 
 function labeled(tag, spec, parent, attributes) {
-  const row = rowOf(spec, parent), id = uniqueId();
+  const row = rowOf(spec, parent);
+  const id = uniqueId();
   const label = element("label", "", row, { for: id });
   label.textContent = spec.label;
   const input = element(tag, "", row, { id, ...KEYS, ...attributes });
@@ -43,7 +46,11 @@ function slider(spec, parent, moved) {
   const { row, input, idle } = labeled("input", spec, parent, sliderAttributes(spec));
   const text = output(row, input.id);
   const control = {
-    spec, row, input, idle, value: spec.minimum,
+    spec,
+    row,
+    input,
+    idle,
+    value: spec.minimum,
     set(value) {
       control.value = value;
       input.value = toPosition(spec, value);
@@ -64,19 +71,29 @@ function slider(spec, parent, moved) {
   return control;
 }
 
-// Two native sliders lie over one track. They take the keys; the track takes the pointer, so that the nearer end moves.
+// Two native sliders lie over one track. They take the keys; the track takes the pointer, so that
+// the nearer end moves.
 function range(spec, parent, moved) {
   const row = rowOf(spec, parent);
   row.setAttribute("role", "group");
   row.setAttribute("aria-label", spec.label);
   element("span", "gl-label", row).textContent = spec.label;
   const track = element("span", "gl-track", row);
-  const ends = ["from", "to"].map((end) => element("input", "", track, {
-    ...sliderAttributes(spec), id: uniqueId(), "aria-label": `${spec.label}, ${end}`, ...KEYS,
-  }));
+  const ends = ["from", "to"].map((end) =>
+    element("input", "", track, {
+      ...sliderAttributes(spec),
+      id: uniqueId(),
+      "aria-label": `${spec.label}, ${end}`,
+      ...KEYS,
+    }),
+  );
   const text = output(row, ends.map((end) => end.id).join(" "));
   const control = {
-    spec, row, input: ends[0], idle: idles(spec, row, ends), value: [spec.minimum, spec.maximum],
+    spec,
+    row,
+    input: ends[0],
+    idle: idles(spec, row, ends),
+    value: [spec.minimum, spec.maximum],
     set(value) {
       control.value = value;
       value.forEach((one, k) => showEnd(spec, track, ends[k], k, one));
@@ -90,7 +107,9 @@ function range(spec, parent, moved) {
       moved({ [spec.name]: places.map((place) => fromPosition(spec, place)) });
     },
   };
-  ends.forEach((end, k) => end.addEventListener("input", () => control.moveEnd(k, Number(end.value))));
+  ends.forEach((end, k) =>
+    end.addEventListener("input", () => control.moveEnd(k, Number(end.value))),
+  );
   followPointer(control, track, ends);
   return control;
 }
@@ -105,10 +124,13 @@ function showEnd(spec, track, end, k, value) {
 function followPointer(control, track, ends) {
   let held = null;
   const places = () => [0, 1].map(control.position);
-  const under = (event) => { // the middle of a thumb never reaches the ends of the track
+  const under = (event) => {
+    // the middle of a thumb never reaches the ends of the track
     const { width } = track.getBoundingClientRect();
     const thumb = parseFloat(getComputedStyle(track).getPropertyValue("--gl-thumb"));
-    return Math.round((partsOf(event, track).x * width - thumb / 2) / (width - thumb) * control.spec.count);
+    return Math.round(
+      ((partsOf(event, track).x * width - thumb / 2) / (width - thumb)) * control.spec.count,
+    );
   };
   const nearer = (position) => {
     const [low, high] = places();
@@ -128,16 +150,27 @@ function followPointer(control, track, ends) {
     held = null;
     follow(event);
   });
-  track.addEventListener("pointermove", (event) => { if (track.hasPointerCapture(event.pointerId)) follow(event); });
+  track.addEventListener("pointermove", (event) => {
+    if (track.hasPointerCapture(event.pointerId)) follow(event);
+  });
 }
 
 function menu(spec, parent, moved) {
   const { row, input, idle } = labeled("select", spec, parent, {});
   const values = spec.options.map(([value]) => value);
-  spec.options.forEach(([, label], k) => { element("option", "", input, { value: k }).textContent = label; });
+  spec.options.forEach(([, label], k) => {
+    element("option", "", input, { value: k }).textContent = label;
+  });
   const control = {
-    spec, row, input, idle, value: values[0],
-    set(value) { control.value = value; input.value = values.indexOf(value); },
+    spec,
+    row,
+    input,
+    idle,
+    value: values[0],
+    set(value) {
+      control.value = value;
+      input.value = values.indexOf(value);
+    },
     key: (value) => values.indexOf(value),
   };
   input.addEventListener("change", () => moved({ [spec.name]: values[Number(input.value)] }));
@@ -145,11 +178,21 @@ function menu(spec, parent, moved) {
 }
 
 function toggle(spec, parent, moved) {
-  const { row, label, input, idle } = labeled("input", spec, parent, { type: "checkbox", role: "switch" });
+  const { row, label, input, idle } = labeled("input", spec, parent, {
+    type: "checkbox",
+    role: "switch",
+  });
   row.append(label); // the words follow the switch
   const control = {
-    spec, row, input, idle, value: false,
-    set(value) { control.value = value; input.checked = value; },
+    spec,
+    row,
+    input,
+    idle,
+    value: false,
+    set(value) {
+      control.value = value;
+      input.checked = value;
+    },
     key: (value) => Number(value),
   };
   input.addEventListener("change", () => moved({ [spec.name]: input.checked }));
@@ -159,22 +202,29 @@ function toggle(spec, parent, moved) {
 function pressed(spec, parent, moved, press) {
   const input = button(parent, spec.label, () => press(spec.name), "gl-control gl-button");
   input.disabled = Boolean(spec.fixed);
-  const busy = (yes) => { input.disabled = yes || Boolean(spec.fixed); input.setAttribute("aria-busy", String(yes)); };
+  const busy = (yes) => {
+    input.disabled = yes || Boolean(spec.fixed);
+    input.setAttribute("aria-busy", String(yes));
+  };
   return { spec, input, busy };
 }
 
 const CONTROLS = { slider, range, menu, toggle, button: pressed };
 
-export const controlOf = (spec, parent, moved, press) => CONTROLS[spec.kind](spec, parent, moved, press);
+export const controlOf = (spec, parent, moved, press) =>
+  CONTROLS[spec.kind](spec, parent, moved, press);
 
 // A button holds no value.
 export const holdsValue = (control) => "value" in control;
 
-export const valuesOf = (controls) => (
-  Object.fromEntries([...controls.values()].filter(holdsValue).map(({ spec, value }) => [spec.name, value]))
-);
+export const valuesOf = (controls) =>
+  Object.fromEntries(
+    [...controls.values()].filter(holdsValue).map(({ spec, value }) => [spec.name, value]),
+  );
 
 // The key of a state in the frame cache: of these values, or of the controls as they are.
-export const stateKey = (controls, values = valuesOf(controls)) => (
-  [...controls.values()].filter(holdsValue).map((control) => control.key(values[control.spec.name])).join(",")
-);
+export const stateKey = (controls, values = valuesOf(controls)) =>
+  [...controls.values()]
+    .filter(holdsValue)
+    .map((control) => control.key(values[control.spec.name]))
+    .join(",");

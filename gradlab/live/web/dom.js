@@ -24,7 +24,9 @@ export function element(tag, className, parent, attributes = {}) {
 }
 
 // Words that are there already are not written again: that would lay out what is around them.
-export const setText = (node, text) => { if (node.textContent !== text) node.textContent = text; };
+export const setText = (node, text) => {
+  if (node.textContent !== text) node.textContent = text;
+};
 
 export function button(parent, label, press, className = "gl-small") {
   const node = element("button", className, parent, { type: "button", ...KEYS });
@@ -41,7 +43,8 @@ export function iconButton(parent, icon, label, press) {
 
 export function drawIcon(node, icon, label) {
   const space = "http://www.w3.org/2000/svg";
-  const svg = document.createElementNS(space, "svg"), path = document.createElementNS(space, "path");
+  const svg = document.createElementNS(space, "svg");
+  const path = document.createElementNS(space, "path");
   svg.setAttribute("viewBox", "0 0 16 16");
   svg.setAttribute("aria-hidden", "true");
   path.setAttribute("d", ICONS[icon]);

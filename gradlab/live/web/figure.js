@@ -1,5 +1,5 @@
-// A figure whose moving parts are painted here. The still parts arrive as a PNG, the moving ones as a display list; the
-// pictures of other states arrive ahead, and what is not here yet is asked for.
+// A figure whose moving parts are painted here. The still parts arrive as a PNG, the moving ones as
+// a display list; the pictures of other states arrive ahead, and what is not here yet is asked for.
 
 import { newArrival } from "./arrival.js";
 import { newComputing } from "./computing.js";
@@ -21,7 +21,15 @@ import { buildSkeleton, describeField } from "./skeleton.js";
 import { addWords } from "./words.js";
 import { addZoom } from "./zoom.js";
 
-const wordsIn = ({ alt, summary, table, goal, met, idle, stuck }) => ({ alt, summary, table, goal, met, idle, stuck });
+const wordsIn = ({ alt, summary, table, goal, met, idle, stuck }) => ({
+  alt,
+  summary,
+  table,
+  goal,
+  met,
+  idle,
+  stuck,
+});
 
 class View {
   constructor(model, el) {
@@ -36,24 +44,50 @@ class View {
     this.lock = newLock(this.parts.root);
     this.computing = newComputing(this.parts);
     this.requests = newRequests(this.model, this.id, () => this.known() !== undefined);
-    this.items = addItems(this.parts, this.model, this.press, () => this.words.item(this.items.text()));
-    this.handles = addHandles(this.parts.areas, this.controls, this.moved, this.press, this.items.closer);
-    this.ratio = this.dark = null; // of the still picture; unknown until the kernel has introduced itself
+    this.items = addItems(this.parts, this.model, this.press, () =>
+      this.words.item(this.items.text()),
+    );
+    this.handles = addHandles(
+      this.parts.areas,
+      this.controls,
+      this.moved,
+      this.press,
+      this.items.closer,
+    );
+    // Those of the still picture; unknown until the kernel has introduced itself.
+    this.ratio = this.dark = null;
     this.axis = -1; // the part of the key along which a neighbor's picture will do
     this.edition = this.number = -1;
     this.latest = this.described = this.status = this.frame = null;
-    this.shown = null; // the newest picture in full, {values, entry}; what is painted may be a neighbor of it
+    // The newest picture in full, {values, entry}; what is painted may be a neighbor of it.
+    this.shown = null;
     this.held = this.closed = false;
     this.pauses = []; // functions that pause the players
     this.marks = []; // follow the values: on presets, and on what is folded
-    this.stops = [this.requests.stop, this.items.stop, this.words.stop, this.screen.stop, this.computing.stop];
+    this.stops = [
+      this.requests.stop,
+      this.items.stop,
+      this.words.stop,
+      this.screen.stop,
+      this.computing.stop,
+    ];
     this.listen();
   }
 
   listen() {
-    const { root } = this.parts, release = () => { this.held = false; };
-    root.addEventListener("keydown", (event) => event.stopPropagation()); // keys here are not the notebook's
-    root.addEventListener("pointerdown", () => { this.held = true; }, true);
+    const { root } = this.parts;
+    const release = () => {
+      this.held = false;
+    };
+    // Keys here are not the notebook's.
+    root.addEventListener("keydown", (event) => event.stopPropagation());
+    root.addEventListener(
+      "pointerdown",
+      () => {
+        this.held = true;
+      },
+      true,
+    );
     for (const kind of ["pointerup", "pointercancel"]) {
       window.addEventListener(kind, release, true);
       this.stops.push(() => window.removeEventListener(kind, release, true));
@@ -67,17 +101,24 @@ class View {
     this.model.on(event, act);
     this.stops.push(() => this.model.off(event, act));
   }
-  send(kind, content) { this.model.send({ kind, view: this.id, ...content }); }
+  send(kind, content) {
+    this.model.send({ kind, view: this.id, ...content });
+  }
 
   // ---- what the reader does
 
   moved = (values) => {
-    if (this.lock.isOn()) { // the browser has moved the input already: move it back
-      for (const name of Object.keys(values)) this.controls.get(name)?.set(this.controls.get(name).value);
+    if (this.lock.isOn()) {
+      // the browser has moved the input already: move it back
+      for (const name of Object.keys(values))
+        this.controls.get(name)?.set(this.controls.get(name).value);
       return;
     }
-    const news = Object.entries(values).filter(([name, value]) => !same(this.controls.get(name)?.value, value));
-    if (!news.length) { // such as Reset where nothing moved: a status goes all the same
+    const news = Object.entries(values).filter(
+      ([name, value]) => !same(this.controls.get(name)?.value, value),
+    );
+    if (!news.length) {
+      // such as Reset where nothing moved: a status goes all the same
       this.dropStatus();
       return;
     }
@@ -94,19 +135,29 @@ class View {
     this.described = this.status = null;
     this.refresh();
   }
-  refreshSoon() { // pointers move more often than the screen shows
+  refreshSoon() {
+    // pointers move more often than the screen shows
     if (!this.held) this.refresh();
-    else this.frame ??= requestAnimationFrame(() => { this.frame = null; this.refresh(); });
+    else
+      this.frame ??= requestAnimationFrame(() => {
+        this.frame = null;
+        this.refresh();
+      });
   }
 
   // ---- which picture to show
 
-  known() { return this.frames.get(stateKey(this.controls)); }
-  neighbor() { return this.axis < 0 ? undefined : this.frames.nearest(stateKey(this.controls), this.axis); }
+  known() {
+    return this.frames.get(stateKey(this.controls));
+  }
+  neighbor() {
+    return this.axis < 0 ? undefined : this.frames.nearest(stateKey(this.controls), this.axis);
+  }
   // The picture of this state; or, until the kernel has answered, one nearby or the latest it gave.
   refresh(fresh = false) {
     if (this.closed) return;
-    const exact = this.known(), near = exact ?? (this.requests.idle() ? undefined : this.neighbor());
+    const exact = this.known();
+    const near = exact ?? (this.requests.idle() ? undefined : this.neighbor());
     if (near) this.show(near, near === exact);
     else if (this.latest && (fresh || this.requests.idle())) this.show(this.latest, true);
     if (exact) this.shown = { values: valuesOf(this.controls), entry: exact };
@@ -123,19 +174,26 @@ class View {
     if (!full || words === this.described) return;
     this.described = words;
     for (const control of this.controls.values()) {
-      control.stuck = Boolean(words.stuck?.includes(control.spec.name)); // without a kernel, where no state lies beside
+      // Stuck: without a kernel, a control that leads to no other state.
+      control.stuck = Boolean(words.stuck?.includes(control.spec.name));
       control.idle?.(control.stuck || words.idle.includes(control.spec.name));
     }
     this.handles.follow();
-    this.words.describe(words, this.items.text(), this.status?.about === words ? this.status : null);
+    this.words.describe(
+      words,
+      this.items.text(),
+      this.status?.about === words ? this.status : null,
+    );
   }
-  place(values) { // a control that the reader is moving keeps the reader's value
+  place(values) {
+    // a control that the reader is moving keeps the reader's value
     for (const [name, value] of Object.entries(values)) {
       if (!this.requests.holds(name)) this.controls.get(name)?.set(value);
     }
     this.follow();
   }
-  follow() { // what shows the values besides the controls
+  follow() {
+    // what shows the values besides the controls
     this.handles.follow();
     for (const mark of this.marks) mark();
   }
@@ -150,7 +208,8 @@ class View {
   // Nothing more will be computed: the controls go back to what the picture shows.
   goBack() {
     for (const pause of this.pauses) pause();
-    for (const control of this.controls.values()) control.busy?.(false); // the work of a button ended with its kernel
+    // The work of a button ended with its kernel.
+    for (const control of this.controls.values()) control.busy?.(false);
     this.requests.drop();
     if (!this.shown) return;
     const { values, entry } = this.shown;
@@ -164,10 +223,17 @@ class View {
 
   receive = (message, buffers) => {
     const handlers = {
-      setup: this.setUp, still: this.takeStill, frame: this.takeFrame, reel: this.takeReel, answer: this.takeAnswer,
-      status: this.takeStatus, controls: this.takeControls,
+      setup: this.setUp,
+      still: this.takeStill,
+      frame: this.takeFrame,
+      reel: this.takeReel,
+      answer: this.takeAnswer,
+      status: this.takeStatus,
+      controls: this.takeControls,
       busy: ({ name, busy }) => this.controls.get(name)?.busy(busy),
-      present: ({ view }) => { if (view === this.id) this.presenter.enter(false); },
+      present: ({ view }) => {
+        if (view === this.id) this.presenter.enter(false);
+      },
     };
     this.model.setHere();
     const introduced = this.ratio !== null || ["setup", "status"].includes(message?.kind);
@@ -191,16 +257,21 @@ class View {
   }
   introduce({ label, name, launch, prompt, controls, presets, start, axis, fixed, sentences }) {
     if (prompt) this.requests.promptly();
-    const { root, tools } = this.parts, press = (button) => this.send("press", { name: button });
+    const { root, tools } = this.parts;
+    const press = (button) => this.send("press", { name: button });
     root.setAttribute("aria-label", label);
     const placeOf = placesFor(controls, this.parts);
-    for (const spec of controls) this.addControl(spec, controlOf(spec, placeOf(spec), this.moved, press));
+    for (const spec of controls)
+      this.addControl(spec, controlOf(spec, placeOf(spec), this.moved, press));
     const valued = [...this.controls.values()].filter(holdsValue);
     this.keeps = axis !== null; // without an axis a state may look different each time
     // Only on a slider are neighbors alike.
     this.axis = valued.findIndex(({ spec }) => spec.name === axis && spec.kind === "slider");
     this.presets = presets;
-    this.marks = [addMore(this.parts.more, this.controls, start), addPresets(this.parts, presets, start, this.controls, this.moved)];
+    this.marks = [
+      addMore(this.parts.more, this.controls, start),
+      addPresets(this.parts, presets, start, this.controls, this.moved),
+    ];
     const zoom = (wanted) => this.send("zoom", wanted);
     this.zoom = addZoom(this.parts, tools, this.press, zoom, () => this.describeField());
     this.stops.push(this.zoom.stop);
@@ -216,17 +287,22 @@ class View {
     if (spec.play && !spec.fixed) this.pauses.push(addPlayer(control));
     this.hear(`change:${spec.name}`, () => this.takeTrait(spec.name, this.model.get(spec.name)));
   }
-  takeControls({ controls, presets }) { // where the data grow, so do the ends of sliders
+  takeControls({ controls, presets }) {
+    // where the data grow, so do the ends of sliders
     for (const spec of controls) this.controls.get(spec.name)?.refit?.(spec);
-    for (const { label, values } of presets) Object.assign(this.presets.find((one) => one.label === label)?.values ?? {}, values);
+    for (const { label, values } of presets)
+      Object.assign(this.presets.find((one) => one.label === label)?.values ?? {}, values);
   }
   obeyLink(name, shown) {
-    const isHere = awaitsLink(name), { values, note } = takeLink(name, this.controls);
+    const isHere = awaitsLink(name);
+    const { values, note } = takeLink(name, this.controls);
     this.moved(values);
     if (note) this.words.note(note);
     if (isHere) shown.then(this.arrival.landed);
   }
-  describeField() { describeField(this.parts.field, this.items.name(), this.zoom.active()); }
+  describeField() {
+    describeField(this.parts.field, this.items.name(), this.zoom.active());
+  }
 
   // Takes over what a message shows; whether nothing newer has come before it.
   adopt(message, list) {
@@ -273,25 +349,36 @@ class View {
     if (message.ratio !== this.ratio || message.edition !== this.edition) return;
     for (const [key, entry] of entries) this.frames.keep(key, entry);
     this.words.expect(entries.map(([, { words }]) => words.summary));
-    if (!this.requests.idle()) this.refresh(); // a better picture of where the reader is may be among them
+    // A better picture of where the reader is may be among them.
+    if (!this.requests.idle()) this.refresh();
   }
-  // Whoever set it, the kernel or a widget linked to this one, has told the kernel, and a frame will come.
+  // Whoever set it, the kernel or a widget linked to this one, has told the kernel, and a frame
+  // will come.
   takeTrait(name, value) {
     if (this.lock.isOn()) return; // without a kernel no frame comes
-    if (value === undefined || this.requests.holds(name) || same(value, this.controls.get(name).value)) return;
+    if (
+      value === undefined ||
+      this.requests.holds(name) ||
+      same(value, this.controls.get(name).value)
+    )
+      return;
     this.place({ [name]: value });
     this.described = this.status = null;
     if (this.known()) this.refresh();
     else this.computing.follow(this.isOutdated());
   }
-  takeStatus({ text, error, view = this.id }) { // it stands for the words of this state, which may still wait for its picture
+  takeStatus({ text, error, view = this.id }) {
+    // it stands for the words of this state, which may still wait for its picture
     if (view !== this.id) return;
     this.status = { text, error, about: this.latest?.words };
     this.words.status(text, error);
   }
   takeAnswer(message) {
     this.requests.answered(message.answer);
-    this.shown = { values: message.values, entry: this.frames.get(stateKey(this.controls, message.values)) ?? this.latest };
+    this.shown = {
+      values: message.values,
+      entry: this.frames.get(stateKey(this.controls, message.values)) ?? this.latest,
+    };
     this.place(message.values);
     this.refresh();
     this.requests.flush();

@@ -25,7 +25,8 @@ export function newFrameCache() {
   }
   // The entry whose key differs least, and only in the part number `axis`.
   function nearest(key, axis) {
-    const parts = key.split(","), here = Number(parts[axis]);
+    const parts = key.split(",");
+    const here = Number(parts[axis]);
     const at = (position) => entries.get(parts.with(axis, position).join(","));
     for (let away = 1; away <= REACH; away++) {
       const entry = at(here + away) ?? at(here - away);
@@ -34,9 +35,13 @@ export function newFrameCache() {
     return undefined;
   }
   return {
-    keep, nearest,
+    keep,
+    nearest,
     get: (key) => entries.get(key),
-    clear() { entries.clear(); bytes = 0; },
+    clear() {
+      entries.clear();
+      bytes = 0;
+    },
   };
 }
 

@@ -1,4 +1,5 @@
-// Things that several panels show: pointing at one marks it in all of them, and a click or the keys select it.
+// Things that several panels show: pointing at one marks it in all of them, and a click or the keys
+// select it.
 
 import { contains, element, isClick, partsOf } from "./dom.js";
 import { readItems } from "./list.js";
@@ -25,37 +26,59 @@ class Items {
       if (this.usable()) this.hover(event.buttons ? null : this.near(event));
     });
     this.picture.addEventListener("pointerleave", () => this.hover(null));
-    this.picture.addEventListener("pointerdown", (event) => {
-      this.press.taken = false;
-      this.down = event;
-    }, true);
+    this.picture.addEventListener(
+      "pointerdown",
+      (event) => {
+        this.press.taken = false;
+        this.down = event;
+      },
+      true,
+    );
     this.picture.addEventListener("pointerup", this.endPress);
     this.field.addEventListener("keydown", this.pressKey);
     this.model.on("change:selected", this.heard);
   }
   stop = () => this.model.off("change:selected", this.heard);
 
-  usable() { return Boolean(this.meta) && this.items.count > 0; }
-  name() { return this.usable() ? this.meta.name : ""; }
-  exists(index) { return index !== null && index >= 0 && index < this.items.count; }
-  spot(panel, index) { return spotOf(this.items, panel, index, this.canvas); }
-  near(event) { // the nearest item of the panel under the pointer
-    const place = partsOf(event, this.picture), size = this.picture.getBoundingClientRect();
-    const panel = this.panels.findIndex((box) => contains(box, place));
-    return panel < 0 ? null : nearestItem(this.items.count, (index) => this.spot(panel, index), place, size, panel);
+  usable() {
+    return Boolean(this.meta) && this.items.count > 0;
   }
-  // Whether a click here is not meant for a handle that is `away` pixels off: it would throw a state away.
-  closer = (event, away) => this.usable() && (away > REACH_PIXELS || (this.near(event)?.away ?? Infinity) < away);
+  name() {
+    return this.usable() ? this.meta.name : "";
+  }
+  exists(index) {
+    return index !== null && index >= 0 && index < this.items.count;
+  }
+  spot(panel, index) {
+    return spotOf(this.items, panel, index, this.canvas);
+  }
+  near(event) {
+    // the nearest item of the panel under the pointer
+    const place = partsOf(event, this.picture);
+    const size = this.picture.getBoundingClientRect();
+    const panel = this.panels.findIndex((box) => contains(box, place));
+    return panel < 0
+      ? null
+      : nearestItem(this.items.count, (index) => this.spot(panel, index), place, size, panel);
+  }
+  // Whether a click here is not meant for a handle that is `away` pixels off: it would throw a
+  // state away.
+  closer = (event, away) =>
+    this.usable() && (away > REACH_PIXELS || (this.near(event)?.away ?? Infinity) < away);
   values(index) {
     return this.meta.columns.map((name, k) => [name, written(this.items.columns[k][index])]);
   }
   text() {
     if (!this.exists(this.selected)) return "";
-    const numbers = this.values(this.selected).map((pair) => pair.join(" ")).join(", ");
+    const numbers = this.values(this.selected)
+      .map((pair) => pair.join(" "))
+      .join(", ");
     const title = this.title(this.selected);
     return numbers ? `${title}: ${numbers}` : title;
   }
-  title(index) { return this.meta.names?.[index] ?? `${this.meta.name} ${index}`; }
+  title(index) {
+    return this.meta.names?.[index] ?? `${this.meta.name} ${index}`;
+  }
 
   show(meta, panels) {
     this.meta = meta;
@@ -119,11 +142,13 @@ class Items {
 // `press` is as for handles; `changed` hears that another item is selected.
 export const addItems = (parts, model, press, changed) => new Items(parts, model, press, changed);
 
-const written = (number) => (Number.isFinite(number) ? plain(String(Number(number.toPrecision(4)))) : "–");
+const written = (number) =>
+  Number.isFinite(number) ? plain(String(Number(number.toPrecision(4)))) : "–";
 
 // Parts of the picture from its top left corner; null where a panel does not show the item.
 function spotOf({ places }, panel, index, { width, height }) {
-  const x = places[panel]?.[2 * index], y = places[panel]?.[2 * index + 1];
+  const x = places[panel]?.[2 * index];
+  const y = places[panel]?.[2 * index + 1];
   return Number.isFinite(x) && Number.isFinite(y) ? { x: x / width, y: y / height } : null;
 }
 
@@ -131,7 +156,9 @@ function nearestItem(count, spot, place, { width, height }, panel) {
   let best = null;
   for (let index = 0; index < count; index++) {
     const there = spot(index);
-    const away = there ? Math.hypot((there.x - place.x) * width, (there.y - place.y) * height) : Infinity;
+    const away = there
+      ? Math.hypot((there.x - place.x) * width, (there.y - place.y) * height)
+      : Infinity;
     if (away <= (best?.away ?? REACH_PIXELS)) best = { panel, index, away };
   }
   return best;
@@ -141,12 +168,18 @@ function nearestItem(count, spot, place, { width, height }, panel) {
 function indexAfter(key, index, count) {
   const last = count - 1;
   switch (key) {
-    case "ArrowRight": return index === null ? 0 : Math.min(index + 1, last);
-    case "ArrowLeft": return index === null ? last : Math.max(index - 1, 0);
-    case "Home": return 0;
-    case "End": return last;
-    case "Escape": return null;
-    default: return undefined;
+    case "ArrowRight":
+      return index === null ? 0 : Math.min(index + 1, last);
+    case "ArrowLeft":
+      return index === null ? last : Math.max(index - 1, 0);
+    case "Home":
+      return 0;
+    case "End":
+      return last;
+    case "Escape":
+      return null;
+    default:
+      return undefined;
   }
 }
 
@@ -156,7 +189,8 @@ function newRings(layer, className) {
     while (rings.length < spots.length) rings.push(element("div", className, layer));
     rings.forEach((ring, k) => {
       ring.hidden = k >= spots.length;
-      if (!ring.hidden) Object.assign(ring.style, { left: `${100 * spots[k].x}%`, top: `${100 * spots[k].y}%` });
+      if (!ring.hidden)
+        Object.assign(ring.style, { left: `${100 * spots[k].x}%`, top: `${100 * spots[k].y}%` });
     });
   };
 }

@@ -1,5 +1,6 @@
-// The kernel behind a figure, as its page knows it: here, away (the connection may come back), or gone. A kernel that was
-// shut down, died or was restarted is gone for good: a new one knows nothing of this figure.
+// The kernel behind a figure, as its page knows it: here, away (the connection may come back), or
+// gone. A kernel that was shut down, died or was restarted is gone for good: a new one knows
+// nothing of this figure.
 
 export const HERE = "here";
 export const AWAY = "away";
@@ -7,11 +8,13 @@ export const GONE = "gone";
 
 const ENDINGS = new Set(["dead", "terminating", "restarting", "autorestarting"]);
 
-// Wraps the widget's model in one whose sends never throw: a send that fails means that the kernel is gone. It calls
-// `onState(state)` when the state changes, and `onReconnect()` when the page has its connection again. The state is HERE
-// again only with the first message, because the kernel may have ended meanwhile.
+// Wraps the widget's model in one whose sends never throw: a send that fails means that the kernel
+// is gone. It calls `onState(state)` when the state changes, and `onReconnect()` when the page has
+// its connection again. The state is HERE again only with the first message, because the kernel may
+// have ended meanwhile.
 export function watchKernel(model, onState, onReconnect) {
-  // JupyterLab, Notebook 7 and Voila let widgets see the kernel; in other hosts only a failed send tells that it is gone.
+  // JupyterLab, Notebook 7 and Voila let widgets see the kernel; in other hosts only a failed send
+  // tells that it is gone.
   const kernel = model.widget_manager?.kernel;
   const stops = [];
   let state = HERE;
@@ -59,7 +62,9 @@ export function watchKernel(model, onState, onReconnect) {
     send: (message) => trySending(() => model.send(message)),
     save_changes: () => trySending(() => model.save_changes()),
     setHere: () => setState(HERE), // a message has come, so the kernel is there
-    stop() { for (const stop of stops) stop(); },
+    stop() {
+      for (const stop of stops) stop();
+    },
   };
 }
 
@@ -67,5 +72,7 @@ export function watchKernel(model, onState, onReconnect) {
 export function kernelWords(state) {
   if (state === HERE) return "";
   if (state === AWAY) return "No connection to the kernel.";
-  return document.body.dataset.voila ? "No kernel: reload the page." : "No kernel: run the cell again.";
+  return document.body.dataset.voila
+    ? "No kernel: reload the page."
+    : "No kernel: run the cell again.";
 }

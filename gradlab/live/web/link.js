@@ -31,16 +31,20 @@ const VALUES = {
     write: (value) => String(Number(value)),
     read: (text) => ({ 1: true, 0: false, true: true, false: false })[text.toLowerCase()],
   },
-  menu: { // the words of an option stand for values that are no text
-    write: (value, { spec }) => (typeof value === "string" ? value : spec.options.find(([one]) => one === value)[1]),
-    read: (text, { spec }) => spec.options.find(([value, label]) => [label, String(value)].includes(text))?.[0],
+  menu: {
+    // the words of an option stand for values that are no text
+    write: (value, { spec }) =>
+      typeof value === "string" ? value : spec.options.find(([one]) => one === value)[1],
+    read: (text, { spec }) =>
+      spec.options.find(([value, label]) => [label, String(value)].includes(text))?.[0],
   },
 };
 
 export function writeLink(name, controls) {
   const parts = new URLSearchParams({ gl: VERSION, lab: name });
   for (const [key, control] of controls) {
-    if (holdsValue(control)) parts.set(key, VALUES[control.spec.kind].write(control.value, control));
+    if (holdsValue(control))
+      parts.set(key, VALUES[control.spec.kind].write(control.value, control));
   }
   return `#${parts}`.replaceAll("%7E", "~");
 }
@@ -50,12 +54,17 @@ const isFor = (parts, name) => parts.has("gl") && parts.get("lab") === name;
 // Whether the link of this page is for a lab of this name, and none has taken it.
 export function awaitsLink(name) {
   const hash = openedHash();
-  return isFor(new URLSearchParams(hash.slice(1)), name) && !window.gradlabLinks?.has(`${name} ${hash}`);
+  return (
+    isFor(new URLSearchParams(hash.slice(1)), name) && !window.gradlabLinks?.has(`${name} ${hash}`)
+  );
 }
 
-// What the link of this page asks of the first lab of this name that opens. Each widget has its own copy of this module.
+// What the link of this page asks of the first lab of this name that opens. Each widget has its own
+// copy of this module.
 export function takeLink(name, controls) {
-  const hash = openedHash(), taken = (window.gradlabLinks ??= new Set()), link = `${name} ${hash}`;
+  const hash = openedHash();
+  const taken = (window.gradlabLinks ??= new Set());
+  const link = `${name} ${hash}`;
   if (taken.has(link)) return { values: {}, note: "" };
   taken.add(link);
   return readLink(hash, name, controls);
@@ -63,7 +72,9 @@ export function takeLink(name, controls) {
 
 // What the hash of a page asks of this lab: values, and kind words on what was left out.
 function readLink(hash, name, controls) {
-  const parts = new URLSearchParams(hash.slice(1)), values = {}, notes = [];
+  const parts = new URLSearchParams(hash.slice(1));
+  const values = {};
+  const notes = [];
   const leaveOut = (why) => notes.push(`The link ${why}; it was left out.`);
   if (!isFor(parts, name)) return { values, note: "" };
   if (parts.get("gl") !== VERSION) {
@@ -72,30 +83,40 @@ function readLink(hash, name, controls) {
   }
   for (const [key, text] of parts) {
     if (key === "gl" || key === "lab") continue;
-    const control = controls.get(key), value = control && VALUES[control.spec.kind]?.read(text, control);
+    const control = controls.get(key);
+    const value = control && VALUES[control.spec.kind]?.read(text, control);
     if (!control) leaveOut(`names '${key}', which this lab does not have`);
-    else if (value === undefined) leaveOut(`gives '${key}' the value '${text}', which it does not take`);
+    else if (value === undefined)
+      leaveOut(`gives '${key}' the value '${text}', which it does not take`);
     else if (!control.spec.fixed) values[key] = value;
-    else if (!same(value, control.value)) leaveOut(`sets '${key}', which does not move on this page`);
+    else if (!same(value, control.value))
+      leaveOut(`sets '${key}', which does not move on this page`);
   }
   return { values, note: notes.join(" ") };
 }
 
 export function addCopyLink(tools, write, launch, said) {
-  const copy = button(tools, "Copy link", async () => {
-    const hash = write();
-    if (hash.length > MOST) {
-      said("This state is too long for a link; lab.code() in a cell writes it as a line of Python.");
-      return;
-    }
-    const link = addressFor(location.href, hash, basePath(), launch);
-    try {
-      await navigator.clipboard.writeText(link);
-      said("The link is copied.");
-    } catch {
-      offer(link); // the page may not write to the clipboard: the reader can
-    }
-  }, "gl-small gl-copy");
+  const copy = button(
+    tools,
+    "Copy link",
+    async () => {
+      const hash = write();
+      if (hash.length > MOST) {
+        said(
+          "This state is too long for a link; lab.code() in a cell writes it as a line of Python.",
+        );
+        return;
+      }
+      const link = addressFor(location.href, hash, basePath(), launch);
+      try {
+        await navigator.clipboard.writeText(link);
+        said("The link is copied.");
+      } catch {
+        offer(link); // the page may not write to the clipboard: the reader can
+      }
+    },
+    "gl-small gl-copy",
+  );
   const attributes = { type: "text", readonly: "", "aria-label": "Link", hidden: "", ...KEYS };
   const field = element("input", "gl-link", tools, attributes);
   function offer(link) {

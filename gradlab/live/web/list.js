@@ -1,12 +1,26 @@
-// Reading a display list (see display_list.py): 32-bit words, each operation led by its code and its length.
+// Reading a display list (see display_list.py): 32-bit words, each operation led by its code and
+// its length.
 
-export const CODES = { CLIP: 1, STYLE: 2, PATH: 3, MARKS: 4, STAMPS: 5, IMAGE: 6, TEXT: 7, ITEMS: 8 };
+export const CODES = {
+  CLIP: 1,
+  STYLE: 2,
+  PATH: 3,
+  MARKS: 4,
+  STAMPS: 5,
+  IMAGE: 6,
+  TEXT: 7,
+  ITEMS: 8,
+};
 
 export function readWords(list) {
   const { buffer, byteOffset, byteLength } = ArrayBuffer.isView(list) ? list : new Uint8Array(list);
   const aligned = byteOffset % 4 === 0;
-  const words = aligned ? buffer : buffer.slice(byteOffset, byteOffset + byteLength), first = aligned ? byteOffset : 0;
-  return { u32: new Uint32Array(words, first, byteLength >> 2), f32: new Float32Array(words, first, byteLength >> 2) };
+  const words = aligned ? buffer : buffer.slice(byteOffset, byteOffset + byteLength);
+  const first = aligned ? byteOffset : 0;
+  return {
+    u32: new Uint32Array(words, first, byteLength >> 2),
+    f32: new Float32Array(words, first, byteLength >> 2),
+  };
 }
 
 export function forEachOperation({ u32 }, act) {
@@ -18,7 +32,9 @@ export function bytesAt({ u32 }, at, count) {
 }
 
 export function readPath(data, at) {
-  const count = data.u32[at], first = at + 1 + Math.ceil(count / 4), end = first + 2 * count;
+  const count = data.u32[at];
+  const first = at + 1 + Math.ceil(count / 4);
+  const end = first + 2 * count;
   return { count, codes: bytesAt(data, at + 1, count), xy: data.f32.subarray(first, end), end };
 }
 
@@ -26,12 +42,17 @@ export function readPath(data, at) {
 export function readItems(list) {
   const data = readWords(list);
   let items = { count: 0, places: [], columns: [] };
-  forEachOperation(data, (code, at) => { if (code === CODES.ITEMS) items = itemsAt(data, at); });
+  forEachOperation(data, (code, at) => {
+    if (code === CODES.ITEMS) items = itemsAt(data, at);
+  });
   return items;
 }
 
 function itemsAt({ u32, f32 }, at) {
-  const panels = u32[at], count = u32[at + 1], first = at + 2, then = first + 2 * count * panels;
+  const panels = u32[at];
+  const count = u32[at + 1];
+  const first = at + 2;
+  const then = first + 2 * count * panels;
   const cut = (start, size, k) => f32.subarray(start + k * size, start + (k + 1) * size);
   return {
     count,

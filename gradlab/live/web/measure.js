@@ -19,7 +19,10 @@ export function watchWidth(node, changed) {
 // Zooming the page, or moving to another screen.
 export function watchRatio(changed) {
   let screen = null;
-  function heard() { watch(); changed(); }
+  function heard() {
+    watch();
+    changed();
+  }
   function watch() {
     screen = window.matchMedia(`(resolution: ${window.devicePixelRatio}dppx)`);
     screen.addEventListener("change", heard, { once: true });

@@ -7,7 +7,8 @@ export async function unpack(packed) {
   let at = 4 + size;
   return {
     contents: JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, size))),
-    next(length) { // the bytes come in the order of the table
+    next(length) {
+      // the bytes come in the order of the table
       at += length;
       return new Uint8Array(buffer, at - length, length);
     },

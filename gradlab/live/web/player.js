@@ -4,13 +4,19 @@ import { KEYS, clamp, drawIcon, element, iconButton } from "./dom.js";
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4];
 const CALM_RATE = 4; // positions a second, for readers who asked for less motion
-const LONGEST = 0.25; // seconds that one step of the clock may count: a page in the background has none
+// Seconds that one step of the clock may count: a page in the background has none.
+const LONGEST = 0.25;
 
 export function addPlayer(control) {
   const { spec, input, row } = control;
   const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
-  const group = element("span", "gl-player", row, { role: "group", "aria-label": `Play ${spec.label}` });
-  let frame = null, last = 0, due = 0;
+  const group = element("span", "gl-player", row, {
+    role: "group",
+    "aria-label": `Play ${spec.label}`,
+  });
+  let frame = null;
+  let last = 0;
+  let due = 0;
 
   const rate = () => {
     const wanted = clamp(spec.count / 8, 2, 30) * Number(speed.value);
@@ -45,13 +51,18 @@ export function addPlayer(control) {
     drawIcon(button, "play", "Play");
   }
   const toggle = () => (frame === null ? play() : pause());
-  const step = (by) => { pause(); control.move(control.position() + by); };
+  const step = (by) => {
+    pause();
+    control.move(control.position() + by);
+  };
 
   iconButton(group, "back", "Step back", () => step(-1));
   const button = iconButton(group, "play", "Play", toggle);
   iconButton(group, "forward", "Step forward", () => step(1));
   const speed = speedMenu(group);
-  const loop = iconButton(group, "loop", "Loop", () => loop.setAttribute("aria-pressed", String(!looping())));
+  const loop = iconButton(group, "loop", "Loop", () =>
+    loop.setAttribute("aria-pressed", String(!looping())),
+  );
   loop.setAttribute("aria-pressed", "false");
   input.addEventListener("pointerdown", pause); // whoever takes the handle wants to hold it
   input.addEventListener("keydown", (event) => {
@@ -63,8 +74,13 @@ export function addPlayer(control) {
 }
 
 function speedMenu(group) {
-  const menu = element("select", "gl-speed", group, { "aria-label": "Speed", title: "Speed", ...KEYS });
-  for (const speed of SPEEDS) element("option", "", menu, { value: speed }).textContent = `${speed}×`;
+  const menu = element("select", "gl-speed", group, {
+    "aria-label": "Speed",
+    title: "Speed",
+    ...KEYS,
+  });
+  for (const speed of SPEEDS)
+    element("option", "", menu, { value: speed }).textContent = `${speed}×`;
   menu.value = "1";
   return menu;
 }

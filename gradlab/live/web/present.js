@@ -1,20 +1,24 @@
-// The lab alone, as large as the screen, for a lecture: arrow keys, and the Page keys that a presenter's remote sends, go from
-// preset to preset; Escape leaves.
+// The lab alone, as large as the screen, for a lecture: arrow keys, and the Page keys that a
+// presenter's remote sends, go from preset to preset; Escape leaves.
 
 import { KEYS, button, clamp } from "./dom.js";
 
 const EDGE = 24; // CSS pixels around it
-const WIDE = 916; // from here the controls stand beside the picture, and all of it grows; below, the page scrolls as it does
+// From here the controls stand beside the picture, and all of it grows; below, the page scrolls as
+// it does.
+const WIDE = 916;
 const WAYS = { ArrowRight: 1, ArrowDown: 1, PageDown: 1, ArrowLeft: -1, ArrowUp: -1, PageUp: -1 };
 const OWN_ARROWS = "input, select, [role=application]"; // they move what has the focus
 
-// `enlarge(times)` asks for pictures that are sharp at so many times their size; `onEnter()` is called when it begins.
+// `enlarge(times)` asks for pictures that are sharp at so many times their size; `onEnter()` is
+// called when it begins.
 export function addPresenter({ root, frame, tools }, enlarge, onEnter) {
   const toggle = button(tools, "Present", () => (on() ? leave() : enter(true)), "gl-present");
   const observer = new ResizeObserver(fit);
   const on = () => root.classList.contains("gl-presenting");
 
-  // Only what a reader presses may take the whole screen; all else, or where that is not allowed, takes the window.
+  // Only what a reader presses may take the whole screen; all else, or where that is not allowed,
+  // takes the window.
   async function enter(pressed) {
     if (on()) return;
     onEnter();
@@ -49,23 +53,28 @@ export function addPresenter({ root, frame, tools }, enlarge, onEnter) {
     const all = Math.min(width / frame.offsetWidth, height / frame.offsetHeight);
     const scale = root.clientWidth < WIDE ? 1 : clamp(all, 0.75, 4);
     const [left, top] = [width - scale * frame.offsetWidth, height - scale * frame.offsetHeight];
-    frame.style.transform = `translate(${Math.max(left, 0) / 2}px, ${Math.max(top, 0) / 2}px) scale(${scale})`;
+    const shift = `translate(${Math.max(left, 0) / 2}px, ${Math.max(top, 0) / 2}px)`;
+    frame.style.transform = `${shift} scale(${scale})`;
     enlarge(Math.ceil(4 * Math.max(scale, 1)) / 4); // no new pictures for every pixel of a window
   }
 
   function step(way) {
-    const chips = [...root.querySelectorAll(".gl-chip")], pressed = (chip) => chip.getAttribute("aria-pressed") === "true";
+    const chips = [...root.querySelectorAll(".gl-chip")];
+    const pressed = (chip) => chip.getAttribute("aria-pressed") === "true";
     const here = way > 0 ? chips.findLastIndex(pressed) : chips.findIndex(pressed);
     chips[clamp(here + way, 0, chips.length - 1)]?.click();
   }
   root.addEventListener("keydown", (event) => {
     const way = WAYS[event.key];
     if (event.key === "Escape") leave();
-    if (!on() || !way || (event.key.startsWith("Arrow") && event.target.matches(OWN_ARROWS))) return;
+    if (!on() || !way || (event.key.startsWith("Arrow") && event.target.matches(OWN_ARROWS)))
+      return;
     event.preventDefault();
     step(way);
   });
-  const ended = () => { if (document.fullscreenElement !== root && !root.matches(":popover-open")) leave(); };
+  const ended = () => {
+    if (document.fullscreenElement !== root && !root.matches(":popover-open")) leave();
+  };
   for (const event of ["fullscreenchange", "toggle"]) root.addEventListener(event, ended);
   return { enter, stop: leave };
 }

@@ -3,13 +3,20 @@
 import { element } from "./dom.js";
 import { paint } from "./paint.js";
 
-const DECODE_MS = 2000; // a browser may put off decoding what it does not show yet; then it may flicker
+// A browser may put off decoding what it does not show yet; then it may flicker.
+const DECODE_MS = 2000;
 
 export function newScreen(root, picture, canvas) {
-  const ctx = canvas.getContext("2d", { willReadFrequently: true }); // by the processor: no trip to a GPU and back
+  // Painted by the processor: no trip to a GPU and back.
+  const ctx = canvas.getContext("2d", { willReadFrequently: true });
   const scheme = new Map(); // light colors and their counterparts on a dark page
   let still = element("img", "gl-still", null, { alt: "", "aria-hidden": "true" });
-  let list = null, dark = false, painted = null, frames = 0, newest = 0, awaited = false;
+  let list = null;
+  let dark = false;
+  let painted = null;
+  let frames = 0;
+  let newest = 0;
+  let awaited = false;
   picture.prepend(still);
 
   function draw() {
@@ -20,13 +27,21 @@ export function newScreen(root, picture, canvas) {
   }
   // A picture under way is dropped when the next one arrives; only the newest is waited for.
   async function decoded(png) {
-    const turn = ++newest, image = new Image();
+    const turn = ++newest;
+    const image = new Image();
     const url = URL.createObjectURL(new Blob([png]));
     awaited = true;
-    const loaded = new Promise((go) => { image.onload = image.onerror = go; });
+    const loaded = new Promise((go) => {
+      image.onload = image.onerror = go;
+    });
     image.src = url;
     await loaded;
-    await Promise.race([image.decode().catch(() => {}), new Promise((go) => { setTimeout(go, DECODE_MS); })]);
+    await Promise.race([
+      image.decode().catch(() => {}),
+      new Promise((go) => {
+        setTimeout(go, DECODE_MS);
+      }),
+    ]);
     if (turn === newest) {
       awaited = false;
       return image;
@@ -51,8 +66,16 @@ export function newScreen(root, picture, canvas) {
   return {
     decoded,
     exchange,
-    learn(colors) { for (const [light, night] of colors ?? []) scheme.set(light, night); },
-    show(next) { list = next; draw(); },
-    stop() { newest += 1; URL.revokeObjectURL(still.src); },
+    learn(colors) {
+      for (const [light, night] of colors ?? []) scheme.set(light, night);
+    },
+    show(next) {
+      list = next;
+      draw();
+    },
+    stop() {
+      newest += 1;
+      URL.revokeObjectURL(still.src);
+    },
   };
 }

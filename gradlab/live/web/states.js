@@ -1,4 +1,5 @@
-// The states of a saved page, as packed.py wrote them: display lists as their differences from the one before.
+// The states of a saved page, as packed.py wrote them: display lists as their differences from the
+// one before.
 
 import { CODES } from "./list.js";
 import { unpack } from "./packed.js";
@@ -12,16 +13,19 @@ const EARLIER = 2;
 
 // The coverage of all texts: functions that give a text as words.
 export async function unpackMasks(packed) {
-  const { contents: sizes, next } = await unpack(packed), masks = [];
+  const { contents: sizes, next } = await unpack(packed);
+  const masks = [];
   for (let k = 0; k < sizes.length; k += 2) {
-    const [width, height] = [sizes[k], sizes[k + 1]], shades = next(width * Math.ceil(height / 2));
+    const [width, height] = [sizes[k], sizes[k + 1]];
+    const shades = next(width * Math.ceil(height / 2));
     masks.push(() => coverage(shades, width, height));
   }
   return masks;
 }
 
 function coverage(shades, width, height) {
-  const words = new Uint32Array(2 + Math.ceil(width * height / 4)), bytes = new Uint8Array(words.buffer, 8);
+  const words = new Uint32Array(2 + Math.ceil((width * height) / 4));
+  const bytes = new Uint8Array(words.buffer, 8);
   words.set([width, height]);
   const column = Math.ceil(height / 2);
   for (let x = 0; x < width; x++) {
@@ -35,7 +39,9 @@ function coverage(shades, width, height) {
 
 // The states of a layout: what each says of itself, and a function that gives its display list.
 export async function unpackStates(packed, masks) {
-  const { contents: rows, rest } = await unpack(packed), read = reader(rest()), known = [];
+  const { contents: rows, rest } = await unpack(packed);
+  const read = reader(rest());
+  const known = [];
   let before = [];
   return rows.map((row) => {
     const now = Array.from({ length: read() }, (_, place) => operation(read, before[place], known));
@@ -47,7 +53,8 @@ export async function unpackStates(packed, masks) {
 function reader(bytes) {
   let at = 0;
   return () => {
-    let number = 0, scale = 1;
+    let number = 0;
+    let scale = 1;
     for (;;) {
       const byte = bytes[at++];
       number += (byte & 127) * scale;
@@ -61,7 +68,9 @@ function operation(read, before, known) {
   const what = read();
   if (what === SAME) return before;
   if (what >= EARLIER) return known[what - EARLIER];
-  const code = read(), words = new Int32Array(read()), alike = read();
+  const code = read();
+  const words = new Int32Array(read());
+  const alike = read();
   for (let k = 0; k < words.length; k++) {
     const folded = read();
     words[k] = (folded % 2 ? -(folded + 1) / 2 : folded / 2) + (alike ? before.words[k] : 0);
@@ -71,7 +80,10 @@ function operation(read, before, known) {
 }
 
 function listOf(operations, masks) {
-  const parts = operations.map(({ code, words }) => [code, (LISTED[code] ?? placed)(words, code, masks)]);
+  const parts = operations.map(({ code, words }) => [
+    code,
+    (LISTED[code] ?? placed)(words, code, masks),
+  ]);
   const list = new Uint32Array(parts.reduce((sum, [, words]) => sum + words.length + 2, 0));
   let at = 0;
   for (const [code, words] of parts) {
@@ -83,7 +95,8 @@ function listOf(operations, masks) {
 }
 
 function lettered(words, _code, masks) {
-  const mask = masks[words[3]](), whole = new Uint32Array(3 + mask.length);
+  const mask = masks[words[3]]();
+  const whole = new Uint32Array(3 + mask.length);
   whole.set(words.subarray(0, 3));
   whole.set(mask, 3);
   return whole;
@@ -100,7 +113,8 @@ const LISTED = { [CODES.TEXT]: lettered, [CODES.IMAGE]: pictured };
 
 // Coordinates become pixels again.
 function placed(words, code) {
-  const whole = new Uint32Array(words.buffer.slice(0)), pixels = new Float32Array(whole.buffer);
+  const whole = new Uint32Array(words.buffer.slice(0));
+  const pixels = new Float32Array(whole.buffer);
   for (const [start, end] of coordinates(words, code)) {
     for (let k = start; k < end; k++) pixels[k] = words[k] === NOWHERE ? NaN : words[k] / PARTS;
   }
@@ -110,17 +124,25 @@ function placed(words, code) {
 // Which words of an operation, without the two that lead it, are coordinates.
 function coordinates(words, code) {
   const path = (at) => {
-    const count = words[at], first = at + 1 + Math.ceil(count / 4);
+    const count = words[at];
+    const first = at + 1 + Math.ceil(count / 4);
     return [first, first + 2 * count];
   };
   switch (code) {
-    case CODES.CLIP: return [[1, 5], path(5)];
-    case CODES.PATH: return [path(1)];
+    case CODES.CLIP:
+      return [[1, 5], path(5)];
+    case CODES.PATH:
+      return [path(1)];
     case CODES.MARKS: {
       const [first, end] = path(1);
-      return [[first, end], [end + 1, end + 1 + 2 * words[end]]];
+      return [
+        [first, end],
+        [end + 1, end + 1 + 2 * words[end]],
+      ];
     }
-    case CODES.ITEMS: return [[2, 2 + 2 * words[0] * words[1]]];
-    default: return [];
+    case CODES.ITEMS:
+      return [[2, 2 + 2 * words[0] * words[1]]];
+    default:
+      return [];
   }
 }

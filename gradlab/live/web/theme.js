@@ -13,7 +13,11 @@ export function watchTheme(changed) {
   // While JupyterLab exchanges its theme, nothing in the page has a width.
   const observer = new MutationObserver(() => requestAnimationFrame(changed));
   const attributeFilter = ["data-jp-theme-light", "data-theme"];
-  for (const node of [document.documentElement, document.body]) observer.observe(node, { attributeFilter });
+  for (const node of [document.documentElement, document.body])
+    observer.observe(node, { attributeFilter });
   system.addEventListener("change", changed);
-  return () => { observer.disconnect(); system.removeEventListener("change", changed); };
+  return () => {
+    observer.disconnect();
+    system.removeEventListener("change", changed);
+  };
 }

@@ -4,9 +4,12 @@ import { KEYS, element, setText } from "./dom.js";
 
 const ANNOUNCE_MS = 1000;
 
-// What is said aloud follows what is shown, at most once in ANNOUNCE_MS, and always ends with the newest text.
+// What is said aloud follows what is shown, at most once in ANNOUNCE_MS, and always ends with the
+// newest text.
 function newAnnouncer(node) {
-  let timer = null, next = null, lastGoal = "";
+  let timer = null;
+  let next = null;
+  let lastGoal = "";
   function say() {
     timer = null;
     if (next === null) return;
@@ -16,8 +19,13 @@ function newAnnouncer(node) {
     timer = setTimeout(say, ANNOUNCE_MS);
   }
   return {
-    say(text, goal) { next = { text, goal }; if (timer === null) say(); },
-    stop() { clearTimeout(timer); },
+    say(text, goal) {
+      next = { text, goal };
+      if (timer === null) say();
+    },
+    stop() {
+      clearTimeout(timer);
+    },
   };
 }
 
@@ -25,7 +33,8 @@ function rowsInto(table, rows) {
   while (table.rows.length > rows.length) table.deleteRow(-1);
   rows.forEach(([name, value], i) => {
     const row = table.rows[i] ?? table.insertRow();
-    if (!row.cells.length) row.append(element("th", "", null, { scope: "row" }), element("td", "", null));
+    if (!row.cells.length)
+      row.append(element("th", "", null, { scope: "row" }), element("td", "", null));
     if (row.cells[0].textContent !== name) row.cells[0].textContent = name;
     if (row.cells[1].textContent !== value) row.cells[1].textContent = value;
   });
@@ -36,7 +45,9 @@ function valuesTable(foot) {
   element("summary", "", details, KEYS).textContent = "Values";
   const table = element("table", "", details);
   let rows = []; // filled in while it is open, for layout costs time on every frame
-  const fill = () => { if (details.open) rowsInto(table, rows); };
+  const fill = () => {
+    if (details.open) rowsInto(table, rows);
+  };
   details.addEventListener("toggle", fill);
   details.hidden = true;
   return (next) => {
@@ -46,15 +57,19 @@ function valuesTable(foot) {
   };
 }
 
-const MOST_MEASURED = 3; // of the sentences with the most characters: one of them takes the most lines
+// Of the sentences with the most characters: one of them takes the most lines.
+const MOST_MEASURED = 3;
 
-// Keeps the head as tall as the longest known sentence makes it, so that the picture stays in place while a slider moves. A
-// longer sentence, not known before, moves the picture down once.
+// Keeps the head as tall as the longest known sentence makes it, so that the picture stays in place
+// while a slider moves. A longer sentence, not known before, moves the picture down once.
 function keepLines(head, readout) {
-  let width = 0, tallest = 0, longest = [];
+  let width = 0;
+  let tallest = 0;
+  let longest = [];
 
   function keep() {
-    // Unlike offsetHeight, this isn't rounded, and a lecture doesn't enlarge it. It is NaN while the head is hidden.
+    // Unlike offsetHeight, this isn't rounded, and a lecture doesn't enlarge it. It is NaN while
+    // the head is hidden.
     const height = parseFloat(getComputedStyle(head).height);
     if (!(height > tallest)) return;
     tallest = height;
@@ -80,7 +95,9 @@ function keepLines(head, readout) {
   observer.observe(head);
   return {
     expect(texts) {
-      const all = [...new Set([...longest, ...texts])].sort((a, b) => b.length - a.length).slice(0, MOST_MEASURED);
+      const all = [...new Set([...longest, ...texts])]
+        .sort((a, b) => b.length - a.length)
+        .slice(0, MOST_MEASURED);
       if (all.join("\n") === longest.join("\n")) return;
       longest = all;
       measure();
@@ -97,21 +114,25 @@ function showKernel(bar, text) {
   bar.append(" The controls show what the picture shows.");
 }
 
-// Above the picture the sentence about this state, or a status in its place, and the goal; under it a note for this moment
-// and the item that is selected.
+// Above the picture the sentence about this state, or a status in its place, and the goal; under it
+// a note for this moment and the item that is selected.
 export function addWords({ root, head, foot, canvas }) {
   const readout = element("p", "gl-readout", head, { "aria-hidden": "true" });
-  const goal = element("p", "gl-goal", head), [lead, rest] = [element("b", "", goal), element("span", "", goal)];
+  const goal = element("p", "gl-goal", head);
+  const [lead, rest] = [element("b", "", goal), element("span", "", goal)];
   const kernel = element("p", "gl-kernel", head, { role: "status" });
   const aside = element("p", "gl-aside", foot, { "aria-hidden": "true" });
   const aloud = newAnnouncer(element("p", "gl-said", root, { "aria-live": "polite" }));
-  const showValues = valuesTable(foot), lines = keepLines(head, readout);
+  const showValues = valuesTable(foot);
+  const lines = keepLines(head, readout);
   const parts = { note: "", summary: "", item: "" };
-  let spoken = "", aim = "";
+  let spoken = "";
+  let aim = "";
   goal.hidden = true;
 
   function tell(text, error = false) {
-    const besides = [parts.note, parts.item].filter(Boolean).join(" · "), all = [text, besides].filter(Boolean).join(" ");
+    const besides = [parts.note, parts.item].filter(Boolean).join(" · ");
+    const all = [text, besides].filter(Boolean).join(" ");
     if (all !== spoken || goal.textContent !== aim) aloud.say(all, aim);
     spoken = all;
     setText(readout, text);
@@ -144,7 +165,9 @@ export function addWords({ root, head, foot, canvas }) {
     kernel: (text) => showKernel(kernel, text),
     item: (item) => show({ item }),
     note: (note) => show({ note }),
-    dropNote() { parts.note = ""; }, // it goes when the next state is shown
+    dropNote() {
+      parts.note = "";
+    }, // it goes when the next state is shown
     stop() {
       aloud.stop();
       lines.stop();

@@ -22,12 +22,17 @@ class Zoom {
     this.picture.addEventListener("wheel", this.turnWheel, { passive: false });
     this.field.addEventListener("pointerdown", this.startDrag);
     this.field.addEventListener("pointermove", this.goOnDragging);
-    for (const end of ["pointerup", "pointercancel"]) this.field.addEventListener(end, this.endDrag);
-    this.field.addEventListener("dblclick", () => { if (this.active()) this.requests.ask(null); });
+    for (const end of ["pointerup", "pointercancel"])
+      this.field.addEventListener(end, this.endDrag);
+    this.field.addEventListener("dblclick", () => {
+      if (this.active()) this.requests.ask(null);
+    });
     this.field.addEventListener("keydown", this.pressKey);
   }
 
-  active() { return this.on.getAttribute("aria-pressed") === "true"; }
+  active() {
+    return this.on.getAttribute("aria-pressed") === "true";
+  }
   toggle() {
     const now = !this.active();
     this.on.setAttribute("aria-pressed", String(now));
@@ -41,7 +46,9 @@ class Zoom {
     this.back.hidden = this.on.hidden || !zoomed;
     if (this.on.hidden && this.active()) this.toggle();
   }
-  landed() { this.requests.landed(); }
+  landed() {
+    this.requests.landed();
+  }
   stop = () => this.requests.stop();
 
   change(panel, part) {
@@ -49,10 +56,14 @@ class Zoom {
     this.requests.change(panel, part);
   }
   panelUnder(event) {
-    return this.active() ? this.panels.findIndex((panel) => contains(panel, partsOf(event, this.picture))) : -1;
+    return this.active()
+      ? this.panels.findIndex((panel) => contains(panel, partsOf(event, this.picture)))
+      : -1;
   }
-  inside(event, panel) { // parts of the panel from its left and bottom
-    const { x, y } = partsOf(event, this.picture), { left, top, width, height } = this.panels[panel];
+  inside(event, panel) {
+    // parts of the panel from its left and bottom
+    const { x, y } = partsOf(event, this.picture);
+    const { left, top, width, height } = this.panels[panel];
     return { x: (x - left) / width, y: 1 - (y - top) / height };
   }
 
@@ -60,14 +71,21 @@ class Zoom {
     const panel = this.panelUnder(event);
     if (panel < 0) return;
     event.preventDefault();
-    this.change(panel, nearerTo(this.inside(event, panel), clamp(Math.exp(-event.deltaY * 0.002), 0.5, 2)));
+    this.change(
+      panel,
+      nearerTo(this.inside(event, panel), clamp(Math.exp(-event.deltaY * 0.002), 0.5, 2)),
+    );
   };
   startDrag = (event) => {
     const panel = event.button < 2 ? this.panelUnder(event) : -1;
     if (panel < 0) return;
     if (event.button === 1) event.preventDefault(); // no scrolling by the middle button
     this.field.setPointerCapture(event.pointerId);
-    this.drag = { panel, from: this.inside(event, panel), pan: event.shiftKey || event.button === 1 };
+    this.drag = {
+      panel,
+      from: this.inside(event, panel),
+      pan: event.shiftKey || event.button === 1,
+    };
   };
   goOnDragging = (event) => {
     if (!this.drag) return;
@@ -91,8 +109,12 @@ class Zoom {
     this.drag.from = here;
   }
   boxTo(here) {
-    const size = this.picture.getBoundingClientRect(), panel = this.panels[this.drag.panel];
-    return boxBetween(this.drag.from, here, { x: size.width * panel.width, y: size.height * panel.height });
+    const size = this.picture.getBoundingClientRect();
+    const panel = this.panels[this.drag.panel];
+    return boxBetween(this.drag.from, here, {
+      x: size.width * panel.width,
+      y: size.height * panel.height,
+    });
   }
   showBox(part) {
     this.box.hidden = !part;
@@ -100,8 +122,10 @@ class Zoom {
     this.press.taken = true;
     const { left, top, width, height } = this.panels[this.drag.panel];
     placeBox(this.box, {
-      left: left + part.x[0] * width, width: (part.x[1] - part.x[0]) * width,
-      top: top + (1 - part.y[1]) * height, height: (part.y[1] - part.y[0]) * height,
+      left: left + part.x[0] * width,
+      width: (part.x[1] - part.x[0]) * width,
+      top: top + (1 - part.y[1]) * height,
+      height: (part.y[1] - part.y[0]) * height,
     });
   }
   pressKey = (event) => {
@@ -118,8 +142,10 @@ class Zoom {
   };
 }
 
-// `send` tells the kernel what to show, `switched` hears that the button was pressed; `press` is as for handles.
-export const addZoom = (parts, tools, press, send, switched) => new Zoom(parts, tools, press, send, switched);
+// `send` tells the kernel what to show, `switched` hears that the button was pressed; `press` is as
+// for handles.
+export const addZoom = (parts, tools, press, send, switched) =>
+  new Zoom(parts, tools, press, send, switched);
 
 // Until a panel has been used, the keys mean the largest.
 function largest(panels, current) {

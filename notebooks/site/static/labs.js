@@ -1,4 +1,5 @@
-// The picture of a lab gives way to the lab itself, which is a page of its own in a frame, when its reader comes near.
+// The picture of a lab gives way to the lab itself, which is a page of its own in a frame, when its
+// reader comes near.
 
 (() => {
   const system = window.matchMedia("(prefers-color-scheme: dark)");
@@ -10,7 +11,9 @@
   }
 
   const dress = (view) => view.postMessage({ theme: theme() }, "*");
-  const dressAll = () => { for (const view of frames.keys()) dress(view); };
+  const dressAll = () => {
+    for (const view of frames.keys()) dress(view);
+  };
 
   function bringToLife(place) {
     const frame = document.createElement("iframe");
@@ -34,12 +37,15 @@
   new MutationObserver(dressAll).observe(document.body, { attributeFilter: ["data-theme"] });
   system.addEventListener("change", dressAll);
 
-  const near = new IntersectionObserver((entries) => {
-    for (const { isIntersecting, target } of entries) {
-      if (!isIntersecting) continue;
-      near.unobserve(target);
-      bringToLife(target);
-    }
-  }, { rootMargin: "400px" });
+  const near = new IntersectionObserver(
+    (entries) => {
+      for (const { isIntersecting, target } of entries) {
+        if (!isIntersecting) continue;
+        near.unobserve(target);
+        bringToLife(target);
+      }
+    },
+    { rootMargin: "400px" },
+  );
   for (const place of document.querySelectorAll(".lab[data-page]")) near.observe(place);
 })();

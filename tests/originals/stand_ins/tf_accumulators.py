@@ -106,7 +106,7 @@ class SparseConditionalAccumulator(Accumulator):
 
 def cancel_all() -> None:
     """What closing a session does to those who wait."""
-    for accumulator, taker in list(WAITING):
+    for accumulator, taker in WAITING.copy():
         accumulator.cancel(taker)
 
 

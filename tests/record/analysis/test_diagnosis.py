@@ -85,7 +85,7 @@ def test_the_frontier_of_nan_is_the_last_tensor_that_has_it() -> None:
 
 def test_a_tensor_that_no_gradient_reaches_hides_no_frontier() -> None:
     rec = gl.Recorder(entries=0)
-    rec.prepare({name: (2,) for name in ("wte", "unused", "up", "head")})
+    rec.prepare(dict.fromkeys(("wte", "unused", "up", "head"), (2,)))
     bad = np.array([[1, 0, 1, 0]])
     rec.extend({"norm": np.where(bad, np.nan, [[1.0, 0.0, 1.0, 1.0]]), "largest": 1.0 - bad, "nonfinite": bad})
     assert "everything up to up has NaN or Inf, and everything from head on is finite" in frontier_in(rec, 0)

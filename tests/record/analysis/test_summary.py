@@ -71,7 +71,7 @@ def test_what_a_summary_says_of_a_limit_holds_for_the_number_that_is_printed() -
 
 def of_norms(norms: np.ndarray, steps: int) -> gl.Recorder:
     rec = gl.Recorder(steps=steps, entries=0)
-    rec.prepare({name: (5,) for name in "abc"})
+    rec.prepare(dict.fromkeys("abc", (5,)))
     rec.extend({"norm": norms, "largest": norms, "nonfinite": ~np.isfinite(norms)})
     return rec
 

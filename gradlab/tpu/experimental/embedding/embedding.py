@@ -270,9 +270,8 @@ class TPUEmbedding(BuiltTables):
 
         Source: `tf.tpu.experimental.embedding.TPUEmbedding.dequeue`, TensorFlow 2.21 (2026).
         """
-        system, replicas = self._built("dequeue"), []
-        for r in range(system.replicas):
-            replicas.append(system.receive_activations(system.receive_deduplication_data(r), r))
+        system = self._built("dequeue")
+        replicas = [system.receive_activations(system.receive_deduplication_data(r), r) for r in range(system.replicas)]
         return packed_like(self._structure, [jnp.concatenate(parts) for parts in zip(*replicas, strict=True)])
 
     def apply_gradients(self, gradients: Any, name: str | None = None) -> None:
