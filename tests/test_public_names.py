@@ -73,7 +73,7 @@ TESTED_ELSEWHERE = {
     "record/attach/torch/scaling": "record/attach/torch/test_loops.py: every order of a GradScaler's calls",
     "record/attach/torch/sharded": "record/attach/torch/test_replicas.py",
     "train/proximal": "train/test_tensorflow.py, test_signatures.py and test_slots.py there, like every optimizer",
-    "train/rms_prop": "the same, and train/test_kernels.py",
+    "train/rms_prop": "the same, and train/test_sparse_order.py",
     "raw_ops/tpu_shapes": "conformance/: golden files, and TensorFlow's shape functions beside it",
     "rules/table_field": "tpu/engine/test_optimizer_messages.py: every field of every message, both ways",
     "tpu/training/state": "tpu/training/test_training.py: where towers and data are put, and what is refused",
