@@ -29,10 +29,23 @@ from typing import TYPE_CHECKING
 from .._base.suggest import only_public as _only_public
 from .adagrad import AdagradDAOptimizer, AdagradOptimizer
 from .adam import AdamOptimizer
+from .decays import (
+    cosine_decay,
+    cosine_decay_restarts,
+    exponential_decay,
+    inverse_time_decay,
+    linear_cosine_decay,
+    natural_exp_decay,
+    noisy_linear_cosine_decay,
+    piecewise_constant,
+    piecewise_constant_decay,
+    polynomial_decay,
+)
 from .drop_stale import DropStaleGradientOptimizer
 from .ftrl import FtrlOptimizer
 from .gate import GATE_GRAPH, GATE_NONE, GATE_OP, GateRace
 from .gradient_descent import GradientDescentOptimizer, MomentumOptimizer
+from .moving_averages import ExponentialMovingAverage
 from .optimizer import Optimizer
 from .proximal import ProximalAdagradOptimizer, ProximalGradientDescentOptimizer
 from .rms_prop import AdadeltaOptimizer, RMSPropOptimizer
@@ -49,6 +62,7 @@ __all__ = [
     "AdagradOptimizer",
     "AdamOptimizer",
     "DropStaleGradientOptimizer",
+    "ExponentialMovingAverage",
     "FtrlOptimizer",
     "GateRace",
     "GradientDescentOptimizer",
@@ -59,8 +73,18 @@ __all__ = [
     "RMSPropOptimizer",
     "RuleOptimizer",
     "SyncReplicasOptimizer",
+    "cosine_decay",
+    "cosine_decay_restarts",
+    "exponential_decay",
     "get_global_step",
     "get_or_create_global_step",
+    "inverse_time_decay",
+    "linear_cosine_decay",
+    "natural_exp_decay",
+    "noisy_linear_cosine_decay",
+    "piecewise_constant",
+    "piecewise_constant_decay",
+    "polynomial_decay",
 ]
 
 if not TYPE_CHECKING:

@@ -275,11 +275,18 @@ class Collection:
     def unique_name(self, name: str) -> str:
         """`name`, or `name_1`, `name_2`, ... if it is taken."""
         with self._lock:
-            candidate, n = name, 0
+            candidate = self.next_name(name)
+            self._names.add(candidate)
+            return candidate
+
+    def next_name(self, name: str) -> str:
+        """Return what `unique_name` would give, and leave the name free."""
+        with self._lock:
+            candidate = name
+            n = 0
             while candidate in self._names:
                 n += 1
                 candidate = f"{name}_{n}"
-            self._names.add(candidate)
             return candidate
 
     def add(self, variable: Variable) -> None:
