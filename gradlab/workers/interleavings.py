@@ -13,13 +13,13 @@ import numpy as np
 from .._base.arrays import Array
 from .._base.numbers import counted
 from ..errors import InvalidArgumentError
-from .checks import whole
 from .experiment import Experiment, Piece, worker
 from .ledger import READ, UPDATE, Round
-from .replays import step
-from .rows import flat
+from .replays import replay_move
+from .rows import flatten_gradient
 from .server import Server
 from .trace import Trace
+from .validation import check_whole
 
 Applied = frozenset[tuple[int, int, bytes]]  # worker, number, bits of the gradient
 
@@ -44,7 +44,7 @@ def explore(experiment: Experiment, rounds: int = 1, limit: int = 100_000) -> Ou
     >>> explore(two).accepted, explore(two.with_(atomic=False)).accepted  # so many gradients: in so many interleavings
     ({1: 4, 2: 2}, {1: 6, 2: 14})
     """
-    whole("rounds", rounds, 1)
+    check_whole("rounds", rounds, 1)
     e = experiment.with_(gradients=rounds * experiment.workers)
     lives = [list(worker(e, k, [e.speeds.median] * rounds)) for k in range(e.workers)]
     if (count := _interleavings(lives)) > limit:
@@ -96,10 +96,11 @@ class _State:
         """The state after worker k's next piece."""
         server, history = self.server.copy(), self.history
         for move in self.lives[k][self.places[k]].moves:
-            given = server.given(k)
-            step(server, move, k, 0)
+            gradient = server.given(k)
+            replay_move(server, move, k, 0)
             if move == UPDATE:
-                history = history.after(server.ledger.rounds[-1], b"".join(bits(flat(given or {}))), self._limit())
+                gradient_bits = b"".join(bits(flatten_gradient(gradient or {})))
+                history = history.after(server.ledger.rounds[-1], gradient_bits, self._limit())
         places = tuple(place + (j == k) for j, place in enumerate(self.places))
         return _State(self.lives, server, places, history, self.ways, (self.path, k))
 
@@ -123,10 +124,11 @@ class _State:
         return 0 < self.places[k] < len(self.lives[k]) and self.lives[k][self.places[k]].moves[0] != READ
 
     def _in_hand(self, k: int) -> Hashable:
-        server, ledger = self.server, self.server.ledger
-        given = server.given(k)
-        noted = ledger.read_at[k], ledger.recorded[k], ledger.checked[k], ledger.accepted[k]
-        return bits(server.held(k)), noted, None if given is None else bits(flat(given))
+        ledger = self.server.ledger
+        gradient = self.server.given(k)
+        gradient_bits = None if gradient is None else bits(flatten_gradient(gradient))
+        steps = (ledger.read_at[k], ledger.recorded[k], ledger.checked[k], ledger.accepted[k])
+        return bits(self.server.held(k)), steps, gradient_bits
 
     def _limit(self) -> float:
         ledger = self.server.ledger
@@ -141,7 +143,7 @@ class _State:
         server, log, places = Server(self.server.experiment), [], [0] * len(self.lives)
         for time, k in enumerate(reversed(order)):
             for move in self.lives[k][places[k]].moves:
-                step(server, move, k, time)
+                replay_move(server, move, k, time)
                 log.append((move, k, time))
             places[k] += 1
         return Trace.of(server.experiment, "explored", "pieces", log, server.ledger.rounds, server.weights)

@@ -18,7 +18,7 @@ from ..models import datasets
 from ..models.cross_entropy import log_softmax
 from ..models.word_topics import TOPICS, Lines, chosen, errors, scores, shipped, softmax, words_of
 from ..train.autodiff import gather
-from .checks import brief
+from .validation import short_repr
 
 Weights = Mapping[str, Array]
 # OpenBLAS may use several threads from 125,000 products on, and for a vector from 9,216 entries of the matrix on.
@@ -293,26 +293,28 @@ class FromLoss:
 
     def __post_init__(self) -> None:
         if not isinstance(self.weights, Mapping):
-            raise TypeError(f"weights map names to float arrays, as {{'w': np.zeros(3)}}; got {brief(self.weights)}")
+            raise TypeError(
+                f"weights map names to float arrays, as {{'w': np.zeros(3)}}; got {short_repr(self.weights)}"
+            )
         for name, w in self.weights.items():
             if not isinstance(name, str):
                 raise TypeError(f"weights are named by strings, got the name {name!r}")
             if not (isinstance(w, float) or is_float(getattr(w, "dtype", object))):
-                raise TypeError(f"weights[{name!r}] must be a float array, got {type(w).__name__}: {brief(w)}")
+                raise TypeError(f"weights[{name!r}] must be a float array, got {type(w).__name__}: {short_repr(w)}")
 
     def __repr__(self) -> str:
-        return f"FromLoss({', '.join(f'{f.name}={brief(getattr(self, f.name))}' for f in fields(self))})"
+        return f"FromLoss({', '.join(f'{f.name}={short_repr(getattr(self, f.name))}' for f in fields(self))})"
 
     def start(self) -> dict[str, Array]:
         return {name: np.asarray(w) for name, w in self.weights.items()}
 
     def gradient(self, weights: Weights, rng: np.random.Generator) -> dict[str, Array]:
-        with precision(widest(weights)):
+        with precision(widest_dtype(weights)):
             _, found = _loss_and_gradient(self.loss_of, self.jit)[1](dict(weights), self.draw(rng))
         return {name: np.asarray(g) for name, g in found.items()}
 
     def loss(self, weights: Weights) -> float:
-        with precision(widest(weights)):
+        with precision(widest_dtype(weights)):
             return float(_loss_and_gradient(self.loss_of, self.jit)[0](dict(weights), self.watch))
 
 
@@ -344,7 +346,7 @@ def from_config(config: Mapping[str, Any]) -> Problem:
     return problem
 
 
-def widest(weights: Weights) -> Any:
+def widest_dtype(weights: Weights) -> Any:
     """The dtype that takes most room; float64 needs `precision`."""
     return max((np.dtype(w.dtype) for w in weights.values()), key=lambda dtype: dtype.itemsize, default=np.float32)
 

@@ -10,7 +10,7 @@ from statistics import NormalDist
 import numpy as np
 
 from ..errors import InvalidArgumentError
-from .checks import finite, whole
+from .validation import check_finite, check_whole
 
 LONGEST = 2**31 - 1  # ticks of one gradient
 
@@ -30,10 +30,10 @@ class Crash:
     after: int | None = None
 
     def __post_init__(self) -> None:
-        whole("worker of a crash", self.worker, 0)
-        whole("number of a crash", self.number, 0)
+        check_whole("worker of a crash", self.worker, 0)
+        check_whole("number of a crash", self.number, 0)
         if self.after is not None:
-            whole("after of a crash", self.after, 0)
+            check_whole("after of a crash", self.after, 0)
 
 
 @dataclass(frozen=True)
@@ -70,17 +70,17 @@ class Speeds:
     measured: tuple[float, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        whole("median", self.median, 1)
-        whole("gap", self.gap, 0)
+        check_whole("median", self.median, 1)
+        check_whole("gap", self.gap, 0)
         for name in ("spread", "stall", "stall_factor"):
-            finite(name, getattr(self, name), 0)
+            check_finite(name, getattr(self, name), 0)
         if self.stall > 1:
             raise InvalidArgumentError(f"stall is a chance from 0 to 1, got {self.stall!r}")
         if not isinstance(self.slow, Mapping):
             raise TypeError(f"slow maps workers to factors, as {{3: 2.5}}; got {self.slow!r}")
         for worker, factor in self.slow.items():
-            whole("a worker in slow", worker, 0)
-            finite(f"slow[{worker}]", factor, 0)
+            check_whole("a worker in slow", worker, 0)
+            check_finite(f"slow[{worker}]", factor, 0)
         self._check_crashes()
         object.__setattr__(self, "measured", tuple(float(x) for x in self.measured))
         if not all(0 < x < np.inf for x in self.measured):

@@ -13,8 +13,8 @@ from .._base.arrays import Array, quiet
 from .._base.derivatives import differentiator
 from .._base.slices import IndexedSlices
 from ..errors import InvalidArgumentError
-from .checks import finite
-from .rows import Rows, rows_of_shard, taken
+from .rows import Rows, count_rows_of_shard, take_rows
+from .validation import check_finite
 
 if TYPE_CHECKING:
     from ..tpu import Batch, Plan
@@ -67,7 +67,7 @@ class Tables:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        finite("scale", self.scale)
+        check_finite("scale", self.scale)
         if self.plan.cores != 1 or self.plan.pipelined:
             raise InvalidArgumentError(
                 f"workers are the cores here: give a plan of cores=1 that is not pipelined, not {self.plan.cores} "
@@ -108,7 +108,7 @@ class Tables:
 
     def _start(self, k: int, shard: int, shards: int) -> np.ndarray:
         table, made = self.plan.tables[k], 0
-        found = np.empty((rows_of_shard(table.rows, shard, shards), table.width), np.float32)
+        found = np.empty((count_rows_of_shard(table.rows, shard, shards), table.width), np.float32)
         for first in range(0, table.rows, _BLOCK):
             size = min(_BLOCK, table.rows - first), table.width
             block = np.random.default_rng([self.seed, k, first // _BLOCK]).standard_normal(size, np.float32)
@@ -133,7 +133,7 @@ class Tables:
 
         outputs, ids = list[Array](), self._named(lookups)
         for k, (table, t) in enumerate(zip(self.plan.tables, lookups.tables, strict=True)):
-            rows = np.asarray(taken(weights[table.name], ids[table.name]))
+            rows = np.asarray(take_rows(weights[table.name], ids[table.name]))
             rows = rows if table.levels is None else np.asarray(quantize(rows, *table.levels))
             outputs.append(sum_rows(self.plan.samples_of(k), rows, t.inverse, t.samples, t.weights)[None])
         return tuple(map(np.asarray, split_features(self.plan, outputs)))

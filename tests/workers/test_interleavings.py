@@ -26,7 +26,7 @@ from gradlab.workers import (
 )
 from gradlab.workers.experiment import worker
 from gradlab.workers.interleavings import End, History, bits
-from gradlab.workers.replays import step
+from gradlab.workers.replays import replay_move
 from tests.workers.experiments import POLICIES
 
 
@@ -41,7 +41,7 @@ def every_way(e: Experiment, rounds: int) -> list[tuple[Server, bool]]:
         for k in able:
             after = server.copy()
             for move in lives[k][places[k]]:
-                step(after, move, k, 0)
+                replay_move(after, move, k, 0)
             walk(after, [place + (j == k) for j, place in enumerate(places)])
         if not able:
             found.append((server, bool(left)))

@@ -21,7 +21,7 @@ from gradlab.workers import (
     replay,
     run,
 )
-from gradlab.workers.replays import step
+from gradlab.workers.replays import replay_move
 from tests.rules.cases import DEFAULTS
 from tests.workers.experiments import POLICIES, experiments
 
@@ -33,7 +33,7 @@ ENGINES = ("simulated", "threads")  # Ray's own test asks it the same
 def assert_repeats(trace: Trace) -> None:
     server = Server(trace.experiment)
     for (move, worker), time in zip(trace.moves.tolist(), trace.times.tolist(), strict=True):
-        step(server, move, worker, time)
+        replay_move(server, move, worker, time)
     assert server.weights.keys() == trace.weights.keys()
     for name, w in trace.weights.items():
         again = server.weights[name]

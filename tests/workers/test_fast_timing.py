@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 
 from gradlab.workers import POLICIES, Bowl, Crash, Experiment, Speeds
-from gradlab.workers.plain import decide_plain, is_plain
-from gradlab.workers.simulated import one_by_one
+from gradlab.workers.fast_timing import can_decide_fast, decide_fast
+from gradlab.workers.simulated import decide_by_events
 from tests.workers.experiments import experiments, same
 
 
@@ -17,7 +17,7 @@ def test_it_is_the_same_log_and_the_same_rounds(policy: str) -> None:
     @settings(max_examples=100)
     @given(experiments(policy, plain=True))
     def check(e: Experiment) -> None:
-        same(decide_plain(e), one_by_one(e))
+        same(decide_fast(e), decide_by_events(e))
 
     check()
 
@@ -28,16 +28,16 @@ def test_it_is_the_same_log_and_the_same_rounds(policy: str) -> None:
 @pytest.mark.parametrize("slow", [{}, {0: 1000.0, 1: 1000.0, 2: 1000.0}, {4: 0.01}])
 def test_long_runs_too(settings_: dict[str, Any], slow: dict[int, float]) -> None:
     e = Experiment(Bowl(), workers=5, gradients=3000, speeds=Speeds(slow=slow, stall=0.1), **settings_)
-    same(decide_plain(e), one_by_one(e))
+    same(decide_fast(e), decide_by_events(e))
 
 
 def test_a_limit_that_nobody_reaches_costs_nothing() -> None:
     e = Experiment(Bowl(), policy="wait", gradients=50)
-    same(decide_plain(e.with_(staleness=10**12)), decide_plain(e.with_(staleness=50)))
+    same(decide_fast(e.with_(staleness=10**12)), decide_fast(e.with_(staleness=50)))
 
 
 def test_races_and_crashes_are_not_plain() -> None:
     e = Experiment(Bowl())
-    assert is_plain(e)
-    assert not is_plain(e.with_(atomic=False)) and not is_plain(e.with_(step_first=False))
-    assert not is_plain(e.with_(speeds=Speeds(crashes=(Crash(0, 0, 0),))))
+    assert can_decide_fast(e)
+    assert not can_decide_fast(e.with_(atomic=False)) and not can_decide_fast(e.with_(step_first=False))
+    assert not can_decide_fast(e.with_(speeds=Speeds(crashes=(Crash(0, 0, 0),))))
