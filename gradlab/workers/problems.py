@@ -22,8 +22,12 @@ from .validation import short_repr
 
 Weights = Mapping[str, Array]
 # OpenBLAS may use several threads from 125,000 products on, and for a vector from 9,216 entries of the matrix on.
-_PRODUCTS, _ENTRIES = 2**16, 2**13
-_ROWS, _TERMS, _COLUMNS = 64, 64, 16  # a block of that many products
+_MOST_PRODUCTS = 2**16
+_MOST_ENTRIES = 2**13
+# A block of rows * terms * columns = 2**16 products.
+_ROWS = 64
+_TERMS = 64
+_COLUMNS = 16
 
 
 class Problem(Protocol):
@@ -103,27 +107,33 @@ class Digits:
     seed: int = 0
 
     def start(self) -> dict[str, Array]:
-        rng, widths = np.random.default_rng(self.seed), (64, *self.hidden, 10)
+        rng = np.random.default_rng(self.seed)
         weights: dict[str, Array] = {}
-        for k, (rows, columns) in enumerate(pairwise(widths)):
-            scale = np.sqrt(2 / rows) if k < len(self.hidden) else 0.0 if not self.hidden else np.sqrt(1 / rows)
+        for k, (rows, columns) in enumerate(pairwise((64, *self.hidden, 10))):
+            if not self.hidden:
+                scale = 0.0
+            elif k < len(self.hidden):
+                scale = np.sqrt(2 / rows)
+            else:
+                scale = np.sqrt(1 / rows)
             weights[f"w{k}"] = np.float32(scale) * rng.standard_normal((rows, columns), np.float32)
             weights[f"b{k}"] = np.zeros(columns, np.float32)
         return weights
 
     def gradient(self, weights: Weights, rng: np.random.Generator) -> dict[str, Array]:
         images, labels = _split()[:2]
-        chosen = rng.integers(len(images), size=self.batch)
-        x, label = images[chosen], labels[chosen]
-        layers = self._layers(weights, x)
-        wrong: Array = softmax(np.asarray(layers[-1]))
-        wrong[np.arange(len(label)), label] -= 1
-        wrong /= np.float32(len(label))
-        found = {}
+        batch = rng.integers(len(images), size=self.batch)
+        labels = labels[batch]
+        layers = self._layers(weights, images[batch])
+        error: Array = softmax(np.asarray(layers[-1]))
+        error[np.arange(len(labels)), labels] -= 1
+        error /= np.float32(len(labels))
+        gradient = {}
         for k in reversed(range(len(self.hidden) + 1)):
-            found[f"w{k}"], found[f"b{k}"] = _product(layers[k].T, wrong), wrong.sum(axis=0)
-            wrong = _product(wrong, weights[f"w{k}"].T) * (layers[k] > 0)
-        return {name: found[name] for name in weights}
+            gradient[f"w{k}"] = _multiply(layers[k].T, error)
+            gradient[f"b{k}"] = error.sum(axis=0)
+            error = _multiply(error, weights[f"w{k}"].T) * (layers[k] > 0)
+        return {name: gradient[name] for name in weights}
 
     @quiet
     def loss(self, weights: Weights) -> float:
@@ -139,10 +149,10 @@ class Digits:
         return float((self._layers(weights, images)[-1].argmax(axis=1) == labels).mean())
 
     def _layers(self, weights: Weights, x: Array) -> list[Array]:
-        """The input, every hidden layer, and the logits."""
+        """Return the input, every hidden layer, and the logits."""
         layers = [x]
         for k in range(len(self.hidden) + 1):
-            x = _product(x, weights[f"w{k}"]) + weights[f"b{k}"]
+            x = _multiply(x, weights[f"w{k}"]) + weights[f"b{k}"]
             layers.append(np.maximum(x, 0) if k < len(self.hidden) else x)
             x = layers[-1]
         return layers
@@ -213,8 +223,8 @@ class Reader:
         """
         count = len(lines.topics)
         of_line = np.repeat(np.arange(count), np.diff(lines.starts))
-        found = sum_segments(gather(weights["words"], lines.words), of_line, count) + weights["bias"]
-        return -log_softmax(found)[np.arange(count), lines.topics].mean()
+        logits = sum_segments(gather(weights["words"], lines.words), of_line, count) + weights["bias"]
+        return -log_softmax(logits)[np.arange(count), lines.topics].mean()
 
     @quiet
     def loss(self, weights: Weights) -> float:
@@ -260,8 +270,8 @@ class Chances(dict[str, float]):
 
 
 def _scores(weights: Weights, lines: Lines) -> np.ndarray:
-    found: np.ndarray = scores(np.asarray(weights["words"]), lines) + np.asarray(weights["bias"])
-    return found
+    logits: np.ndarray = scores(np.asarray(weights["words"]), lines) + np.asarray(weights["bias"])
+    return logits
 
 
 @dataclass(frozen=True)
@@ -310,8 +320,8 @@ class FromLoss:
 
     def gradient(self, weights: Weights, rng: np.random.Generator) -> dict[str, Array]:
         with precision(widest_dtype(weights)):
-            _, found = _loss_and_gradient(self.loss_of, self.jit)[1](dict(weights), self.draw(rng))
-        return {name: np.asarray(g) for name, g in found.items()}
+            _, gradient = _loss_and_gradient(self.loss_of, self.jit)[1](dict(weights), self.draw(rng))
+        return {name: np.asarray(g) for name, g in gradient.items()}
 
     def loss(self, weights: Weights) -> float:
         with precision(widest_dtype(weights)):
@@ -321,44 +331,45 @@ class FromLoss:
 @lru_cache(maxsize=32)
 def _loss_and_gradient(loss_of: Callable[[Any, Any], Any], jit: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
     def loss(weights: Any, batch: Any) -> Any:
-        found = loss_of(weights, batch)
-        if shape := getattr(found, "shape", ()):
+        value = loss_of(weights, batch)
+        shape = getattr(value, "shape", ())
+        if shape:
             raise InvalidArgumentError(f"loss_of must return a scalar, such as a mean; got an array of shape {shape}")
-        return found
+        return value
 
-    found = differentiator()
-    return found.compile(loss) if jit else loss, found.value_and_gradient(loss, jit)
+    library = differentiator()
+    return library.compile(loss) if jit else loss, library.value_and_gradient(loss, jit)
 
 
 PROBLEMS: dict[str, Any] = {"Bowl": Bowl, "Digits": Digits, "Reader": Reader}
 
 
 def get_config(problem: Any) -> dict[str, Any] | None:
-    """A problem that ships as plain values; None for others, which have to be given again."""
+    """Return a problem that ships as plain values; None for others, which have to be given again."""
     name = type(problem).__name__
     return {"problem": name, **asdict(problem)} if type(problem) is PROBLEMS.get(name) else None
 
 
 def from_config(config: Mapping[str, Any]) -> Problem:
-    """The problem that `get_config` wrote."""
+    """Return the problem that `get_config` wrote."""
     fields = {k: tuple(x) if isinstance(x, list) else x for k, x in config.items() if k != "problem"}
     problem: Problem = PROBLEMS[config["problem"]](**fields)
     return problem
 
 
 def widest_dtype(weights: Weights) -> Any:
-    """The dtype that takes most room; float64 needs `precision`."""
+    """Return the dtype with the most bytes; float64 needs `precision`."""
     return max((np.dtype(w.dtype) for w in weights.values()), key=lambda dtype: dtype.itemsize, default=np.float32)
 
 
-def _product(a: Array, b: Array) -> Array:
+def _multiply(a: Array, b: Array) -> Array:
     """Return a @ b with the same bits in every process.
 
     BLAS divides a large product among its threads, and rounds differently where the parts meet. So a large product is
     computed in blocks, each small enough for one thread.
     """
     (rows, terms), columns = a.shape, b.shape[1]
-    if rows * terms * columns <= _PRODUCTS and max(a.size, b.size) <= _ENTRIES:
+    if rows * terms * columns <= _MOST_PRODUCTS and max(a.size, b.size) <= _MOST_ENTRIES:
         return a @ b
     total = np.zeros((rows, columns), np.result_type(a, b))
     for i in range(0, rows, _ROWS):
@@ -370,6 +381,6 @@ def _product(a: Array, b: Array) -> Array:
 
 
 def _split() -> tuple[Array, Array, Array, Array]:
-    """Images and labels to train on, then those held out."""
+    """Return images and labels to train on, then those held out."""
     images, labels = datasets.digits()
     return images[:1500], labels[:1500], images[1500:], labels[1500:]

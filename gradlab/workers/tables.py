@@ -34,7 +34,7 @@ class Tables:
             does not name stay as they are.
         draw: function (rng) -> (ids of each feature by its name, batch), where the batch is what `loss_of` needs else.
         loss_of: function (activations, batch) -> scalar; activations are a tuple, one array for each feature.
-        watch: what `draw` returns, whose loss is watched.
+        watch: a result of `draw`, whose loss is watched.
         gradient_of: function (activations, batch) -> the loss's derivatives by the activations, one for each feature.
             None: JAX takes them, or autograd where there is no JAX.
         scale: tables start with `scale` times standard normal numbers of `seed`.
@@ -44,8 +44,9 @@ class Tables:
 
     Not in TensorFlow, whose parameter servers hold tables as variables like any other.
 
-    Raises: ValueError: a plan of several cores, a pipelined one, one that clips each contribution, rates that come with
-    each step, rules that move every row, or a scale that isn't a number.
+    Raises:
+        ValueError: a plan of several cores, a pipelined one, one that clips each contribution, rates that come with
+            each step, rules that move every row, or a scale that isn't a number.
 
     >>> from gradlab.tpu import Feature, Ids, Plan, Table
     >>> plan = Plan((Table("words", 100, 2, learning_rate=0.5),), (Feature("word", 0, (4,)),))
@@ -92,7 +93,7 @@ class Tables:
 
     def rows(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """The ids of the rows that the batch of this generator reads: int32, ascending, for each table."""
-        return self._named(self._batch(self.draw(rng)[0]))
+        return self._ids(self._batch(self.draw(rng)[0]))
 
     def gradient(self, weights: Mapping[str, Array | Rows], rng: np.random.Generator) -> dict[str, IndexedSlices]:
         """The gradient of each table, of rows of it or of all of it."""
@@ -107,23 +108,24 @@ class Tables:
         return float(self.loss_of(self._activations(weights, self._batch(ids)), batch))
 
     def _start(self, k: int, shard: int, shards: int) -> np.ndarray:
-        table, made = self.plan.tables[k], 0
-        found = np.empty((count_rows_of_shard(table.rows, shard, shards), table.width), np.float32)
+        table = self.plan.tables[k]
+        start = np.empty((count_rows_of_shard(table.rows, shard, shards), table.width), np.float32)
+        filled = 0
         for first in range(0, table.rows, _BLOCK):
             size = min(_BLOCK, table.rows - first), table.width
             block = np.random.default_rng([self.seed, k, first // _BLOCK]).standard_normal(size, np.float32)
-            own = block[(shard - first) % shards :: shards]
-            np.multiply(own, np.float32(self.scale), out=found[made : made + len(own)])
-            made += len(own)
-        return found
+            rows = block[(shard - first) % shards :: shards]
+            np.multiply(rows, np.float32(self.scale), out=start[filled : filled + len(rows)])
+            filled += len(rows)
+        return start
 
     def _batch(self, ids: Mapping[str, Any]) -> Batch:
         from ..tpu import make_batch  # which brings JAX where it is installed; only those with tables need it
 
         return make_batch(self.plan, ids)
 
-    def _named(self, lookups: Batch) -> dict[str, np.ndarray]:
-        """Only rows of the table: what fills a batch up is past its end."""
+    def _ids(self, lookups: Batch) -> dict[str, np.ndarray]:
+        """Return the ids of the rows, by table, without the padding of a batch, whose ids are past the table's end."""
         pairs = zip(self.plan.tables, lookups.tables, strict=True)
         return {table.name: t.unique[t.unique < table.rows].astype(np.int32) for table, t in pairs}
 
@@ -131,33 +133,38 @@ class Tables:
         from ..tpu.lookup import split_features, sum_rows
         from ..tpu.storage import quantize
 
-        outputs, ids = list[Array](), self._named(lookups)
+        outputs: list[Array] = []
+        ids = self._ids(lookups)
         for k, (table, t) in enumerate(zip(self.plan.tables, lookups.tables, strict=True)):
             rows = np.asarray(take_rows(weights[table.name], ids[table.name]))
-            rows = rows if table.levels is None else np.asarray(quantize(rows, *table.levels))
+            if table.levels is not None:
+                rows = np.asarray(quantize(rows, *table.levels))
             outputs.append(sum_rows(self.plan.samples_of(k), rows, t.inverse, t.samples, t.weights)[None])
         return tuple(map(np.asarray, split_features(self.plan, outputs)))
 
     def _derivatives(self, activations: Activations, batch: Any) -> list[np.ndarray]:
-        found = (self.gradient_of or _derivative(self.loss_of))(activations, batch)
-        wanted, got = [a.shape for a in activations], [np.shape(g) for g in found]
-        if wanted != got:
-            raise InvalidArgumentError(f"gradient_of must return arrays like the activations, {wanted}; got {got}")
-        return [np.asarray(g, np.float32) for g in found]
+        gradient_of = self.gradient_of or _derivative(self.loss_of)
+        derivatives = gradient_of(activations, batch)
+        expected = [a.shape for a in activations]
+        shapes = [np.shape(g) for g in derivatives]
+        if shapes != expected:
+            raise InvalidArgumentError(f"gradient_of must return arrays like the activations, {expected}; got {shapes}")
+        return [np.asarray(g, np.float32) for g in derivatives]
 
     def _rows_of(self, lookups: Batch, derivatives: list[np.ndarray]) -> dict[str, IndexedSlices]:
         from ..tpu.lookup import sum_rows
 
-        found, ids = {}, self._named(lookups)
+        gradient = {}
+        ids = self._ids(lookups)
         for k, (table, t) in enumerate(zip(self.plan.tables, lookups.tables, strict=True)):
             parts = [derivatives[f].reshape(-1, table.width) for f in self.plan.features_of(k)]
-            own = np.concatenate([np.zeros((0, table.width), np.float32), *parts])
-            sums = sum_rows(len(ids[table.name]), own, t.samples, t.inverse, t.weights)
-            found[table.name] = IndexedSlices(sums, ids[table.name], (table.rows, table.width))
-        return found
+            of_table = np.concatenate([np.zeros((0, table.width), np.float32), *parts])
+            sums = sum_rows(len(ids[table.name]), of_table, t.samples, t.inverse, t.weights)
+            gradient[table.name] = IndexedSlices(sums, ids[table.name], (table.rows, table.width))
+        return gradient
 
 
 @lru_cache(maxsize=32)
 def _derivative(loss_of: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Sequence[Any]]:
-    found = differentiator().value_and_gradient(loss_of, False)
-    return lambda activations, batch: found(activations, batch)[1]
+    value_and_gradient = differentiator().value_and_gradient(loss_of, False)
+    return lambda activations, batch: value_and_gradient(activations, batch)[1]
