@@ -78,72 +78,58 @@ def run(
             raise InvalidArgumentError(
                 "shards= is for tables: the problem says which rows a batch reads, as Tables does"
             )
+    log = None if log is None else Path(log).absolute()
     with _connect(address) as ray:
-        processes = _Processes(
-            ray,
-            experiment,
-            log=None if log is None else Path(log).absolute(),
-            sync=sync,
-            tick=tick,
-            deadline=deadline,
-            worker_options=dict(worker_options or {}),
-            shards=shards or 0,
-            shard_options=dict(shard_options or {}),
-        )
-        return processes.run()
+        processes = _Processes(ray, experiment, log, tick, deadline)
+        try:
+            processes.start(sync, worker_options or {}, shards or 0, shard_options or {})
+            return processes.supervise()
+        except ray.exceptions.GetTimeoutError as error:
+            raise TimeoutError("the run was not over in time; give it more, or see what its processes do") from error
+        except ray.exceptions.RayError as error:
+            raise _explain(ray, error, log) from error
+        finally:
+            processes.kill()
 
 
 class _Processes:
     """The actors of a run. It starts them, replaces workers that die, and ends all of them."""
 
-    def __init__(
-        self,
-        ray: Any,
-        experiment: Experiment,
-        *,
-        log: Path | None,
-        sync: bool,
-        tick: float,
-        deadline: float | None,
-        worker_options: dict[str, Any],
-        shards: int,
-        shard_options: dict[str, Any],
-    ) -> None:
+    def __init__(self, ray: Any, experiment: Experiment, log: Path | None, tick: float, deadline: float | None) -> None:
         self.ray = ray
         self.experiment = experiment
         self.log = log
         self.tick = tick
         self.deadline = deadline
         self.shipped = ray.put(experiment)  # once for all workers
-        # Without a log a new process would begin with the first weights, so then Ray restarts none.
-        restarts = {} if log is None else {"max_restarts": _MOST_RESTARTS, "max_task_retries": -1}
-        spread = {"num_cpus": 0, "scheduling_strategy": "SPREAD"}
-        shard_class = ray.remote(ShardActor).options(**spread | restarts | shard_options)
-        self.shards = [shard_class.remote(experiment, index, shards, log) for index in range(shards)]
-        server_class = ray.remote(ServerActor).options(num_cpus=0, **restarts)
-        self.server = server_class.remote(experiment, log, sync, self.shards)
-        self.worker_class = ray.remote(WorkerActor).options(**spread | worker_options)
+        self.server: Handle = None
+        self.shards: list[Handle] = []
         self.workers: dict[int, Handle] = {}
 
-    def run(self) -> Trace:
-        """Return the trace of the run; no actor is left."""
-        try:
-            for k in range(self.experiment.workers):
-                self._start_worker(k)
-            # All begin together, so that no worker is ahead because its process was up first.
-            ready = [actor.ready.remote() for actor in self.workers.values()]
-            self.ray.wait(ready, num_returns=len(ready), timeout=self._seconds_left())
-            self._get(self.server.begin.remote())
-            return self._supervise()
-        except self.ray.exceptions.GetTimeoutError as error:
-            raise TimeoutError("the run was not over in time; give it more, or see what its processes do") from error
-        except self.ray.exceptions.RayError as error:
-            raise self._explain(error) from error
-        finally:
-            for actor in (*self.workers.values(), self.server, *self.shards):
+    def start(
+        self, sync: bool, worker_options: Mapping[str, Any], shards: int, shard_options: Mapping[str, Any]
+    ) -> None:
+        """Start all actors, and wait until the workers are up."""
+        ray = self.ray
+        # Without a log a new process would begin with the first weights, so then Ray restarts none.
+        restarts = {} if self.log is None else {"max_restarts": _MOST_RESTARTS, "max_task_retries": -1}
+        spread = {"num_cpus": 0, "scheduling_strategy": "SPREAD"}
+        shard_class = ray.remote(ShardActor).options(**{**spread, **restarts, **shard_options})
+        self.shards = [shard_class.remote(self.experiment, index, shards, self.log) for index in range(shards)]
+        server_class = ray.remote(ServerActor).options(num_cpus=0, **restarts)
+        self.server = server_class.remote(self.experiment, self.log, sync, self.shards)
+        self.worker_class = ray.remote(WorkerActor).options(**{**spread, **worker_options})
+        # All begin together, so that no worker is ahead because its process was up first.
+        ready = [self._start_worker(k).ready.remote() for k in range(self.experiment.workers)]
+        ray.wait(ready, num_returns=len(ready), timeout=self._seconds_left())
+        self._get(self.server.begin.remote())
+
+    def kill(self) -> None:
+        for actor in (*self.workers.values(), self.server, *self.shards):
+            if actor is not None:
                 self.ray.kill(actor)
 
-    def _supervise(self) -> Trace:
+    def supervise(self) -> Trace:
         """Wait for the end of the run, and meanwhile replace workers that die."""
         ray = self.ray
         trace = self.server.trace.remote()
@@ -183,16 +169,17 @@ class _Processes:
     def _seconds_left(self) -> float | None:
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
-    def _explain(self, error: Exception) -> BaseException:
-        """The error to raise in place of Ray's: what a process raised, or that the server died."""
-        cause: Any = error
-        while isinstance(cause, self.ray.exceptions.RayTaskError):
-            cause = cause.cause
-        if not isinstance(cause, self.ray.exceptions.RayError):
-            return cause  # type: ignore[no-any-return]
-        if self.log is None:
-            return RuntimeError("the server died, and its state with it; give log=path to go on after that")
-        return RuntimeError(f"the server died more than {_MOST_RESTARTS} times; its log is {self.log}")
+
+def _explain(ray: Any, error: Exception, log: Path | None) -> BaseException:
+    """Return the error to raise in place of Ray's: what a process raised, or that the server died."""
+    cause: Any = error
+    while isinstance(cause, ray.exceptions.RayTaskError):
+        cause = cause.cause
+    if not isinstance(cause, ray.exceptions.RayError):
+        return cause  # type: ignore[no-any-return]
+    if log is None:
+        return RuntimeError("the server died, and its state with it; give log=path to go on after that")
+    return RuntimeError(f"the server died more than {_MOST_RESTARTS} times; its log is {log}")
 
 
 @contextmanager

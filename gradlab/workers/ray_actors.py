@@ -78,6 +78,7 @@ class WorkerActor:
                     return
                 time.sleep(pause.ticks * self.tick)
                 ray.actor.exit_actor()  # a new process takes the worker's place, and joins
+        raise RuntimeError(f"worker {self.worker} died so often that its {len(ticks)} gradients are used up")
 
     def _ask(self, server: Handle, sequence: int, moves: tuple[int, ...], payload: Any) -> tuple[int, Any] | None:
         """Send a request; return the number of the next gradient, and what was read."""
