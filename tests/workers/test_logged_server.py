@@ -114,7 +114,7 @@ def test_two_servers_of_one_run_count_a_request_once(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.sampled_from(["next", "next", "next", "again", "die", "die unheard"]), max_size=60))
-def test_whatever_dies_and_is_asked_again_nothing_is_lost_or_done_twice(
+def test_nothing_is_lost_or_made_twice_whatever_dies_and_is_sent_again(
     tmp_path_factory: pytest.TempPathFactory, fates: list[str]
 ) -> None:
     e, path = experiment("backup", problem=gl.workers.Bowl()), tmp_path_factory.mktemp("run") / "log"

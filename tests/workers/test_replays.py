@@ -109,7 +109,7 @@ def test_another_policy_on_the_same_schedule() -> None:
     assert damped.tolist() == run(e.with_(policy="damp")).weights["w"].tolist()
 
 
-def test_a_worker_that_is_not_there() -> None:
+def test_a_worker_that_does_not_exist_is_refused() -> None:
     e = Experiment(Bowl(), workers=4, gradients=20)
     with pytest.raises(ValueError, match="there is no worker 2; there are 0 to 1"):
         replay(e.with_(workers=2), run(e))
