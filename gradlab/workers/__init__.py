@@ -1,7 +1,7 @@
 """Asynchronous training: one experiment, several engines, and traces that repeat bit for bit.
 
-Workers are generators of moves, the server is a state machine without locks or clocks, and an engine only decides
-which worker acts next.
+Workers are generators of moves, the server is a state machine without locks or clocks, and an
+engine only decides which worker acts next.
 
 >>> import gradlab as gl
 >>> e = gl.workers.Experiment(gl.workers.Bowl(), workers=3, staleness=1, gradients=30)
@@ -84,7 +84,8 @@ __all__ = [
 ]
 
 Engine = _Callable[..., Trace]
-# Each is a module with a function `run(experiment, **options) -> Trace`, imported late because some import libraries.
+# Each is a module with a function `run(experiment, **options) -> Trace`, imported late because some
+# import libraries.
 ENGINES = {"simulated": "simulated", "threads": "threads", "ray": "on_ray"}
 
 if not TYPE_CHECKING:

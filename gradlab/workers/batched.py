@@ -1,14 +1,16 @@
 """The timing and the decisions of the simulated engine for many configurations at once, in JAX or NumPy.
 
-An event is one gradient handed in. All configurations take their n-th event together, without a branch, in int32 arrays
-of (workers, limits, configurations), along the last of which XLA vectorizes. Under "drop" the staleness limit does not
-change the times, so there the timing has length 1 along the limits and is computed once for all of them.
+An event is one gradient handed in. All configurations take their n-th event together, without a
+branch, in int32 arrays of (workers, limits, configurations), along the last of which XLA
+vectorizes. Under "drop" the staleness limit does not change the times, so there the timing has
+length 1 along the limits and is computed once for all of them.
 
-Time and worker are one number, `time << bits | worker`: the least of them belongs to the worker that acts next, and
-ties go to the lower worker.
+Time and worker are one number, `time << bits | worker`: the least of them belongs to the worker
+that acts next, and ties go to the lower worker.
 
-Why it exists beside `fast_timing`: 256 configurations of 1,000 gradients take 2 to 5 ms here, and 114 to 270 ms one
-after the other. The lab of phase diagrams computes that many whenever a slider moves.
+Why it exists beside `fast_timing`: 256 configurations of 1,000 gradients take 2 to 5 ms here, and
+114 to 270 ms one after the other. The lab of phase diagrams computes that many whenever a slider
+moves.
 """
 
 from __future__ import annotations
@@ -75,9 +77,10 @@ def run(ticks: Array, row: Array, workers: Array, limit: Array, aggregate: Array
 
     Args:
         ticks: int32 (speeds, workers, gradients + 1); the number of workers is a power of two.
-        row, workers, aggregate: int32 (configurations,): which speeds, how many workers, how many gradients a step.
-        limit: int32 (limits, 1), the most staleness that "drop" accepts; or (1, configurations), the lead that "wait"
-            allows. It does not matter to other policies.
+        row, workers, aggregate: int32 (configurations,): which speeds, how many workers, how many
+            gradients a step.
+        limit: int32 (limits, 1), the most staleness that "drop" accepts; or (1, configurations),
+            the lead that "wait" allows. It does not matter to other policies.
         policy: "drop", "wait", "backup", or any of those that accept all.
     """
     width = max(1, WIDTH // (limit.shape[0] * LANES)) * LANES

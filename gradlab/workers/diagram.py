@@ -29,8 +29,10 @@ class Diagram:
         axes: name -> values.
         acceptance: share of the gradients handed in that was accepted.
         throughput: updates per tick. updates: int64.
-        staleness, most_staleness: mean and maximum of the true staleness of all gradients handed in.
-        handed_in, accepted: int64, gradients per worker along one more axis, 0 for workers that are not there.
+        staleness, most_staleness: mean and maximum of the true staleness of all gradients handed
+            in.
+        handed_in, accepted: int64, gradients per worker along one more axis, 0 for workers that are
+            not there.
         waiting: share of the workers' time that they waited.
         time: int64, ticks until the last gradient was handed in.
 
@@ -61,15 +63,18 @@ def sweep(experiment: Experiment, **axes: Sequence[Any]) -> Diagram:
 
     Args:
         experiment: all settings that are no axis. Its problem and optimizer have no effect.
-        axes: lists of values for any of staleness, workers, aggregate, median, spread, slow, stall, stall_factor, seed;
-            without any, staleness 0 to 15 by 1 to 16 workers. A value of slow is a mapping, as in `Speeds`.
+        axes: lists of values for any of staleness, workers, aggregate, median, spread, slow, stall,
+            stall_factor, seed; without any, staleness 0 to 15 by 1 to 16 workers. A value of slow
+            is a mapping, as in `Speeds`.
 
-    JAX compiles one program for each policy, number of gradients and size of the grid (workers are rounded up to a
-    power of two), whatever the values; without JAX, NumPy computes. Not in TensorFlow.
+    JAX compiles one program for each policy, number of gradients and size of the grid (workers are
+    rounded up to a power of two), whatever the values; without JAX, NumPy computes. Not in
+    TensorFlow.
 
     Raises:
-        ValueError or TypeError: an unknown axis, or values of which no experiment can be made; also crashes,
-            `atomic=False`, `step_first=False` and no gradients at all, for which there is `run`.
+        ValueError or TypeError: an unknown axis, or values of which no experiment can be made; also
+            crashes, `atomic=False`, `step_first=False` and no gradients at all, for which there is
+            `run`.
         OverflowError: times that 32 bits cannot hold.
 
     >>> from gradlab.workers import Bowl

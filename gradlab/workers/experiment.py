@@ -1,7 +1,7 @@
 """Experiments: a problem, an optimizer, workers and their speeds, and a policy for stale gradients.
 
-An engine runs an experiment. It walks through the life of each worker: a generator of the moves that the worker asks of
-the server next, and of the time that it works before it asks.
+An engine runs an experiment. It walks through the life of each worker: a generator of the moves
+that the worker asks of the server next, and of the time that it works before it asks.
 """
 
 from __future__ import annotations
@@ -43,31 +43,35 @@ class Experiment:
     """Asynchronous training of one problem by several workers. Every engine runs the same experiment.
 
     Args:
-        problem: what is trained: `Bowl`, `Digits`, `FromLoss`, `Tables`, or an object with their three methods.
-        optimizer, learning_rate: a rule of `gl.rules` and its rate; those of `Tables` are in its plan.
+        problem: what is trained: `Bowl`, `Digits`, `FromLoss`, `Tables`, or an object with their
+            three methods.
+        optimizer, learning_rate: a rule of `gl.rules` and its rate; those of `Tables` are in its
+            plan.
         workers, speeds: the number of workers, and how long they take.
         policy, staleness: what becomes of stale gradients, s = step now - step noted with the read.
             "apply" accepts all (asynchronous SGD, Dean et al. 2012).
-            "drop" accepts s <= staleness only (`DropStaleGradientOptimizer`, which also takes limits below 0 and then
-            drops all).
-            "wait" keeps every worker at most `staleness` gradients ahead of the slowest (stale-synchronous, Ho et al.
-            2013).
+            "drop" accepts s <= staleness only (`DropStaleGradientOptimizer`, which also takes
+            limits below 0 and then drops all).
+            "wait" keeps every worker at most `staleness` gradients ahead of the slowest
+            (stale-synchronous, Ho et al. 2013).
             "damp" divides the gradient by 1 + s (after Zhang et al. 2016).
             "compensate" adds strength * g * g * (w_now - w_read) (DC-ASGD, Zheng et al. 2017).
-            "backup" takes the mean of the first `aggregate` gradients of a step and drops the rest (Chen et al. 2016).
-        mean_square_decay: with it "compensate" divides its strength by the root of a running mean of g * g (DC-ASGD-a
-            there); None keeps the strength as it is.
+            "backup" takes the mean of the first `aggregate` gradients of a step and drops the rest
+            (Chen et al. 2016).
+        mean_square_decay: with it "compensate" divides its strength by the root of a running mean
+            of g * g (DC-ASGD-a there); None keeps the strength as it is.
         gradients: the run ends when this many were handed in, accepted or not.
-        atomic: whether check and update are one move. In TensorFlow they are not, and two workers may both pass.
-        step_first: whether a worker notes the step with the weights it reads. In TensorFlow it may do so after its
-            forward pass, and its gradient is staler than it says.
+        atomic: whether check and update are one move. In TensorFlow they are not, and two workers
+            may both pass.
+        step_first: whether a worker notes the step with the weights it reads. In TensorFlow it may
+            do so after its forward pass, and its gradient is staler than it says.
         seed: of speeds and batches. `default_rng([seed, k])` draws the speeds of worker k, and
             `default_rng([seed, k, n + 1])` its batch n; NumPy takes [seed, k, 0] for [seed, k].
         weights: the first ones, instead of the problem's own.
 
-    Not in TensorFlow. Source: Dean et al., "Large Scale Distributed Deep Networks" (2012); Ho et al., "More Effective
-    Distributed ML via a Stale Synchronous Parallel Parameter Server" (2013); Chen et al., "Revisiting Distributed
-    Synchronous SGD" (2016); and those named in `gl.staleness`.
+    Not in TensorFlow. Source: Dean et al., "Large Scale Distributed Deep Networks" (2012); Ho et
+    al., "More Effective Distributed ML via a Stale Synchronous Parallel Parameter Server" (2013);
+    Chen et al., "Revisiting Distributed Synchronous SGD" (2016); and those named in `gl.staleness`.
 
     Raises:
         ValueError or TypeError: an argument that does not fit; the message says which values do.
@@ -155,7 +159,8 @@ class Experiment:
     def gradient(self, weights: Mapping[str, Array], worker: int, number: int) -> dict[str, Array]:
         """Compute gradient `number` of a worker at these weights, with the same bits on every engine.
 
-        The problem may read the weights and not write to them (InvalidArgumentError): others hold the same arrays.
+        The problem may read the weights and not write to them (InvalidArgumentError): others hold
+        the same arrays.
         """
         try:
             return self.problem.gradient(lend(weights), self.rng(worker, number))

@@ -1,13 +1,14 @@
 """Timing and decisions of one run, computed in bulk: what `simulated.decide_by_events` does, in less time.
 
-This is possible if every read is noted at once, every check is followed by its update, and no worker crashes. Then a
-run is a sequence of entries: a worker reads, or it hands a gradient in. An entry is one integer,
-(time * workers + worker) * 2 + whether it reads, so sorting entries is sorting by time and then by worker. All that a
-trace holds follows from the entries and from which gradients were accepted.
+This is possible if every read is noted at once, every check is followed by its update, and no
+worker crashes. Then a run is a sequence of entries: a worker reads, or it hands a gradient in. An
+entry is one integer, (time * workers + worker) * 2 + whether it reads, so sorting entries is
+sorting by time and then by worker. All that a trace holds follows from the entries and from which
+gradients were accepted.
 
-Why it exists: the event loop takes 4 us per gradient, and this 0.2 to 0.6 us: 4 to 6 times less in runs of 200
-gradients, 7 to 20 times less in runs of 3,000. Labs decide a run at every move of a slider, and the studies of backup
-workers decide hundreds of long ones.
+Why it exists: the event loop takes 4 us per gradient, and this 0.2 to 0.6 us: 4 to 6 times less in
+runs of 200 gradients, 7 to 20 times less in runs of 3,000. Labs decide a run at every move of a
+slider, and the studies of backup workers decide hundreds of long ones.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ def _decide_without_waits(e: Experiment) -> tuple[np.ndarray, np.ndarray]:
     count = e.gradients // e.workers + 16
     while True:
         ends = np.cumsum(e.ticks(count), axis=1) * e.workers + np.arange(e.workers)[:, None]
-        # After the first worker has run out of drawn ticks, an undrawn gradient may come before the others.
+        # After the first worker has run out of drawn ticks, an undrawn gradient may come before the
+        # others.
         certain = ends[ends <= ends[:, -1].min()]
         if len(certain) >= e.gradients:
             break
@@ -73,9 +75,9 @@ def _decide_drops(e: Experiment, workers: list[int]) -> np.ndarray:
 def _decide_with_waits(e: Experiment) -> tuple[np.ndarray, np.ndarray]:
     """Return entries, and which gradients are accepted, if workers wait.
 
-    A worker may read while its mark is below the bar. Under "wait" its mark is the number of gradients it has handed
-    in, and the bar is just over `staleness` above the lowest mark; under "backup" its mark is the step it read last,
-    and the bar is the current step.
+    A worker may read while its mark is below the bar. Under "wait" its mark is the number of
+    gradients it has handed in, and the bar is just over `staleness` above the lowest mark; under
+    "backup" its mark is the step it read last, and the bar is the current step.
     """
     n = e.workers
     is_backup = e.policy == "backup"

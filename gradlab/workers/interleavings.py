@@ -1,7 +1,8 @@
 """Every order in which workers can act, without clocks: the possible results, and the number of orders of each.
 
-All orders are walked at once, layer by layer: a layer holds the states after the same number of pieces. States that are
-equal bit for bit are merged and their orders added up, so that each is continued once.
+All orders are walked at once, layer by layer: a layer holds the states after the same number of
+pieces. States that are equal bit for bit are merged and their orders added up, so that each is
+continued once.
 """
 
 from __future__ import annotations
@@ -31,15 +32,15 @@ Applied = frozenset[tuple[int, int, bytes]]  # worker, number, bits of the gradi
 def explore(experiment: Experiment, rounds: int = 1, limit: int = 100_000) -> Outcomes:
     """Explore all interleavings of workers that hand in `rounds` gradients each; speeds do not matter, crashes do.
 
-    No other worker acts within a piece: with `atomic` check and update are one piece, with `step_first` the read and
-    the note of the step are.
+    No other worker acts within a piece: with `atomic` check and update are one piece, with
+    `step_first` the read and the note of the step are.
 
     Args:
         limit: the most interleavings.
 
     Raises:
-        ValueError: there are more; the message has their number, which is an upper bound if the policy makes workers
-            wait.
+        ValueError: there are more; the message has their number, which is an upper bound if the
+            policy makes workers wait.
 
     Not in TensorFlow.
 
@@ -212,12 +213,13 @@ class Outcomes:
         experiment, rounds: what was explored.
         outcomes: the different final weights, those that most interleavings lead to first.
         accepted: number of accepted gradients -> number of interleavings.
-        understated: interleavings in which an accepted gradient was truly staler than its check saw.
+        understated: interleavings in which an accepted gradient was truly staler than its check
+            saw.
         too_stale: interleavings in which an accepted gradient was truly staler than the limit.
         stuck: interleavings that end with a worker waiting forever.
         starved: per worker, interleavings in which none of its gradients was accepted.
-        order_dependent: groups of outcomes in which the same gradients, bit for bit, were accepted in another order;
-            under plain descent only rounding makes such sums differ.
+        order_dependent: groups of outcomes in which the same gradients, bit for bit, were accepted
+            in another order; under plain descent only rounding makes such sums differ.
 
     Not in TensorFlow.
 

@@ -42,10 +42,12 @@ class Round(NamedTuple):
 class Ledger:
     """The server without its weights. A worker's round is read, record, check, update; times come from the engine.
 
-    - "drop" accepts if and only if step - recorded <= staleness; a dropped gradient does not advance the step.
-    - "wait" accepts all, but lets a worker begin only while it is at most `staleness` gradients ahead of the slowest.
-    - "backup" accepts gradients of the current step only. The step goes up once `aggregate` of them were accepted, and
-      a worker that has handed one in waits for that.
+    - "drop" accepts if and only if step - recorded <= staleness; a dropped gradient does not
+      advance the step.
+    - "wait" accepts all, but lets a worker begin only while it is at most `staleness` gradients
+      ahead of the slowest.
+    - "backup" accepts gradients of the current step only. The step goes up once `aggregate` of them
+      were accepted, and a worker that has handed one in waits for that.
     - "apply", "damp" and "compensate" accept all.
 
     Not in TensorFlow; "drop" is the rule of `DropStaleGradientOptimizer`.

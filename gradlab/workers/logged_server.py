@@ -1,10 +1,11 @@
 """A server that logs every request before it answers, so that it can be restored after its process has died.
 
-Workers number their requests. The log is a `GrowingFile` whose unique key is (worker, number of the request): a request
-that is sent again after a failure is found there and isn't made twice.
+Workers number their requests. The log is a `GrowingFile` whose unique key is (worker, number of the
+request): a request that is sent again after a failure is found there and isn't made twice.
 
-Source: Ongaro & Ousterhout, "In Search of an Understandable Consensus Algorithm" (2014), section 8, on numbered
-requests; Mohan et al., "ARIES" (1992), on logs. TensorFlow's parameter servers restart from their last checkpoint.
+Source: Ongaro & Ousterhout, "In Search of an Understandable Consensus Algorithm" (2014), section 8,
+on numbered requests; Mohan et al., "ARIES" (1992), on logs. TensorFlow's parameter servers restart
+from their last checkpoint.
 """
 
 from __future__ import annotations
@@ -43,9 +44,10 @@ class LoggedServer:
     """A `Server` that makes each numbered request once, and logs it before it returns.
 
     Args:
-        path: of the log. A log of this experiment that is already there is read, and restores the server bit for bit.
-            None: no log.
-        sync: whether a request is on the disk before it is answered (fsync), and so outlives the machine, too.
+        path: of the log. A log of this experiment that is already there is read, and restores the
+            server bit for bit. None: no log.
+        sync: whether a request is on the disk before it is answered (fsync), and so outlives the
+            machine, too.
         server: what makes the moves; by default a `Server` of the whole experiment.
 
     Raises:
@@ -94,7 +96,8 @@ class LoggedServer:
         """Make a worker's moves, unless this request was made before.
 
         Args:
-            payload: what the moves need: the gradient of a check, or of tables on shards the ids of the rows to read.
+            payload: what the moves need: the gradient of a check, or of tables on shards the ids of
+                the rows to read.
 
         Returns:
             False if nothing was made: the policy makes the worker wait, or the run is over.

@@ -43,32 +43,37 @@ def run(
 ) -> Trace:
     """Run an experiment whose server and workers are processes; times are microseconds.
 
-    A worker that dies leaves (the gradient that it was computing is lost) and joins again as a new process. A server
-    that dies is restarted and restored from its log, bit for bit; a request is made once, however often it is sent.
+    A worker that dies leaves (the gradient that it was computing is lost) and joins again as a new
+    process. A server that dies is restarted and restored from its log, bit for bit; a request is
+    made once, however often it is sent.
 
     Args:
-        address: of a Ray cluster, by default $RAY_ADDRESS; without either, Ray is started on this machine for the run.
-            A Ray that this process has initialized is used and left running.
-        log: path of the server's log, on a disk that all nodes see. If it is there already, the run continues where it
-            stopped. None: the run ends when its server dies.
-        sync: whether a request is on the disk before it is answered (fsync), and so outlives the machine, too.
+        address: of a Ray cluster, by default $RAY_ADDRESS; without either, Ray is started on this
+            machine for the run. A Ray that this process has initialized is used and left running.
+        log: path of the server's log, on a disk that all nodes see. If it is there already, the run
+            continues where it stopped. None: the run ends when its server dies.
+        sync: whether a request is on the disk before it is answered (fsync), and so outlives the
+            machine, too.
         tick: seconds that one tick of `Speeds` takes at least.
-        timeout: seconds from the call to the end of the run; None: as long as it takes. Ray's own start counts, but is
-            not interrupted. An address where nothing answers is given up after 10 seconds.
+        timeout: seconds from the call to the end of the run; None: as long as it takes. Ray's own
+            start counts, but is not interrupted. An address where nothing answers is given up after
+            10 seconds.
         worker_options: Ray's options of a worker's actor, such as `{"num_cpus": 4, "num_gpus": 1}`.
-        shards: the number of actors that hold the rows of `Tables`, row r on shard r % shards. No process but yours
-            has a whole table, and yours only at the end. None: one server has all weights.
+        shards: the number of actors that hold the rows of `Tables`, row r on shard r % shards. No
+            process but yours has a whole table, and yours only at the end. None: one server has all
+            weights.
         shard_options: Ray's options of a shard's actor, such as `{"memory": 8e9}`.
 
-    Not in TensorFlow, whose parameter servers are processes as well, but leave no trace that repeats a run.
+    Not in TensorFlow, whose parameter servers are processes as well, but leave no trace that
+    repeats a run.
 
     Raises:
         ImportError: Ray is not installed.
         ConnectionError: no Ray answers at the address.
         DeadlockError: no worker can go on.
         TimeoutError: after `timeout`.
-        RuntimeError: Ray cannot be started here, the server died without a log, or a worker died five times without a
-            gradient in between. Errors of the problem are raised as they are.
+        RuntimeError: Ray cannot be started here, the server died without a log, or a worker died
+            five times without a gradient in between. Errors of the problem are raised as they are.
     """
     deadline = None if timeout is None else time.monotonic() + timeout
     check_finite("tick", tick, 0)

@@ -1,12 +1,14 @@
 """One training under six policies for stale gradients: same workers, speeds and batches, at many settings.
 
-Two recordings ship. "policies" holds one run for every position of the lab's sliders: one seed, one rate for all
-policies. It shows what a setting does, and can't say which policy is better: the best rates of the policies differ by a
-factor of about ten. "tuned_policies" is for that. Each policy runs at the rate of `TUNING_RATES` with the lowest mean
-loss on `TUNING_SEEDS`, and is judged on `FRESH_SEEDS`, with momentum 0 and limit 4, for each of `TUNED_STRAGGLERS` and
-of `CRITERIA`. No chosen rate is the first or the last of the sweep.
+Two recordings ship. "policies" holds one run for every position of the lab's sliders: one seed, one
+rate for all policies. It shows what a setting does, and can't say which policy is better: the best
+rates of the policies differ by a factor of about ten. "tuned_policies" is for that. Each policy
+runs at the rate of `TUNING_RATES` with the lowest mean loss on `TUNING_SEEDS`, and is judged on
+`FRESH_SEEDS`, with momentum 0 and limit 4, for each of `TUNED_STRAGGLERS` and of `CRITERIA`. No
+chosen rate is the first or the last of the sweep.
 
-`python -m gradlab.workers.policy_study` trains them all again and writes both; it takes twenty minutes.
+`python -m gradlab.workers.policy_study` trains them all again and writes both; it takes twenty
+minutes.
 """
 
 from __future__ import annotations
@@ -197,7 +199,8 @@ def record_tuned() -> None:
             for p, policy in enumerate(POLICIES):
                 rate = TUNING_RATES[own_rate(_half(sweep[s, c, p]))]
                 runs = [train_with_seed(policy, straggler, rate, seed) for seed in FRESH_SEEDS]
-                # Times and shares don't depend on the rate, so the second criterion writes them again as they are.
+                # Times and shares don't depend on the rate, so the second criterion writes them
+                # again as they are.
                 for k, run in enumerate(runs):
                     loss[s, c, p, k, : len(run.loss)] = run.loss
                     time[s, p, k, : len(run.time)] = np.rint(run.time * _TIME)

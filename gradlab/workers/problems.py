@@ -21,7 +21,8 @@ from ..train.autodiff import gather
 from .validation import short_repr
 
 Weights = Mapping[str, Array]
-# OpenBLAS may use several threads from 125,000 products on, and for a vector from 9,216 entries of the matrix on.
+# OpenBLAS may use several threads from 125,000 products on, and for a vector from 9,216 entries of
+# the matrix on.
 _MOST_PRODUCTS = 2**16
 _MOST_ENTRIES = 2**13
 # A block of rows * terms * columns = 2**16 products.
@@ -94,8 +95,9 @@ class Bowl:
 class Digits:
     """Tell handwritten digits apart: softmax regression, or a network of ReLU layers if `hidden` names their widths.
 
-    `loss` is the cross-entropy over the held-out 297 images, `accuracy` the accuracy on them. Weights
-    are float32, "w0", "b0" and so on. Not in TensorFlow. Source: `gl.models.datasets.digits` says where they are from.
+    `loss` is the cross-entropy over the held-out 297 images, `accuracy` the accuracy on them.
+    Weights are float32, "w0", "b0" and so on. Not in TensorFlow. Source:
+    `gl.models.datasets.digits` says where they are from.
 
     >>> digits = Digits()
     >>> round(digits.loss(digits.start()), 3), round(digits.accuracy(digits.start()), 2)
@@ -162,10 +164,12 @@ class Digits:
 class Reader:
     """Read a line of Python's documentation, and say which of eight topics it is from: softmax regression.
 
-        p = softmax(sum of the rows of the line's words + bias),  loss = mean of -log p[topic] over `batch` lines
+        p = softmax(sum of the rows of the line's words + bias)
+        loss = mean of -log p[topic] over `batch` lines
 
-    Weights, float32, start at 0: "words" (867, 8), one row for each word, and "bias" (8,). `loss` and `accuracy` are
-    taken over the 457 lines held out. Not in TensorFlow. Source: the documentation of Python, PSF license.
+    Weights, float32, start at 0: "words" (867, 8), one row for each word, and "bias" (8,). `loss`
+    and `accuracy` are taken over the 457 lines held out. Not in TensorFlow. Source: the
+    documentation of Python, PSF license.
 
     Raises: ValueError: a text without a known word; batch < 1.
 
@@ -211,7 +215,8 @@ class Reader:
     def loss_of(self, weights: Any, lines: Lines) -> Array:
         """The loss of these lines, to be differentiated; of Variables, the words' gradient comes as slices.
 
-        Where JAX is not installed, no entry is farther from JAX's than 1e-6 of the gradient's largest.
+        Where JAX is not installed, no entry is farther from JAX's than 1e-6 of the gradient's
+        largest.
 
         >>> import gradlab as gl
         >>> reader, opt = Reader(batch=2), gl.train.GradientDescentOptimizer(1.0)
@@ -281,12 +286,15 @@ class FromLoss:
     Args:
         loss_of: function (weights, batch) -> scalar. weights: the ones to start from, by name.
         draw: function (rng) -> batch. watch: the batch whose loss is watched.
-        jit: compile the loss and its gradient, for each shape of a batch: many times faster, for what `jax.jit` accepts
-            (no `if` on values, no NumPy array indexed by the batch). autograd compiles nothing.
+        jit: compile the loss and its gradient, for each shape of a batch: many times faster, for
+            what `jax.jit` accepts (no `if` on values, no NumPy array indexed by the batch).
+            autograd compiles nothing.
 
     Not in TensorFlow.
 
-    Raises: TypeError: weights other than a mapping of names to float arrays. InvalidArgumentError: no scalar loss.
+    Raises:
+        TypeError: weights other than a mapping of names to float arrays.
+        InvalidArgumentError: no scalar loss.
 
     >>> import jax.numpy as jnp
     >>> line = FromLoss(lambda w, x: ((w["a"] * x - 2 * x) ** 2).mean(), {"a": np.float32(0.0)},
@@ -365,8 +373,8 @@ def widest_dtype(weights: Weights) -> Any:
 def _multiply(a: Array, b: Array) -> Array:
     """Return a @ b with the same bits in every process.
 
-    BLAS divides a large product among its threads, and rounds differently where the parts meet. So a large product is
-    computed in blocks, each small enough for one thread.
+    BLAS divides a large product among its threads, and rounds differently where the parts meet. So
+    a large product is computed in blocks, each small enough for one thread.
     """
     (rows, terms), columns = a.shape, b.shape[1]
     if rows * terms * columns <= _MOST_PRODUCTS and max(a.size, b.size) <= _MOST_ENTRIES:

@@ -1,10 +1,12 @@
 """The processes of a run on Ray: workers, the server, and the shards of embedding tables.
 
-A worker asks the server for its moves, one request at a time; the server makes each request once and logs it (see
-`logged_server`). Weights and gradients go from process to process, not through the process that called `run`.
+A worker asks the server for its moves, one request at a time; the server makes each request once
+and logs it (see `logged_server`). Weights and gradients go from process to process, not through the
+process that called `run`.
 
-With a log, Ray restarts a server or shard that dies and sends the calls under way again. The new server reads the log;
-a shard reads there the requests that it has not seen. Both then have the state that was lost, bit for bit.
+With a log, Ray restarts a server or shard that dies and sends the calls under way again. The new
+server reads the log; a shard reads there the requests that it has not seen. Both then have the
+state that was lost, bit for bit.
 """
 
 from __future__ import annotations
@@ -92,7 +94,8 @@ class WorkerActor:
             try:
                 return number, ray.get(refs)
             except ray.exceptions.ObjectLostError:
-                # References die with the server that made them. The next one answers the request again.
+                # References die with the server that made them. The next one answers the request
+                # again.
                 continue
 
     def _read_ids(self, number: int) -> dict[str, np.ndarray]:
@@ -112,8 +115,8 @@ class WorkerActor:
 class ServerActor:
     """Makes the requests of all workers in one order.
 
-    Its methods are coroutines: a worker that has to wait holds up no other one. `changed` is held during a request, so
-    that one is made at a time.
+    Its methods are coroutines: a worker that has to wait holds up no other one. `changed` is held
+    during a request, so that one is made at a time.
     """
 
     def __init__(self, experiment: Experiment, log: Path | None, sync: bool, shards: list[Handle]) -> None:
@@ -152,7 +155,8 @@ class ServerActor:
         """Let a new process take a worker's place.
 
         Returns:
-            The number of the worker's last request, and of its next gradient; None if it has left for good.
+            The number of the worker's last request, and of its next gradient; None if it has left
+            for good.
         """
         async with self.changed:
             if self._has_left_for_good(worker):
@@ -168,8 +172,8 @@ class ServerActor:
         """Make a request as soon as the policy allows it.
 
         Returns:
-            The number of the worker's next gradient, and what it read: weights, or references to the rows of each
-            shard. None: the run is over.
+            The number of the worker's next gradient, and what it read: weights, or references to
+            the rows of each shard. None: the run is over.
         """
         async with self.changed:
             while not await self._make(worker, sequence, moves, payload):

@@ -19,10 +19,12 @@ Watch = Callable[[int, int, Weights], None]  # step, time, weights after an upda
 def replay(experiment: Experiment, trace: Trace, watch: Watch | None = None) -> dict[str, Array]:
     """Make the moves of a trace again; gradients are computed again from the seed.
 
-    What is accepted is decided again, by the experiment given. No worker waits: the order is the trace's.
+    What is accepted is decided again, by the experiment given. No worker waits: the order is the
+    trace's.
 
     Args:
-        experiment: that of the trace, or a different one with as many workers: "the same schedule, another optimizer".
+        experiment: that of the trace, or a different one with as many workers: "the same schedule,
+            another optimizer".
         watch: called after every update with (step, time, weights).
 
     Returns:

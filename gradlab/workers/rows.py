@@ -55,8 +55,8 @@ def update_rows(
 ) -> tuple[np.ndarray, Any, *tuple[Any, ...]]:
     """Return the ids of the rows that a gradient moves, their new weights and their new slots.
 
-    The rows are those that `gl.tpu.update_table` computes. The cost is that of these rows, whatever the size of the
-    table.
+    The rows are those that `gl.tpu.update_table` computes. The cost is that of these rows, whatever
+    the size of the table.
     """
     from ..tpu import update_table  # which imports JAX where it is installed; only tables need it
 

@@ -1,7 +1,8 @@
 """The parameter server as a state machine: no lock, no clock, no thread.
 
-A server holds the weights, the optimizer's slots and the ledger. Engines call it, one move of one worker at a time, and
-the order of the moves decides everything: the same moves give the same bits on every engine.
+A server holds the weights, the optimizer's slots and the ledger. Engines call it, one move of one
+worker at a time, and the order of the moves decides everything: the same moves give the same bits
+on every engine.
 
 The invariant: arrays are replaced, never written to, so what a worker has read stays as it was.
 """
@@ -32,13 +33,13 @@ Gradient = Mapping[str, Any]  # an array for each weight, IndexedSlices for each
 class Server:
     """Weights, slots and the ledger; the moves of the workers, in one order, decide everything.
 
-    Arrays are read-only. Gradients that wait for their update are copies. A call that raises changes nothing. Where the
-    problem has a `gl.tpu.Plan`, the weights named as its tables are updated by the rules of the plan, and only in the
-    rows of a gradient. Not in TensorFlow.
+    Arrays are read-only. Gradients that wait for their update are copies. A call that raises
+    changes nothing. Where the problem has a `gl.tpu.Plan`, the weights named as its tables are
+    updated by the rules of the plan, and only in the rows of a gradient. Not in TensorFlow.
 
     Raises:
-        ValueError: a gradient that does not fit the weights, a worker that does not exist, a check before the first
-            read, an update before its check.
+        ValueError: a gradient that does not fit the weights, a worker that does not exist, a check
+            before the first read, an update before its check.
 
     >>> from gradlab.workers import Bowl
     >>> server = Server(Experiment(Bowl(), workers=2, staleness=0))

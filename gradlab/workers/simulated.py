@@ -1,9 +1,10 @@
 """Virtual time: a deterministic event loop in which the worker with the earliest finish time acts next.
 
-Ties go to the lower worker. Nothing waits and nothing varies. `decide` works out which worker makes which move when;
-`run` then computes the gradients and updates in that order.
+Ties go to the lower worker. Nothing waits and nothing varies. `decide` works out which worker makes
+which move when; `run` then computes the gradients and updates in that order.
 
-Also an engine whose staleness is drawn at random, and a walk through a run, move by move, in both directions.
+Also an engine whose staleness is drawn at random, and a walk through a run, move by move, in both
+directions.
 """
 
 from __future__ import annotations
@@ -81,13 +82,15 @@ def decide_by_events(experiment: Experiment) -> Trace:
 class uniform_delays:
     """Engine: gradient n is computed from weights that are 0 to `most` updates old, each as likely (Dai et al. 2018).
 
-    Every gradient has a worker of its own, so the experiment needs as many workers as gradients. Speeds have no effect.
+    Every gradient has a worker of its own, so the experiment needs as many workers as gradients.
+    Speeds have no effect.
 
     Raises:
-        ValueError: the experiment has a different number of workers, or `most` is not a whole number of at least 0.
+        ValueError: the experiment has a different number of workers, or `most` is not a whole
+            number of at least 0.
 
-    Not in TensorFlow. Source: Dai, Zhou, Dong, Zhang & Xing, "Toward Understanding the Impact of Staleness in
-    Distributed Machine Learning" (2018).
+    Not in TensorFlow. Source: Dai, Zhou, Dong, Zhang & Xing, "Toward Understanding the Impact of
+    Staleness in Distributed Machine Learning" (2018).
 
     >>> from gradlab.workers import Bowl, run
     >>> trace = run(Experiment(Bowl(), workers=50, gradients=50, policy="apply"), uniform_delays(4))
@@ -125,7 +128,8 @@ class Simulation:
         run: an experiment, to be run in virtual time, or any engine's trace.
 
     Fields:
-        trace: of the run. server: after the first `position` moves. The length is the number of all moves.
+        trace: of the run. server: after the first `position` moves. The length is the number of all
+            moves.
 
     Not in TensorFlow.
 

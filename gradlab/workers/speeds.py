@@ -40,7 +40,8 @@ class Crash:
 class Speeds:
     """Ticks that each gradient of each worker takes.
 
-        ticks = max(1, round(median * slow[worker] * exp(spread * z))), in a stall times `stall_factor`
+        ticks = max(1, round(median * slow[worker] * exp(spread * z)))
+        in a stall times `stall_factor`
 
     Args:
         median: ticks of one gradient.
@@ -49,11 +50,13 @@ class Speeds:
         stall, stall_factor: the chance that a gradient takes that many times longer.
         crashes: the deaths of workers.
         gap: ticks between two moves that are not one piece (`Experiment.atomic`, `step_first`).
-        measured: durations of the steps of a real run, in any unit, such as `Recorder.durations()`. One of them, over
-            their median, replaces exp(spread * z); z chooses it by its rank, and `spread` has no effect.
+        measured: durations of the steps of a real run, in any unit, such as `Recorder.durations()`.
+            One of them, over their median, replaces exp(spread * z); z chooses it by its rank, and
+            `spread` has no effect.
 
-    Worker k draws from `default_rng([seed, k])`, and whether it stalls from that generator's child: its draws depend
-    neither on the other workers nor on the number of gradients. No gradient takes over `LONGEST` ticks.
+    Worker k draws from `default_rng([seed, k])`, and whether it stalls from that generator's child:
+    its draws depend neither on the other workers nor on the number of gradients. No gradient takes
+    over `LONGEST` ticks.
 
     Not in TensorFlow.
 

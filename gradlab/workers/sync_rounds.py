@@ -1,7 +1,8 @@
 """SyncReplicasOptimizer in virtual time: the order of pushes, the gradients of each update, the waits for tokens.
 
-Unlike `simulated`, which decides by the rules of `Ledger`, this drives gradlab's own `SyncReplicasOptimizer`, with its
-token queue and accumulators. Only the times of the events are made up here.
+Unlike `simulated`, which decides by the rules of `Ledger`, this drives gradlab's own
+`SyncReplicasOptimizer`, with its token queue and accumulators. Only the times of the events are
+made up here.
 """
 
 from __future__ import annotations
@@ -67,10 +68,12 @@ def sync_rounds(
         start_tokens: in the queue at the start.
         speeds: of the workers; crashes have no effect.
         moments: the number of pushes and updates to follow.
-        chief: ticks from the k-th gradient to the take; gradients pushed in the meantime are averaged in.
+        chief: ticks from the k-th gradient to the take; gradients pushed in the meantime are
+            averaged in.
         seed: of the speeds.
 
-    Not in TensorFlow. Source: `tf.compat.v1.train.SyncReplicasOptimizer`, TensorFlow 2.21, whose decisions these are.
+    Not in TensorFlow. Source: `tf.compat.v1.train.SyncReplicasOptimizer`, TensorFlow 2.21, whose
+    decisions these are.
 
     >>> run = sync_rounds(2, 2, 0, Speeds(spread=0.0, slow={1: 2.0}), 3)
     >>> [moment.event for moment in run]
@@ -127,7 +130,8 @@ class _Run:
         self._release(time)
         if not self._is_chief_due and self._count() >= self._aggregate:
             self._is_chief_due = True
-            # Without a delay the chief comes before any other push of this time, with one after all of them.
+            # Without a delay the chief comes before any other push of this time, with one after all
+            # of them.
             order = 2 if self._chief_delay else 0
             heapq.heappush(self._due, (time + self._chief_delay, order, _CHIEF))
         return f"worker {worker + 1} pushes, {'accepted' if accepted else 'dropped'}"

@@ -1,7 +1,7 @@
 """Embedding tables whose rows are divided among shards: one shard's server, and the ledger that decides for all.
 
-Row r of each table is on shard r % count. The sharded ledger decides what is accepted; the shards make the same moves
-in the same order, each with its own rows.
+Row r of each table is on shard r % count. The sharded ledger decides what is accepted; the shards
+make the same moves in the same order, each with its own rows.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from .server import Gradient, Server, Weights
 class TableShard(Server):
     """A `Server` of the rows `index`, `index + count`, ... of each table; all other weights are on shard 0.
 
-    A read names the rows that it wants, and the worker holds a copy of these. Tables and slots are written in place,
-    only the rows of a gradient, so a table of any size is never copied.
+    A read names the rows that it wants, and the worker holds a copy of these. Tables and slots are
+    written in place, only the rows of a gradient, so a table of any size is never copied.
 
     Raises: ValueError: the problem has no plan, or a read wants rows that the shard does not have.
 
@@ -79,7 +79,8 @@ class TableShard(Server):
         return {name: w[ids_by_table[name]] if name in self._tables else w for name, w in self.weights.items()}
 
     def _set_rows(self, x: Any, ids: np.ndarray, rows: Array) -> Array:
-        # Nothing else holds a shard's arrays: workers have copies. `weights` shows read-only views of them.
+        # Nothing else holds a shard's arrays: workers have copies. `weights` shows read-only views
+        # of them.
         array: np.ndarray = x if x.flags.writeable else x.base
         array[ids] = rows
         return array

@@ -27,26 +27,31 @@ _BLOCK = 1024  # rows that a generator of their own draws
 class Tables:
     """Embedding tables that several workers train: the plan says which there are, a loss says what of.
 
-        activations = for each feature its rows, combined;  gradient of a row = sum over its lookups of weight * dL/da
+        activations = for each feature its rows, combined
+        gradient of a row = sum over its lookups of weight * dL/da
 
     Args:
-        plan: a `gl.tpu.Plan` of one core; its tables move by their own rules and rates, and lazily: rows that a batch
-            does not name stay as they are.
-        draw: function (rng) -> (ids of each feature by its name, batch), where the batch is what `loss_of` needs else.
-        loss_of: function (activations, batch) -> scalar; activations are a tuple, one array for each feature.
+        plan: a `gl.tpu.Plan` of one core; its tables move by their own rules and rates, and lazily:
+            rows that a batch does not name stay as they are.
+        draw: function (rng) -> (ids of each feature by its name, batch), where the batch is the
+            rest of what `loss_of` needs.
+        loss_of: function (activations, batch) -> scalar; activations are a tuple, one array for
+            each feature.
         watch: a result of `draw`, whose loss is watched.
-        gradient_of: function (activations, batch) -> the loss's derivatives by the activations, one for each feature.
-            None: JAX takes them, or autograd where there is no JAX.
+        gradient_of: function (activations, batch) -> the loss's derivatives by the activations, one
+            for each feature. None: JAX takes them, or autograd where there is no JAX.
         scale: tables start with `scale` times standard normal numbers of `seed`.
 
-    Rows are NumPy arrays and sums are NumPy's, in the order of the lookups, so that a row has the same bits on whatever
-    machine, among whichever others. The gradient of a table is IndexedSlices, each row once.
+    Rows are NumPy arrays and sums are NumPy's, in the order of the lookups, so that a row has the
+    same bits on every machine, whatever the other rows. The gradient of a table is IndexedSlices,
+    each row once.
 
     Not in TensorFlow, whose parameter servers hold tables as variables like any other.
 
     Raises:
-        ValueError: a plan of several cores, a pipelined one, one that clips each contribution, rates that come with
-            each step, rules that move every row, or a scale that isn't a number.
+        ValueError: a plan of several cores, a pipelined one, one that clips each contribution,
+            rates that come with each step, rules that move every row, or a scale that isn't a
+            number.
 
     >>> from gradlab.tpu import Feature, Ids, Plan, Table
     >>> plan = Plan((Table("words", 100, 2, learning_rate=0.5),), (Feature("word", 0, (4,)),))

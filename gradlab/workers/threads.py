@@ -1,7 +1,7 @@
 """Workers as real threads, which really wait: the operating system decides which one acts next.
 
-Threads share one `_Run`. All of it except `over` and `threads` is used under the condition `turn` only, so the server
-sees one move after the other, and its log of them is the trace.
+Threads share one `_Run`. All of it except `over` and `threads` is used under the condition `turn`
+only, so the server sees one move after the other, and its log of them is the trace.
 """
 
 from __future__ import annotations
@@ -17,18 +17,21 @@ from .server import Gradient, Server
 from .trace import Trace
 from .validation import check_finite
 
-# Seconds. A wait without end may not notice Ctrl-C, and an interrupt may leave `Thread.join` half done.
+# Seconds. A wait without end may not notice Ctrl-C, and an interrupt may leave `Thread.join` half
+# done.
 _POLL_SECONDS = 0.1
 
 
 def run(experiment: Experiment, tick: float = 1e-5) -> Trace:
     """Run an experiment whose workers are threads; times are microseconds. `replay` repeats the trace bit for bit.
 
-    A worker that crashes is a thread that ends; another thread takes its place later. An error that a problem raises in
-    a thread is raised here, and so is KeyboardInterrupt; no thread is left either way.
+    A worker that crashes is a thread that ends; another thread takes its place later. An error that
+    a problem raises in a thread is raised here, and so is KeyboardInterrupt; no thread is left
+    either way.
 
     Args:
-        tick: seconds that one tick of `Speeds` lasts. A gradient that takes longer to compute lasts longer.
+        tick: seconds that one tick of `Speeds` lasts. A gradient that takes longer to compute lasts
+            longer.
 
     Raises:
         DeadlockError: every worker waits for a worker that is gone.

@@ -32,13 +32,16 @@ class Trace:
     Fields:
         experiment, engine: of the run.
         unit: of the times, "ticks" or "microseconds".
-        moves: int32 (m, 2), (move, worker) in the order in which the server saw them; `MOVES` names them.
+        moves: int32 (m, 2), (move, worker) in the order in which the server saw them; `MOVES` names
+            them.
         times: int64 (m,), the time of each.
-        rounds: what became of each gradient, in the order of their updates: int64 arrays (n,) by the names of `Round`.
+        rounds: what became of each gradient, in the order of their updates: int64 arrays (n,) by
+            the names of `Round`.
         weights: after the last update.
 
-    Derived arrays (n,): `accepted`, `staleness` (recorded: step at the check minus step noted), `true_staleness` (step
-    at the update, or at the check if dropped, minus step of the weights that were read).
+    Derived arrays (n,): `accepted`, `staleness` (recorded: step at the check minus step noted),
+    `true_staleness` (step at the update, or at the check if dropped, minus step of the weights that
+    were read).
 
     Not in TensorFlow.
 
@@ -112,8 +115,9 @@ class Trace:
         The file is replaced at once: until all of the new one is on the disk, the old one stays.
 
         Raises:
-            ValueError: the path does not end in .npz. TypeError: weights that aren't numbers. OSError: it cannot be
-                written; no part of it is left behind.
+            ValueError: the path does not end in .npz.
+            TypeError: weights that aren't numbers.
+            OSError: it cannot be written; no part of it is left behind.
         """
         if not str(path).endswith(".npz"):
             raise InvalidArgumentError(f"a trace is saved as an .npz: end the path in .npz, got {str(path)!r}")
@@ -135,12 +139,15 @@ class Trace:
 
         Args:
             problem: of your own, which the file does not hold.
-            max_bytes: memory that the arrays may take, 4 GiB if you say nothing; more is refused before it is taken.
+            max_bytes: memory that the arrays may take, 4 GiB if you say nothing; more is refused
+                before it is taken.
 
         Raises:
             OSError: it cannot be opened.
-            DataLossError: it is damaged, too large, or something else; also a ValueError. None of it is used.
-            ValueError: the problem is not one that ships and was not given; a function that was not imported.
+            DataLossError: it is damaged, too large, or something else; also a ValueError. None of
+                it is used.
+            ValueError: the problem is not one that ships and was not given; a function that was not
+                imported.
         """
         with Archive(path, _KIND, (_VERSION,), max_bytes=max_bytes) as file, checked(path, _KIND):
             stored = file.arrays()
