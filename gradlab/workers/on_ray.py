@@ -84,7 +84,7 @@ def run(
                 "shards= is for tables: the problem says which rows a batch reads, as Tables does"
             )
     log = None if log is None else Path(log).absolute()
-    with _connect(address) as ray:
+    with connect(address) as ray:
         processes = _Processes(ray, experiment, log, tick, deadline)
         try:
             processes.start(sync, worker_options or {}, shards or 0, shard_options or {})
@@ -188,7 +188,7 @@ def _explain(ray: Any, error: Exception, log: Path | None) -> BaseException:
 
 
 @contextmanager
-def _connect(address: str | None) -> Iterator[Any]:
+def connect(address: str | None) -> Iterator[Any]:
     """Yield the module `ray`, initialized; a Ray that this function starts is ended."""
     ray = need("ray", 'the engine "ray"', "ray")
     if ray.is_initialized():

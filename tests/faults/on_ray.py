@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from gradlab.workers import Bowl, Experiment, run
-from gradlab.workers.on_ray import _connect
+from gradlab.workers.on_ray import connect
 from tests.faults.fault import Fault
 from tests.workers.killing import Killer, find_fault
 
@@ -15,7 +15,7 @@ from tests.workers.killing import Killer, find_fault
 def killed(times: int, folder: Path, seed: int) -> str:
     """Make runs until this many processes were killed; each replays bit for bit, and its log holds it."""
     kills = 0
-    with _connect(None):
+    with connect(None):
         for k in itertools.count():
             policy = ("drop", "apply", "backup")[(seed + k) % 3]
             e = Experiment(Bowl(noise=0.5), workers=3, policy=policy, staleness=2, aggregate=2, gradients=90, seed=seed)

@@ -32,16 +32,18 @@ NODE = {"num_cpus": 2, "object_store_memory": 100 * 2**20}
 def ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A Ray of our own, whose processes start quickly."""
     folder = tmp_path_factory.mktemp("path")
-    # They compute with NumPy: each would take a second to import JAX, and another for a grammar in jsonschema.
+    # They compute with NumPy: each would take a second to import JAX, and another for a grammar in
+    # jsonschema.
     (folder / "sitecustomize.py").write_text("import sys; sys.modules['jax'] = None")
     (folder / "rfc3987_syntax.py").write_text("raise ImportError")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]))
         patch.delenv("RAY_ADDRESS", raising=False)
-        # A node is dead after five calls in half a second each, and not after five in ten seconds each.
+        # A node is dead after five calls in half a second each, and not after five in ten seconds
+        # each.
         patch.setenv("RAY_health_check_initial_delay_ms", "500")
         patch.setenv("RAY_health_check_period_ms", "500")
-        with on_ray._connect(None) as ray:
+        with on_ray.connect(None) as ray:
             for module in (sys.modules[__name__], embedding):  # Ray's processes cannot import them
                 ray.cloudpickle.register_pickle_by_value(module)
             yield ray
