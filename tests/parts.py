@@ -41,7 +41,7 @@ PARTS = {
         "TensorBoard, W&B, MLflow", "tensorboard,wandb,mlflow", ("tensorboard", "wandb", "mlflow"), (), 3, 1
     ),
     "modules": Part("flax and equinox", "modules", ("flax", "equinox"), (), 4, 0.2),
-    "ray": Part("Ray", "ray", ("ray",), (), 4, 1),
+    "ray": Part("Ray", "ray", ("ray",), (), 7, 2),
     "browser": Part(
         "Chromium", "browser,site", ("playwright", "axe_playwright_python", "notebook", "voila"), CHROMIUM, 360, 4
     ),
