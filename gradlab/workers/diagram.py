@@ -68,8 +68,8 @@ def sweep(experiment: Experiment, **axes: Sequence[Any]) -> Diagram:
             is a mapping, as in `Speeds`.
 
     JAX compiles one program for each policy, number of gradients and size of the grid (workers are
-    rounded up to a power of two), whatever the values; without JAX, NumPy computes. Not in
-    TensorFlow.
+    rounded up to a power of two), whatever the values; without JAX, NumPy computes.
+    Not in TensorFlow.
 
     Raises:
         ValueError or TypeError: an unknown axis, or values of which no experiment can be made; also
