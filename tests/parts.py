@@ -57,7 +57,7 @@ PARTS = {
         modules=("tensorboard", "wandb", "mlflow"),
     ),
     "modules": Part("flax and equinox", 4, 0.2, groups="modules", modules=("flax", "equinox")),
-    "ray": Part("Ray", 4, 1, extras="ray", modules=("ray",)),
+    "ray": Part("Ray", 7, 2, extras="ray", modules=("ray",)),
     "browser": Part(
         "Chromium",
         360,

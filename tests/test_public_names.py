@@ -60,7 +60,6 @@ TESTED_ELSEWHERE = {
     "record/streams/wandb": "the same",
     "record/streams/mlflow": "the same",
     "record/buckets": "record/test_recorder.py and everything else there",
-    "workers/ray_driver": "workers/test_on_ray.py: runs, deaths, and ends; test_on_two_nodes.py: among processes",
     "train/sync_replicas/exchange": "train/sync_replicas/test_chief.py: waits, and why they last",
     "train/sync_replicas/rounds": "the same",
     "record/attach/torch/moving": "torch/test_loops.py and test_replicas.py there: weights and updates by hand",

@@ -32,7 +32,7 @@ def printed(program: str) -> list[str]:
 
 (TOUR,) = programs("README.md")
 (OPTIMIZERS,) = programs("notebooks/site/guide/optimizers.md")
-# The others are run on a stand-in of Ray: workers/test_on_ray.py and test_ray_shards.py.
+# The others are run on Ray: workers/test_on_ray.py.
 WORKERS, CLUSTER, SHARDS = programs("notebooks/site/guide/asynchronous.md")
 TPU, RECOMMENDER, PLANNER = programs("notebooks/site/guide/tpu_embeddings.md")
 (LAB,) = programs("notebooks/site/guide/your_lab.md")

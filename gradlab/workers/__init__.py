@@ -1,7 +1,7 @@
 """Asynchronous training: one experiment, several engines, and traces that repeat bit for bit.
 
-Workers are generators of moves, the server is a state machine without locks or clocks, and an engine only decides who
-acts next.
+Workers are generators of moves, the server is a state machine without locks or clocks, and an
+engine only decides which worker acts next.
 
 >>> import gradlab as gl
 >>> e = gl.workers.Experiment(gl.workers.Bowl(), workers=3, staleness=1, gradients=30)
@@ -84,7 +84,8 @@ __all__ = [
 ]
 
 Engine = _Callable[..., Trace]
-# Each is a module with a function `run(experiment, **options) -> Trace`, loaded late, for some bring libraries.
+# Each is a module with a function `run(experiment, **options) -> Trace`, imported late because some
+# import libraries.
 ENGINES = {"simulated": "simulated", "threads": "threads", "ray": "on_ray"}
 
 if not TYPE_CHECKING:
@@ -96,7 +97,9 @@ def run(experiment: Experiment, engine: str | Engine = "simulated", **options: _
 
     Options go to the engine: `run(experiment, "threads", tick=1e-4)`. Not in TensorFlow.
 
-    Raises: ValueError: no such engine. TypeError: an option that the engine does not have.
+    Raises:
+        ValueError: no such engine.
+        TypeError: an option that the engine does not have.
 
     >>> run(Experiment(Bowl(), workers=1, gradients=5)).updates
     5
@@ -107,8 +110,9 @@ def run(experiment: Experiment, engine: str | Engine = "simulated", **options: _
         raise ValueError(f"engine must be one of {', '.join(ENGINES)} or a function, got {engine!r}")
     module = _importlib.import_module(f".{ENGINES[engine]}", __name__)
     _, *known = _inspect.signature(module.run).parameters
-    if unknown := [name for name in options if name not in known]:
-        there = f"it has {', '.join(known)}" if known else "it has none"
-        raise TypeError(f"engine {engine!r} has no option {unknown[0]!r}; {there}")
+    for name in options:
+        if name not in known:
+            known_options = ", ".join(known) or "none"
+            raise TypeError(f"engine {engine!r} has no option {name!r}; it has {known_options}")
     trace: Trace = module.run(experiment, **options)
     return trace

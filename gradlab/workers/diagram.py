@@ -1,4 +1,4 @@
-"""Phase diagrams: who does what when and what is accepted, for whole grids of experiments in one call."""
+"""Phase diagrams: timing and accepted gradients of whole grids of experiments in one call."""
 
 from __future__ import annotations
 
@@ -29,8 +29,10 @@ class Diagram:
         axes: name -> values.
         acceptance: share of the gradients handed in that was accepted.
         throughput: updates per tick. updates: int64.
-        staleness, most_staleness: mean and maximum of the true staleness of all gradients handed in.
-        handed_in, accepted: int64, gradients per worker along one more axis, 0 for workers that are not there.
+        staleness, most_staleness: mean and maximum of the true staleness of all gradients handed
+            in.
+        handed_in, accepted: int64, gradients per worker along one more axis, 0 for workers that are
+            not there.
         waiting: share of the workers' time that they waited.
         time: int64, ticks until the last gradient was handed in.
 
@@ -57,19 +59,23 @@ class Diagram:
 
 
 def sweep(experiment: Experiment, **axes: Sequence[Any]) -> Diagram:
-    """The timing and decisions of the simulated engine for every combination of some values: equal to it, tick by tick.
+    """Compute timing and decisions for every combination of some values, tick by tick those of the simulated engine.
 
     Args:
-        experiment: what all have in common. Its problem and optimizer have no part in this.
-        axes: lists of values for any of staleness, workers, aggregate, median, spread, slow, stall, stall_factor, seed;
-            without any, staleness 0 to 15 by 1 to 16 workers. A value of slow is a mapping, as in `Speeds`.
+        experiment: all settings that are no axis. Its problem and optimizer have no effect.
+        axes: lists of values for any of staleness, workers, aggregate, median, spread, slow, stall,
+            stall_factor, seed; without any, staleness 0 to 15 by 1 to 16 workers. A value of slow
+            is a mapping, as in `Speeds`.
 
-    JAX compiles it once for each policy, number of gradients and size of the grid (the workers' rounded up to a power
-    of two), whatever the values; without JAX it is NumPy's. Not in TensorFlow.
+    JAX compiles one program for each policy, number of gradients and size of the grid (workers are
+    rounded up to a power of two), whatever the values; without JAX, NumPy computes.
+    Not in TensorFlow.
 
-    Raises: ValueError or TypeError: an axis that is none, or values of which no experiment can be made; also crashes,
-    `atomic=False`, `step_first=False` and no gradients at all, for which there is `run`. OverflowError: times that
-    32 bits cannot hold.
+    Raises:
+        ValueError or TypeError: an unknown axis, or values of which no experiment can be made; also
+            crashes, `atomic=False`, `step_first=False` and no gradients at all, for which there is
+            `run`.
+        OverflowError: times that 32 bits cannot hold.
 
     >>> from gradlab.workers import Bowl
     >>> e = Experiment(Bowl(), gradients=1000)
@@ -80,50 +86,53 @@ def sweep(experiment: Experiment, **axes: Sequence[Any]) -> Diagram:
     from .batched import run
 
     axes = axes or {"staleness": range(16), "workers": range(1, 17)}
-    values = {name: _values(name, x) for name, x in axes.items()}
-    _refuse(experiment, values)
+    values = {name: _check_axis(name, x) for name, x in axes.items()}
+    _check_grid(experiment, values)
     grid = _Grid(experiment, values)
     ticks = grid.ticks()
     if int(ticks.max()) * ticks.shape[1] > _LARGEST:
         raise OverflowError(_too_long(experiment))
-    found = run(ticks.astype(np.int32), grid.row, grid.workers, grid.limit, grid.aggregate, _kind(experiment.policy))
-    return _diagram(experiment, values, {name: grid.spread_out(x) for name, x in on_host(found)._asdict().items()})
+    policy = _policy_of_batch(experiment.policy)
+    outcome = on_host(run(ticks.astype(np.int32), grid.row, grid.workers, grid.limit, grid.aggregate, policy))
+    return _make_diagram(experiment, values, {name: grid.unflatten(x) for name, x in outcome._asdict().items()})
 
 
-def _diagram(experiment: Experiment, values: Mapping[str, list[Any]], found: Mapping[str, np.ndarray]) -> Diagram:
-    """The shares and means of what was counted."""
-    if found["overflow"].any():
+def _make_diagram(experiment: Experiment, values: Mapping[str, list[Any]], counts: Mapping[str, np.ndarray]) -> Diagram:
+    """Return the shares and means of counts with the workers along their last axis."""
+    if counts["overflow"].any():
         raise OverflowError(_too_long(experiment))
-    there, counts = max(values.get("workers", [experiment.workers])), experiment.gradients
-    each = {name: found[name][..., :there] for name in ("handed_in", "accepted")}
-    all_ = {name: found[name][..., 0] for name in ("updates", "age", "oldest", "time", "waited", "all_time")}
+    workers = max(values.get("workers", [experiment.workers]))
+    accepted = counts["accepted"][..., :workers]
+    updates = counts["updates"][..., 0]
+    time = counts["time"][..., 0]
     return Diagram(
         axes=values,
-        acceptance=each["accepted"].sum(axis=-1) / counts,
-        throughput=all_["updates"] / all_["time"],
-        updates=all_["updates"],
-        staleness=all_["age"] / counts,
-        most_staleness=all_["oldest"],
-        handed_in=each["handed_in"],
-        accepted=each["accepted"],
-        waiting=all_["waited"] / all_["all_time"],
-        time=all_["time"],
+        acceptance=accepted.sum(axis=-1) / experiment.gradients,
+        throughput=updates / time,
+        updates=updates,
+        staleness=counts["age"][..., 0] / experiment.gradients,
+        most_staleness=counts["oldest"][..., 0],
+        handed_in=counts["handed_in"][..., :workers],
+        accepted=accepted,
+        waiting=counts["waited"][..., 0] / counts["all_time"][..., 0],
+        time=time,
     )
 
 
 class _Grid:
-    """The grid as the batch wants it: limits of staleness along one axis, all other combinations along another."""
+    """The grid as `batched` needs it: limits of staleness along one axis, all other combinations along another."""
 
     def __init__(self, experiment: Experiment, values: Mapping[str, list[Any]]) -> None:
-        self._experiment, self._values = experiment, values
-        # Under "wait" who is done when depends on the limit, so each limit is a configuration of its own.
+        self._experiment = experiment
+        self._values = values
+        # Under "wait" the times depend on the limit, so each limit is a configuration of its own.
         self._others = [name for name in values if name != "staleness" or experiment.policy == "wait"]
         self._shape = tuple(len(values[name]) for name in self._others)
-        self._places = dict(
-            zip(self._others, np.indices(self._shape).reshape(len(self._shape), math.prod(self._shape)), strict=True)
-        )
+        places = np.indices(self._shape).reshape(len(self._shape), math.prod(self._shape))
+        self._places = dict(zip(self._others, places, strict=True))
         self._speeds = [name for name in self._others if name in _OF_SPEEDS]
-        self.workers, self.aggregate = self._along("workers"), self._along("aggregate")
+        self.workers = self._along("workers")
+        self.aggregate = self._along("aggregate")
         row = np.zeros_like(self.workers)
         for name in self._speeds:
             row = row * len(values[name]) + self._places[name]
@@ -136,14 +145,15 @@ class _Grid:
             self.limit = self._along("staleness")[None]
 
     def _along(self, name: str) -> np.ndarray:
-        """int32 (configurations,): one of the settings."""
+        """Return one of the settings: int32 (configurations,)."""
         if name in self._others:
             return _int32(self._values[name])[self._places[name]]
         return np.full(math.prod(self._shape), _int32([getattr(self._experiment, name)]), np.int32)
 
     def ticks(self) -> np.ndarray:
-        """int64 (speeds, workers, gradients + 1), with workers up to a power of two, of whom the last are idle."""
-        e, most = self._experiment, int(self.workers.max())
+        """Return int64 (speeds, workers, gradients + 1); workers are a power of two, of which the last are idle."""
+        e = self._experiment
+        most = int(self.workers.max())
         combinations = list(product(*(self._values[name] for name in self._speeds)))
         shape = len(combinations), 1 << (most - 1).bit_length(), e.gradients + 1
         if math.prod(shape) > _LARGEST:
@@ -158,8 +168,8 @@ class _Grid:
             row[:most] = speeds.ticks_from(*_draws(seed, most, e.gradients + 1, stalls=speeds.stall > 0))
         return ticks
 
-    def spread_out(self, x: np.ndarray) -> np.ndarray:
-        """(workers or 1, limits or 1, configurations) as the axes have it, the workers last."""
+    def unflatten(self, x: np.ndarray) -> np.ndarray:
+        """Return (workers or 1, limits or 1, configurations) along the axes of the grid, the workers last."""
         x = np.broadcast_to(x, (x.shape[0], self._limits, x.shape[2])).transpose(1, 2, 0)
         x = x.reshape(self._limits, *self._shape, x.shape[-1])
         x = x.astype(np.int64) if x.dtype == np.int32 else x
@@ -167,7 +177,7 @@ class _Grid:
 
 
 def _int32(values: Sequence[int]) -> np.ndarray:
-    """Limits of staleness of over a billion are none."""
+    """Return int32; a staleness limit over a billion is never reached."""
     limits: np.ndarray = np.minimum(np.array(values), 2**30).astype(np.int32)
     return limits
 
@@ -176,12 +186,13 @@ def _int32(values: Sequence[int]) -> np.ndarray:
 _draws = lru_cache(maxsize=8)(draws)
 
 
-def _kind(policy: str) -> str:
-    """The policies that accept all are alike here."""
+def _policy_of_batch(policy: str) -> str:
+    """Return "apply" for all policies that accept all: their timing and decisions are the same."""
     return policy if policy in ("drop", "wait", "backup") else "apply"
 
 
-def _values(name: str, x: Any) -> list[Any]:
+def _check_axis(name: str, x: Any) -> list[Any]:
+    """Return the values of an axis as a list."""
     if name not in AXES:
         raise TypeError(f"{name} is no axis of a sweep; {did_you_mean(name, AXES)}")
     if isinstance(x, str | Mapping) or not hasattr(x, "__len__"):
@@ -191,7 +202,7 @@ def _values(name: str, x: Any) -> list[Any]:
     return x.tolist() if isinstance(x, np.ndarray) else list(x)
 
 
-def _refuse(experiment: Experiment, values: Mapping[str, list[Any]]) -> None:
+def _check_grid(experiment: Experiment, values: Mapping[str, list[Any]]) -> None:
     """Raise unless experiments can be made of all combinations: each value is tried with the fewest workers."""
     e = experiment
     if e.speeds.crashes or not e.atomic or not e.step_first:

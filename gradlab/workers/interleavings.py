@@ -1,4 +1,9 @@
-"""Every order in which workers can come, without clocks: what may come out of it, and in how many ways."""
+"""Every order in which workers can act, without clocks: the possible results, and the number of orders of each.
+
+All orders are walked at once, layer by layer: a layer holds the states after the same number of
+pieces. States that are equal bit for bit are merged and their orders added up, so that each is
+continued once.
+"""
 
 from __future__ import annotations
 
@@ -13,41 +18,42 @@ import numpy as np
 from .._base.arrays import Array
 from .._base.numbers import counted
 from ..errors import InvalidArgumentError
-from .checks import whole
 from .experiment import Experiment, Piece, worker
 from .ledger import READ, UPDATE, Round
-from .replays import step
-from .rows import flat
+from .replays import replay_move
+from .rows import flatten_gradient
 from .server import Server
 from .trace import Trace
+from .validation import check_whole
 
 Applied = frozenset[tuple[int, int, bytes]]  # worker, number, bits of the gradient
 
 
 def explore(experiment: Experiment, rounds: int = 1, limit: int = 100_000) -> Outcomes:
-    """All interleavings of workers who hand in `rounds` gradients each; speeds do not matter, crashes do.
+    """Explore all interleavings of workers that hand in `rounds` gradients each; speeds do not matter, crashes do.
 
-    What one worker does in one piece nobody interrupts: with `atomic` check and update are one, with `step_first` the
-    read and the note of the step are. States that are equal bit for bit are gone on from once, however many ways lead
-    to them.
+    No other worker acts within a piece: with `atomic` check and update are one piece, with
+    `step_first` the read and the note of the step are.
 
     Args:
-        limit: refuse what has more interleavings.
+        limit: the most interleavings.
 
-    Raises: ValueError: there are more; the message has their number, which is an upper bound if the policy makes
-    workers wait.
+    Raises:
+        ValueError: there are more; the message has their number, which is an upper bound if the
+            policy makes workers wait.
 
     Not in TensorFlow.
 
     >>> from gradlab.workers import Bowl
     >>> two = Experiment(Bowl(), workers=2, staleness=0)
-    >>> explore(two).accepted, explore(two.with_(atomic=False)).accepted  # so many gradients: in so many interleavings
+    >>> explore(two).accepted, explore(two.with_(atomic=False)).accepted  # accepted gradients: interleavings
     ({1: 4, 2: 2}, {1: 6, 2: 14})
     """
-    whole("rounds", rounds, 1)
+    check_whole("rounds", rounds, 1)
     e = experiment.with_(gradients=rounds * experiment.workers)
     lives = [list(worker(e, k, [e.speeds.median] * rounds)) for k in range(e.workers)]
-    if (count := _interleavings(lives)) > limit:
+    count = _count_interleavings(lives)
+    if count > limit:
         most = "up to " if e.policy in ("wait", "backup") else ""
         size = f"{count:,}" if count < 10**15 else f"about 10^{math.log10(count):.0f}"
         raise InvalidArgumentError(
@@ -55,25 +61,25 @@ def explore(experiment: Experiment, rounds: int = 1, limit: int = 100_000) -> Ou
             f"{limit:,}. Take fewer workers or rounds, or give a larger limit"
         )
     start = _State(lives, Server(e), (0,) * e.workers, History((0,) * e.workers))
-    layer: dict[Hashable, _State] = {None: start}  # all states after so many pieces
+    layer: dict[Hashable, _State] = {None: start}
     ends: list[End] = []
     while layer:
-        following: dict[Hashable, _State] = {}
+        next_layer: dict[Hashable, _State] = {}
         for state in layer.values():
-            able = state.able()
-            if not able:
+            workers = state.workers_that_may_move()
+            if not workers:
                 ends.append(state.end())
-            for k in able:
+            for k in workers:
                 after = state.after(k)
-                same = following.setdefault(after.key(), after)
-                if same is not after:
-                    same.ways += after.ways
-        layer = following
+                equal = next_layer.setdefault(after.key(), after)
+                if equal is not after:
+                    equal.ways += after.ways
+        layer = next_layer
     return Outcomes.of(e, rounds, ends)
 
 
-def _interleavings(lives: list[list[Piece]]) -> int:
-    """(a + b + ...)! / (a! b! ...) for lives of a, b, ... pieces."""
+def _count_interleavings(lives: list[list[Piece]]) -> int:
+    """Return (a + b + ...)! / (a! b! ...) for lives of a, b, ... pieces."""
     return math.factorial(sum(map(len, lives))) // math.prod(math.factorial(len(life)) for life in lives)
 
 
@@ -86,33 +92,34 @@ class _State:
     places: tuple[int, ...]
     history: History
     ways: int = 1
-    path: tuple[Any, int] | None = None  # (the path before, who came last)
+    path: tuple[Any, int] | None = None  # (the path before, the worker that moved last)
 
-    def able(self) -> list[int]:
-        """The workers that may move next."""
+    def workers_that_may_move(self) -> list[int]:
         return [k for k, life in enumerate(self.lives) if self.places[k] < len(life) and self._may(k)]
 
     def after(self, k: int) -> _State:
-        """The state after worker k's next piece."""
-        server, history = self.server.copy(), self.history
+        """Return the state after worker k's next piece."""
+        server = self.server.copy()
+        history = self.history
         for move in self.lives[k][self.places[k]].moves:
-            given = server.given(k)
-            step(server, move, k, 0)
+            gradient = server.given(k)
+            replay_move(server, move, k, 0)
             if move == UPDATE:
-                history = history.after(server.ledger.rounds[-1], b"".join(bits(flat(given or {}))), self._limit())
+                gradient_bits = b"".join(bits(flatten_gradient(gradient or {})))
+                history = history.after(server.ledger.rounds[-1], gradient_bits, self._limit())
         places = tuple(place + (j == k) for j, place in enumerate(self.places))
         return _State(self.lives, server, places, history, self.ways, (self.path, k))
 
     def key(self) -> Hashable:
-        """Equal for states with equal futures and equal histories."""
-        ledger, everybody = self.server.ledger, range(len(self.lives))
-        at_work = tuple(self._in_hand(k) if self._is_at_work(k) else None for k in everybody)
+        """Return what is equal for states with equal futures and equal histories."""
+        ledger = self.server.ledger
+        in_hand = tuple(self._in_hand(k) if self._is_at_work(k) else None for k in range(len(self.lives)))
         reads = tuple(ledger.read_at) if ledger.policy == "backup" else None
-        state = (ledger.step, tuple(ledger.clock), reads)
-        return self.places, self.server.fingerprint(), state, at_work, self.history
+        clocks = (ledger.step, tuple(ledger.clock), reads)
+        return self.places, self.server.fingerprint(), clocks, in_hand, self.history
 
     def end(self) -> End:
-        """The state as the end of its interleavings."""
+        """Return the state as the end of its interleavings."""
         waiting = tuple(k for k, life in enumerate(self.lives) if self.places[k] < len(life))
         return End(self.history, self.ways, waiting, self.server.weights, self._example())
 
@@ -123,25 +130,30 @@ class _State:
         return 0 < self.places[k] < len(self.lives[k]) and self.lives[k][self.places[k]].moves[0] != READ
 
     def _in_hand(self, k: int) -> Hashable:
-        server, ledger = self.server, self.server.ledger
-        given = server.given(k)
-        noted = ledger.read_at[k], ledger.recorded[k], ledger.checked[k], ledger.accepted[k]
-        return bits(server.held(k)), noted, None if given is None else bits(flat(given))
+        """Return what a worker holds between its read and its update."""
+        ledger = self.server.ledger
+        gradient = self.server.given(k)
+        gradient_bits = None if gradient is None else bits(flatten_gradient(gradient))
+        steps = (ledger.read_at[k], ledger.recorded[k], ledger.checked[k], ledger.accepted[k])
+        return bits(self.server.held(k)), steps, gradient_bits
 
     def _limit(self) -> float:
         ledger = self.server.ledger
         return ledger.staleness if ledger.policy in ("drop", "backup") else math.inf
 
     def _example(self) -> Trace:
-        """One of the interleavings as a trace; its times count pieces."""
-        order, path = [], self.path
+        """Return one of the interleavings as a trace; its times count pieces."""
+        reversed_order = []
+        path = self.path
         while path is not None:
             path, k = path
-            order.append(k)
-        server, log, places = Server(self.server.experiment), [], [0] * len(self.lives)
-        for time, k in enumerate(reversed(order)):
+            reversed_order.append(k)
+        server = Server(self.server.experiment)
+        log = []
+        places = [0] * len(self.lives)
+        for time, k in enumerate(reversed(reversed_order)):
             for move in self.lives[k][places[k]].moves:
-                step(server, move, k, time)
+                replay_move(server, move, k, time)
                 log.append((move, k, time))
             places[k] += 1
         return Trace.of(server.experiment, "explored", "pieces", log, server.ledger.rounds, server.weights)
@@ -156,15 +168,17 @@ class History(NamedTuple):
     applied: Applied = frozenset()
 
     def after(self, r: Round, gradient: bytes, limit: float) -> History:
-        """With one more round."""
+        """Return the history with one more round."""
         if not r.accepted:
             return self
         accepted = tuple(n + (k == r.worker) for k, n in enumerate(self.accepted))
-        true = r.applied_to - r.read
+        true_staleness = r.applied_to - r.read
         return History(
-            accepted, self.understated or true > r.checked - r.recorded, self.too_stale or true > limit,
-            self.applied | {(r.worker, r.number, gradient)},
-        )  # fmt: skip
+            accepted=accepted,
+            understated=self.understated or true_staleness > r.checked - r.recorded,
+            too_stale=self.too_stale or true_staleness > limit,
+            applied=self.applied | {(r.worker, r.number, gradient)},
+        )
 
 
 class End(NamedTuple):
@@ -172,7 +186,7 @@ class End(NamedTuple):
 
     history: History
     ways: int  # interleavings that lead there
-    waiting: tuple[int, ...]  # who would go on if it could
+    waiting: tuple[int, ...]  # workers that the policy makes wait forever
     weights: Mapping[str, Array]
     example: Trace
 
@@ -198,13 +212,14 @@ class Outcomes:
     Fields:
         experiment, rounds: what was explored.
         outcomes: the different final weights, those that most interleavings lead to first.
-        accepted: how many gradients were accepted in how many interleavings.
-        understated: interleavings in which an accepted gradient was truly staler than its check saw.
-        too_stale: those in which one was accepted that was truly staler than the limit.
-        stuck: those which end with somebody waiting forever.
-        starved: per worker, those in which none of its gradients was accepted.
-        order_dependent: groups of outcomes in which the same gradients, bit for bit, were accepted in another order;
-            under plain descent only rounding makes such sums differ.
+        accepted: number of accepted gradients -> number of interleavings.
+        understated: interleavings in which an accepted gradient was truly staler than its check
+            saw.
+        too_stale: interleavings in which an accepted gradient was truly staler than the limit.
+        stuck: interleavings that end with a worker waiting forever.
+        starved: per worker, interleavings in which none of its gradients was accepted.
+        order_dependent: groups of outcomes in which the same gradients, bit for bit, were accepted
+            in another order; under plain descent only rounding makes such sums differ.
 
     Not in TensorFlow.
 
@@ -225,30 +240,33 @@ class Outcomes:
 
     @classmethod
     def of(cls, experiment: Experiment, rounds: int, ends: Iterable[End]) -> Outcomes:
-        """Add up the ends."""
+        """Add up the ends of all interleavings."""
         ends = list(ends)
         by_weights: dict[tuple[bytes, ...], list[End]] = {}
         for end in ends:
             by_weights.setdefault(bits(end.weights), []).append(end)
-        groups = sorted(by_weights.values(), key=lambda group: -sum(end.ways for end in group))
-        outcomes = tuple(Outcome(g[0].weights, sum(end.ways for end in g), g[0].example) for g in groups)
-        sharing: dict[Applied, list[Outcome]] = {}
+        groups = sorted(by_weights.values(), key=_count_ways, reverse=True)
+        outcomes = tuple(Outcome(group[0].weights, _count_ways(group), group[0].example) for group in groups)
+        by_applied: dict[Applied, list[Outcome]] = {}
         for outcome, group in zip(outcomes, groups, strict=True):
             for applied in dict.fromkeys(end.history.applied for end in group):
-                sharing.setdefault(applied, []).append(outcome)
+                by_applied.setdefault(applied, []).append(outcome)
         accepted: Counter[int] = Counter()
         for end in ends:
             accepted[sum(end.history.accepted)] += end.ways
         return cls(
-            experiment, rounds, outcomes, dict(sorted(accepted.items())),
-            understated=sum(end.ways for end in ends if end.history.understated),
-            too_stale=sum(end.ways for end in ends if end.history.too_stale),
-            stuck=sum(end.ways for end in ends if end.waiting),
+            experiment=experiment,
+            rounds=rounds,
+            outcomes=outcomes,
+            accepted=dict(sorted(accepted.items())),
+            understated=_count_ways(end for end in ends if end.history.understated),
+            too_stale=_count_ways(end for end in ends if end.history.too_stale),
+            stuck=_count_ways(end for end in ends if end.waiting),
             starved=tuple(
-                sum(end.ways for end in ends if end.history.accepted[k] == 0) for k in range(experiment.workers)
+                _count_ways(end for end in ends if end.history.accepted[k] == 0) for k in range(experiment.workers)
             ),
-            order_dependent=tuple(tuple(group) for group in sharing.values() if len(group) > 1),
-        )  # fmt: skip
+            order_dependent=tuple(tuple(group) for group in by_applied.values() if len(group) > 1),
+        )
 
     @property
     def interleavings(self) -> int:
@@ -257,7 +275,7 @@ class Outcomes:
 
     @property
     def ranges(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """For each weight the least and the greatest of its entries that come out."""
+        """For each weight, its least and its greatest possible entries."""
         names = self.outcomes[0].weights
         all_of = {name: np.stack([np.asarray(o.weights[name]) for o in self.outcomes]) for name in names}
         return {name: (x.min(axis=0), x.max(axis=0)) for name, x in all_of.items()}
@@ -267,7 +285,8 @@ class Outcomes:
         return len(self.outcomes)
 
     def __repr__(self) -> str:
-        low, high = min(self.accepted), max(self.accepted)
+        low = min(self.accepted)
+        high = max(self.accepted)
         accepted = f"{low}" if low == high else f"{low} to {high}"
         results = counted(len(self), "result") if len(self) == 1 else f"{len(self):,} different results"
         parts = [
@@ -282,6 +301,11 @@ class Outcomes:
         return "; ".join(parts)
 
 
+def _count_ways(ends: Iterable[End]) -> int:
+    """Return the number of interleavings with these ends."""
+    return sum(end.ways for end in ends)
+
+
 def _orders_that_accept(orders: int, what: str) -> str:
     """Say how many orders accept such a gradient."""
     if not orders:
@@ -290,5 +314,5 @@ def _orders_that_accept(orders: int, what: str) -> str:
 
 
 def bits(arrays: Mapping[str, Array]) -> tuple[bytes, ...]:
-    """Equal if and only if arrays of the same names, shapes and dtypes are equal bit for bit."""
+    """Return what is equal if and only if arrays of the same names, shapes and dtypes are equal bit for bit."""
     return tuple(np.asarray(x).tobytes() for x in arrays.values())

@@ -1,12 +1,14 @@
 """One training under six policies for stale gradients: same workers, speeds and batches, at many settings.
 
-Two recordings ship. "policies" holds one run for every position of the lab's sliders: one seed, one rate for all
-policies. It shows what a setting does, and can't say which policy is better: the best rates of the policies differ by a
-factor of about ten. "tuned_policies" is for that. Each policy runs at the rate of `TUNING_RATES` with the lowest mean
-loss on `TUNING_SEEDS`, and is judged on `FRESH_SEEDS`, with momentum 0 and limit 4, for each of `TUNED_STRAGGLERS` and
-of `CRITERIA`. No chosen rate is the first or the last of the sweep.
+Two recordings ship. "policies" holds one run for every position of the lab's sliders: one seed, one
+rate for all policies. It shows what a setting does, and can't say which policy is better: the best
+rates of the policies differ by a factor of about ten. "tuned_policies" is for that. Each policy
+runs at the rate of `TUNING_RATES` with the lowest mean loss on `TUNING_SEEDS`, and is judged on
+`FRESH_SEEDS`, with momentum 0 and limit 4, for each of `TUNED_STRAGGLERS` and of `CRITERIA`. No
+chosen rate is the first or the last of the sweep.
 
-`python -m gradlab.workers.policy_study` trains them all again and writes both; it takes twenty minutes.
+`python -m gradlab.workers.policy_study` trains them all again and writes both; it takes twenty
+minutes.
 """
 
 from __future__ import annotations
@@ -37,80 +39,103 @@ from .simulated import decide
 from .speeds import Speeds
 from .trace import Trace
 
-WORKERS, GRADIENTS = 8, 200
+WORKERS = 8
+GRADIENTS = 200
 EVERY = 4  # updates between two losses; "backup", which has few, is watched after every one
-BY_LIMIT = ("drop", "wait")  # whom the limit concerns
+BY_LIMIT = ("drop", "wait")  # the policies that have a limit
 LIMITS = tuple(range(13))
 STRAGGLERS = (1.0, 2.0, 3.0, 4.0, 5.0)
 LEARNING_RATES = tuple(float(f"{0.03 * 100 ** (k / 16):.3g}") for k in range(17))
 MOMENTA = (0.0, 0.3, 0.6, 0.9)
 TUNED_LIMIT = 4  # of "drop" and "wait" in the tuned runs
 _TIME = 100  # ticks that a gradient takes
-_NAME, _BITS = "policies", 14  # of each recorded loss: a rounding below 1 in 30,000
+_NAME = "policies"
+_BITS = 14  # of each recorded loss: a rounding below 1 in 30,000
 
-Setting = tuple[str, int, float, float, float]
+Setting = tuple[str, int, float, float, float]  # policy, limit, straggler, learning rate, momentum
 
 
 class Trained(NamedTuple):
-    """Updates, time (in gradients of a quick worker), loss: (n,); share of gradients accepted; when all were in."""
+    """One training. Times are in gradients of a quick worker."""
 
-    step: np.ndarray
-    time: np.ndarray
-    loss: np.ndarray
-    accepted: float
-    end: float
+    step: np.ndarray  # (n,) watched updates
+    time: np.ndarray  # (n,) of these
+    loss: np.ndarray  # (n,) after these
+    accepted: float  # share of the gradients
+    end: float  # time at which all gradients were handed in
+
+    def loss_by(self, criterion: str, horizon: float) -> float:
+        """Return the last watched loss, by time the last one up to the horizon; infinity if it isn't finite."""
+        at = -1 if criterion == "gradients" else int(np.searchsorted(self.time, horizon, side="right")) - 1
+        loss = float(self.loss[at])
+        return loss if np.isfinite(loss) else np.inf
 
 
 def trained(policy: str, limit: int, straggler: float, learning_rate: float, momentum: float) -> Trained:
-    """One training: its loss recorded if the setting is one of `settings`, computed otherwise.
+    """Return one training: its loss recorded if the setting is one of `settings`, computed otherwise.
 
     >>> trained("drop", 4, 3.0, 0.3, 0.0).step[:3].tolist()
     [0, 4, 8]
     """
-    return _trained((policy, limit if policy in BY_LIMIT else 0, straggler, learning_rate, momentum))
+    return _load_or_train((policy, limit if policy in BY_LIMIT else 0, straggler, learning_rate, momentum))
 
 
 @lru_cache(maxsize=1024)
-def _trained(setting: Setting) -> Trained:
-    policy, trace = setting[0], decide(experiment(*setting))
-    settled = trace.times[trace.moves[:, 0] == UPDATE]
-    times = np.append(0, settled[trace.rounds["moved"] > 0])
+def _load_or_train(setting: Setting) -> Trained:
+    return _watch(decide(experiment(*setting)), setting)
+
+
+def _watch(trace: Trace, setting: Setting | None = None) -> Trained:
+    """Return the training of a schedule; its loss is the recorded one of the setting, if there is one."""
+    update_times = trace.times[trace.moves[:, 0] == UPDATE]
+    times = np.append(0, update_times[trace.rounds["moved"] > 0])
     step = np.arange(len(times))
-    watched = (step % _every(policy) == 0) | (step == step[-1])
-    loss = recorded(setting, int(watched.sum()))
+    is_watched = (step % _every(trace.experiment.policy) == 0) | (step == step[-1])
+    loss = None if setting is None else recorded(setting, int(is_watched.sum()))
     return Trained(
-        step[watched], times[watched] / _TIME, losses(trace) if loss is None else loss, float(trace.accepted.mean()),
-        float(settled[-1]) / _TIME,
-    )  # fmt: skip
+        step=step[is_watched],
+        time=times[is_watched] / _TIME,
+        loss=losses(trace) if loss is None else loss,
+        accepted=float(trace.accepted.mean()),
+        end=float(update_times[-1]) / _TIME,
+    )
 
 
 def experiment(policy: str, limit: int, straggler: float, learning_rate: float, momentum: float) -> Experiment:
-    """Eight workers, the last one `straggler` times slower. "backup" takes the mean of the first seven.
+    """Return eight workers, the last one `straggler` times slower. "backup" takes the mean of the first seven.
 
     >>> experiment("drop", 4, 3.0, 0.3, 0.0).speeds.slow
     {7: 3.0}
     """
     return Experiment(
-        Digits(), optimizer=Momentum(momentum), learning_rate=learning_rate, workers=WORKERS, policy=policy,
-        speeds=Speeds(median=_TIME, slow={WORKERS - 1: straggler}), staleness=limit, gradients=GRADIENTS,
-        aggregate=WORKERS - 1 if policy == "backup" else 1, strength=1.0, mean_square_decay=0.95,
-    )  # fmt: skip
+        problem=Digits(),
+        optimizer=Momentum(momentum),
+        learning_rate=learning_rate,
+        workers=WORKERS,
+        speeds=Speeds(median=_TIME, slow={WORKERS - 1: straggler}),
+        policy=policy,
+        staleness=limit,
+        aggregate=WORKERS - 1 if policy == "backup" else 1,
+        strength=1.0,
+        mean_square_decay=0.95,
+        gradients=GRADIENTS,
+    )
 
 
 def losses(trace: Trace) -> np.ndarray:
-    """The watched losses of a training, computed."""
-    with np.errstate(all="ignore"):  # some of these are lost
+    """Compute the watched losses of a training."""
+    with np.errstate(all="ignore"):  # some of these diverge
         return loss_curve(trace, every=_every(trace.experiment.policy))["loss"]
 
 
 def settings() -> Iterator[Setting]:
-    """All that is recorded: (policy, limit, straggler, learning rate, momentum), the limit 0 where it has no say."""
+    """Yield all recorded settings, with limit 0 where it has no effect."""
     for policy in POLICIES:
         yield from product((policy,), LIMITS if policy in BY_LIMIT else (0,), STRAGGLERS, LEARNING_RATES, MOMENTA)
 
 
 def recorded(setting: Setting, count: int) -> np.ndarray | None:
-    """So many losses of a setting as they came out when they were recorded, if they were."""
+    """Return the first `count` recorded losses of a setting; None if it was not recorded."""
     place = _places().get(setting)
     if place is None:
         return None
@@ -138,23 +163,7 @@ def _places() -> dict[Setting, int]:
     return {setting: place for place, setting in enumerate(settings())}
 
 
-class SeededRun(NamedTuple):
-    """One run of one seed: watched updates (n,), their times in gradient times, losses; the end; share accepted."""
-
-    step: np.ndarray
-    time: np.ndarray
-    loss: np.ndarray
-    end: float
-    accepted: float
-
-    def loss_by(self, criterion: str, horizon: float) -> float:
-        """Return the last watched loss, by time the last one up to the horizon; infinity if it isn't finite."""
-        at = -1 if criterion == "gradients" else int(np.searchsorted(self.time, horizon, side="right")) - 1
-        loss = float(self.loss[at])
-        return loss if np.isfinite(loss) else np.inf
-
-
-def train_with_seed(policy: str, straggler: float, learning_rate: float, seed: int) -> SeededRun:
+def train_with_seed(policy: str, straggler: float, learning_rate: float, seed: int) -> Trained:
     """Train once with a seed for speeds and batches.
 
     >>> run = train_with_seed("backup", 3.0, 4.0, seed=100)
@@ -162,13 +171,7 @@ def train_with_seed(policy: str, straggler: float, learning_rate: float, seed: i
     True
     """
     limit = TUNED_LIMIT if policy in BY_LIMIT else 0
-    trace = decide(experiment(policy, limit, straggler, learning_rate, 0.0).with_(seed=seed))
-    settled = trace.times[trace.moves[:, 0] == UPDATE]
-    times = np.append(0, settled[trace.rounds["moved"] > 0])
-    step = np.arange(len(times))
-    watched = (step % _every(policy) == 0) | (step == step[-1])
-    end = float(settled[-1]) / _TIME
-    return SeededRun(step[watched], times[watched] / _TIME, losses(trace), end, float(trace.accepted.mean()))
+    return _watch(decide(experiment(policy, limit, straggler, learning_rate, 0.0).with_(seed=seed)))
 
 
 def record_tuned() -> None:
@@ -196,7 +199,8 @@ def record_tuned() -> None:
             for p, policy in enumerate(POLICIES):
                 rate = TUNING_RATES[own_rate(_half(sweep[s, c, p]))]
                 runs = [train_with_seed(policy, straggler, rate, seed) for seed in FRESH_SEEDS]
-                # Times and shares don't depend on the rate, so the second criterion writes them again as they are.
+                # Times and shares don't depend on the rate, so the second criterion writes them
+                # again as they are.
                 for k, run in enumerate(runs):
                     loss[s, c, p, k, : len(run.loss)] = run.loss
                     time[s, p, k, : len(run.time)] = np.rint(run.time * _TIME)

@@ -18,12 +18,17 @@ from ..models import datasets
 from ..models.cross_entropy import log_softmax
 from ..models.word_topics import TOPICS, Lines, chosen, errors, scores, shipped, softmax, words_of
 from ..train.autodiff import gather
-from .checks import brief
+from .validation import short_repr
 
 Weights = Mapping[str, Array]
-# OpenBLAS may use several threads from 125,000 products on, and for a vector from 9,216 entries of the matrix on.
-_PRODUCTS, _ENTRIES = 2**16, 2**13
-_ROWS, _TERMS, _COLUMNS = 64, 64, 16  # a block of that many products
+# OpenBLAS may use several threads from 125,000 products on, and for a vector from 9,216 entries of
+# the matrix on.
+_MOST_PRODUCTS = 2**16
+_MOST_ENTRIES = 2**13
+# A block of rows * terms * columns = 2**16 products.
+_ROWS = 64
+_TERMS = 64
+_COLUMNS = 16
 
 
 class Problem(Protocol):
@@ -90,8 +95,9 @@ class Bowl:
 class Digits:
     """Tell handwritten digits apart: softmax regression, or a network of ReLU layers if `hidden` names their widths.
 
-    `loss` is the cross-entropy over the held-out 297 images, `accuracy` the accuracy on them. Weights
-    are float32, "w0", "b0" and so on. Not in TensorFlow. Source: `gl.models.datasets.digits` says where they are from.
+    `loss` is the cross-entropy over the held-out 297 images, `accuracy` the accuracy on them.
+    Weights are float32, "w0", "b0" and so on. Not in TensorFlow. Source:
+    `gl.models.datasets.digits` says where they are from.
 
     >>> digits = Digits()
     >>> round(digits.loss(digits.start()), 3), round(digits.accuracy(digits.start()), 2)
@@ -103,27 +109,33 @@ class Digits:
     seed: int = 0
 
     def start(self) -> dict[str, Array]:
-        rng, widths = np.random.default_rng(self.seed), (64, *self.hidden, 10)
+        rng = np.random.default_rng(self.seed)
         weights: dict[str, Array] = {}
-        for k, (rows, columns) in enumerate(pairwise(widths)):
-            scale = np.sqrt(2 / rows) if k < len(self.hidden) else 0.0 if not self.hidden else np.sqrt(1 / rows)
+        for k, (rows, columns) in enumerate(pairwise((64, *self.hidden, 10))):
+            if not self.hidden:
+                scale = 0.0
+            elif k < len(self.hidden):
+                scale = np.sqrt(2 / rows)
+            else:
+                scale = np.sqrt(1 / rows)
             weights[f"w{k}"] = np.float32(scale) * rng.standard_normal((rows, columns), np.float32)
             weights[f"b{k}"] = np.zeros(columns, np.float32)
         return weights
 
     def gradient(self, weights: Weights, rng: np.random.Generator) -> dict[str, Array]:
         images, labels = _split()[:2]
-        chosen = rng.integers(len(images), size=self.batch)
-        x, label = images[chosen], labels[chosen]
-        layers = self._layers(weights, x)
-        wrong: Array = softmax(np.asarray(layers[-1]))
-        wrong[np.arange(len(label)), label] -= 1
-        wrong /= np.float32(len(label))
-        found = {}
+        batch = rng.integers(len(images), size=self.batch)
+        labels = labels[batch]
+        layers = self._layers(weights, images[batch])
+        error: Array = softmax(np.asarray(layers[-1]))
+        error[np.arange(len(labels)), labels] -= 1
+        error /= np.float32(len(labels))
+        gradient = {}
         for k in reversed(range(len(self.hidden) + 1)):
-            found[f"w{k}"], found[f"b{k}"] = _product(layers[k].T, wrong), wrong.sum(axis=0)
-            wrong = _product(wrong, weights[f"w{k}"].T) * (layers[k] > 0)
-        return {name: found[name] for name in weights}
+            gradient[f"w{k}"] = _multiply(layers[k].T, error)
+            gradient[f"b{k}"] = error.sum(axis=0)
+            error = _multiply(error, weights[f"w{k}"].T) * (layers[k] > 0)
+        return {name: gradient[name] for name in weights}
 
     @quiet
     def loss(self, weights: Weights) -> float:
@@ -139,10 +151,10 @@ class Digits:
         return float((self._layers(weights, images)[-1].argmax(axis=1) == labels).mean())
 
     def _layers(self, weights: Weights, x: Array) -> list[Array]:
-        """The input, every hidden layer, and the logits."""
+        """Return the input, every hidden layer, and the logits."""
         layers = [x]
         for k in range(len(self.hidden) + 1):
-            x = _product(x, weights[f"w{k}"]) + weights[f"b{k}"]
+            x = _multiply(x, weights[f"w{k}"]) + weights[f"b{k}"]
             layers.append(np.maximum(x, 0) if k < len(self.hidden) else x)
             x = layers[-1]
         return layers
@@ -152,10 +164,12 @@ class Digits:
 class Reader:
     """Read a line of Python's documentation, and say which of eight topics it is from: softmax regression.
 
-        p = softmax(sum of the rows of the line's words + bias),  loss = mean of -log p[topic] over `batch` lines
+        p = softmax(sum of the rows of the line's words + bias)
+        loss = mean of -log p[topic] over `batch` lines
 
-    Weights, float32, start at 0: "words" (867, 8), one row for each word, and "bias" (8,). `loss` and `accuracy` are
-    taken over the 457 lines held out. Not in TensorFlow. Source: the documentation of Python, PSF license.
+    Weights, float32, start at 0: "words" (867, 8), one row for each word, and "bias" (8,). `loss`
+    and `accuracy` are taken over the 457 lines held out. Not in TensorFlow. Source: the
+    documentation of Python, PSF license.
 
     Raises: ValueError: a text without a known word; batch < 1.
 
@@ -201,7 +215,8 @@ class Reader:
     def loss_of(self, weights: Any, lines: Lines) -> Array:
         """The loss of these lines, to be differentiated; of Variables, the words' gradient comes as slices.
 
-        Where JAX is not installed, no entry is farther from JAX's than 1e-6 of the gradient's largest.
+        Where JAX is not installed, no entry is farther from JAX's than 1e-6 of the gradient's
+        largest.
 
         >>> import gradlab as gl
         >>> reader, opt = Reader(batch=2), gl.train.GradientDescentOptimizer(1.0)
@@ -213,8 +228,8 @@ class Reader:
         """
         count = len(lines.topics)
         of_line = np.repeat(np.arange(count), np.diff(lines.starts))
-        found = sum_segments(gather(weights["words"], lines.words), of_line, count) + weights["bias"]
-        return -log_softmax(found)[np.arange(count), lines.topics].mean()
+        logits = sum_segments(gather(weights["words"], lines.words), of_line, count) + weights["bias"]
+        return -log_softmax(logits)[np.arange(count), lines.topics].mean()
 
     @quiet
     def loss(self, weights: Weights) -> float:
@@ -260,8 +275,8 @@ class Chances(dict[str, float]):
 
 
 def _scores(weights: Weights, lines: Lines) -> np.ndarray:
-    found: np.ndarray = scores(np.asarray(weights["words"]), lines) + np.asarray(weights["bias"])
-    return found
+    logits: np.ndarray = scores(np.asarray(weights["words"]), lines) + np.asarray(weights["bias"])
+    return logits
 
 
 @dataclass(frozen=True)
@@ -271,12 +286,15 @@ class FromLoss:
     Args:
         loss_of: function (weights, batch) -> scalar. weights: the ones to start from, by name.
         draw: function (rng) -> batch. watch: the batch whose loss is watched.
-        jit: compile the loss and its gradient, for each shape of a batch: many times faster, for what `jax.jit` accepts
-            (no `if` on values, no NumPy array indexed by the batch). autograd compiles nothing.
+        jit: compile the loss and its gradient, for each shape of a batch: many times faster, for
+            what `jax.jit` accepts (no `if` on values, no NumPy array indexed by the batch).
+            autograd compiles nothing.
 
     Not in TensorFlow.
 
-    Raises: TypeError: weights other than a mapping of names to float arrays. InvalidArgumentError: no scalar loss.
+    Raises:
+        TypeError: weights other than a mapping of names to float arrays.
+        InvalidArgumentError: no scalar loss.
 
     >>> import jax.numpy as jnp
     >>> line = FromLoss(lambda w, x: ((w["a"] * x - 2 * x) ** 2).mean(), {"a": np.float32(0.0)},
@@ -293,70 +311,73 @@ class FromLoss:
 
     def __post_init__(self) -> None:
         if not isinstance(self.weights, Mapping):
-            raise TypeError(f"weights map names to float arrays, as {{'w': np.zeros(3)}}; got {brief(self.weights)}")
+            raise TypeError(
+                f"weights map names to float arrays, as {{'w': np.zeros(3)}}; got {short_repr(self.weights)}"
+            )
         for name, w in self.weights.items():
             if not isinstance(name, str):
                 raise TypeError(f"weights are named by strings, got the name {name!r}")
             if not (isinstance(w, float) or is_float(getattr(w, "dtype", object))):
-                raise TypeError(f"weights[{name!r}] must be a float array, got {type(w).__name__}: {brief(w)}")
+                raise TypeError(f"weights[{name!r}] must be a float array, got {type(w).__name__}: {short_repr(w)}")
 
     def __repr__(self) -> str:
-        return f"FromLoss({', '.join(f'{f.name}={brief(getattr(self, f.name))}' for f in fields(self))})"
+        return f"FromLoss({', '.join(f'{f.name}={short_repr(getattr(self, f.name))}' for f in fields(self))})"
 
     def start(self) -> dict[str, Array]:
         return {name: np.asarray(w) for name, w in self.weights.items()}
 
     def gradient(self, weights: Weights, rng: np.random.Generator) -> dict[str, Array]:
-        with precision(widest(weights)):
-            _, found = _loss_and_gradient(self.loss_of, self.jit)[1](dict(weights), self.draw(rng))
-        return {name: np.asarray(g) for name, g in found.items()}
+        with precision(widest_dtype(weights)):
+            _, gradient = _loss_and_gradient(self.loss_of, self.jit)[1](dict(weights), self.draw(rng))
+        return {name: np.asarray(g) for name, g in gradient.items()}
 
     def loss(self, weights: Weights) -> float:
-        with precision(widest(weights)):
+        with precision(widest_dtype(weights)):
             return float(_loss_and_gradient(self.loss_of, self.jit)[0](dict(weights), self.watch))
 
 
 @lru_cache(maxsize=32)
 def _loss_and_gradient(loss_of: Callable[[Any, Any], Any], jit: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
     def loss(weights: Any, batch: Any) -> Any:
-        found = loss_of(weights, batch)
-        if shape := getattr(found, "shape", ()):
+        value = loss_of(weights, batch)
+        shape = getattr(value, "shape", ())
+        if shape:
             raise InvalidArgumentError(f"loss_of must return a scalar, such as a mean; got an array of shape {shape}")
-        return found
+        return value
 
-    found = differentiator()
-    return found.compile(loss) if jit else loss, found.value_and_gradient(loss, jit)
+    library = differentiator()
+    return library.compile(loss) if jit else loss, library.value_and_gradient(loss, jit)
 
 
 PROBLEMS: dict[str, Any] = {"Bowl": Bowl, "Digits": Digits, "Reader": Reader}
 
 
 def get_config(problem: Any) -> dict[str, Any] | None:
-    """A problem that ships as plain values; None for others, which have to be given again."""
+    """Return a problem that ships as plain values; None for others, which have to be given again."""
     name = type(problem).__name__
     return {"problem": name, **asdict(problem)} if type(problem) is PROBLEMS.get(name) else None
 
 
 def from_config(config: Mapping[str, Any]) -> Problem:
-    """The problem that `get_config` wrote."""
+    """Return the problem that `get_config` wrote."""
     fields = {k: tuple(x) if isinstance(x, list) else x for k, x in config.items() if k != "problem"}
     problem: Problem = PROBLEMS[config["problem"]](**fields)
     return problem
 
 
-def widest(weights: Weights) -> Any:
-    """The dtype that takes most room; float64 needs `precision`."""
+def widest_dtype(weights: Weights) -> Any:
+    """Return the dtype with the most bytes; float64 needs `precision`."""
     return max((np.dtype(w.dtype) for w in weights.values()), key=lambda dtype: dtype.itemsize, default=np.float32)
 
 
-def _product(a: Array, b: Array) -> Array:
+def _multiply(a: Array, b: Array) -> Array:
     """Return a @ b with the same bits in every process.
 
-    BLAS divides a large product among its threads, and rounds differently where the parts meet. So a large product is
-    computed in blocks, each small enough for one thread.
+    BLAS divides a large product among its threads, and rounds differently where the parts meet. So
+    a large product is computed in blocks, each small enough for one thread.
     """
     (rows, terms), columns = a.shape, b.shape[1]
-    if rows * terms * columns <= _PRODUCTS and max(a.size, b.size) <= _ENTRIES:
+    if rows * terms * columns <= _MOST_PRODUCTS and max(a.size, b.size) <= _MOST_ENTRIES:
         return a @ b
     total = np.zeros((rows, columns), np.result_type(a, b))
     for i in range(0, rows, _ROWS):
@@ -368,6 +389,6 @@ def _product(a: Array, b: Array) -> Array:
 
 
 def _split() -> tuple[Array, Array, Array, Array]:
-    """Images and labels to train on, then those held out."""
+    """Return images and labels to train on, then those held out."""
     images, labels = datasets.digits()
     return images[:1500], labels[:1500], images[1500:], labels[1500:]

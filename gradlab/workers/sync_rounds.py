@@ -1,9 +1,14 @@
-"""SyncReplicasOptimizer in virtual time: who pushes when, what an update is made of, who waits for a token."""
+"""SyncReplicasOptimizer in virtual time: the order of pushes, the gradients of each update, the waits for tokens.
+
+Unlike `simulated`, which decides by the rules of `Ledger`, this drives gradlab's own
+`SyncReplicasOptimizer`, with its token queue and accumulators. Only the times of the events are
+made up here.
+"""
 
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +17,12 @@ from ..train import GradientDescentOptimizer, SyncReplicasOptimizer
 from ..train.variable import Variable, get_or_create_global_step, variable_collection
 from .speeds import Speeds
 
-_CHIEF = -1
+_CHIEF = -1  # in place of a worker's number
 
 
 @dataclass
 class Turn:
-    """One gradient of one worker: times in ticks, -1 for what has not come yet; `accepted` once it is pushed."""
+    """One gradient of one worker: times in ticks, -1 if still to come; `accepted` is None until it is pushed."""
 
     worker: int
     began: int
@@ -31,9 +36,14 @@ class Turn:
 class Moment:
     """The state after an event.
 
-    Args:
-        time: in ticks. event: what has happened, in words. tokens: in the queue. count: gradients in the accumulators.
-        waiting: workers in line for a token, the next one first. updates: (time, gradients) of all so far.
+    Fields:
+        time: in ticks.
+        event: in words.
+        step: the global step.
+        tokens: in the queue.
+        count: gradients in the accumulators.
+        waiting: workers in line for a token, the next one first.
+        updates: (time, gradients) of all updates so far.
         turns: of all workers so far, as they are at this time.
     """
 
@@ -50,66 +60,87 @@ class Moment:
 def sync_rounds(
     workers: int, aggregate: int, start_tokens: int, speeds: Speeds, moments: int, chief: int = 0, seed: int = 0
 ) -> list[Moment]:
-    """The first moments of synchronous training; a last one ends early if no worker can continue.
+    """Return the first moments of synchronous training; it ends early if no worker can continue.
 
     Args:
-        workers: n. aggregate: k, the gradients that the chief waits for. start_tokens: in the queue at the start.
-        speeds: of the workers; their crashes are not looked at. moments: how many pushes and updates to follow.
-        chief: ticks from the k-th gradient to the take; what comes in the meantime is averaged in. seed: of the speeds.
+        workers: n.
+        aggregate: k, the gradients that the chief waits for.
+        start_tokens: in the queue at the start.
+        speeds: of the workers; crashes have no effect.
+        moments: the number of pushes and updates to follow.
+        chief: ticks from the k-th gradient to the take; gradients pushed in the meantime are
+            averaged in.
+        seed: of the speeds.
 
-    Not in TensorFlow. Source: `tf.compat.v1.train.SyncReplicasOptimizer`, TensorFlow 2.21, whose decisions these are.
+    Not in TensorFlow. Source: `tf.compat.v1.train.SyncReplicasOptimizer`, TensorFlow 2.21, whose
+    decisions these are.
 
     >>> run = sync_rounds(2, 2, 0, Speeds(spread=0.0, slow={1: 2.0}), 3)
     >>> [moment.event for moment in run]
     ['all begin', 'worker 1 pushes, accepted', 'worker 2 pushes, accepted', 'update 1, mean of 2']
     """
-    return _Run(workers, aggregate, start_tokens, speeds.ticks(seed, workers, moments + 1), chief).moments(moments)
+    ticks = speeds.ticks(seed, workers, moments + 1)
+    return _Run(workers, aggregate, start_tokens, ticks, chief).follow(moments)
 
 
 class _Run:
+    """The optimizer, and a queue of the events that are due."""
+
     def __init__(self, workers: int, aggregate: int, start_tokens: int, ticks: np.ndarray, chief: int) -> None:
         with variable_collection():
-            self._v, self._step = Variable([0.0], name="v"), get_or_create_global_step()
-            self._opt = SyncReplicasOptimizer(GradientDescentOptimizer(1.0), aggregate, workers)
-            self._opt.build(self._pairs(), self._step)
-        self._opt.put_tokens(start_tokens)
-        self._ticks, self._delay, self._aggregate, self._chief_due = ticks.tolist(), chief, aggregate, False
+            self._variable = Variable([0.0], name="v")
+            self._step = get_or_create_global_step()
+            self._optimizer = SyncReplicasOptimizer(GradientDescentOptimizer(1.0), aggregate, workers)
+            self._optimizer.build(self._gradient(), self._step)
+        self._optimizer.put_tokens(start_tokens)
+        self._ticks = ticks.tolist()
+        self._chief_delay = chief
+        self._aggregate = aggregate
+        self._is_chief_due = False
         self._turns: list[Turn] = []
-        self._takers: dict[int, Any] = {}
+        self._takers: dict[int, Any] = {}  # workers that wait for a token
         self._updates: list[tuple[int, int]] = []
-        self._due: list[tuple[int, int, int]] = []
-        self._numbers = [0] * workers
+        self._due: list[tuple[int, int, int]] = []  # a heap of (time, order within the time, worker or chief)
+        self._numbers = [0] * workers  # of each worker's next gradient
         for worker in range(workers):
             self._begin(worker, 0)
 
-    def _pairs(self) -> list[tuple[np.ndarray, Variable]]:
-        return [(np.ones(1, np.float32), self._v)]
-
-    def moments(self, most: int) -> list[Moment]:
-        found = [self._moment(0, "all begin")]
-        while self._due and len(found) <= most:
-            time, _, who = heapq.heappop(self._due)
-            found.append(self._moment(time, self._take(time) if who == _CHIEF else self._push(who, time)))
-        return found
+    def follow(self, most: int) -> list[Moment]:
+        """Return the state at the start and after each of at most this many events."""
+        moments = [self._moment(0, "all begin")]
+        while self._due and len(moments) <= most:
+            time, _, worker = heapq.heappop(self._due)
+            event = self._take(time) if worker == _CHIEF else self._push(worker, time)
+            moments.append(self._moment(time, event))
+        return moments
 
     def _begin(self, worker: int, time: int) -> None:
-        self._turns.append(Turn(worker, time, self._opt.local_step(worker)))
-        heapq.heappush(self._due, (time + self._ticks[worker][self._numbers[worker]], 1, worker))
+        self._turns.append(Turn(worker, time, self._optimizer.local_step(worker)))
+        end = time + self._ticks[worker][self._numbers[worker]]
+        heapq.heappush(self._due, (end, 1, worker))
         self._numbers[worker] += 1
 
     def _push(self, worker: int, time: int) -> str:
-        turn = next(t for t in reversed(self._turns) if t.worker == worker)
-        turn.ended, turn.accepted = time, self._opt.push(self._pairs(), worker).accepted
-        self._takers[worker] = self._opt.request_token(worker)
+        """Push a worker's gradient, and ask for its token."""
+        accepted = self._optimizer.push(self._gradient(), worker).accepted
+        turn = self._last_turn(worker)
+        turn.ended = time
+        turn.accepted = accepted
+        self._takers[worker] = self._optimizer.request_token(worker)
         self._release(time)
-        if not self._chief_due and self._count() >= self._aggregate:
-            self._chief_due = True
-            heapq.heappush(self._due, (time + self._delay, 0 if not self._delay else 2, _CHIEF))
-        return f"worker {worker + 1} pushes, {'accepted' if turn.accepted else 'dropped'}"
+        if not self._is_chief_due and self._count() >= self._aggregate:
+            self._is_chief_due = True
+            # Without a delay the chief comes before any other push of this time, with one after all
+            # of them.
+            order = 2 if self._chief_delay else 0
+            heapq.heappush(self._due, (time + self._chief_delay, order, _CHIEF))
+        return f"worker {worker + 1} pushes, {'accepted' if accepted else 'dropped'}"
 
     def _take(self, time: int) -> str:
-        self._chief_due = False
-        count, update = self._count(), self._opt.try_sync()
+        """Let the chief take the mean and update."""
+        self._is_chief_due = False
+        count = self._count()
+        update = self._optimizer.try_sync()
         self._updates.append((time, count))
         self._release(time)
         return f"update {update.step if update else 0}, mean of {count}"
@@ -119,23 +150,27 @@ class _Run:
         for worker, taker in list(self._takers.items()):
             if taker.done:
                 del self._takers[worker]
-                turn = next(t for t in reversed(self._turns) if t.worker == worker)
-                turn.released = time
+                self._last_turn(worker).released = time
                 self._begin(worker, time)
 
+    def _last_turn(self, worker: int) -> Turn:
+        return next(turn for turn in reversed(self._turns) if turn.worker == worker)
+
+    def _gradient(self) -> list[tuple[np.ndarray, Variable]]:
+        return [(np.ones(1, np.float32), self._variable)]
+
     def _count(self) -> int:
-        (accumulator,) = self._opt.accumulators.values()
+        (accumulator,) = self._optimizer.accumulators.values()
         return accumulator.num_accumulated()
 
     def _moment(self, time: int, event: str) -> Moment:
-        turns = tuple(Turn(**vars(turn)) for turn in self._turns)
         return Moment(
-            time,
-            event,
-            int(self._step),
-            self._opt.tokens,
-            self._count(),
-            tuple(self._takers),
-            tuple(self._updates),
-            turns,
+            time=time,
+            event=event,
+            step=int(self._step),
+            tokens=self._optimizer.tokens,
+            count=self._count(),
+            waiting=tuple(self._takers),
+            updates=tuple(self._updates),
+            turns=tuple(replace(turn) for turn in self._turns),
         )

@@ -13,8 +13,8 @@ from .._base.arrays import Array, quiet
 from .._base.derivatives import differentiator
 from .._base.slices import IndexedSlices
 from ..errors import InvalidArgumentError
-from .checks import finite
-from .rows import Rows, rows_of_shard, taken
+from .rows import Rows, count_rows_of_shard, take_rows
+from .validation import check_finite
 
 if TYPE_CHECKING:
     from ..tpu import Batch, Plan
@@ -27,25 +27,31 @@ _BLOCK = 1024  # rows that a generator of their own draws
 class Tables:
     """Embedding tables that several workers train: the plan says which there are, a loss says what of.
 
-        activations = for each feature its rows, combined;  gradient of a row = sum over its lookups of weight * dL/da
+        activations = for each feature its rows, combined
+        gradient of a row = sum over its lookups of weight * dL/da
 
     Args:
-        plan: a `gl.tpu.Plan` of one core; its tables move by their own rules and rates, and lazily: rows that a batch
-            does not name stay as they are.
-        draw: function (rng) -> (ids of each feature by its name, batch), where the batch is what `loss_of` needs else.
-        loss_of: function (activations, batch) -> scalar; activations are a tuple, one array for each feature.
-        watch: what `draw` returns, whose loss is watched.
-        gradient_of: function (activations, batch) -> the loss's derivatives by the activations, one for each feature.
-            None: JAX takes them, or autograd where there is no JAX.
+        plan: a `gl.tpu.Plan` of one core; its tables move by their own rules and rates, and lazily:
+            rows that a batch does not name stay as they are.
+        draw: function (rng) -> (ids of each feature by its name, batch), where the batch is the
+            rest of what `loss_of` needs.
+        loss_of: function (activations, batch) -> scalar; activations are a tuple, one array for
+            each feature.
+        watch: a result of `draw`, whose loss is watched.
+        gradient_of: function (activations, batch) -> the loss's derivatives by the activations, one
+            for each feature. None: JAX takes them, or autograd where there is no JAX.
         scale: tables start with `scale` times standard normal numbers of `seed`.
 
-    Rows are NumPy arrays and sums are NumPy's, in the order of the lookups, so that a row has the same bits on whatever
-    machine, among whichever others. The gradient of a table is IndexedSlices, each row once.
+    Rows are NumPy arrays and sums are NumPy's, in the order of the lookups, so that a row has the
+    same bits on every machine, whatever the other rows. The gradient of a table is IndexedSlices,
+    each row once.
 
     Not in TensorFlow, whose parameter servers hold tables as variables like any other.
 
-    Raises: ValueError: a plan of several cores, a pipelined one, one that clips each contribution, rates that come with
-    each step, rules that move every row, or a scale that isn't a number.
+    Raises:
+        ValueError: a plan of several cores, a pipelined one, one that clips each contribution,
+            rates that come with each step, rules that move every row, or a scale that isn't a
+            number.
 
     >>> from gradlab.tpu import Feature, Ids, Plan, Table
     >>> plan = Plan((Table("words", 100, 2, learning_rate=0.5),), (Feature("word", 0, (4,)),))
@@ -67,7 +73,7 @@ class Tables:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        finite("scale", self.scale)
+        check_finite("scale", self.scale)
         if self.plan.cores != 1 or self.plan.pipelined:
             raise InvalidArgumentError(
                 f"workers are the cores here: give a plan of cores=1 that is not pipelined, not {self.plan.cores} "
@@ -92,7 +98,7 @@ class Tables:
 
     def rows(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """The ids of the rows that the batch of this generator reads: int32, ascending, for each table."""
-        return self._named(self._batch(self.draw(rng)[0]))
+        return self._ids(self._batch(self.draw(rng)[0]))
 
     def gradient(self, weights: Mapping[str, Array | Rows], rng: np.random.Generator) -> dict[str, IndexedSlices]:
         """The gradient of each table, of rows of it or of all of it."""
@@ -107,23 +113,24 @@ class Tables:
         return float(self.loss_of(self._activations(weights, self._batch(ids)), batch))
 
     def _start(self, k: int, shard: int, shards: int) -> np.ndarray:
-        table, made = self.plan.tables[k], 0
-        found = np.empty((rows_of_shard(table.rows, shard, shards), table.width), np.float32)
+        table = self.plan.tables[k]
+        start = np.empty((count_rows_of_shard(table.rows, shard, shards), table.width), np.float32)
+        filled = 0
         for first in range(0, table.rows, _BLOCK):
             size = min(_BLOCK, table.rows - first), table.width
             block = np.random.default_rng([self.seed, k, first // _BLOCK]).standard_normal(size, np.float32)
-            own = block[(shard - first) % shards :: shards]
-            np.multiply(own, np.float32(self.scale), out=found[made : made + len(own)])
-            made += len(own)
-        return found
+            rows = block[(shard - first) % shards :: shards]
+            np.multiply(rows, np.float32(self.scale), out=start[filled : filled + len(rows)])
+            filled += len(rows)
+        return start
 
     def _batch(self, ids: Mapping[str, Any]) -> Batch:
         from ..tpu import make_batch  # which brings JAX where it is installed; only those with tables need it
 
         return make_batch(self.plan, ids)
 
-    def _named(self, lookups: Batch) -> dict[str, np.ndarray]:
-        """Only rows of the table: what fills a batch up is past its end."""
+    def _ids(self, lookups: Batch) -> dict[str, np.ndarray]:
+        """Return the ids of the rows, by table, without the padding of a batch, whose ids are past the table's end."""
         pairs = zip(self.plan.tables, lookups.tables, strict=True)
         return {table.name: t.unique[t.unique < table.rows].astype(np.int32) for table, t in pairs}
 
@@ -131,33 +138,38 @@ class Tables:
         from ..tpu.lookup import split_features, sum_rows
         from ..tpu.storage import quantize
 
-        outputs, ids = list[Array](), self._named(lookups)
+        outputs: list[Array] = []
+        ids = self._ids(lookups)
         for k, (table, t) in enumerate(zip(self.plan.tables, lookups.tables, strict=True)):
-            rows = np.asarray(taken(weights[table.name], ids[table.name]))
-            rows = rows if table.levels is None else np.asarray(quantize(rows, *table.levels))
+            rows = np.asarray(take_rows(weights[table.name], ids[table.name]))
+            if table.levels is not None:
+                rows = np.asarray(quantize(rows, *table.levels))
             outputs.append(sum_rows(self.plan.samples_of(k), rows, t.inverse, t.samples, t.weights)[None])
         return tuple(map(np.asarray, split_features(self.plan, outputs)))
 
     def _derivatives(self, activations: Activations, batch: Any) -> list[np.ndarray]:
-        found = (self.gradient_of or _derivative(self.loss_of))(activations, batch)
-        wanted, got = [a.shape for a in activations], [np.shape(g) for g in found]
-        if wanted != got:
-            raise InvalidArgumentError(f"gradient_of must return arrays like the activations, {wanted}; got {got}")
-        return [np.asarray(g, np.float32) for g in found]
+        gradient_of = self.gradient_of or _derivative(self.loss_of)
+        derivatives = gradient_of(activations, batch)
+        expected = [a.shape for a in activations]
+        shapes = [np.shape(g) for g in derivatives]
+        if shapes != expected:
+            raise InvalidArgumentError(f"gradient_of must return arrays like the activations, {expected}; got {shapes}")
+        return [np.asarray(g, np.float32) for g in derivatives]
 
     def _rows_of(self, lookups: Batch, derivatives: list[np.ndarray]) -> dict[str, IndexedSlices]:
         from ..tpu.lookup import sum_rows
 
-        found, ids = {}, self._named(lookups)
+        gradient = {}
+        ids = self._ids(lookups)
         for k, (table, t) in enumerate(zip(self.plan.tables, lookups.tables, strict=True)):
             parts = [derivatives[f].reshape(-1, table.width) for f in self.plan.features_of(k)]
-            own = np.concatenate([np.zeros((0, table.width), np.float32), *parts])
-            sums = sum_rows(len(ids[table.name]), own, t.samples, t.inverse, t.weights)
-            found[table.name] = IndexedSlices(sums, ids[table.name], (table.rows, table.width))
-        return found
+            of_table = np.concatenate([np.zeros((0, table.width), np.float32), *parts])
+            sums = sum_rows(len(ids[table.name]), of_table, t.samples, t.inverse, t.weights)
+            gradient[table.name] = IndexedSlices(sums, ids[table.name], (table.rows, table.width))
+        return gradient
 
 
 @lru_cache(maxsize=32)
 def _derivative(loss_of: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Sequence[Any]]:
-    found = differentiator().value_and_gradient(loss_of, False)
-    return lambda activations, batch: found(activations, batch)[1]
+    value_and_gradient = differentiator().value_and_gradient(loss_of, False)
+    return lambda activations, batch: value_and_gradient(activations, batch)[1]

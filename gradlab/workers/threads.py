@@ -1,4 +1,8 @@
-"""Real threads that really wait: the operating system decides who acts next, one lock that one is heard at a time."""
+"""Workers as real threads, which really wait: the operating system decides which one acts next.
+
+Threads share one `_Run`. All of it except `over` and `threads` is used under the condition `turn`
+only, so the server sees one move after the other, and its log of them is the trace.
+"""
 
 from __future__ import annotations
 
@@ -7,50 +11,58 @@ import time
 from collections.abc import Iterator
 
 from .._base.forks import give_lock
-from .checks import finite
 from .experiment import Experiment, Piece, worker
 from .ledger import CHECK, LEAVE, READ
 from .server import Gradient, Server
 from .trace import Trace
+from .validation import check_finite
 
-_LISTEN = 0.1  # seconds: who waits without end may not hear of Ctrl-C, and `Thread.join` may not survive it
+# Seconds. A wait without end may not notice Ctrl-C, and an interrupt may leave `Thread.join` half
+# done.
+_POLL_SECONDS = 0.1
 
 
 def run(experiment: Experiment, tick: float = 1e-5) -> Trace:
-    """The trace of an experiment whose workers are threads; times are microseconds. `replay` repeats it bit for bit.
+    """Run an experiment whose workers are threads; times are microseconds. `replay` repeats the trace bit for bit.
 
-    A worker that crashes is a thread that ends, and another takes its place later on. What a problem raises in a thread
-    is raised here, and so is KeyboardInterrupt; no thread is left either way.
+    A worker that crashes is a thread that ends; another thread takes its place later. An error that
+    a problem raises in a thread is raised here, and so is KeyboardInterrupt; no thread is left
+    either way.
 
     Args:
-        tick: seconds that one tick of `Speeds` lasts. A gradient that takes longer to compute lasts longer.
+        tick: seconds that one tick of `Speeds` lasts. A gradient that takes longer to compute lasts
+            longer.
+
+    Raises:
+        DeadlockError: every worker waits for a worker that is gone.
 
     Not in TensorFlow.
-
-    Raises: DeadlockError: every worker waits for a worker that is gone.
 
     >>> from gradlab.workers import Bowl
     >>> trace = run(Experiment(Bowl(), workers=3, gradients=30, policy="wait"))
     >>> trace.engine, len(trace), int(trace.accepted.sum())
     ('threads', 30, 30)
     """
-    finite("tick", tick, 0)
+    check_finite("tick", tick, 0)
     return _Run(experiment, tick).trace()
 
 
 class _Run:
-    """The state that the threads of one run share; all but `over` and `threads` is used under `turn` only."""
+    """The state that the threads of one run share."""
 
     def __init__(self, experiment: Experiment, tick: float) -> None:
-        self.experiment, self.tick = experiment, tick
-        self.server, self.log = Server(experiment), list[tuple[int, int, int]]()
+        self.experiment = experiment
+        self.tick = tick
+        self.server = Server(experiment)
+        self.log: list[tuple[int, int, int]] = []
         self.turn: threading.Condition
         give_lock(self, "turn", threading.Condition)
-        self.living, self.waiting = set(range(experiment.workers)), set[int]()
+        self.living = set(range(experiment.workers))
+        self.waiting: set[int] = set()
         self.failure: BaseException | None = None
         self.over = threading.Event()
         self.threads: list[threading.Thread] = []
-        self.began = time.perf_counter()
+        self.start_time = time.perf_counter()
 
     def trace(self) -> Trace:
         e = self.experiment
@@ -58,8 +70,8 @@ class _Run:
             if e.gradients == 0:
                 self.stop()
             for k, ticks in enumerate(e.ticks()):
-                self.start(k, worker(e, k, ticks))
-            while not self.over.wait(_LISTEN):
+                self.start_thread(k, worker(e, k, ticks))
+            while not self.over.wait(_POLL_SECONDS):
                 pass
         finally:
             self.stop()
@@ -68,8 +80,8 @@ class _Run:
             raise self.failure
         return Trace.of(e, "threads", "microseconds", self.log, self.server.ledger.rounds, self.server.weights)
 
-    def start(self, k: int, life: Iterator[Piece]) -> None:
-        """A thread for what is left of a worker's life."""
+    def start_thread(self, k: int, life: Iterator[Piece]) -> None:
+        """Start a thread for the rest of a worker's life."""
         thread = threading.Thread(target=self.live, args=(k, life), name=f"gradlab worker {k}", daemon=True)
         try:
             thread.start()
@@ -83,13 +95,13 @@ class _Run:
         self.threads.append(thread)
 
     def join(self) -> None:
-        """Wait for all threads; one that dies has added its successor by then."""
+        """Wait for all threads; one that ends has added its successor before."""
         for thread in self.threads:
             if thread.ident is not None:
                 thread.join()
 
     def stop(self, failure: BaseException | None = None) -> None:
-        """End the run for everybody; the first failure counts."""
+        """End the run for all threads; the first failure counts."""
         with self.turn:
             if not self.over.is_set():
                 self.failure = failure
@@ -97,32 +109,32 @@ class _Run:
             self.turn.notify_all()
 
     def live(self, k: int, life: Iterator[Piece]) -> None:
-        """The loop of a thread."""
+        """The target of a thread."""
         try:
             for piece in life:
                 if not self.work(k, piece):
                     return
                 if LEAVE in piece.moves:
-                    self.start(k, life)
+                    self.start_thread(k, life)
                     return
             with self.turn:
                 self.living.discard(k)
-                self.look_for_deadlock()
-        except BaseException as failure:  # it is raised where `run` was called
+                self.check_deadlock()
+        except BaseException as failure:  # `trace` raises it, where `run` was called
             self.stop(failure)
 
     def work(self, k: int, piece: Piece) -> bool:
-        """Compute, wait until it is time and the worker's turn, and make the moves; False once the run is over."""
-        until = time.perf_counter() + piece.ticks * self.tick
-        gradient = self.gradient(k) if CHECK in piece.moves else None
-        if self.over.wait(max(0.0, until - time.perf_counter())):
+        """Compute, wait for the time and the worker's turn, and make the moves; False once the run is over."""
+        due = time.perf_counter() + piece.ticks * self.tick
+        gradient = self.compute_gradient(k) if CHECK in piece.moves else None
+        if self.over.wait(max(0.0, due - time.perf_counter())):
             return False
         with self.turn:
             if piece.moves[0] == READ:
                 self.wait_to_read(k)
             if self.over.is_set():
                 return False
-            now = int((time.perf_counter() - self.began) * 1e6)
+            now = int((time.perf_counter() - self.start_time) * 1e6)
             for move in piece.moves:
                 self.server.handle(move, k, now, gradient if move == CHECK else None)
                 self.log.append((move, k, now))
@@ -131,20 +143,20 @@ class _Run:
             self.turn.notify_all()
         return True
 
-    def gradient(self, k: int) -> Gradient:
-        """Of the weights that the worker holds; nobody else touches what is read here."""
+    def compute_gradient(self, k: int) -> Gradient:
+        # No lock: only this worker's own moves change what is read here.
         return self.experiment.gradient(self.server.held(k), k, self.server.ledger.clock[k])
 
     def wait_to_read(self, k: int) -> None:
         ledger = self.server.ledger
         if not ledger.may_read(k):
             self.waiting.add(k)
-            self.look_for_deadlock()
+            self.check_deadlock()
             self.turn.wait_for(lambda: self.over.is_set() or ledger.may_read(k))
             self.waiting.discard(k)
 
-    def look_for_deadlock(self) -> None:
-        """End the run if all who live wait, and none of them has been let go on meanwhile."""
+    def check_deadlock(self) -> None:
+        """End the run if all living workers wait, and none of them may read meanwhile."""
         ledger = self.server.ledger
         if self.living == self.waiting and not any(ledger.may_read(k) for k in self.waiting):
             self.stop(ledger.deadlock(self.waiting))

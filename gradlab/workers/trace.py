@@ -30,14 +30,18 @@ class Trace:
     """One run, whichever engine ran it.
 
     Fields:
-        experiment, engine, unit: what was run, by whom, and what its times are in ("ticks" or "microseconds").
-        moves: int32 (m, 2), (move, worker) in the order in which the server saw them; `MOVES` names them.
+        experiment, engine: of the run.
+        unit: of the times, "ticks" or "microseconds".
+        moves: int32 (m, 2), (move, worker) in the order in which the server saw them; `MOVES` names
+            them.
         times: int64 (m,), the time of each.
-        rounds: what became of each gradient, in the order of their updates: int64 arrays (n,) by the names of `Round`.
+        rounds: what became of each gradient, in the order of their updates: int64 arrays (n,) by
+            the names of `Round`.
         weights: after the last update.
 
-    Derived arrays (n,): `accepted`, `staleness` (recorded: step at the check minus step noted), `true_staleness` (step
-    at the update, or at the check if dropped, minus step of the weights that were read).
+    Derived arrays (n,): `accepted`, `staleness` (recorded: step at the check minus step noted),
+    `true_staleness` (step at the update, or at the check if dropped, minus step of the weights that
+    were read).
 
     Not in TensorFlow.
 
@@ -60,7 +64,7 @@ class Trace:
         cls, experiment: Experiment, engine: str, unit: str, log: Sequence[tuple[int, int, int]],
         rounds: Sequence[Round], weights: Mapping[str, Array],
     ) -> Trace:  # fmt: skip
-        """From a log of (move, worker, time) and the rounds of its ledger."""
+        """Return the trace of a log of (move, worker, time) and of the rounds of its ledger."""
         table = np.array(log, np.int64).reshape(-1, 3)
         columns = np.array(rounds, np.int64).reshape(-1, len(Round._fields)).T
         named = dict(zip(Round._fields, columns, strict=True))
@@ -108,11 +112,12 @@ class Trace:
     def save(self, path: str | Path) -> None:
         """Write an .npz without pickle; a problem of your own is not written and has to be given to `load`.
 
-        An older file of this name stays what it is until all of the new one is on the disk.
+        The file is replaced at once: until all of the new one is on the disk, the old one stays.
 
         Raises:
-            ValueError: the path does not end in .npz. TypeError: weights that aren't numbers. OSError: it cannot be
-                written; no part of it is left behind.
+            ValueError: the path does not end in .npz.
+            TypeError: weights that aren't numbers.
+            OSError: it cannot be written; no part of it is left behind.
         """
         if not str(path).endswith(".npz"):
             raise InvalidArgumentError(f"a trace is saved as an .npz: end the path in .npz, got {str(path)!r}")
@@ -134,31 +139,36 @@ class Trace:
 
         Args:
             problem: of your own, which the file does not hold.
-            max_bytes: memory that the arrays may take, 4 GiB if you say nothing; more is refused before it is taken.
+            max_bytes: memory that the arrays may take, 4 GiB if you say nothing; more is refused
+                before it is taken.
 
         Raises:
             OSError: it cannot be opened.
-            DataLossError: it is damaged, too large, or something else; also a ValueError. Nothing of it is believed.
-            ValueError: the problem is not one that ships and was not given; a function that was not imported.
+            DataLossError: it is damaged, too large, or something else; also a ValueError. None of
+                it is used.
+            ValueError: the problem is not one that ships and was not given; a function that was not
+                imported.
         """
         with Archive(path, _KIND, (_VERSION,), max_bytes=max_bytes) as file, checked(path, _KIND):
             stored = file.arrays()
             head = file.head
-            arrays = _as_saved(stored, head)
-            engine, unit = entry(head, "engine", str), entry(head, "unit", str)
+            arrays = _restore_jax(stored, head)
+            engine = entry(head, "engine", str)
+            unit = entry(head, "unit", str)
 
-            def part(kind: str) -> dict[str, Array]:
+            def named(kind: str) -> dict[str, Array]:
                 return {k.removeprefix(kind): x for k, x in arrays.items() if k.startswith(kind)}
 
             text = entry(head, "experiment", str)
-            if refused := _why_not(path, json.loads(text), problem):
+            refused = _explain_refusal(path, json.loads(text), problem)
+            if refused:
                 experiment = None
             else:
-                experiment = Experiment.from_json(text, problem).with_(weights=part("start.") or None)
-                moves, times, rounds = _columns(experiment.workers, arrays, part("round."))
+                experiment = Experiment.from_json(text, problem).with_(weights=named("start.") or None)
+                moves, times, rounds = _check_columns(experiment.workers, arrays, named("round."))
         if experiment is None:
             raise InvalidArgumentError(refused)
-        return cls(experiment, engine, unit, moves, times, rounds, part("weight."))
+        return cls(experiment, engine, unit, moves, times, rounds, named("weight."))
 
     def __repr__(self) -> str:
         last = f", last move {MOVES[self.moves[-1, 0]]!r}" if len(self.moves) else ""
@@ -168,25 +178,23 @@ class Trace:
         )
 
 
-def _as_saved(stored: Mapping[str, np.ndarray], head: Mapping[str, Any]) -> dict[str, Array]:
-    """The arrays with those of JAX where they were."""
+def _restore_jax(stored: Mapping[str, np.ndarray], head: Mapping[str, Any]) -> dict[str, Array]:
+    """Return the arrays, of JAX where they were saved so."""
     jax = entry(head, "jax", list)
-    if unknown := [name for name in jax if name not in stored]:
-        raise ValueError(f"it has no {unknown[0]}")
-    return {name: _as_kind(x, x.dtype, name in jax) for name, x in stored.items()}
+    for name in jax:
+        if name not in stored:
+            raise ValueError(f"it has no {name}")
+    return {name: _to_jax(x) if name in jax else x for name, x in stored.items()}
 
 
-def _as_kind(x: np.ndarray, dtype: np.dtype, jax: bool) -> Array:
-    """An array as it was before it was stored."""
-    if not jax:
-        return x.view(dtype)
+def _to_jax(x: np.ndarray) -> Array:
     from .._base.jax import jnp
 
-    with precision(dtype):
-        return jnp.asarray(x.view(dtype))
+    with precision(x.dtype):
+        return jnp.asarray(x)
 
 
-def _why_not(path: str | Path, config: Mapping[str, Any], problem: Problem | None) -> str:
+def _explain_refusal(path: str | Path, config: Mapping[str, Any], problem: Problem | None) -> str:
     """The reason why a whole file can't be loaded; empty if there isn't one. A file doesn't choose imports."""
     if config["problem"] is None and problem is None:
         return f"the problem of {path} is not one that ships: give it as problem="
@@ -196,23 +204,24 @@ def _why_not(path: str | Path, config: Mapping[str, Any], problem: Problem | Non
     return f"the optimizer of {path} calls {address!r}, and loading imports nothing: if you trust it, import {module}"
 
 
-def _columns(
+def _check_columns(
     workers: int, arrays: Mapping[str, Array], rounds: Mapping[str, Array]
 ) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
-    """Moves, times and rounds; ValueError unless they are the columns of one run of these workers."""
+    """Return moves, times and rounds; ValueError unless they are the columns of one run of these workers."""
     if set(rounds) != set(Round._fields):
         raise ValueError(f"its rounds have {', '.join(rounds)}, not {', '.join(Round._fields)}")
-    moves, times = _column(arrays, "moves", np.int32, (len(arrays["times"]), 2)), _column(arrays, "times")
-    found = {name: _column(rounds, name, shape=(len(rounds["worker"]),)) for name in rounds}
+    moves = _check_column(arrays, "moves", np.int32, (len(arrays["times"]), 2))
+    times = _check_column(arrays, "times")
+    columns = {name: _check_column(rounds, name, shape=(len(rounds["worker"]),)) for name in rounds}
     for name, x, count in (("move", moves[:, 0], len(MOVES)), ("worker", moves[:, 1], workers)):
         if len(x) and not 0 <= x.min() <= x.max() < count:
             raise ValueError(f"it names a {name} outside 0 to {count - 1}")
-    if len(found["worker"]) and not 0 <= found["worker"].min() <= found["worker"].max() < workers:
+    if len(columns["worker"]) and not 0 <= columns["worker"].min() <= columns["worker"].max() < workers:
         raise ValueError(f"its rounds name a worker outside 0 to {workers - 1}")
-    return moves, times, found
+    return moves, times, columns
 
 
-def _column(
+def _check_column(
     arrays: Mapping[str, Array], name: str, dtype: type = np.int64, shape: tuple[int, ...] | None = None
 ) -> np.ndarray:
     x = np.asarray(arrays[name])

@@ -23,7 +23,7 @@ POLICIES: dict[str, dict[str, Any]] = {
 
 
 def speeds(workers: int, crashes: bool) -> st.SearchStrategy[Speeds]:
-    """Slow, even, erratic; ties are likely, and everybody who dies comes back."""
+    """Slow, even, erratic; ties are likely, and every worker that dies returns."""
     who = st.integers(0, workers - 1)
     crash = st.builds(Crash, who, st.integers(0, 4), st.integers(0, 30))
     all_crashes = st.lists(crash, max_size=3, unique_by=lambda c: (c.worker, c.number)).map(tuple)
@@ -35,15 +35,15 @@ def speeds(workers: int, crashes: bool) -> st.SearchStrategy[Speeds]:
 
 
 @st.composite
-def experiments(draw: st.DrawFn, policy: str | None = None, plain: bool = False) -> Experiment:
-    """With any policy or the one named; `plain`: no races and no crashes."""
+def experiments(draw: st.DrawFn, policy: str | None = None, is_fast: bool = False) -> Experiment:
+    """With any policy or the one named; `is_fast`: no races and no crashes, so that `decide_fast` can handle it."""
     workers = draw(st.integers(1, 6))
     policy = policy or draw(st.sampled_from(gl.workers.POLICIES))
     return Experiment(
         Bowl(condition=3.0, noise=0.2), gl.rules.Momentum(0.5), 0.05, workers=workers, policy=policy,
         staleness=draw(st.integers(0, 4)), aggregate=draw(st.integers(1, workers)),
-        gradients=draw(st.integers(0, 40)), seed=draw(st.integers(0, 5)), speeds=draw(speeds(workers, not plain)),
-        atomic=plain or draw(st.booleans()), step_first=plain or draw(st.booleans()),
+        gradients=draw(st.integers(0, 40)), seed=draw(st.integers(0, 5)), speeds=draw(speeds(workers, not is_fast)),
+        atomic=is_fast or draw(st.booleans()), step_first=is_fast or draw(st.booleans()),
     )  # fmt: skip
 
 

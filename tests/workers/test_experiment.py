@@ -72,7 +72,7 @@ THERE = "there are 0 to 3: slow or crash one of these, such as 0, or have more w
         ({"speeds": Speeds(crashes=(Crash(9, 0),))}, ValueError, f"speeds name workers [9]; {THERE}"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(given: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_invalid_arguments_are_refused(given: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=f"^{re.escape(message)}$"):
         Experiment(Bowl(), **given)
 
@@ -88,11 +88,11 @@ def test_a_problem_is_not_a_class() -> None:
 
 
 @given(experiments())
-def test_written_and_read_it_is_the_same(e: Experiment) -> None:
+def test_json_restores_an_experiment(e: Experiment) -> None:
     assert Experiment.from_json(e.to_json()) == e
 
 
-def test_all_that_ships_can_be_written() -> None:
+def test_all_problems_and_rules_that_ship_can_be_written() -> None:
     e = Experiment(Digits(hidden=(8, 4), batch=3), gl.rules.Adam(beta1=0.8), mean_square_decay=0.5, policy="compensate")
     assert Experiment.from_json(e.to_json()) == e
     assert json.loads(e.to_json())["problem"]["hidden"] == [8, 4]
@@ -169,7 +169,7 @@ def test_the_pieces_of_one_gradient(settings: dict[str, Any], expected: Any) -> 
     assert life(**settings) == expected
 
 
-def test_it_goes_on_until_its_ticks_are_used_up() -> None:
+def test_a_life_lasts_until_its_ticks_are_used_up() -> None:
     assert life(2) == [(0, (READ, RECORD)), (100, (CHECK, UPDATE)), (0, (READ, RECORD)), (7, (CHECK, UPDATE))]
 
 
@@ -177,14 +177,14 @@ def test_a_crash_comes_half_way_through_and_loses_the_gradient() -> None:
     back = life(2, (Crash(1, 0, after=30),))
     assert back == [(0, (READ, RECORD)), (50, (LEAVE,)), (30, (JOIN,)), (0, (READ, RECORD)), (7, (CHECK, UPDATE))]
     assert life(2, (Crash(1, 0),)) == [(0, (READ, RECORD)), (50, (LEAVE,))]
-    assert life(1, (Crash(0, 0),)) == life(1), "somebody else's crash"
+    assert life(1, (Crash(0, 0),)) == life(1), "a different worker's crash"
 
 
-def test_it_can_begin_with_a_later_gradient() -> None:
+def test_a_life_can_begin_with_a_later_gradient() -> None:
     e = Experiment(Bowl(), workers=2)
     assert [piece.ticks for piece in worker(e, 0, [100, 7, 9], first=2)] == [0, 9]
 
 
-def test_what_it_does_late_is_never_later_than_the_gradient() -> None:
+def test_a_late_note_of_the_step_is_never_later_than_the_gradient() -> None:
     e = Experiment(Bowl(), step_first=False, speeds=Speeds(gap=50))
     assert [piece.ticks for piece in worker(e, 0, [20])] == [0, 20, 0]

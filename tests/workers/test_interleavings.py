@@ -26,12 +26,12 @@ from gradlab.workers import (
 )
 from gradlab.workers.experiment import worker
 from gradlab.workers.interleavings import End, History, bits
-from gradlab.workers.replays import step
+from gradlab.workers.replays import replay_move
 from tests.workers.experiments import POLICIES
 
 
 def every_way(e: Experiment, rounds: int) -> list[tuple[Server, bool]]:
-    """Each interleaving walked by itself: the server at its end, and whether somebody is left waiting."""
+    """Each interleaving walked by itself: the server at its end, and whether a worker is left waiting."""
     lives = [[piece.moves for piece in worker(e, k, [100] * rounds)] for k in range(e.workers)]
     found: list[tuple[Server, bool]] = []
 
@@ -41,7 +41,7 @@ def every_way(e: Experiment, rounds: int) -> list[tuple[Server, bool]]:
         for k in able:
             after = server.copy()
             for move in lives[k][places[k]]:
-                step(after, move, k, 0)
+                replay_move(after, move, k, 0)
             walk(after, [place + (j == k) for j, place in enumerate(places)])
         if not able:
             found.append((server, bool(left)))
@@ -120,7 +120,7 @@ def test_the_step_that_was_read_counts_even_if_the_weights_are_the_same() -> Non
     assert (flat.accepted, flat.understated, flat.starved) == (steep.accepted, steep.understated, steep.starved)
 
 
-def test_somebody_may_starve_at_limit_0_and_nobody_from_a_limit_of_all_others() -> None:
+def test_a_worker_may_starve_at_limit_0_and_none_from_a_limit_of_all_others() -> None:
     e = Experiment(Bowl(), workers=2, staleness=0)
     # Worker 0's updates fall between the reads and checks of worker 1; its reads have 2 and 3 places to be at.
     assert explore(e, rounds=2).starved == (6, 6)

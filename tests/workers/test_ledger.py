@@ -42,7 +42,7 @@ def test_drop(calls: list[tuple[int, bool]], limit: int) -> None:
     ledger = Ledger(WORKERS, "drop", limit, 1)
     found = []
     for k, reads in calls:
-        assert ledger.may_read(k), "nobody ever waits"
+        assert ledger.may_read(k), "no worker ever waits"
         if reads:
             begin(ledger, k)
         else:
@@ -54,7 +54,7 @@ def test_drop(calls: list[tuple[int, bool]], limit: int) -> None:
 
 
 def wait_model(calls: list[int], limit: int) -> Iterator[bool]:
-    """Nobody begins who is more than `limit` gradients ahead of the slowest."""
+    """A worker more than `limit` gradients ahead of the slowest waits."""
     handed_in = [0] * WORKERS
     for k in calls:
         may = handed_in[k] - min(handed_in) <= limit
@@ -77,7 +77,7 @@ def test_wait(calls: list[int], limit: int) -> None:
 
 
 def backup_model(calls: list[int], aggregate: int) -> Iterator[str]:
-    """The first `aggregate` gradients of a step make the next; who has read a step waits for the next one."""
+    """The first `aggregate` gradients of a step make the next; a worker that has read a step waits for the next."""
     step, present, seen, busy = 0, 0, [-1] * WORKERS, [False] * WORKERS
     for k in calls:
         if busy[k]:
@@ -110,7 +110,7 @@ def test_backup(calls: list[int], aggregate: int) -> None:
     assert found == list(backup_model(calls, aggregate))
     assert found.count("taken") == aggregate * ledger.step + ledger.gathered and ledger.gathered < aggregate
     applied = [r.applied_to for r in ledger.rounds if r.accepted]
-    assert all(applied.count(step) == aggregate for step in range(ledger.step)), "one mean, so many gradients"
+    assert all(applied.count(step) == aggregate for step in range(ledger.step)), "each mean is of `aggregate` gradients"
 
 
 @pytest.mark.parametrize("policy", ["apply", "damp", "compensate"])
@@ -145,7 +145,7 @@ def test_a_step_noted_late_hides_an_update() -> None:
     assert (ledger.rounds[1].read, ledger.rounds[1].recorded) == (0, 1)
 
 
-def test_nobody_waits_for_the_dead_and_who_is_back_catches_up() -> None:
+def test_workers_do_not_wait_for_a_dead_one_which_catches_up_when_it_returns() -> None:
     ledger = Ledger(2, "wait", 0, 1)
     begin(ledger, 0)
     hand_in(ledger, 0)
@@ -159,7 +159,7 @@ def test_nobody_waits_for_the_dead_and_who_is_back_catches_up() -> None:
     assert ledger.clock == [6, 6] and ledger.may_read(0) and ledger.may_read(1)
 
 
-def test_with_backups_who_is_back_may_read_the_step_that_it_had_read() -> None:
+def test_with_backups_a_worker_that_returns_may_read_its_last_step_again() -> None:
     ledger = Ledger(2, "backup", 0, 2)
     begin(ledger, 0)
     assert not ledger.may_read(0)
@@ -168,7 +168,7 @@ def test_with_backups_who_is_back_may_read_the_step_that_it_had_read() -> None:
     assert ledger.may_read(0)
 
 
-def test_a_copy_goes_its_own_way() -> None:
+def test_a_copy_changes_independently() -> None:
     ledger = Ledger(2, "drop", 0, 1)
     begin(ledger, 0)
     other = ledger.copy()
@@ -177,7 +177,7 @@ def test_a_copy_goes_its_own_way() -> None:
     assert (other.step, other.rounds, other.clock, other.alive) == (0, [], [0, 0], {0, 1})
 
 
-def test_a_deadlock_says_who_waits_for_what() -> None:
+def test_a_deadlock_names_the_waiting_workers() -> None:
     ledger = Ledger(3, "backup", 0, 3)
     for k in (0, 1):
         begin(ledger, k)

@@ -1,12 +1,15 @@
-"""What a run on Ray does, whoever dies: nothing is lost or done twice, it replays bit for bit, and nothing hangs.
+"""Runs on Ray: processes and nodes are killed, nothing is lost or counted twice, and every trace replays bit for bit.
 
-Ray is a stand-in here; test_on_two_nodes.py has Ray itself, with processes and nodes that are killed.
+One Ray runs for all tests here. test_ray_actors.py shows the decisions without Ray.
 """
 
+from __future__ import annotations
+
 import os
-import pickle
-from collections.abc import Iterator
-from contextlib import closing
+import re
+import socket
+import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,168 +18,41 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-import tests.faults.on_ray
-from gradlab.workers import CHECK, JOIN, LEAVE, Bowl, Crash, Digits, Experiment, Speeds, on_ray, run
-from gradlab.workers.durable import Durable
-from gradlab.workers.ray_driver import WorkerActor
-from tests.test_readme import CLUSTER
-from tests.workers.killing import POINTS, Cruel, Fragile, lost, wrong
-from tests.workers.stand_in_ray import StandIn, end
+from gradlab._base.arrays import Array
+from gradlab._base.extras import how_to_install
+from gradlab.workers import LEAVE, Bowl, Crash, Experiment, Speeds, on_ray, run
+from tests.test_readme import CLUSTER, SHARDS
+from tests.workers import embedding
+from tests.workers.killing import Killer, are_equal, find_fault
+
+NODE = {"num_cpus": 2, "object_store_memory": 100 * 2**20}
 
 
-@pytest.fixture
-def ray(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
-    """A stand-in; whatever a run does, none of its processes is left."""
-    ray = StandIn()
-    monkeypatch.setattr(os, "_exit", end)
-    monkeypatch.setattr(os, "fsync", lambda file: None)  # processes die here, and not the machine
-    for module in (on_ray, tests.faults.on_ray):
-        monkeypatch.setattr(module, "connected", ray.connected)
-    yield ray
-    assert not ray.alive
+@pytest.fixture(scope="module")
+def ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A Ray of our own, whose processes start quickly."""
+    folder = tmp_path_factory.mktemp("path")
+    # They compute with NumPy: each would take a second to import JAX, and another for a grammar in
+    # jsonschema.
+    (folder / "sitecustomize.py").write_text("import sys; sys.modules['jax'] = None")
+    (folder / "rfc3987_syntax.py").write_text("raise ImportError")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]))
+        patch.delenv("RAY_ADDRESS", raising=False)
+        # A node is dead after five calls in half a second each, and not after five in ten seconds
+        # each.
+        patch.setenv("RAY_health_check_initial_delay_ms", "500")
+        patch.setenv("RAY_health_check_period_ms", "500")
+        with on_ray.connect(None) as ray:
+            for module in (sys.modules[__name__], embedding):  # Ray's processes cannot import them
+                ray.cloudpickle.register_pickle_by_value(module)
+            yield ray
+    assert not ray.is_initialized()
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_run_replays_bit_for_bit(ray: StandIn, seed: int) -> None:
-    ray.rng = np.random.default_rng(seed)
-    e = Experiment(Digits(hidden=(4,)), gl.rules.Adam(), 0.01, workers=2, policy="wait", gradients=16)
-    trace = run(e, "ray", tick=0)
-    assert not wrong(trace)
-    assert trace.true_staleness.max() <= 2  # nobody is ahead of the other, so one update comes between at most
-    assert abs(np.diff(trace.by_worker()["handed_in"])).max() <= 1
-    speeds = Speeds(slow={1: 3}, crashes=(Crash(0, 2, after=100), Crash(1, 4)))
-    e = Experiment(Digits(), workers=2, atomic=False, step_first=False, gradients=30, speeds=speeds)
-    trace = run(e, "ray", tick=0)
-    assert not wrong(trace)
-    left = sorted((move, k) for move, k in trace.moves.tolist() if move in (LEAVE, JOIN))
-    assert left == [(LEAVE, 0), (LEAVE, 1), (JOIN, 0)]
-
-
-class HopelessWorker(WorkerActor):
-    def gradient(self, weights: Any, worker: int, number: int, seconds: float) -> Any:
-        os._exit(1)
-
-
-class Hopeless(on_ray.Driver):
-    worker_class = HopelessWorker
-
-
-class Mortal(on_ray.Driver):
-    """Is interrupted."""
-
-    def _next(self) -> None:
-        super()._next()
-        if self.made > 15:
-            raise KeyboardInterrupt
-
-
-def test_no_update_is_lost_where_processes_end_at_the_worst_of_times(ray: StandIn, tmp_path: Path) -> None:
-    e = Experiment(Bowl(noise=0.5), gl.rules.Adam(), 0.01, workers=2, policy="backup", aggregate=2, gradients=30)
-    driver = Fragile(ray, e, log=tmp_path / "run.log", tick=0)
-    trace = driver.run()
-    assert not wrong(trace) and not lost(driver, trace)
-    assert {p.name for p in tmp_path.iterdir()} == {"run.log", *POINTS}
-    assert sorted(k for move, k in trace.moves.tolist() if move == LEAVE) == [0, 1]
-    assert trace.accepted.all() and trace.updates == 15
-
-
-@pytest.mark.exhaustive
-def test_no_update_is_lost_whoever_is_killed_when(ray: StandIn, tmp_path: Path) -> None:
-    assert tests.faults.on_ray.killed(20, tmp_path, 0) == ""
-
-
-def test_an_interrupted_run_goes_on_from_its_log(ray: StandIn, tmp_path: Path) -> None:
-    e, path = Experiment(Bowl(), workers=2, policy="apply", gradients=20), tmp_path / "run.log"
-    with pytest.raises(KeyboardInterrupt):
-        Mortal(ray, e, log=path).run()
-    with closing(Durable(e, path)) as server:
-        before = server.trace("ray")
-    assert 0 < len(before) < 20
-    trace = run(e, "ray", log=path)
-    assert not wrong(trace)
-    assert (trace.moves[: len(before.moves)] == before.moves).all()
-    assert sorted(k for move, k in trace.moves.tolist() if move == LEAVE) == [0, 1]
-
-
-def test_a_gradient_that_a_server_took_before_it_died_is_not_sent_again() -> None:
-    asked, driver = list[tuple[Any, ...]](), object.__new__(on_ray.Driver)
-    remote = SimpleNamespace(remote=lambda *arguments: asked.append(arguments) or (object(), object()))
-    server = SimpleNamespace(actor=SimpleNamespace(ask=SimpleNamespace(options=lambda num_returns: remote)))
-
-    def reopen(death: Exception, answered: list[int], timeout: float | None) -> None:
-        server.serials = [1, 0]  # of two requests under way the first is in the log
-
-    server.reopen = reopen
-    vars(driver).update(serials=[0, 0], until=None, server=server, ray=SimpleNamespace(exceptions=SimpleNamespace()))
-    driver.ray.exceptions.RayActorError = OSError
-    for worker in range(2):
-        asking = driver._ask(worker, (CHECK,), "gradient")
-        next(asking)
-        asking.throw(OSError())
-    assert asked == [
-        (0, 1, (CHECK,), "gradient"), (0, 1, (CHECK,), None), (1, 1, (CHECK,), "gradient"), (1, 1, (CHECK,), "gradient")
-    ]  # fmt: skip
-
-
-def test_a_server_without_a_log_takes_the_run_with_it(ray: StandIn) -> None:
-    with pytest.raises(RuntimeError, match="the server died, and its state with it; give log=path"):
-        Cruel(ray, Experiment(Bowl(), workers=1)).run()
-
-
-def test_a_log_that_lacks_what_was_answered_is_noticed(ray: StandIn, tmp_path: Path) -> None:
-    driver = Mortal(ray, Experiment(Bowl(), workers=1), log=tmp_path / "run.log")
-    with pytest.raises(KeyboardInterrupt):
-        driver.run()
-    (tmp_path / "run.log").unlink()
-    with pytest.raises(RuntimeError, match=r"run.log lacks what the server had answered: is it on a disk that all"):
-        driver.server.reopen(OSError(), driver.serials, timeout=None)
-    driver.server.kill()
-
-
-def test_a_worker_that_dies_again_and_again_is_given_up(ray: StandIn) -> None:
-    with pytest.raises(RuntimeError, match="worker 0 died 5 times in a row without a gradient"):
-        Hopeless(ray, Experiment(Bowl(), workers=1)).run()
-
-
-def test_nobody_left_is_said_and_not_waited_for(ray: StandIn) -> None:
-    e = Experiment(Bowl(), workers=1, speeds=Speeds(crashes=(Crash(0, 1),)))
-    with pytest.raises(gl.errors.DeadlockError, match=r"no worker can go on after 1 gradient: .* alive are \[\]"):
-        run(e, "ray")
-
-
-class Late(on_ray.Driver):
-    """Out of time once it has made a move."""
-
-    def _next(self) -> None:
-        super()._next()
-        self.until = 0.0 if self.made else self.until
-
-
-def test_a_run_that_takes_too_long_is_ended(ray: StandIn) -> None:
-    e = Experiment(Bowl(), workers=1)
-    with pytest.raises(TimeoutError, match=r"not over in time: Ray alone was up after [\d.]+ s, timeout=0\.0$"):
-        run(e, "ray", timeout=0.0)
-    with pytest.raises(TimeoutError, match="not over in time: the processes of the run were not up yet"):
-        on_ray.Driver(ray, e, timeout=0.0).run()
-    with pytest.raises(TimeoutError, match=r"not over in time: [1-9]\d* moves were made"):
-        Late(ray, e, timeout=300).run()
-
-
-def test_a_server_that_is_late_is_told_like_any_other(ray: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
-    driver = on_ray.Driver(ray, Experiment(Bowl(), workers=1), timeout=300)
-    monkeypatch.setattr(driver, "_wait", lambda refs, count: setattr(driver, "until", 0.0))
-    with pytest.raises(TimeoutError, match="not over in time: the processes of the run were not up yet"):
-        driver.run()
-
-
-def test_errors_arrive_whole_from_another_process() -> None:
-    for error in (gl.errors.DeadlockError("a"), gl.errors.InvalidArgumentError("b"), gl.errors.DataLossError("c")):
-        again = pickle.loads(pickle.dumps(error))
-        assert type(again) is type(error) and str(again) == str(error)
-
-
+@pytest.mark.ray
 def test_the_guide_prints_what_it_should(
-    ray: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ray: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     exec(compile(CLUSTER, "asynchronous.md", "exec"), {})
@@ -184,3 +60,151 @@ def test_the_guide_prints_what_it_should(
     assert "Trace of 300 gradients" in first and "3 workers, ray" in first
     assert second == "True True"
     assert (tmp_path / "run.log").exists()
+
+
+@pytest.mark.ray
+def test_nothing_is_lost_or_counted_twice_whatever_is_killed(ray: Any, tmp_path: Path) -> None:
+    e = Experiment(Bowl(noise=0.5), workers=2, policy="backup", aggregate=2, gradients=60)
+    with Killer(kills=3) as killer:
+        trace = run(e, "ray", log=tmp_path / "run.log", tick=2e-3, timeout=400)
+    assert killer.killed
+    assert find_fault(trace, tmp_path / "run.log") == ""
+
+
+@pytest.mark.ray
+def test_an_interrupted_run_continues_from_its_log(ray: Any, tmp_path: Path) -> None:
+    e = Experiment(Bowl(), workers=2, policy="apply", gradients=40)
+    with pytest.raises(TimeoutError, match="the run was not over in time"):
+        run(e.with_(speeds=Speeds(stall=0.3, stall_factor=1e6)), "ray", log=tmp_path / "run.log", timeout=20)
+    trace = run(e.with_(speeds=Speeds(stall=0.3, stall_factor=1e6)), "ray", log=tmp_path / "run.log", tick=0)
+    assert find_fault(trace, tmp_path / "run.log") == ""
+    assert {k for move, k in trace.moves.tolist() if move == LEAVE} == {0, 1}
+
+
+@pytest.mark.ray
+@pytest.mark.filterwarnings("ignore:os.fork")  # by which nodes start, of which JAX warns
+def test_no_row_is_lost_with_the_node_of_workers_and_shards(ray: Any, tmp_path: Path) -> None:
+    from ray.cluster_utils import Cluster
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    cluster = Cluster()
+    cluster.head_node = ray._private.worker._global_node  # the one that runs already
+    cluster.redis_address = cluster.head_node.redis_address
+    node = cluster.add_node(**NODE)
+    there = {"scheduling_strategy": NodeAffinitySchedulingStrategy(node.node_id, soft=True)}
+    e = embedding.experiment("drop", workers=2, gradients=60)
+    with Killer(after=8, act=lambda: cluster.remove_node(node, allow_graceful=False)) as killer:
+        trace = run(
+            e,
+            "ray",
+            shards=2,
+            log=tmp_path / "run.log",
+            tick=4e-3,
+            timeout=400,
+            worker_options=there,
+            shard_options=there,
+        )
+    assert killer.killed
+    assert find_fault(trace) == ""
+    assert LEAVE in trace.moves[:, 0]
+
+
+@pytest.mark.ray
+def test_the_guide_to_shards_prints_what_it_should(
+    ray: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    # The processes here have no JAX, which would take the derivatives.
+    program = SHARDS.replace("watch=draw(np.random.default_rng(0))", "draw(np.random.default_rng(0)), derivatives")
+    exec(compile(program, "asynchronous.md", "exec"), {"derivatives": embedding.derivatives})
+    assert capsys.readouterr().out == "True\n"
+    assert (tmp_path / "tables.log").exists()
+
+
+class Careless(Bowl):
+    """Changes the weights it was given."""
+
+    def gradient(self, weights: Mapping[str, Array], rng: np.random.Generator) -> dict[str, Array]:
+        weights["w"][0] = 0
+        return super().gradient(weights, rng)
+
+
+class Mortal(Bowl):
+    """Ends its process."""
+
+    def gradient(self, weights: Mapping[str, Array], rng: np.random.Generator) -> dict[str, Array]:
+        os._exit(1)
+
+
+@pytest.mark.ray
+def test_errors_are_raised_as_they_are(ray: Any, tmp_path: Path) -> None:
+    with pytest.raises(gl.errors.InvalidArgumentError, match=r"^the gradient of Careless.* write to a copy"):
+        run(Experiment(Careless(), workers=1), "ray", timeout=300)
+    with pytest.raises(gl.errors.DeadlockError, match=r"^no worker can go on after 1 gradient: .* alive are \[\]"):
+        run(Experiment(Bowl(), workers=1, speeds=Speeds(crashes=(Crash(0, 1),))), "ray", timeout=300)
+    with pytest.raises(RuntimeError, match="worker 0 died 5 times in a row without a gradient"):
+        run(Experiment(Mortal(), workers=1), "ray", timeout=300)
+    run(Experiment(Bowl(), gradients=2, workers=1), "ray", log=tmp_path / "run.log")
+    with pytest.raises(ValueError, match="is the log of another experiment"):
+        run(Experiment(Bowl(), gradients=3, workers=1), "ray", log=tmp_path / "run.log", timeout=300)
+    with pytest.raises(ValueError, match="Ray is connected already, so address="):
+        run(Experiment(Bowl()), "ray", address="1.2.3.4:6379")
+
+
+@pytest.mark.ray
+def test_a_server_without_a_log_takes_the_run_with_it(ray: Any) -> None:
+    with (
+        Killer(kills=1, titles=("ray::ServerActor",)),
+        pytest.raises(RuntimeError, match="the server died, and its state with it; give log=path"),
+    ):
+        run(Experiment(Bowl(), workers=1, gradients=10_000), "ray", tick=1e-3, timeout=300)
+
+
+def test_tables_are_needed_for_shards() -> None:
+    with pytest.raises(ValueError, match="shards= is for tables: the problem says which rows a batch reads"):
+        run(Experiment(Bowl()), "ray", shards=2)
+    with pytest.raises(ValueError, match="shards must be a whole number of at least 1, got 0"):
+        run(embedding.experiment("drop"), "ray", shards=0)
+
+
+def test_without_ray_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ImportError, match=re.escape(how_to_install("ray"))):
+        run(Experiment(Bowl()), "ray")
+
+
+@pytest.fixture
+def fake_ray(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """A module `ray` that cannot start."""
+
+    def init(**options: Any) -> None:
+        raise OSError("many lines\nno memory")
+
+    ray = SimpleNamespace(init=init, is_initialized=lambda: False, shutdown=lambda: None)
+    monkeypatch.setattr(on_ray, "need", lambda *names: ray)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    return ray
+
+
+def test_a_ray_that_cannot_start_says_what_to_do(fake_ray: SimpleNamespace) -> None:
+    with pytest.raises(RuntimeError, match=r"Ray cannot be started on this machine \(no memory\): see whether"):
+        run(Experiment(Bowl()), "ray")
+
+
+def test_an_address_where_nothing_answers(fake_ray: SimpleNamespace) -> None:
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))  # and does not listen
+        address = f"ray://127.0.0.1:{bound.getsockname()[1]}"
+        with pytest.raises(ConnectionError, match=rf"no Ray answers at {address} \(.*refused\): start one there by"):
+            run(Experiment(Bowl()), "ray", address=address)
+
+
+@pytest.mark.parametrize("address", ["here:", ":", "127.0.0.1:port"])
+def test_what_is_not_an_address(fake_ray: SimpleNamespace, address: str) -> None:
+    with pytest.raises(ValueError, match="address must be HOST:PORT, ray://HOST:PORT, auto or local; got"):
+        run(Experiment(Bowl()), "ray", address=address)
+
+
+def test_equality_is_that_of_bits() -> None:
+    assert are_equal({"w": np.float32([0.0])}, {"w": np.float32([0.0])})
+    assert not are_equal({"w": np.float32([0.0])}, {"w": np.float32([-0.0])})

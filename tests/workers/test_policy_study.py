@@ -101,7 +101,7 @@ def test_a_run_of_a_sweep_gives_what_was_recorded() -> None:
 
 
 def test_a_run_is_judged_at_its_end_or_at_a_time() -> None:
-    run = policy_study.SeededRun(np.arange(3), np.array([0.0, 1.0, 2.0]), np.array([2.3, 1.0, np.nan]), 2.0, 1.0)
+    run = policy_study.Trained(np.arange(3), np.array([0.0, 1.0, 2.0]), np.array([2.3, 1.0, np.nan]), 1.0, 2.0)
     assert run.loss_by("time", 1.5) == 1.0
     assert run.loss_by("gradients", 1.5) == np.inf
 

@@ -1,6 +1,9 @@
 """Gradients are those that JAX finds; the digits get learned; a run of your own is one function."""
 
+import os
 import re
+import subprocess
+import sys
 from typing import Any
 
 import jax
@@ -196,3 +199,26 @@ def test_a_loss_that_looks_at_values_is_not_compiled() -> None:
     assert own.loss({"a": np.float32(-3)}) == 3
     with pytest.raises(jax.errors.TracerBoolConversionError):
         FromLoss(loss, own.weights, own.draw, own.watch, jit=True).loss({"a": np.float32(3)})
+
+
+# Any difference between processes shows in the digest.
+DIGESTS = """
+import hashlib
+import numpy as np
+from gradlab.workers import Digits
+for digits in (Digits(hidden=(300,), batch=1500), Digits(hidden=(300,), batch=1)):
+    gradient = digits.gradient(digits.start(), np.random.default_rng(0))
+    print({name: hashlib.sha256(g.tobytes()).hexdigest() for name, g in gradient.items()})
+"""
+
+
+@pytest.mark.exhaustive
+def test_gradients_of_digits_do_not_depend_on_the_number_of_threads() -> None:
+    """Ray gives its processes a different number of threads than a replay has."""
+    outputs = []
+    for threads in ("1", "2"):
+        environment = {**os.environ, "OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads}
+        command = [sys.executable, "-c", DIGESTS]
+        outputs.append(subprocess.run(command, capture_output=True, text=True, env=environment, check=True).stdout)
+    assert outputs[0] == outputs[1]
+    assert len(outputs[0].splitlines()) == 2

@@ -21,7 +21,7 @@ from gradlab.workers import (
     replay,
     run,
 )
-from gradlab.workers.replays import step
+from gradlab.workers.replays import replay_move
 from tests.rules.cases import DEFAULTS
 from tests.workers.experiments import POLICIES, experiments
 
@@ -33,7 +33,7 @@ ENGINES = ("simulated", "threads")  # Ray's own test asks it the same
 def assert_repeats(trace: Trace) -> None:
     server = Server(trace.experiment)
     for (move, worker), time in zip(trace.moves.tolist(), trace.times.tolist(), strict=True):
-        step(server, move, worker, time)
+        replay_move(server, move, worker, time)
     assert server.weights.keys() == trace.weights.keys()
     for name, w in trace.weights.items():
         again = server.weights[name]
@@ -109,7 +109,7 @@ def test_another_policy_on_the_same_schedule() -> None:
     assert damped.tolist() == run(e.with_(policy="damp")).weights["w"].tolist()
 
 
-def test_a_worker_that_is_not_there() -> None:
+def test_a_worker_that_does_not_exist_is_refused() -> None:
     e = Experiment(Bowl(), workers=4, gradients=20)
     with pytest.raises(ValueError, match="there is no worker 2; there are 0 to 1"):
         replay(e.with_(workers=2), run(e))

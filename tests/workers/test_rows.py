@@ -11,15 +11,15 @@ from gradlab.tpu import Policy, Table, update_table
 from gradlab.workers.rows import (
     Rows,
     check_rows,
-    dealt,
-    dealt_ids,
-    flat,
-    gradients,
-    joined,
-    mean,
-    moved,
-    taken,
-    whole,
+    flatten_gradient,
+    join_rows,
+    join_tables,
+    mean_of_rows,
+    restore_gradient,
+    split_gradient,
+    split_ids,
+    take_rows,
+    update_rows,
 )
 
 TABLE = Table("t", 9, 2, RowWiseAdagrad(), 0.5, weight_decay=0.1, gradient_limits=(-1.0, 1.0))
@@ -31,24 +31,26 @@ def slices(ids: list[int], rows: int = 9) -> gl.IndexedSlices:
 
 
 @given(st.integers(1, 5), st.sets(st.integers(0, 8)).map(sorted))
-def test_what_is_dealt_out_comes_back(shards: int, ids: list[int]) -> None:
+def test_parts_of_shards_join_to_the_whole(shards: int, chosen: list[int]) -> None:
     table = np.arange(18.0).reshape(9, 2)
-    own = [table[shard::shards] for shard in range(shards)]
-    assert (whole(own) == table).all()
-    read = joined(
-        np.array(ids, np.int32), [w[i] for w, i in zip(own, dealt_ids(np.array(ids, int), shards), strict=True)]
-    )
-    assert (read.values == table[ids]).all()
-    g = slices(ids)
-    parts = list(dealt(g, shards))
-    assert (whole([part.to_dense() for part in parts]) == g.to_dense()).all()
+    ids = np.array(chosen, np.int32)
+    shard_tables = [table[shard::shards] for shard in range(shards)]
+    assert (join_tables(shard_tables) == table).all()
+
+    rows = [w[part["t"]] for w, part in zip(shard_tables, split_ids({"t": ids}, shards), strict=True)]
+    assert (join_rows(ids, rows).values == table[ids]).all()
+
+    g = slices(chosen)
+    parts = split_gradient({"t": g, "b": np.ones(2)}, shards)
+    assert (join_tables([part["t"].to_dense() for part in parts]) == g.to_dense()).all()
+    assert ["b" in part for part in parts] == [shard == 0 for shard in range(shards)]
 
 
 def test_rows_move_as_the_whole_table_does() -> None:
     w = np.random.default_rng(0).standard_normal((9, 2)).astype(np.float32)
     slots = tuple(s + np.float32(0.5) for s in TABLE.rule.init(w))
     g = slices([1, 4, 8])
-    ids, *new = moved(TABLE, Policy(), {}, w, slots, g)
+    ids, *new = update_rows(TABLE, Policy(), {}, w, slots, g)
     expected_w, expected_slots = update_table(TABLE, w, slots, g, np.float32(0.5))
     for x, rows, expected in zip((w, *slots), new, (expected_w, *expected_slots), strict=True):
         x[ids] = rows
@@ -61,20 +63,19 @@ def test_the_mean_is_that_of_an_accumulator() -> None:
     for part in parts:
         accumulator.apply_indexed_slices_grad(part)
     expected = accumulator.take_indexed_slices_grad(3)
-    np.testing.assert_array_equal(mean(parts).to_dense(), expected.to_dense())
+    np.testing.assert_array_equal(mean_of_rows(parts).to_dense(), expected.to_dense())
 
 
 def test_a_record_holds_gradients_of_both_kinds() -> None:
-    given = {"t": slices([2, 3]), "w": np.ones(3)}
-    like = {"t": np.zeros((9, 2)), "w": np.zeros(3)}
-    again = gradients(flat(given), like)
-    assert again.keys() == given.keys() and (again["w"] == 1).all()
-    assert again["t"].dense_shape == (9, 2) and (again["t"].to_dense() == given["t"].to_dense()).all()
+    gradient = {"t": slices([2, 3]), "w": np.ones(3)}
+    again = restore_gradient(flatten_gradient(gradient), {"t": (9, 2), "w": (3,)})
+    assert again.keys() == gradient.keys() and (again["w"] == 1).all()
+    assert again["t"].dense_shape == (9, 2) and (again["t"].to_dense() == gradient["t"].to_dense()).all()
 
 
-def test_rows_are_taken_from_a_table_or_from_what_was_read_of_it() -> None:
+def test_rows_are_taken_from_a_table_or_from_the_rows_that_were_read() -> None:
     table, ids = np.arange(18.0).reshape(9, 2), np.array([2, 7])
-    assert (taken(Rows(np.array([2, 3, 7]), table[[2, 3, 7]]), ids) == taken(table, ids)).all()
+    assert (take_rows(Rows(np.array([2, 3, 7]), table[[2, 3, 7]]), ids) == take_rows(table, ids)).all()
 
 
 @pytest.mark.parametrize(

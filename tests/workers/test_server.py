@@ -139,7 +139,7 @@ def test_an_update_that_raises_leaves_all_as_it_was(settings: dict[str, Any]) ->
         (lambda s: s.handle(UPDATE, 0, 0), "worker 0 has no gradient that was checked"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_and_changes_nothing(call: Any, message: str) -> None:
+def test_invalid_calls_are_refused_and_change_nothing(call: Any, message: str) -> None:
     s = server()
     s.fetch(0)
     s.fetch(1)
@@ -163,7 +163,7 @@ def test_a_gradient_counts_once() -> None:
     assert s.step == 1
 
 
-def test_a_copy_goes_its_own_way() -> None:
+def test_a_copy_changes_independently() -> None:
     s = server(policy="compensate", mean_square_decay=0.5, optimizer=gl.rules.Adam())
     s.fetch(0)
     s.fetch(1)
@@ -177,7 +177,7 @@ def test_a_copy_goes_its_own_way() -> None:
     assert snapshot(other) == snapshot(s)
 
 
-def test_what_a_worker_read_stays_as_it_was() -> None:
+def test_weights_that_a_worker_read_do_not_change() -> None:
     s = server(policy="apply")
     read = s.fetch(0)["w"]
     s.fetch(1)
@@ -185,7 +185,7 @@ def test_what_a_worker_read_stays_as_it_was() -> None:
     assert read.tolist() == [8, 4] and s.held(0)["w"] is read
 
 
-def test_what_advances_with_the_step_advances_once_per_update() -> None:
+def test_shared_slots_advance_once_per_update() -> None:
     s = server(policy="drop", staleness=0, optimizer=gl.rules.Adam())
     values = {"w": np.float32([8, 4])}
     optimizer = gl.train.AdamOptimizer(1.0, epsilon=gl.rules.Adam().epsilon)

@@ -134,7 +134,7 @@ def test_drop_accepts_what_is_fresh_and_nothing_else(e: Experiment) -> None:
 
 
 @given(experiments("wait"))
-def test_wait_drops_nothing_and_nobody_runs_away(e: Experiment) -> None:
+def test_wait_drops_nothing_and_keeps_workers_together(e: Experiment) -> None:
     e = e.with_(speeds=Speeds(e.speeds.median, e.speeds.spread, e.speeds.slow))
     trace = decide(e)
     assert trace.accepted.all()
@@ -144,14 +144,14 @@ def test_wait_drops_nothing_and_nobody_runs_away(e: Experiment) -> None:
     assert trace.true_staleness.max(initial=0) <= (2 * e.staleness + 1) * (e.workers - 1)
 
 
-def test_how_stale_gradients_get_where_workers_wait_is_known_and_reached() -> None:
+def test_the_bound_of_staleness_under_wait_is_reached() -> None:
     erratic = Speeds(spread=1.0, stall=0.1)
     e = Experiment(Bowl(), workers=3, gradients=300, policy="wait", staleness=2, speeds=erratic)
     assert max(decide(e.with_(seed=seed)).staleness.max() for seed in range(40)) == (2 * 2 + 1) * (3 - 1)
 
 
 @given(experiments("backup"))
-def test_backup_takes_exactly_so_many_gradients_for_each_update(e: Experiment) -> None:
+def test_backup_takes_exactly_aggregate_gradients_for_each_update(e: Experiment) -> None:
     trace = decide(e)
     taken = np.bincount(trace.rounds["applied_to"][trace.accepted], minlength=trace.updates)
     assert (taken[: trace.updates] == e.aggregate).all() and (taken[trace.updates :] < e.aggregate).all()
@@ -232,12 +232,12 @@ def test_the_trace_repeats_bit_for_bit() -> None:
     np.testing.assert_array_equal(replay(trace.experiment, trace)["w"], trace.weights["w"])
 
 
-def test_it_wants_a_worker_for_each_gradient() -> None:
+def test_uniform_delays_need_a_worker_for_each_gradient() -> None:
     with pytest.raises(ValueError, match="workers=7"):
         run(Experiment(Bowl(), workers=2, gradients=7), uniform_delays(1))
 
 
 @pytest.mark.parametrize("most", [-1, 1.5, None])
-def test_it_wants_a_whole_number(most: int) -> None:
+def test_uniform_delays_need_a_whole_number(most: int) -> None:
     with pytest.raises(ValueError, match="most must be a whole number of at least 0"):
         uniform_delays(most)

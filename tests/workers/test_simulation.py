@@ -5,14 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradlab.workers import Bowl, Experiment, Server, Simulation, run
-from gradlab.workers.replays import step
+from gradlab.workers.replays import replay_move
 from tests.workers.experiments import experiments
 
 
 def afresh(walk: Simulation, position: int) -> Server:
     server = Server(walk.trace.experiment)
     for (move, worker), time in zip(walk.trace.moves[:position].tolist(), walk.trace.times.tolist(), strict=False):
-        step(server, move, worker, time)
+        replay_move(server, move, worker, time)
     return server
 
 
@@ -62,7 +62,7 @@ def test_going_back_costs_no_more_than_a_few_moves(monkeypatch: pytest.MonkeyPat
     walk = Simulation(Experiment(Bowl(), gradients=500))
     walk.goto(len(walk))
     made: list[int] = []
-    monkeypatch.setattr("gradlab.workers.simulated.step", lambda *move: made.append(1) or step(*move))
+    monkeypatch.setattr("gradlab.workers.simulated.replay_move", lambda *move: made.append(1) or replay_move(*move))
     for _ in range(100):
         walk.back()
     assert len(made) < 16 * 100

@@ -10,7 +10,7 @@ from gradlab.workers import Bowl, Crash, Experiment, Speeds
 from gradlab.workers.speeds import LONGEST
 
 
-def test_without_spread_everybody_takes_the_median_and_a_straggler_its_factor() -> None:
+def test_without_spread_all_take_the_median_and_a_straggler_its_factor() -> None:
     ticks = Speeds(median=10, spread=0.0, slow={1: 2.5}).ticks(seed=0, workers=3, count=2)
     assert ticks.tolist() == [[10, 10], [25, 25], [10, 10]] and ticks.dtype == np.int64
 
@@ -22,7 +22,7 @@ def test_the_formula_of_the_docstring() -> None:
 
 
 @pytest.mark.parametrize("stall", [0.0, 0.3])
-def test_what_a_worker_draws_depends_on_nobody_and_not_on_how_much_is_drawn(stall: float) -> None:
+def test_draws_of_a_worker_do_not_depend_on_others_or_on_their_number(stall: float) -> None:
     speeds = Speeds(stall=stall)
     many = speeds.ticks(seed=1, workers=5, count=100)
     np.testing.assert_array_equal(speeds.ticks(seed=1, workers=2, count=30), many[:2, :30])
@@ -63,7 +63,7 @@ def test_no_gradient_takes_less_than_a_tick_or_more_than_fits() -> None:
         ({"slow": {-1: 2}}, ValueError, "a worker in slow must be a whole number of at least 0, got -1"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(given: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_invalid_arguments_are_refused(given: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=f"^{re.escape(message)}$"):
         Speeds(**given)
 

@@ -11,7 +11,7 @@ import gradlab as gl
 from gradlab.rules import Adam
 from gradlab.tpu import Plan, Policy, Tag, create, lookup, make_batch, update
 from gradlab.workers import Bowl, Experiment, run
-from gradlab.workers.rows import Rows, whole
+from gradlab.workers.rows import Rows, join_tables
 from tests.workers.embedding import drawn, experiment, recommender
 
 
@@ -58,7 +58,7 @@ def test_shards_start_with_the_rows_of_the_whole() -> None:
     problem = recommender(users=2500)
     parts = [problem.start_of_shard(shard, 3) for shard in range(3)]
     for name, w in problem.start().items():
-        np.testing.assert_array_equal(whole([part[name] for part in parts]), w)
+        np.testing.assert_array_equal(join_tables([part[name] for part in parts]), w)
         assert 0.45 < w.std() < 0.55 or len(w) < 100
 
 

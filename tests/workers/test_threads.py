@@ -1,4 +1,4 @@
-"""Real threads: what may not depend on who is faster, ends of every kind, and nobody left behind."""
+"""Real threads: results that do not depend on their speed, ends of every kind, and no thread left behind."""
 
 import _thread
 import signal
@@ -20,7 +20,7 @@ PATIENCE = 30.0
 
 
 @pytest.fixture(autouse=True)
-def nobody_left() -> Iterator[None]:
+def no_thread_left() -> Iterator[None]:
     before = set(threading.enumerate())
     yield
     assert set(threading.enumerate()) == before
@@ -117,7 +117,7 @@ def test_a_deadlock_is_an_error(settings: dict[str, Any], crashes: tuple[Crash, 
         run(e, "threads")
 
 
-def test_nobody_waits_for_the_dead() -> None:
+def test_workers_do_not_wait_for_a_dead_one() -> None:
     e = Experiment(Bowl(), workers=3, gradients=50, policy="wait", speeds=Speeds(crashes=(Crash(0, 1),)))
     assert np.bincount(run(e, "threads").rounds["worker"]).tolist()[0] == 1
 

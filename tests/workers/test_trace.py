@@ -65,7 +65,7 @@ def assert_same(a: Trace, b: Trace) -> None:
 
 
 @pytest.mark.parametrize("engine", ["simulated", "threads"])
-def test_saved_and_loaded_it_is_the_same_and_repeats(engine: str, tmp_path: Path) -> None:
+def test_a_loaded_trace_is_the_saved_one_and_replays(engine: str, tmp_path: Path) -> None:
     crashes = Speeds(slow={1: 2.5}, crashes=(Crash(0, 1, 7), Crash(2, 3, 20)))
     trace = run(Experiment(Bowl(noise=0.1), gl.rules.Adam(), workers=3, gradients=30, speeds=crashes), engine)
     trace.save(tmp_path / "run.npz")
@@ -107,7 +107,7 @@ def test_nothing_in_the_file_is_pickled(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["run", "run.json", "run.npz.gz"])
-def test_it_is_saved_as_an_npz_only(name: str, tmp_path: Path) -> None:
+def test_a_trace_is_saved_as_an_npz_only(name: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=rf"end the path in \.npz, got '.*{name}'"):
         run(Experiment(Bowl(), gradients=3)).save(tmp_path / name)
     assert not list(tmp_path.iterdir())

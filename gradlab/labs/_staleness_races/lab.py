@@ -26,7 +26,7 @@ from ...workers import (
     explore,
 )
 from ...workers.experiment import worker
-from ...workers.replays import step
+from ...workers.replays import replay_move
 from .._lab import Control, Lab, Target
 from .picture import Event, Range, Schedule, SequenceView
 
@@ -268,7 +268,7 @@ def played(schedule: str, threshold: int, atomic: bool, step_first: bool) -> Pla
             continue  # it came along with an earlier one
         for n, move in enumerate(pieces[k].pop(0).moves):
             before = server.step
-            step(server, move, k, len(log))
+            replay_move(server, move, k, len(log))
             log.append((move, k, len(log)))
             events.append(Event(k, *_told(server, move, k), joined=n > 0))
             if server.step > before:

@@ -1,7 +1,5 @@
-"""A shard as a state machine, without Ray: what it refuses leaves it as it was, and its log makes it again."""
+"""A shard as a state machine: it moves the rows that are named, and what it refuses changes nothing."""
 
-from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,8 +7,7 @@ import pytest
 
 import gradlab as gl
 from gradlab.workers import CHECK, READ, RECORD, UPDATE, Bowl, Experiment
-from gradlab.workers.durable import Durable
-from gradlab.workers.shard import Shard
+from gradlab.workers.table_shard import TableShard
 from tests.workers.embedding import experiment
 
 READS, PUSH = (READ, RECORD), (CHECK, UPDATE)
@@ -30,7 +27,7 @@ ROWS = {"users": 3, "items": 5}  # of shard 1 of 2, of 7 and 11
 
 
 def test_only_rows_that_are_named_move_where_they_are() -> None:
-    shard = Shard(experiment("apply"), 1, 2)
+    shard = TableShard(experiment("apply"), 1, 2)
     before, table = shard.weights["users"].copy(), shard.weights["users"]
     shard.handle(READ, 0, 0, wanted(0, 2))
     shard.push(0, pushed(ROWS, 0))
@@ -43,7 +40,7 @@ def test_only_rows_that_are_named_move_where_they_are() -> None:
 
 
 def test_a_stale_row_update_is_dropped_and_moves_nothing() -> None:
-    shard = Shard(experiment("drop", staleness=0), 1, 2)
+    shard = TableShard(experiment("drop", staleness=0), 1, 2)
     for worker in (0, 1):
         for move in READS:
             shard.handle(move, worker, 0, wanted(0))
@@ -54,8 +51,8 @@ def test_a_stale_row_update_is_dropped_and_moves_nothing() -> None:
 
 
 def test_an_accumulator_of_rows_takes_the_mean_over_those_who_have_a_row() -> None:
-    shard = Shard(experiment("backup", workers=2), 1, 2)
-    one = Shard(experiment("apply"), 1, 2)
+    shard = TableShard(experiment("backup", workers=2), 1, 2)
+    one = TableShard(experiment("apply"), 1, 2)
     for each, workers in ((shard, (0, 1)), (one, (0,))):
         for worker in workers:
             for move in READS:
@@ -76,36 +73,19 @@ def test_an_accumulator_of_rows_takes_the_mean_over_those_who_have_a_row() -> No
     ],
 )
 def test_a_read_of_rows_that_are_not_there_changes_nothing(given: Any, complaint: str) -> None:
-    shard = Durable(experiment("drop"), server=Shard(experiment("drop"), 1, 2))
+    shard = TableShard(experiment("drop"), 1, 2)
     with pytest.raises(gl.errors.InvalidArgumentError, match=complaint):
-        shard.ask(0, 1, READS, given)
-    assert shard.serials == [0, 0, 0] and shard.server.ledger.read_at == [-1, -1, -1]
-
-
-def test_a_log_makes_the_shard_again_with_what_was_read(tmp_path: Path) -> None:
-    e, path = experiment("drop"), tmp_path / "log"
-    with closing(Durable(e, path, sync=False, server=Shard(e, 1, 2))) as shard:
-        for serial, (moves, given) in enumerate(
-            [(READS, wanted(0, 2)), (PUSH, pushed(ROWS, 0, 2)), (READS, wanted(1))]
-        ):
-            shard.ask(0, serial + 1, moves, given)
-        held, state = shard.held(0)["users"], shard.server.fingerprint()
-    with closing(Durable(e, path, sync=False, server=Shard(e, 1, 2))) as again:
-        assert again.server.fingerprint() == state and again.last(0) == (READS, 1)
-        np.testing.assert_array_equal(again.held(0)["users"], held)
-        assert again.ask(0, 3, READS, wanted(1)).made == 6  # asked again, it is not done again
-    for other in (Shard(e, 0, 2), Shard(e, 1, 3)):
-        with pytest.raises(ValueError, match="is the log of another experiment"):
-            Durable(e, path, sync=False, server=other)
+        shard.handle(READ, 0, 0, given)
+    assert shard.ledger.read_at == [-1, -1, -1]
 
 
 def test_weights_to_start_from_are_dealt_out_as_well() -> None:
     e = experiment("drop")
     weights = {name: w + 1 for name, w in e.start().items()}
-    shard = Shard(e.with_(weights=weights), 1, 2)
+    shard = TableShard(e.with_(weights=weights), 1, 2)
     assert all((shard.weights[name] == w[1::2]).all() for name, w in weights.items())
 
 
 def test_only_tables_have_shards() -> None:
     with pytest.raises(gl.errors.InvalidArgumentError, match="only tables have shards: the problem must have a"):
-        Shard(Experiment(Bowl()), 0, 2)
+        TableShard(Experiment(Bowl()), 0, 2)

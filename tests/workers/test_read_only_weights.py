@@ -39,7 +39,7 @@ class Careless(Bowl):
 
 @pytest.mark.parametrize("engine", ["simulated", "threads"])
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
-def test_a_gradient_that_writes_to_the_weights_is_told_to_copy_them(engine: str, write: Any) -> None:
+def test_the_error_of_a_gradient_that_writes_to_the_weights_says_to_copy_them(engine: str, write: Any) -> None:
     e = Experiment(Careless(write), gradients=5)
     with pytest.raises(InvalidArgumentError, match=r"writes to the weights .* write to a copy, as w = weights\['w'\]"):
         run(e, engine)
@@ -52,7 +52,7 @@ def test_a_replay_lends_weights_in_the_same_way() -> None:
 
 
 class Lodger(Bowl):
-    """Uses what it was given as its own in ways that nobody can forbid: the dictionary, and `np.add.at`."""
+    """Changes its arguments in ways that NumPy cannot forbid: the dictionary, and `np.add.at`."""
 
     def gradient(self, weights: Mapping[str, Array], rng: np.random.Generator) -> dict[str, Array]:
         found = super().gradient(weights, rng)
@@ -63,7 +63,7 @@ class Lodger(Bowl):
 
 
 @pytest.mark.parametrize("engine", ["simulated", "threads"])
-def test_what_cannot_be_forbidden_changes_nothing(engine: str) -> None:
+def test_changes_that_numpy_cannot_forbid_have_no_effect(engine: str) -> None:
     e = Experiment(Lodger(), workers=1, gradients=9)
     assert (
         run(e, engine).weights["w"].tobytes() == run(Experiment(Bowl(), workers=1, gradients=9)).weights["w"].tobytes()
@@ -78,7 +78,7 @@ def test_other_errors_of_a_gradient_are_raised_as_they_are() -> None:
         run(Experiment(Careless(fail), gradients=5))
 
 
-def test_whoever_reads_at_the_server_may_not_write() -> None:
+def test_weights_of_the_server_are_read_only() -> None:
     own = np.ones((2, 3))
     server = Server(Experiment(Digits(), weights={"w": own}, workers=1))
     for weights in (server.fetch(0), server.weights, server.held(0)):

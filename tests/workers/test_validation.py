@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from gradlab.workers import Bowl, Experiment, FromLoss
-from gradlab.workers.checks import brief
+from gradlab.workers.validation import short_repr
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from gradlab.workers.checks import brief
     ],
 )
 def test_by_hand(x: object, expected: str) -> None:
-    assert brief(x) == expected
+    assert short_repr(x) == expected
 
 
 def square(weights: dict[str, np.ndarray], batch: np.ndarray) -> np.ndarray:
