@@ -383,5 +383,5 @@ def _from_all(x: Array, mesh: Mesh) -> Array:
 
 
 Placement = OneDevice | OnMesh
-OfTable = OneDevice | OnMesh | Columns | Copies
+TablePlacement = OneDevice | OnMesh | Columns | Copies
 ONE_DEVICE = OneDevice()

@@ -1,10 +1,25 @@
-"""One update of a table: gradients are summed and clipped, weights decay, the rule runs, weights are clipped."""
+"""One update of an embedding table.
+
+    G      = clip(sum of the gradients of a row)
+    w      = w - decay * w
+    w, s   = rule(w, s, G, lr)
+    w      = clip(w)
+
+`TableUpdate` is these four lines for one table and one policy. It is itself a `Rule`, so that
+everything that runs a rule (on a dense array, on some rows, on each occurrence of a row) also runs
+the update. `update_table` is the public door; `update_rows` is the fast path for rows that are
+known to be distinct.
+
+The order of the four lines isn't known from hardware. `Policy` has a field for each choice, and a
+source.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from .._base.arrays import Array, is_jax, namespace, set_rows, sum_duplicates, take_rows
 from .._base.gradient_types import Gradient, check_shape
@@ -13,10 +28,13 @@ from .._base.slices import IndexedSlices
 from ..clip import clip_by_value
 from ..rules import Rule, apply
 from ..rules.rule import Slots
-from .plan import Limits, Table
+from .plan import NO_LIMITS, Limits, Table
 from .policy import Policy
 
-PART = 1024  # rows that stay in a processor's cache between being read and being written
+Arrays: TypeAlias = tuple[Array, ...]  # the weights of a table, then its slots
+Rows: TypeAlias = tuple[Array, Array]  # ids (n,) and sums (n, width)
+
+CACHED_ROWS = 1024  # rows that stay in a processor's cache between being read and being written
 
 
 def update_table(
@@ -28,23 +46,28 @@ def update_table(
     policy: Policy = Policy(),  # noqa: B008 - frozen
     rule: Rule | None = None,
 ) -> tuple[Array, Slots]:
-    """New weights and slots of a table after one step.
+    """Return the weights and slots of a table after one step.
 
-        G = clip(sum of the gradients of a row);  w = w - decay * w;  w, slots = rule(w, slots, G, lr);  w = clip(w)
+        G = clip(sum of the gradients of a row)
+        w = w - decay * w
+        w, slots = rule(w, slots, G, lr)
+        w = clip(w)
 
-    Without `table.accumulate` all this happens for each slice in turn. Only rows that are named move, by a sum of 0
-    too, unless the rule is not lazy. NumPy or JAX; jit-able.
+    Without `table.accumulate` all of this happens for each slice in turn. Only rows that `g` names
+    are updated, by a sum of 0 too, unless the rule isn't lazy. NumPy or JAX; jit-able.
 
     Args:
-        g: IndexedSlices, by which only the rows named move; or an array as large as w, by which every row does.
-        lr: the rate of this step.
-        rule: instead of `table.rule`, where fields of it change from step to step.
+        g: IndexedSlices, which update only the rows they name, or an array of the shape of w, which
+            updates every row.
+        lr: the learning rate of this step.
+        rule: used instead of `table.rule`, where its fields change from step to step.
 
     Raises:
         InvalidArgumentError: rows or an index that do not fit w.
 
-    The order of the parts is an analogy, not seen on hardware: see `Policy`. Source: `optimization_parameters.proto`,
-    TensorFlow 2.21 (2026).
+    The order of the parts is an analogy, not seen on hardware: see `Policy`.
+
+    Source: `optimization_parameters.proto`, TensorFlow 2.21 (2026).
 
     >>> import numpy as np
     >>> from gradlab.tpu import Table
@@ -54,53 +77,79 @@ def update_table(
     [0.0, -0.5]
     """
     check_shape(g, tuple(w.shape), f"table {table.name!r}")
-    whole = Around(table, rule or table.rule, policy)
+    update = TableUpdate(table, rule or table.rule, policy)
     if not isinstance(g, IndexedSlices):
-        return whole(w, slots, g, lr)
+        return update(w, slots, g, lr)
+
     w, slots, g = apply.of_one_library(w, slots, g, lr)
-    if not whole.clips_gradient:
-        g = IndexedSlices(clipped(g.values, table.gradient_limits), g.indices, g.dense_shape)
+    values = g.values
+    if not update.clips_sum:
+        values = clip_to_limits(values, table.gradient_limits)
     if not table.accumulate:
-        return apply.each(whole, w, slots, g, lr)
-    return move_rows(whole, w, slots, *sum_duplicates(g.indices, g.values), lr)
+        return apply.each(update, w, slots, IndexedSlices(values, g.indices, g.dense_shape), lr)
+    ids, sums = sum_duplicates(g.indices, values)
+    return update_rows(update, w, slots, ids, sums, lr)
 
 
-def move_rows(rule: Around, w: Array, slots: Slots, ids: Array, sums: Array, lr: Any) -> tuple[Array, Slots]:
-    """The rows `ids`, none of which comes twice, moved by `sums`; in JAX an id past the end isn't a row.
+def update_rows(update: TableUpdate, w: Array, slots: Slots, ids: Array, sums: Array, lr: Any) -> tuple[Array, Slots]:
+    """Update the rows `ids` by their gradients `sums`.
 
-    On a processor part by part: all rows at once would be read, moved and written in three passes through memory.
+    Args:
+        ids: (n,) distinct rows. In JAX an id past the end isn't a row.
+        sums: (n, width).
     """
-    if not rule.rule.lazy:
-        return rule(w, slots, set_rows(namespace(w).zeros(w.shape, sums.dtype), ids, sums), spread(lr, w))
-    move, tables = partial(_move, rule, lr), (w, *slots)
-    if is_jax(sums) and ids.shape[0] > PART and ids.shape[0] % PART == 0:
-        tables = jax.lax.platform_dependent(tables, (ids, sums), cpu=partial(_in_parts, move), default=move)
+    if not update.rule.lazy:
+        dense = set_rows(namespace(w).zeros(w.shape, sums.dtype), ids, sums)
+        return update(w, slots, dense, broadcast_rate(lr, w))
+
+    def update_these(arrays: Arrays, rows: Rows) -> Arrays:
+        ids, sums = rows
+        w, *slots = (take_rows(x, ids) for x in arrays)
+        new_w, new_slots = update(w, tuple(slots), sums, broadcast_rate(lr, w))
+        new_rows = (new_w, *new_slots)
+        return tuple(set_rows(x, ids, new) for x, new in zip(arrays, new_rows, strict=True))
+
+    arrays: Arrays = (w, *slots)
+    if is_jax(sums) and ids.shape[0] > CACHED_ROWS and ids.shape[0] % CACHED_ROWS == 0:
+        # On a CPU all rows at once are read, updated and written in three passes through memory; in
+        # parts, in one.
+        in_parts = partial(_run_in_parts, update_these)
+        arrays = jax.lax.platform_dependent(arrays, (ids, sums), cpu=in_parts, default=update_these)
     else:
-        tables = move(tables, (ids, sums))
-    return tables[0], tables[1:]
+        arrays = update_these(arrays, (ids, sums))
+    return arrays[0], arrays[1:]
 
 
-def spread(lr: Any, like: Array) -> Array:
-    """A rate for each entry: with these XLA simplifies divisions alike in a program for one device and for many."""
+def _run_in_parts(update_these: Callable[[Arrays, Rows], Arrays], arrays: Arrays, rows: Rows) -> Arrays:
+    parts = tree_map(lambda x: x.reshape(-1, CACHED_ROWS, *x.shape[1:]), rows)
+    arrays, _ = jax.lax.scan(lambda arrays, part: (update_these(arrays, part), None), arrays, parts)
+    return arrays
+
+
+def broadcast_rate(lr: Any, like: Array) -> Array:
+    """Return the learning rate once for each entry of `like`.
+
+    XLA simplifies a division by a scalar differently in a program for one device and in one for
+    many. With a rate for each entry both give the same bits.
+    """
     xp = namespace(like)
     return xp.broadcast_to(xp.asarray(lr, like.dtype), like.shape)
 
 
-def _move(rule: Around, lr: Any, tables: tuple[Array, ...], rows: tuple[Array, Array]) -> tuple[Array, ...]:
-    ids, sums = rows
-    w, *slots = (take_rows(x, ids) for x in tables)
-    new_w, new_slots = rule(w, tuple(slots), sums, spread(lr, w))
-    return tuple(set_rows(x, ids, new) for x, new in zip(tables, (new_w, *new_slots), strict=True))
+class UpdateStages(NamedTuple):
+    """What an update passes through."""
 
-
-def _in_parts(move: Any, tables: tuple[Array, ...], rows: tuple[Array, Array]) -> tuple[Array, ...]:
-    parts = tree_map(lambda x: x.reshape(-1, PART, *x.shape[1:]), rows)
-    return jax.lax.scan(lambda t, part: (move(t, part), None), tables, parts)[0]
+    gradient: Array  # after its limits
+    before_decay: Array
+    after_decay: Array
+    before_clip: Array
+    weights: Array  # the result
+    slots: Slots  # the result
 
 
 @dataclasses.dataclass(frozen=True)
-class Around(Rule):
-    """A rule with what a table does around it: limits of the gradient, decay, limits of the weight."""
+class TableUpdate(Rule):
+    """A rule and what a table does around it: gradient limits, weight decay, weight limits."""
 
     table: Table
     rule: Rule
@@ -115,48 +164,51 @@ class Around(Rule):
         return self.rule.row_slots
 
     @property
-    def clips_gradient(self) -> bool:
-        """Tell whether the sum is still to be clipped; otherwise each contribution was clipped before the sum."""
+    def clips_sum(self) -> bool:
+        """Whether gradients are clipped after they were summed. Otherwise each was before."""
         return self.policy.gradient_clip_place == "sum" or not self.table.accumulate
 
     def __call__(self, w: Array, slots: Slots, g: Array, lr: Any) -> tuple[Array, Slots]:
-        last = self.stages(w, slots, g, lr)
-        return last.weights, last.slots
+        stages = self.stages(w, slots, g, lr)
+        return stages.weights, stages.slots
 
-    def stages(self, w: Array, slots: Slots, g: Array, lr: Any) -> Stages:
-        """The update with what it passes through on its way."""
-        g = clipped(g, self.table.gradient_limits) if self.clips_gradient else g
+    def stages(self, w: Array, slots: Slots, g: Array, lr: Any) -> UpdateStages:
+        """Return the update and what it passes through."""
+        if self.clips_sum:
+            g = clip_to_limits(g, self.table.gradient_limits)
+
         if self.policy.weight_decay_place == "before":
-            whole, left = w, self._decayed(w, lr)
-            free, slots = self.rule(left, slots, g, lr)
+            before_decay = w
+            after_decay = self._decay(w, lr)
+            before_clip, slots = self.rule(after_decay, slots, g, lr)
         else:
-            whole, slots = self.rule(w, slots, g, lr)
-            free = left = self._decayed(whole, lr)
-        return Stages(g, whole, left, free, clipped(free, self.table.weight_limits), slots)
+            before_decay, slots = self.rule(w, slots, g, lr)
+            after_decay = self._decay(before_decay, lr)
+            before_clip = after_decay
 
-    def _decayed(self, w: Array, lr: Any) -> Array:
-        t = self.table
-        if not t.weight_decay:
+        weights = clip_to_limits(before_clip, self.table.weight_limits)
+        return UpdateStages(g, before_decay, after_decay, before_clip, weights, slots)
+
+    def _decay(self, w: Array, lr: Any) -> Array:
+        table = self.table
+        if not table.weight_decay:
             return w
-        factor = namespace(w).asarray(t.weight_decay, w.dtype)
-        factor = factor * namespace(w).asarray(lr, w.dtype) if t.weight_decay_times_rate else factor
-        return w * factor if self.policy.weight_decay_kind == "multiply" else w - factor * w
+        xp = namespace(w)
+        factor = xp.asarray(table.weight_decay, w.dtype)
+        if table.weight_decay_times_rate:
+            factor = factor * xp.asarray(lr, w.dtype)
+        if self.policy.weight_decay_kind == "multiply":
+            return w * factor
+        return w - factor * w
 
 
-class Stages(NamedTuple):
-    """The stages of an update: the limited gradient; weights before decay and after; before limits and after."""
-
-    gradient: Array
-    whole: Array
-    left: Array
-    free: Array
-    weights: Array
-    slots: Slots
-
-
-def clipped(x: Array, limits: Limits) -> Array:
-    """x between the limits that there are."""
-    lower, upper = (
-        e if given is None else given for given, e in zip(limits, (-float("inf"), float("inf")), strict=True)
-    )
-    return x if limits == (None, None) else clip_by_value(x, lower, upper)
+def clip_to_limits(x: Array, limits: Limits) -> Array:
+    """Return x between a lower and an upper limit. A limit of None isn't there."""
+    if limits == NO_LIMITS:
+        return x
+    lower, upper = limits
+    if lower is None:
+        lower = -float("inf")
+    if upper is None:
+        upper = float("inf")
+    return clip_by_value(x, lower, upper)

@@ -11,7 +11,7 @@ from ..._base.arrays import Array, is_jax, is_traced
 from ..._base.library import jnp, tree_map
 from ...errors import DTypeError, InvalidArgumentError
 from ..batch import Ids
-from ..lookup import Dedup, packed
+from ..lookup import Dedup, pack_dedup
 from ..plan import Plan
 from ..update import check_gradients
 
@@ -25,7 +25,7 @@ def share(tree: Any, replica: int, replicas: int) -> Any:
 
 def dedup_of(batch: Any) -> Dedup:
     """The deduplication data of a batch: one tuple, with the vectors of each table in turn."""
-    return packed(batch.tables)
+    return pack_dedup(batch.tables)
 
 
 def joined(parts: Sequence[Sequence[Array]]) -> tuple[Array, ...]:

@@ -11,9 +11,9 @@ import numpy as np
 from ...errors import InvalidArgumentError
 from ..engine.current import current_system
 from ..plan import Plan, Tag
-from ..row_update import Around
+from ..row_update import TableUpdate
 from ..step_record import Sent, StepRecord
-from ..update import rate_of, rule_at
+from ..update import rate_at_step, rule_at_step
 from . import row_arithmetic as arithmetic
 from .contributions import Contribution, Given, contributions, given
 from .explanation import Cause, Explanation
@@ -65,15 +65,16 @@ def explain(step: Any = None, *, row: int, table: str | int = 0) -> Explanation:
             cause="not yet", rule=one.rule, weights_after=before[0], slots_after=begun.keywords["slots_before"]
         )
     made = contributions(record.plan, k, row, sent)
-    rule, rate = rule_at(one, record.before.shared[k], sent.learning_rates), rate_of(one, sent.learning_rates)
-    around = Around(one, rule, record.plan.policy)
-    runs = tuple(arithmetic.runs(around, before, arithmetic.totals(around, made), rate))
+    rule = rule_at_step(one, record.before.shared[k], sent.learning_rates)
+    rate = rate_at_step(one, sent.learning_rates)
+    update = TableUpdate(one, rule, record.plan.policy)
+    runs = tuple(arithmetic.runs(update, before, arithmetic.totals(update, made), rate))
     path = [before, *((run.weights, tuple(run.slots.values())) for run in runs)]
     out = _left_out(given(record.plan, k, row, sent), made)
     return begun(
         cause=_cause(bool(made), bool(runs), out),
         contributions=made,
-        core_sums=arithmetic.core_sums(around, made),
+        core_sums=arithmetic.core_sums(update, made),
         runs=runs,
         rule=rule,
         learning_rate=float(rate),

@@ -10,7 +10,7 @@ import numpy as np
 from ..._base.arrays import flush
 from ..._base.library import jnp
 from ..plan import NO_LIMITS, Table
-from ..row_update import Around, clipped
+from ..row_update import TableUpdate, clip_to_limits
 from ..stacks import inside
 from ..state import State
 from .contributions import Contribution
@@ -35,30 +35,37 @@ def rows_at(state: State, table: int, rows: np.ndarray) -> Row:
     return np.asarray(state.tables[array][places]), tuple(np.asarray(s[places]) for s in state.slots[array])
 
 
-def core_sums(around: Around, made: Sequence[Contribution]) -> dict[int, np.ndarray]:
+def core_sums(update: TableUpdate, made: Sequence[Contribution]) -> dict[int, np.ndarray]:
     """The row as each core has it."""
-    return {core: _sum([x for c, x in _terms(around, made) if c == core]) for core in sorted({c.core for c in made})}
+    return {core: _sum([x for c, x in _terms(update, made) if c == core]) for core in sorted({c.core for c in made})}
 
 
-def totals(around: Around, made: Sequence[Contribution]) -> list[np.ndarray]:
+def totals(update: TableUpdate, made: Sequence[Contribution]) -> list[np.ndarray]:
     """The gradient of each run of the rule on the row."""
-    sums = list(core_sums(around, made).values())
-    if not around.table.accumulate:
-        return sums if around.policy.without_accumulation == "core" else [x for _, x in _terms(around, made)]
+    sums = list(core_sums(update, made).values())
+    if not update.table.accumulate:
+        return sums if update.policy.without_accumulation == "core" else [x for _, x in _terms(update, made)]
     if not sums:
-        return [] if around.rule.lazy else [np.zeros(around.table.width, np.float32)]
+        return [] if update.rule.lazy else [np.zeros(update.table.width, np.float32)]
     return [_sum(sums)]
 
 
-def runs(around: Around, start: Row, gradients: Sequence[np.ndarray], rate: Any) -> Iterator[RuleRun]:
+def runs(update: TableUpdate, start: Row, gradients: Sequence[np.ndarray], rate: Any) -> Iterator[RuleRun]:
     """The rule on the row, once for each gradient."""
     w, slots = start
     for total in gradients:
         whole_slots = tuple(jnp.asarray(s)[None] for s in slots)
-        stages = around.stages(jnp.asarray(w)[None], whole_slots, jnp.asarray(total)[None], rate)
-        gradient, whole, left, free, w = (np.asarray(x)[0] for x in stages[:5])
+        stages = update.stages(jnp.asarray(w)[None], whole_slots, jnp.asarray(total)[None], rate)
+        w = np.asarray(stages.weights)[0]
         slots = tuple(np.asarray(s)[0] for s in stages.slots)
-        yield RuleRun(total, gradient, whole - left, free, w, named(around.table, slots))
+        yield RuleRun(
+            total,
+            gradient=np.asarray(stages.gradient)[0],
+            decay=np.asarray(stages.before_decay)[0] - np.asarray(stages.after_decay)[0],
+            free=np.asarray(stages.before_clip)[0],
+            weights=w,
+            slots=named(update.table, slots),
+        )
 
 
 def named(table: Table, slots: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
@@ -87,10 +94,10 @@ def _distance(path: np.ndarray, y: np.ndarray) -> int:
         return int(np.where(same, 0, np.minimum(far, FAR)).max(initial=0))
 
 
-def _terms(around: Around, made: Sequence[Contribution]) -> list[tuple[int, np.ndarray]]:
+def _terms(update: TableUpdate, made: Sequence[Contribution]) -> list[tuple[int, np.ndarray]]:
     """The core and the term of each lookup; clipped where the policy clips terms and not sums."""
-    limits = NO_LIMITS if around.clips_gradient else around.table.gradient_limits
-    return [(one.core, np.asarray(clipped(one.product, limits))) for one in made]
+    limits = NO_LIMITS if update.clips_sum else update.table.gradient_limits
+    return [(one.core, np.asarray(clip_to_limits(one.product, limits))) for one in made]
 
 
 def _sum(terms: Sequence[np.ndarray]) -> np.ndarray:

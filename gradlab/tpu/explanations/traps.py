@@ -16,7 +16,7 @@ from ..lookups import OUTSIDE, Lookups
 from ..plan import Plan, Table
 from ..state import State, create
 from ..step_record import Sent, StepRecord
-from ..update import rate_of, update
+from ..update import rate_at_step, update
 from .explanation import vector
 from .row_arithmetic import Row, rows_at
 
@@ -84,7 +84,7 @@ def excerpt(record: StepRecord, table: int) -> Excerpt:
     small = dataclasses.replace(
         one,
         rows=len(rows),
-        learning_rate=float(rate_of(one, rates)),
+        learning_rate=float(rate_at_step(one, rates)),
         step_counter=None,
     )
     numbers = whole.features_of(table)

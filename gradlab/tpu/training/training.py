@@ -16,7 +16,15 @@ from ..lookup import lookup
 from ..placement import OnMesh
 from ..plan import Plan
 from ..state import State
-from ..update import RowSums, Step, check_gradients, check_rates, joined_sums, row_sums, sent
+from ..update import (
+    RowSums,
+    Step,
+    check_gradients,
+    check_rates,
+    merge_row_sums,
+    row_sums,
+    submit_step,
+)
 from ..waiting import after_lookup
 from .state import TrainState, data_on, tower_on
 
@@ -195,8 +203,8 @@ class Training:
         params = jax.tree.map(lambda p, u: jnp.asarray(p + u, p.dtype), state.params, updates)
         if held is not None and isinstance(tables.placement, OnMesh):
             params, carried = tables.placement.pinned((params, carried), jax.tree.unflatten(*held))
-        sums = joined_sums(tables.plan, [f.rows for f in found], tables.placement)
-        tables = sent(tables, Step(sums, self._rates(tables.plan, state.step)))
+        sums = merge_row_sums(tables.plan, [f.rows for f in found], tables.placement)
+        tables = submit_step(tables, Step(sums, self._rates(tables.plan, state.step)))
         value = (loss, aux[0] if len(found) == 1 else aux) if aux is not None else loss
         return value, TrainState(tables, params, carried, state.step + 1)
 
