@@ -9,7 +9,7 @@ from .._base.suggest import only_public as _only_public
 _need("google.protobuf", "gl.tpu", "tpu", library="protobuf")
 
 from . import experimental, sparsecore
-from .batch import Batch, Ids, PlacedBatch
+from .batch import Batch, CooRows, Lookups, PlacedBatch, combiner_gains, coo_rows
 from .dedup import dedup_mask, dedup_size, merge_dedup, parse_tuple_mask, split_dedup, write_tuple_mask
 from .engine import proto
 from .engine.current import current_system, initialize_system, shutdown_system
@@ -21,21 +21,18 @@ from .engine.shapes import activation_shapes, all_parameter_shapes, shard_rows
 from .engine.system import System
 from .engine.table_messages import descriptor_of, table_of
 from .engine.turns import replica
-from .engines import make_batch
 from .explanations.contributions import Contribution
 from .explanations.explain import explain
 from .explanations.explain_missing import explain_missing
 from .explanations.explanation import Explanation
 from .explanations.traps import Trap, Traps
-from .inputs import ids_of
+from .ids import Ids, ids_of
 from .lookup import lookup
 from .lookup_sparse import embedding_lookup_sparse, safe_embedding_lookup_sparse
-from .lookups import CooRows, Lookups, combiner_gains, coo_rows
+from .make_batch import make_batch
 from .placement import OneDevice, OnMesh, Shards
-from .plan import Feature, Levels, Plan, Table, Tag
+from .plan import Feature, Levels, Plan, Policy, Table, Tag
 from .plan_placement import Placed, PlacementPlan, plan_placement
-from .policy import Policy
-from .row_update import update_table
 from .sharding import (
     cores_here,
     create_placed,
@@ -52,6 +49,7 @@ from .sparsecore import partition_statistics
 from .state import State, create
 from .step_record import Sent, StepRecord
 from .storage import pack_rows, quantize, unpack_rows
+from .table_update import update_table
 from .update import flush_pending, train_step, update
 
 __all__ = [

@@ -1,4 +1,9 @@
-"""Ids of a batch, checked against the plan, each row wanted once: the host's part of a step."""
+"""The host's part of a step: the ids of all cores become a batch.
+
+`make_classic_batch` checks ids against the plan, applies the policy to those outside their table, turns weights into
+gains by the combiner, and has each core fetch every row once. The result is one `Lookups` for each table.
+`combiner_gains` and `coo_rows` are TensorFlow's arithmetic for it, which the SparseCore engine uses, too.
+"""
 
 from __future__ import annotations
 
@@ -8,40 +13,40 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._base.arrays import reals
+from .._base.arrays import quiet, reals
 from .._base.indices import distinct, filled, integers, ranks, roomy
 from .._base.library import register
 from ..errors import InvalidArgumentError
-from .lookups import OUTSIDE, Lookups, combiner_gains
+from .ids import Ids
 from .placement import Placement
-from .plan import Feature, Plan, Table
-from .policy import Policy
-
-
-class Ids(NamedTuple):
-    """The ids of one feature on one core: sample, id and weight of each lookup.
-
-    `samples` count the feature's samples in C order of its shape, without the sequence axis, and do not decrease.
-    Weights None are all 1. In a sequence `places` are those of its ids; None: 0, 1, ... as they come.
-    Source: inputs of op `EnqueueTPUEmbeddingSparseBatch`, TensorFlow 2.21 (2026).
-
-    >>> Ids(samples=[0, 0, 1], ids=[7, 3, 7]).weights is None
-    True
-    """
-
-    samples: Any
-    ids: Any
-    weights: Any = None
-    places: Any = None
-
+from .plan import PADDING_ID, Combiner, Feature, Plan, Policy, Table
 
 Cores = Sequence[Mapping[str, Ids]] | Mapping[str, Ids]
+
+
+class Lookups(NamedTuple):
+    """The lookups of one table, those of all cores one after another; every core has as many.
+
+    The rows `unique` are fetched once each (`PADDING_ID`: none), lookup n is row `unique[inverse[n]]` of its own core
+    times `weights[n]`, and goes into sample `samples[n]` of its core, features counted one after another. A lookup
+    that only fills up has `inverse` and `samples` past their ends and weight 0. These are the deduplication data:
+    uint32, uint32, uint32, float32. Not in TensorFlow: the engine's own order of these vectors is not public.
+
+    >>> one = Lookups(np.uint32([3, 7]), np.uint32([1, 0, 1]), np.uint32([0, 0, 1]), np.float32([0.5, 0.5, 1]))
+    >>> one.unique[one.inverse].tolist()
+    [7, 3, 7]
+    """
+
+    unique: Any
+    inverse: Any
+    samples: Any
+    weights: Any
 
 
 class Batch(NamedTuple):
     """The lookups of each table of the plan; a JAX tree of arrays, ready for `lookup`. Not in TensorFlow.
 
-    >>> from gradlab.tpu import Plan, Table
+    >>> from gradlab.tpu import Plan, Table, make_batch
     >>> len(make_batch(Plan((Table("t", 10, 1), Table("u", 5, 2)), ()), {}).tables)
     2
     """
@@ -69,7 +74,7 @@ class PlacedBatch:
 register(PlacedBatch, ["tables"], ["placement"])
 
 
-def make_batch(plan: Plan, cores: Cores) -> Batch:
+def make_classic_batch(plan: Plan, cores: Cores) -> Batch:
     """Prepare a batch for `lookup`: gains by the combiner, ids by the policy, distinct rows of each core and table.
 
     Args:
@@ -85,7 +90,7 @@ def make_batch(plan: Plan, cores: Cores) -> Batch:
 
     >>> from gradlab.tpu import Feature, Plan, Table
     >>> plan = Plan((Table("t", 10, 1, combiner="mean"),), (Feature("f", 0, (2,)),))
-    >>> t = make_batch(plan, {"f": Ids([0, 0, 1], [7, 3, 7])}).tables[0]
+    >>> t = make_classic_batch(plan, {"f": Ids([0, 0, 1], [7, 3, 7])}).tables[0]
     >>> t.unique.tolist(), t.inverse.tolist(), t.weights.tolist()
     ([3, 7], [1, 0, 1], [0.5, 0.5, 1.0])
     """
@@ -116,7 +121,7 @@ def side_by_side(parts: Sequence[Lookups], end: int) -> Lookups:
     """The lookups of a table by core as one, filled up to equal shares; `end` is the number of samples of a core."""
     most_rows, most = (roomy(max(p[n].size for p in parts)) for n in (0, 1))
     return Lookups(
-        np.concatenate([filled(p.unique, most_rows, OUTSIDE) for p in parts]),
+        np.concatenate([filled(p.unique, most_rows, PADDING_ID) for p in parts]),
         np.concatenate([filled(p.inverse, most, most_rows) for p in parts]),
         np.concatenate([filled(p.samples, most, end) for p in parts]),
         np.concatenate([filled(p.weights, most, 0) for p in parts]),
@@ -212,3 +217,93 @@ def rows_of(
     wide = ids if ids.dtype == np.uint64 else ids.astype(np.int64)
     rows = np.clip(wide, 0, table.rows - 1) if policy.out_of_range == "clamp" else wide % table.rows
     return rows, np.ones(ids.size, bool)
+
+
+# Combiners
+
+
+class CooRows(NamedTuple):
+    """Sample, id and gain of each lookup, three vectors of one length (int32, int32, float32).
+
+    Source: the SparseCore preprocessing kernel `ConvertToCooTensor`, TensorFlow 2.21 (2026).
+
+    >>> CooRows(np.int32([0]), np.int32([7]), np.float32([1.0])).col_ids.tolist()
+    [7]
+    """
+
+    row_ids: np.ndarray
+    col_ids: np.ndarray
+    gains: np.ndarray
+
+
+@quiet
+def combiner_gains(sample_ids: Any, weights: Any, sample_count: int, combiner: Combiner = "mean") -> np.ndarray:
+    """The factor of each looked-up row before the rows of its sample are summed.
+
+        sum: w,   mean: w / sum(w),   sqrtn: w / sqrt(sum(w * w)),   sums over the lookups of the sample
+
+    An id that a sample names twice counts twice. Where the sum is 0, so is the gain: there is no division by zero.
+
+    Args:
+        sample_ids: (n,) integers in [0, sample_count).
+        weights: (n,) floats, or None for ones.
+        sample_count: number of samples, those without ids included.
+
+    Raises:
+        ValueError: an unknown combiner. InvalidArgumentError: lengths differ, or a sample id is out of range.
+
+    Source: the SparseCore preprocessing kernel `ConvertToCooTensor`, TensorFlow 2.21 (2026).
+
+    >>> combiner_gains([0, 0, 2], [1.0, 3.0, 5.0], 3, "mean").tolist()
+    [0.25, 0.75, 1.0]
+    """
+    samples = _vector("sample_ids", sample_ids, np.int32)
+    w = np.ones(samples.size, np.float32) if weights is None else _vector("weights", weights, np.float32)
+    if w.shape != samples.shape:
+        raise InvalidArgumentError(f"each lookup needs one weight: {samples.size} sample_ids, {w.size} weights")
+    if samples.size and not 0 <= samples.min() <= samples.max() < sample_count:
+        raise InvalidArgumentError(f"sample_ids must be in [0, {sample_count}), got {samples.min()} to {samples.max()}")
+    if combiner == "sum":
+        return w
+    if combiner not in ("mean", "sqrtn"):
+        raise ValueError(f"combiner must be 'sum', 'mean' or 'sqrtn', got {combiner!r}")
+    total = np.zeros(sample_count, np.float32)
+    np.add.at(total, samples, w if combiner == "mean" else w * w)
+    size = total if combiner == "mean" else np.sqrt(total)
+    gains: np.ndarray = w * np.where(size == 0, np.float32(0), np.float32(1) / size)[samples]
+    return gains
+
+
+def coo_rows(sample_ids: Any, values: Any, weights: Any, sample_count: int, combiner: Combiner = "mean") -> CooRows:
+    """The lookups of a batch as coordinates, neighbors that name the same id in the same sample joined.
+
+    Gains are computed first and then added, so joining changes no sum. Only neighbors are joined: an id that comes
+    again after another one stays as it is.
+
+    Args:
+        sample_ids, values: (n,) integers, the sample and the id of each lookup, ordered by sample.
+        weights: (n,) floats, or None for ones.
+        sample_count, combiner: as for `combiner_gains`, which raises what this raises.
+
+    Source: the SparseCore preprocessing kernel `ConvertToCooTensor`, TensorFlow 2.21 (2026).
+
+    >>> rows = coo_rows([0, 0, 1], [5, 5, 5], [1.0, 2.0, 4.0], 2, "sum")
+    >>> rows.row_ids.tolist(), rows.col_ids.tolist(), rows.gains.tolist()
+    ([0, 1], [5, 5], [3.0, 4.0])
+    """
+    gains = combiner_gains(sample_ids, weights, sample_count, combiner)
+    samples, ids = _vector("sample_ids", sample_ids, np.int32), _vector("values", values, np.int32)
+    if ids.shape != samples.shape:
+        raise InvalidArgumentError(f"each lookup needs one id: {samples.size} sample_ids, {ids.size} values")
+    first = np.ones(samples.size, bool)
+    first[1:] = (samples[1:] != samples[:-1]) | (ids[1:] != ids[:-1])
+    joined = np.zeros(int(first.sum()), np.float32)
+    np.add.at(joined, np.cumsum(first) - 1, gains)
+    return CooRows(samples[first], ids[first], joined)
+
+
+def _vector(name: str, x: Any, dtype: Any) -> np.ndarray:
+    array = np.asarray(x)
+    if array.ndim != 1:
+        raise InvalidArgumentError(f"{name} must be a vector, got shape {array.shape}")
+    return array.astype(dtype)

@@ -16,8 +16,7 @@ import numpy as np
 from .._base.arrays import Array, add_rows, is_jax, namespace, take_rows
 from .._base.library import jax, jnp, of_cores, tree_map
 from ..errors import InvalidArgumentError
-from .batch import Batch
-from .lookups import Lookups
+from .batch import Batch, Lookups
 from .placement import Copies, OnMesh, Placement, TablePlacement
 from .plan import Plan, Table
 from .stacks import inside

@@ -14,7 +14,7 @@ from .._base.options import check_choice
 from .._base.slices import IndexedSlices
 from ..clip import clip_by_norm
 from ..errors import DTypeError, InvalidArgumentError
-from .inputs import Reader, is_nested, tensor_of
+from .ids import Reader, is_nested, tensor_of
 from .plan import Feature
 
 

@@ -19,7 +19,7 @@ from .._base.library import Mesh, NamedSharding, PartitionSpec, jax, tree_map
 from .._base.options import check_choice
 from ..errors import InvalidArgumentError
 from ..rules.rule import columns_elsewhere
-from .lookups import OUTSIDE
+from .plan import PADDING_ID
 
 _spec: Any = PartitionSpec  # has no types
 Strategy = Literal["div", "mod"]
@@ -272,7 +272,7 @@ class OnMesh:
 
     def places(self, ids: Array, rows: int) -> Array:
         """The positions of the rows in their owners' shards."""
-        return namespace(ids).where(ids < rows, self.shards(rows).place(ids), OUTSIDE)
+        return namespace(ids).where(ids < rows, self.shards(rows).place(ids), PADDING_ID)
 
     @property
     def _split(self) -> PartitionSpec:

@@ -12,9 +12,8 @@ from .._base.html import html_table, text_table
 from .._base.options import check_choice, check_count
 from ..errors import InvalidArgumentError
 from .batch import Batch
-from .lookups import OUTSIDE
 from .placement import Layout, Shards, Strategy
-from .plan import Plan, Table
+from .plan import PADDING_ID, Plan, Table
 from .stacks import Stack, stack_key, stacks_of
 
 NUMBER = 4  # bytes of a float32 or an id
@@ -293,7 +292,7 @@ def _asked(plan: Plan, table: int, devices: int, batch: Batch | None, strategy: 
         count = min(plan.samples_of(table), plan.tables[table].rows)
         return Asked(each * count, each * -(-count // devices), (count,) * plan.cores)
     ids = np.asarray(batch.tables[table].unique).reshape(plan.cores, -1)
-    cores = [core[core != OUTSIDE] for core in ids]
+    cores = [core[core != PADDING_ID] for core in ids]
     of_one = max(int(np.bincount(np.asarray(shards.owner(core)), minlength=1).max()) for core in cores)
     return Asked(each * max(map(len, cores)), each * of_one, tuple(map(len, cores)))
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from ..errors import InvalidArgumentError
 from ..rules.rule import Shared
-from .lookups import OUTSIDE, Lookups
+from .batch import Lookups
 from .placement import Layout, OnMesh, Placement
-from .plan import Plan, Table
+from .plan import PADDING_ID, Plan, Table
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def _joined(plan: Plan, within: Inside, number: int, tables: Sequence[Lookups], 
     parts = []
     for k, first, t, begin in zip(stack.tables, stack.firsts, each, begins, strict=False):
         to = _samples(plan, within.plan, k, array)
-        unique = np.where(t.unique == OUTSIDE, t.unique, t.unique + np.uint32(first))
+        unique = np.where(t.unique == PADDING_ID, t.unique, t.unique + np.uint32(first))
         inverse = np.where(t.inverse < t.unique.shape[1], t.inverse + begin, begins[-1])
         parts.append((unique, inverse, to[np.minimum(t.samples, to.size - 1)], t.weights))
     return Lookups(*(np.concatenate(x, axis=1).reshape(-1) for x in zip(*parts, strict=True)))

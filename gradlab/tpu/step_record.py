@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .batch import Batch, Cores, Ids, PlacedBatch, make_batch
+from .batch import Batch, Cores, PlacedBatch, make_classic_batch
+from .ids import Ids
 from .plan import Plan
 from .state import State
 
@@ -39,7 +40,7 @@ class Sent:
 
     def lookups(self, plan: Plan) -> Batch | PlacedBatch:
         """The batch, made of the ids if it is not there."""
-        return make_batch(plan, self.cores()) if self.batch is None else self.batch
+        return make_classic_batch(plan, self.cores()) if self.batch is None else self.batch
 
     def cores(self) -> list[Mapping[str, Ids]]:
         """The ids of each core; none where they were not kept."""

@@ -23,20 +23,18 @@ from typing import Any, NamedTuple, cast
 
 from .._base.arrays import Array, reals, sum_duplicates
 from .._base.derivatives import differentiator
-from .._base.library import jnp
+from .._base.library import HAS_JAX, jax, jnp
 from .._base.slices import IndexedSlices
 from ..errors import InvalidArgumentError
 from ..rules import Rule, apply
 from ..rules.rule import Shared, Slots
-from .batch import Batch
+from .batch import Batch, Lookups
 from .lookup import Dedup, each_core, identity, join_features, lookup, specs_of, sum_rows
-from .lookups import Lookups
 from .placement import ONE_DEVICE, Placement
 from .plan import Plan, Table, Tag
-from .row_update import TableUpdate, broadcast_rate, clip_to_limits, update_rows
 from .stacks import inside
 from .state import State
-from .waiting import after_lookup
+from .table_update import TableUpdate, broadcast_rate, clip_to_limits, update_rows
 
 
 class RowSums(NamedTuple):
@@ -375,3 +373,39 @@ def train_step(
     value, gradients = derivative(activations, *arguments)
     gradients = after_lookup(lambda x: derivative(x, *arguments)[1], activations, gradients)
     return value, update(state, gradients, learning_rates, dedup)
+
+
+def after_lookup(
+    gradients_of: Callable[[tuple[Array, ...]], Any], activations: tuple[Array, ...], gradients: Any
+) -> tuple[Array, ...]:
+    """The gradients, with the same numbers; each that does not depend on its own activations is made to.
+
+    Args:
+        gradients_of: what gave the gradients of the activations; it is traced again, and not run.
+    """
+    if not HAS_JAX:  # which alone writes where it reads
+        return tuple(gradients)
+    waits = depends_on_own(gradients_of, activations)
+    return tuple(g if own else _waiting(g, a) for own, g, a in zip(waits, gradients, activations, strict=True))
+
+
+def depends_on_own(function: Callable[[tuple[Array, ...]], Any], inputs: tuple[Array, ...]) -> list[bool]:
+    """For each input whether the output of the same number depends on it, for a function of as many outputs.
+
+    >>> depends_on_own(lambda x: (x[1], x[1] + x[0]), (jnp.ones(1), jnp.ones(1)))
+    [False, True]
+    """
+    from jax.interpreters import partial_eval
+
+    closed = jax.make_jaxpr(function)(inputs)
+    count = len(inputs)
+
+    def used(k: int) -> list[bool]:
+        _, found = partial_eval.dce_jaxpr(closed.jaxpr, [n == k for n in range(count)])
+        return list(found)
+
+    return [used(k)[k] for k in range(count)]
+
+
+def _waiting(g: Array, a: Array) -> Array:
+    return jnp.where(jnp.isfinite(a), g + (a * 0).astype(g.dtype), g)  # XLA keeps a * 0, which may be NaN or -0

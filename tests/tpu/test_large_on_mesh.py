@@ -22,7 +22,7 @@ from gradlab.tpu import (
     sizes_of,
     update,
 )
-from gradlab.tpu.row_update import CACHED_ROWS
+from gradlab.tpu.table_update import CACHED_ROWS
 
 ROWS, WIDTH, CORES, SAMPLES, LOOKUPS = 20_000, 4, 8, 128, 2048
 

@@ -10,8 +10,8 @@ from ..._base.forks import in_child
 from ..._base.library import Mesh
 from ...errors import NoSystemError
 from ...rules import Rule
-from ..engines import Engine
-from ..policy import Policy
+from ..make_batch import Engine
+from ..plan import Policy
 from .system import System
 
 _guard = threading.Lock()

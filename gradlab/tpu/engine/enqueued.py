@@ -10,8 +10,7 @@ import numpy as np
 
 from ..._base.indices import ranks
 from ...errors import InvalidArgumentError
-from ..batch import Ids
-from ..inputs import ids_of
+from ..ids import Ids, ids_of
 from ..plan import Feature, Plan
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..._base.arrays import Array, is_jax, is_traced
 from ..._base.library import jnp, tree_map
 from ...errors import DTypeError, InvalidArgumentError
-from ..batch import Ids
+from ..ids import Ids
 from ..lookup import Dedup, pack_dedup
 from ..plan import Plan
 from ..update import check_gradients

@@ -10,9 +10,7 @@ from google.protobuf.message import Message
 from ..._base.suggest import did_you_mean
 from ...errors import InvalidArgumentError
 from ...rules import Rule
-from ..lookups import Combiner
-from ..plan import Feature, Plan
-from ..policy import Policy
+from ..plan import Combiner, Feature, Plan, Policy
 from .proto import TPUEmbeddingConfiguration
 from .shapes import core_shapes
 from .table_messages import descriptor_of, table_of, tags_in

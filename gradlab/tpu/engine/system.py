@@ -12,11 +12,10 @@ from ..._base.arrays import Array
 from ..._base.library import Mesh
 from ...errors import FailedPreconditionError
 from ...rules import Rule
-from ..batch import make_batch
-from ..engines import Engine, engine_of
+from ..batch import make_classic_batch
 from ..lookup import Dedup
-from ..plan import Plan
-from ..policy import Policy
+from ..make_batch import Engine, engine_of
+from ..plan import Plan, Policy
 from ..state import State
 from ..step_record import Sent, StepRecord
 from ..update import check_rates
@@ -230,7 +229,7 @@ class System:
         if len(cores) == plan.cores:
             return self._tables.placed(self._make_batch(plan, [cores[k] for k in range(plan.cores)]))
         for ids in new.values():
-            make_batch(dataclasses.replace(plan, cores=1), ids)
+            make_classic_batch(dataclasses.replace(plan, cores=1), ids)
         return None
 
     def _update(self, gradients: Sequence[Array], rates: Sequence[Array], step: Step) -> None:

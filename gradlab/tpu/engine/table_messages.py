@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 from ...rules import FrequencyEstimator, Rule
-from ..lookups import Combiner
-from ..plan import Levels, Limits, Table, Tag
+from ..plan import Combiner, Levels, Limits, Table, Tag
 from .optimizer_messages import accumulates, parameters_of, rule_of, single
 from .proto import (
     ClippingLimits,

@@ -19,7 +19,7 @@ from ...errors import (
     FailedPreconditionError,
     InvalidArgumentError,
 )
-from ..batch import Ids
+from ..ids import Ids
 from ..lookup import Dedup
 from .proto import TPUEmbeddingConfiguration
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from ..._base.arrays import flush
 from ..._base.indices import ranks
-from ..batch import Ids, rows_of
+from ..batch import rows_of
+from ..ids import Ids
 from ..plan import Feature, Plan
 from ..step_record import Sent
 

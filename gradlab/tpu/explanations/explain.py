@@ -11,8 +11,8 @@ import numpy as np
 from ...errors import InvalidArgumentError
 from ..engine.current import current_system
 from ..plan import Plan, Tag
-from ..row_update import TableUpdate
 from ..step_record import Sent, StepRecord
+from ..table_update import TableUpdate
 from ..update import rate_at_step, rule_at_step
 from . import row_arithmetic as arithmetic
 from .contributions import Contribution, Given, contributions, given

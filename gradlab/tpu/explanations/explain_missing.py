@@ -9,9 +9,8 @@ import numpy as np
 
 from ..._base.library import jnp
 from ...rules import Adagrad, Adam, Ftrl
-from ..batch import rows_of, side_by_side
-from ..lookups import Lookups
-from ..policy import Policy
+from ..batch import Lookups, rows_of, side_by_side
+from ..plan import Policy
 from ..storage import quantize
 from .contributions import given
 from .explain import recorded, table_number

@@ -10,9 +10,9 @@ import numpy as np
 from ..._base.arrays import flush
 from ..._base.library import jnp
 from ..plan import NO_LIMITS, Table
-from ..row_update import TableUpdate, clip_to_limits
 from ..stacks import inside
 from ..state import State
+from ..table_update import TableUpdate, clip_to_limits
 from .contributions import Contribution
 from .explanation import RuleRun
 

@@ -11,9 +11,8 @@ import numpy as np
 
 from ..._base.html import html_table
 from ..._base.indices import distinct
-from ..batch import side_by_side
-from ..lookups import OUTSIDE, Lookups
-from ..plan import Plan, Table
+from ..batch import Lookups, side_by_side
+from ..plan import PADDING_ID, Plan, Table
 from ..state import State, create
 from ..step_record import Sent, StepRecord
 from ..update import rate_at_step, update
@@ -76,7 +75,7 @@ def excerpt(record: StepRecord, table: int) -> Excerpt:
     """The effect of a step on one table; for a pipelined plan that has applied nothing yet, its future effect."""
     sent, whole, one = record.applied or record.sent, record.plan, record.plan.tables[table]
     lookups = Lookups(*(np.asarray(x) for x in sent.lookups(whole).tables[table]))
-    touched = np.unique(lookups.unique[lookups.unique != OUTSIDE]).astype(np.int64)
+    touched = np.unique(lookups.unique[lookups.unique != PADDING_ID]).astype(np.int64)
     free = np.setdiff1d(np.arange(min(one.rows, touched.size + 1)), touched)[:1]
     rows = np.concatenate([touched, free])
     weights, slots = rows_at(record.before, table, rows)
@@ -94,7 +93,9 @@ def excerpt(record: StepRecord, table: int) -> Excerpt:
     if one.step_counter is not None:
         shared["step_counter"] = rates[one.step_counter.number]
     state = dataclasses.replace(create(plan, [weights], [slots]), shared=(shared,))
-    places = np.where(lookups.unique == OUTSIDE, OUTSIDE, np.searchsorted(touched, lookups.unique)).astype(np.uint32)
+    places = np.where(lookups.unique == PADDING_ID, PADDING_ID, np.searchsorted(touched, lookups.unique)).astype(
+        np.uint32
+    )
     gradients = tuple(np.asarray(sent.gradients[k], np.float32) for k in numbers)
     return Excerpt(
         plan, rows, bool(free.size), state, lookups._replace(unique=places), gradients, sent, whole, table

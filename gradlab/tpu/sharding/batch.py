@@ -8,10 +8,9 @@ import numpy as np
 
 from ..._base.indices import filled, roomy
 from ...errors import InvalidArgumentError
-from ..batch import Batch, PlacedBatch
-from ..lookups import OUTSIDE, Lookups
+from ..batch import Batch, Lookups, PlacedBatch
 from ..placement import OnMesh, Placement, Shards, Strategy
-from ..plan import Plan
+from ..plan import PADDING_ID, Plan
 from ..stacks import Inside, inside, stacked_lookups
 from .rows import arranged, longest, put
 
@@ -176,6 +175,6 @@ def traffic(plan: Plan, batch: Batch, devices: int | None = None, strategy: Stra
         shards = Shards(table.rows, count, strategy)
         ids = np.asarray(t.unique)
         senders = np.repeat(np.arange(count), ids.size // count)
-        real = ids != OUTSIDE
+        real = ids != PADDING_ID
         np.add.at(counts[k], (senders[real], shards.owner(ids[real])), 1)
     return counts

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..._base.indices import roomy
-from ..lookups import OUTSIDE
 from ..placement import OnMesh
-from ..plan import Plan
+from ..plan import PADDING_ID, Plan
 from ..stacks import Inside, inside
 from ..update import RowSums, Step
 from .batch import cores_here
@@ -40,7 +39,7 @@ def of_tables(plan: Plan, within: Inside, pending: Step) -> Step:
         n, first = within.at(k)
         ids = pending.rows[n].ids
         is_own = (first <= ids) & (ids < first + table.rows)
-        rows.append(RowSums(np.where(is_own, ids - np.uint32(first), np.uint32(OUTSIDE)), pending.rows[n].sums))
+        rows.append(RowSums(np.where(is_own, ids - np.uint32(first), np.uint32(PADDING_ID)), pending.rows[n].sums))
     return Step(tuple(rows), pending.learning_rates)
 
 
@@ -50,7 +49,7 @@ def _cores(plan: Plan, within: Inside, members: Sequence[int], pending: Step) ->
     for k in members:
         first = np.uint32(within.at(k)[1])
         cores = of_each_core(pending.rows[k], plan.cores)
-        found.append([(np.where(ids == OUTSIDE, ids, ids + first), sums) for ids, sums in cores])
+        found.append([(np.where(ids == PADDING_ID, ids, ids + first), sums) for ids, sums in cores])
     joined = []
     for core in zip(*found, strict=True):
         ids, sums = zip(*core, strict=True)

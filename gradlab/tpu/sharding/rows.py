@@ -11,8 +11,8 @@ import numpy as np
 from ..._base.arrays import Array
 from ..._base.indices import ranks
 from ..._base.library import Mesh, jax, jnp
-from ..lookups import OUTSIDE
 from ..placement import OnMesh, Placement, Shards
+from ..plan import PADDING_ID
 from ..update import RowSums
 
 Reader = Callable[[np.ndarray], np.ndarray]  # the rows with these ids, in their order
@@ -109,24 +109,24 @@ def by_owner(shards: Shards, width: int, of_shard: Callable[[int, np.ndarray], n
 
 
 def arranged(ids: np.ndarray, owners: np.ndarray, parts: int, length: int) -> tuple[np.ndarray, np.ndarray]:
-    """Ids in one part of equal length for each owner, and where each of the ids went; OUTSIDE is left out.
+    """Ids in one part of equal length for each owner, and where each of the ids went; PADDING_ID is left out.
 
     >>> [x.tolist() for x in arranged(np.uint32([5, 2, 7]), np.array([1, 0, 1]), 2, 2)]
     [[2, 2147483647, 5, 7], [2, 0, 3]]
     """
-    order = np.argsort(np.where(ids == OUTSIDE, parts, owners).astype(np.uint16), kind="stable")
-    order = order[: np.count_nonzero(ids != OUTSIDE)]
+    order = np.argsort(np.where(ids == PADDING_ID, parts, owners).astype(np.uint16), kind="stable")
+    order = order[: np.count_nonzero(ids != PADDING_ID)]
     ordered = owners[order].astype(np.int64)
     went = np.full(ids.size, parts * length, np.uint32)
     went[order] = ordered * length + ranks(ordered)
-    out = np.full(parts * length, OUTSIDE, np.uint32)
+    out = np.full(parts * length, PADDING_ID, np.uint32)
     out[went[order]] = ids[order]
     return out, went
 
 
 def longest(ids: np.ndarray, owners: np.ndarray) -> int:
     """The number of ids of the busiest owner."""
-    return int(np.bincount(owners[ids != OUTSIDE], minlength=1).max())
+    return int(np.bincount(owners[ids != PADDING_ID], minlength=1).max())
 
 
 def of_each_core(sums: RowSums, cores: int) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._base.indices import divided
-from ..lookups import OUTSIDE
+from ..plan import PADDING_ID
 from .partitions import Grouped, Limits
 from .stacking import Layout, padded
 
 ALIGNMENT = 8  # a partition begins at a multiple
 POINTERS = 8  # at least so many for every SparseCore
-PADDING = OUTSIDE  # the id and the sample of a place that only fills up; its gain is NaN
+PADDING = PADDING_ID  # the id and the sample of a place that only fills up; its gain is NaN
 
 
 class Buffers(NamedTuple):

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._base.indices import divided
-from ..batch import Ids, normalized
+from ..batch import normalized
+from ..ids import Ids
 from ..plan import Feature, Plan, Table
 from .stacking import Layout, Stack
 

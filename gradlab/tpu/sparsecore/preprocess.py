@@ -10,8 +10,7 @@ import numpy as np
 
 from ..._base.indices import distinct, divided
 from ...errors import InvalidArgumentError
-from ..batch import Batch, Cores, ids_of_cores, side_by_side
-from ..lookups import Lookups
+from ..batch import Batch, Cores, Lookups, ids_of_cores, side_by_side
 from ..plan import Plan
 from .buffers import ALIGNMENT, Buffers, Read, fill, read, sizes, static_size
 from .entries import Entries, Span, entries, outside, spans

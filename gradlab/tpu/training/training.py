@@ -19,13 +19,13 @@ from ..state import State
 from ..update import (
     RowSums,
     Step,
+    after_lookup,
     check_gradients,
     check_rates,
     merge_row_sums,
     row_sums,
     submit_step,
 )
-from ..waiting import after_lookup
 from .state import TrainState, data_on, tower_on
 
 if TYPE_CHECKING:

@@ -6,24 +6,24 @@ import pytest
 from jax.sharding import Mesh
 
 from gradlab.tpu import OneDevice, OnMesh, Shards
-from gradlab.tpu.lookups import OUTSIDE
+from gradlab.tpu.plan import PADDING_ID
 from gradlab.tpu.sharding.rows import arranged, by_owner, longest, made_of, reader
 
 
 @pytest.mark.exhaustive
 def test_ids_stay_in_order_within_their_part() -> None:
-    ids = np.uint32([9, 4, OUTSIDE, 0, 5, 9])
+    ids = np.uint32([9, 4, PADDING_ID, 0, 5, 9])
     owners = Shards(10, 2).owner(ids)
     assert longest(ids, owners) == 3
     parts, went = arranged(ids, owners, 2, 4)
-    assert parts.tolist() == [4, 0, OUTSIDE, OUTSIDE, 9, 5, 9, OUTSIDE]
+    assert parts.tolist() == [4, 0, PADDING_ID, PADDING_ID, 9, 5, 9, PADDING_ID]
     assert went.tolist() == [4, 0, 8, 1, 5, 6]
-    assert parts[went[went < 8]].tolist() == ids[ids != OUTSIDE].tolist()
+    assert parts[went[went < 8]].tolist() == ids[ids != PADDING_ID].tolist()
 
 
 def test_nothing_to_arrange() -> None:
     parts, went = arranged(np.zeros(0, np.uint32), np.zeros(0, np.uint32), 3, 1)
-    assert parts.tolist() == [OUTSIDE] * 3
+    assert parts.tolist() == [PADDING_ID] * 3
     assert went.size == 0
 
 

@@ -14,12 +14,12 @@ from ...._base.library import Mesh, jnp
 from ...._base.options import check_count
 from ....errors import EmbeddingWarning, warn
 from ....rules import Rule
-from ...batch import Ids, normalized
+from ...batch import normalized
 from ...engine.proto import TPUEmbeddingConfiguration
 from ...engine.system import System
-from ...engines import Engine
-from ...plan import Plan
-from ...policy import Policy
+from ...ids import Ids
+from ...make_batch import Engine
+from ...plan import Plan, Policy
 from .config_writer import configuration, functions_of, named
 from .custom import CustomCombiner, CustomOptimizer
 from .host_inputs import (

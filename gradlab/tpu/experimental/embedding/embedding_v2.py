@@ -16,9 +16,8 @@ from ...batch import Batch, Cores
 from ...engine.proto import GradientAccumulationStatus, TPUEmbeddingConfiguration
 from ...engine.system import System
 from ...engine.table_messages import table_of
-from ...engines import Engine
-from ...plan import Plan
-from ...policy import Policy
+from ...make_batch import Engine
+from ...plan import Plan, Policy
 from ...sparsecore import Buffers, Limits, Preprocessed, as_v2, preprocess, stack
 from .config_writer import write_table
 from .embedding import TPUEmbedding

@@ -15,8 +15,7 @@ import numpy as np
 
 from ...._base.indices import ranks
 from ....errors import EmbeddingWarning, warn
-from ...batch import Ids
-from ...inputs import ids_of, is_nested, tensor_of
+from ...ids import Ids, ids_of, is_nested, tensor_of
 from ...plan import Feature
 from .table_config import FeatureConfig, Shape, shape_of
 

@@ -11,7 +11,7 @@ import numpy as np
 from ...._base.arrays import Array, add_rows, reals, set_rows
 from ...._base.library import jnp
 from ....errors import EmbeddingWarning, InvalidArgumentError, warn
-from ...inputs import tensor_of
+from ...ids import tensor_of
 from ...lookup_sparse import embedding_lookup_sparse, safe_embedding_lookup_sparse
 from .host_inputs import Written, written
 from .optimizer import Optimizer

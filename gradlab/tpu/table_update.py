@@ -28,8 +28,7 @@ from .._base.slices import IndexedSlices
 from ..clip import clip_by_value
 from ..rules import Rule, apply
 from ..rules.rule import Slots
-from .plan import NO_LIMITS, Limits, Table
-from .policy import Policy
+from .plan import NO_LIMITS, Limits, Policy, Table
 
 Arrays: TypeAlias = tuple[Array, ...]  # the weights of a table, then its slots
 Rows: TypeAlias = tuple[Array, Array]  # ids (n,) and sums (n, width)

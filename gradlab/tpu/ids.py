@@ -1,4 +1,4 @@
-"""Ids as people hold them (dense, lists, sparse, ragged), read as sample, id and weight of each lookup."""
+"""The ids of a feature: `Ids`, and how dense, nested, sparse and ragged ids are read into it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,24 @@ import numpy as np
 from .._base.arrays import reals
 from .._base.indices import integers
 from ..errors import InvalidArgumentError
-from .batch import Ids
 from .plan import Feature
+
+
+class Ids(NamedTuple):
+    """The ids of one feature on one core: sample, id and weight of each lookup.
+
+    `samples` count the feature's samples in C order of its shape, without the sequence axis, and do not decrease.
+    Weights None are all 1. In a sequence `places` are those of its ids; None: 0, 1, ... as they come.
+    Source: inputs of op `EnqueueTPUEmbeddingSparseBatch`, TensorFlow 2.21 (2026).
+
+    >>> Ids(samples=[0, 0, 1], ids=[7, 3, 7]).weights is None
+    True
+    """
+
+    samples: Any
+    ids: Any
+    weights: Any = None
+    places: Any = None
 
 
 def ids_of(feature: Feature, values: Any, weights: Any = None) -> Ids:
