@@ -32,7 +32,6 @@ from .lookup_sparse import embedding_lookup_sparse, safe_embedding_lookup_sparse
 from .make_batch import make_batch
 from .placement import OneDevice, OnMesh, Shards
 from .plan import Feature, Levels, Plan, Policy, Table, Tag
-from .plan_placement import Placed, PlacementPlan, plan_placement
 from .sharding import (
     cores_here,
     create_placed,
@@ -45,6 +44,7 @@ from .sharding import (
     sizes_of,
     traffic,
 )
+from .sharding.plan_placement import Placed, PlacementPlan, plan_placement
 from .sparsecore import partition_statistics
 from .state import State, create
 from .step_record import Sent, StepRecord

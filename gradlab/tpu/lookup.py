@@ -19,7 +19,7 @@ from ..errors import InvalidArgumentError
 from .batch import Batch, Lookups
 from .placement import Copies, OnMesh, Placement, TablePlacement
 from .plan import Plan, Table
-from .stacks import inside
+from .stacks import stack_tables
 from .state import State
 from .storage import quantize
 
@@ -54,7 +54,7 @@ def lookup(state: State, batch: Batch) -> tuple[tuple[Array, ...], Dedup]:
     [4.0, 3.0]
     """
     state.placement.check(batch)
-    plan, placement, *_ = inside(state.plan, state.placement)
+    plan, placement, *_ = stack_tables(state.plan, state.placement)
     if len(batch.tables) != len(plan.tables):
         raise InvalidArgumentError(f"the plan has {len(plan.tables)} tables, the batch is for {len(batch.tables)}")
     tables = tuple(Lookups(*(jnp.asarray(x) for x in lookups)) for lookups in batch.tables)
@@ -70,7 +70,7 @@ def pack_dedup(tables: Sequence[Lookups]) -> Dedup:
 
 def specs_of(state: State) -> tuple[Any, ...]:
     """Return the specs of tables and slots on a mesh: a tree for each of the two."""
-    plan, placement, *_ = inside(state.plan, state.placement)
+    plan, placement, *_ = stack_tables(state.plan, state.placement)
     if not isinstance(placement, OnMesh):
         return ()
     tables = []

@@ -7,7 +7,7 @@ applies them, or, for a pipelined plan, keeps them until the next step. `update`
 `train_step` is lookup, loss and update.
 
 A `Plan` names tables as the user has them. On a mesh several small tables may share one array, a
-stack: `inside` translates a plan into the arrays that there are, and everything below works on
+stack: `stack_tables` translates a plan into the arrays that there are, and everything below works on
 those.
 
 All of it is pure. `Placement.run` runs a function on each device with its share of the arrays; the
@@ -32,7 +32,7 @@ from .batch import Batch, Lookups
 from .lookup import Dedup, each_core, identity, join_features, lookup, specs_of, sum_rows
 from .placement import ONE_DEVICE, Placement
 from .plan import Plan, Table, Tag
-from .stacks import inside
+from .stacks import stack_tables
 from .state import State
 from .table_update import TableUpdate, broadcast_rate, clip_to_limits, update_rows
 
@@ -130,7 +130,7 @@ def row_sums(
     plan: Plan, gradients: Sequence[Any], dedup: Dedup, placement: Placement = ONE_DEVICE
 ) -> tuple[RowSums, ...]:
     """Return, for each table, the rows that each core looked up and their summed gradients."""
-    plan, placement, *_ = inside(plan, placement)
+    plan, placement, *_ = stack_tables(plan, placement)
     floats = tuple(jnp.asarray(g, jnp.float32) for g in gradients)
     run = partial(_row_sums_on_device, plan, plan.cores // placement.devices)
     return cast("tuple[RowSums, ...]", placement.run(run, floats, unpack_dedup(plan, dedup)))
@@ -169,7 +169,7 @@ def merge_row_sums(
     """Return the row sums of several batches as those of one."""
     if len(batches) == 1:
         return batches[0]
-    plan, placement, *_ = inside(plan, placement)
+    plan, placement, *_ = stack_tables(plan, placement)
     run = partial(_merge_on_device, plan, placement)
     return cast("tuple[RowSums, ...]", placement.run(run, tuple(batches)))
 
@@ -214,7 +214,7 @@ def unpack_dedup(plan: Plan, dedup: Dedup) -> list[Lookups]:
 
 def apply_step(state: State, step: Step) -> State:
     """Return the state with every table updated by the row sums of a step."""
-    plan, placement, *_ = inside(state.plan, state.placement)
+    plan, placement, *_ = stack_tables(state.plan, state.placement)
     specs = specs_of(state)
     tables, slots = placement.run(
         partial(_apply_row_updates_on_device, plan, placement),

@@ -10,7 +10,7 @@ from google.protobuf import unknown_fields
 from google.protobuf.message import Message
 
 from ..._base.html import html_table, text_table
-from ..plan_placement import COLUMNS, PlacementPlan
+from ..sharding.plan_placement import COLUMNS, PlacementPlan
 from .parse import CHECKS, parse, tags_of
 from .proto import GradientAccumulationStatus, HotIdReplicationConfiguration, TPUEmbeddingConfiguration
 from .shapes import core_shapes, shard_rows

@@ -10,7 +10,7 @@ import numpy as np
 from ..._base.arrays import flush
 from ..._base.library import jnp
 from ..plan import NO_LIMITS, Table
-from ..stacks import inside
+from ..stacks import stack_tables
 from ..state import State
 from ..table_update import TableUpdate, clip_to_limits
 from .contributions import Contribution
@@ -28,8 +28,8 @@ def row_of(state: State, table: int, row: int) -> Row:
 
 def rows_at(state: State, table: int, rows: np.ndarray) -> Row:
     """Weights and slots of some rows."""
-    within = inside(state.plan, state.placement)
-    array, first = within.at(table)
+    within = stack_tables(state.plan, state.placement)
+    array, first = within.locate(table)
     shards, ids = within.placement.of(array).shards(within.plan.tables[array].rows), rows + first
     places = jnp.asarray(shards.owner(ids) * shards.size + shards.place(ids))
     return np.asarray(state.tables[array][places]), tuple(np.asarray(s[places]) for s in state.slots[array])

@@ -11,7 +11,7 @@ from ...errors import InvalidArgumentError
 from ..batch import Batch, Lookups, PlacedBatch
 from ..placement import OnMesh, Placement, Shards, Strategy
 from ..plan import PADDING_ID, Plan
-from ..stacks import Inside, inside, stacked_lookups
+from ..stacks import StackedPlan, stack_lookups, stack_tables
 from .rows import arranged, longest, put
 
 Sizes = Sequence[tuple[int, int]]  # for each table: ids that a core may ask of one owner, lookups of a core
@@ -46,7 +46,7 @@ def place_batch(plan: Plan, placement: Placement, batch: Batch, sizes: Sizes | N
     if not isinstance(placement, OnMesh):
         return batch
     cores = cores_here(plan, placement)
-    inner, place, *_ = within = inside(plan, placement)
+    inner, place, *_ = within = stack_tables(plan, placement)
     own = _of_arrays(plan, within, batch, len(cores))
     need = _sizes(within, own, len(cores))
     given = _agreed(placement, need) if sizes is None else list(sizes)
@@ -101,19 +101,19 @@ def sizes_of(plan: Plan, placement: OnMesh, batch: Batch) -> list[tuple[int, int
     [(2, 3)]
     """
     count = len(cores_here(plan, placement))
-    within = inside(plan, placement)
+    within = stack_tables(plan, placement)
     return _sizes(within, _of_arrays(plan, within, batch, count), count)
 
 
-def _of_arrays(plan: Plan, within: Inside, batch: Batch, count: int) -> tuple[Lookups, ...]:
+def _of_arrays(plan: Plan, within: StackedPlan, batch: Batch, count: int) -> tuple[Lookups, ...]:
     """The lookups of each array that is on the mesh."""
     for t in batch.tables:
         if len(t.unique) % count or len(t.inverse) % count:
             raise InvalidArgumentError(f"the batch must have the ids of {count} cores, those of this process")
-    return stacked_lookups(plan, within, batch.tables, count)
+    return stack_lookups(plan, within, batch.tables, count)
 
 
-def _sizes(within: Inside, tables: Sequence[Lookups], count: int) -> list[tuple[int, int]]:
+def _sizes(within: StackedPlan, tables: Sequence[Lookups], count: int) -> list[tuple[int, int]]:
     found = []
     for k, (table, t) in enumerate(zip(within.plan.tables, tables, strict=True)):
         shards = within.placement.of(k).shards(table.rows)

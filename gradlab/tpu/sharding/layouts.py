@@ -15,11 +15,11 @@ from ...errors import InvalidArgumentError
 from ..lookup import specs_of
 from ..placement import Copies, Layout, OnMesh, Shards
 from ..plan import Plan
-from ..plan_placement import no_columns
-from ..stacks import Inside, common, inside
+from ..stacks import StackedPlan, merge_shared, stack_tables
 from ..state import State
 from .batch import cores_here
 from .pending import of_tables, pending_on
+from .plan_placement import why_no_columns
 
 
 def lay_out(state: State, layouts: Sequence[Layout] = ()) -> State:
@@ -57,13 +57,17 @@ def lay_out(state: State, layouts: Sequence[Layout] = ()) -> State:
     if new == old:
         return state
     check_layouts(state.plan, new)
-    before, after, found = inside(state.plan, old), inside(state.plan, new), dataclasses.replace(state, placement=new)
+    before, after, found = (
+        stack_tables(state.plan, old),
+        stack_tables(state.plan, new),
+        dataclasses.replace(state, placement=new),
+    )
     held = [(w, *own) for w, own in zip(state.tables, state.slots, strict=True)]
     made = _made(state.plan, new, before, after, held, (_specs(state), _specs(found)))
     pending = state.pending
     if pending is not None:
         pending = pending_on(new, state.plan, of_tables(state.plan, before, tree_map(np.asarray, pending)))
-    shared = common(state.plan, after, [state.shared[before.at(k)[0]] for k in range(len(state.plan.tables))])
+    shared = merge_shared(state.plan, after, [state.shared[before.locate(k)[0]] for k in range(len(state.plan.tables))])
     tables, slots = tuple(own[0] for own in made), tuple(tuple(own[1:]) for own in made)
     return dataclasses.replace(found, tables=tables, slots=slots, shared=shared, pending=pending)
 
@@ -76,23 +80,23 @@ def _specs(state: State) -> Specs:
 
 
 def _made(
-    plan: Plan, placement: OnMesh, before: Inside, after: Inside, held: Any, specs: tuple[Specs, Specs]
+    plan: Plan, placement: OnMesh, before: StackedPlan, after: StackedPlan, held: Any, specs: tuple[Specs, Specs]
 ) -> list[list[Array]]:
     """The arrays of the new layouts: weights and slots of one table after another take their places."""
     by_rows, copied, by_div = placement.spec, Copies(placement.mesh).spec, OnMesh(placement.mesh)
     made: list[list[Array]] = [[] for _ in after.plan.tables]
     for k, table in enumerate(plan.tables):
-        (n, begin), (m, end), shards = before.at(k), after.at(k), placement.shards(table.rows)
+        (n, begin), (m, end), shards = before.locate(k), after.locate(k), placement.shards(table.rows)
         own, lie, shall = list(held[n]), specs[0][n], specs[1][m]
-        if k not in before.alone:
+        if k not in before.unstacked:
             own, lie = [_out_of_stack(by_div, x, begin, table.rows) for x in own], [copied] * len(own)
-        if k not in after.alone:
+        if k not in after.unstacked:
             shall = [copied] * len(own)
         ways = zip(
             own, (_told(x, lie[0], by_rows) for x in lie), (_told(x, shall[0], by_rows) for x in shall), strict=True
         )
         moved = [_moved(placement, shards, x, a, b) for x, a, b in ways]
-        if k not in after.alone:
+        if k not in after.unstacked:
             stacks = made[m] or [_empty(placement, after.plan.tables[m].rows, x.shape[1]) for x in moved]
             moved = [_into_stack(by_div, stack, x, end) for stack, x in zip(stacks, moved, strict=True)]
         made[m] = moved
@@ -106,7 +110,7 @@ def check_layouts(plan: Plan, placement: OnMesh) -> None:
     if given and len(given) != len(plan.tables):
         raise InvalidArgumentError(f"the plan has {len(plan.tables)} tables, got {len(given)} layouts")
     for table, layout in zip(plan.tables, given, strict=False):
-        if layout == "columns" and (why := no_columns(table, placement.devices)):
+        if layout == "columns" and (why := why_no_columns(table, placement.devices)):
             raise InvalidArgumentError(why)
 
 
