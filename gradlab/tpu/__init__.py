@@ -12,15 +12,13 @@ from . import experimental, sparsecore
 from .batch import Batch, CooRows, Lookups, PlacedBatch, combiner_gains, coo_rows
 from .dedup import dedup_mask, dedup_size, merge_dedup, parse_tuple_mask, split_dedup, write_tuple_mask
 from .engine import proto
-from .engine.current import current_system, initialize_system, shutdown_system
 from .engine.describe import describe
-from .engine.optimizer_messages import parameters_of, rule_of
+from .engine.messages import descriptor_of, parameters_of, rule_of, table_of
 from .engine.parse import config_of, example_config, parse, plan_of
 from .engine.proto import OptimizationParameters, TPUEmbeddingConfiguration
+from .engine.replicas import replica
 from .engine.shapes import activation_shapes, all_parameter_shapes, shard_rows
-from .engine.system import System
-from .engine.table_messages import descriptor_of, table_of
-from .engine.turns import replica
+from .engine.system import System, current_system, initialize_system, shutdown_system
 from .explanations.contributions import Contribution
 from .explanations.explain import explain
 from .explanations.explain_missing import explain_missing

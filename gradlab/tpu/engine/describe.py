@@ -11,10 +11,10 @@ from google.protobuf.message import Message
 
 from ..._base.html import html_table, text_table
 from ..sharding.plan_placement import COLUMNS, PlacementPlan
+from .messages import table_of
 from .parse import CHECKS, parse, tags_of
 from .proto import GradientAccumulationStatus, HotIdReplicationConfiguration, TPUEmbeddingConfiguration
 from .shapes import core_shapes, shard_rows
-from .table_messages import table_of
 from .wire import is_repeated
 
 Config = TPUEmbeddingConfiguration

@@ -11,9 +11,9 @@ from ..._base.suggest import did_you_mean
 from ...errors import InvalidArgumentError
 from ...rules import Rule
 from ..plan import Combiner, Feature, Plan, Policy
+from .messages import descriptor_of, table_of, tags_in
 from .proto import TPUEmbeddingConfiguration
 from .shapes import core_shapes
-from .table_messages import descriptor_of, table_of, tags_in
 from .wire import read
 
 

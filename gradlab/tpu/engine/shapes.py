@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from ..._base.suggest import did_you_mean
 from ...errors import InternalError, InvalidArgumentError
-from .optimizer_messages import own_slots, slot_names
+from .messages import own_slots, slot_names
 from .proto import TPUEmbeddingConfiguration
 
 Shape = tuple[int | None, ...]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InvalidArgumentError
-from ..engine.current import current_system
+from ..engine.system import current_system
 from ..plan import Plan, Tag
 from ..step_record import Sent, StepRecord
 from ..table_update import TableUpdate

@@ -13,9 +13,9 @@ from ...._base.library import Mesh
 from ....errors import FailedPreconditionError, InvalidArgumentError
 from ....rules import Rule
 from ...batch import Batch, Cores
+from ...engine.messages import table_of
 from ...engine.proto import GradientAccumulationStatus, TPUEmbeddingConfiguration
 from ...engine.system import System
-from ...engine.table_messages import table_of
 from ...make_batch import Engine
 from ...plan import Plan, Policy
 from ...sparsecore import Buffers, Limits, Preprocessed, as_v2, preprocess, stack

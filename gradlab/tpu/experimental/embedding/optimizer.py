@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 from ...._base.arrays import reals
 from ....rules import Rule
-from ...engine.optimizer_messages import BY_RULE, parameters_of
+from ...engine.messages import BY_RULE, parameters_of
 from ...engine.proto import (
     ClippingLimits,
     GradientAccumulationStatus,
