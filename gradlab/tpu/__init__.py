@@ -19,11 +19,9 @@ from .engine.proto import OptimizationParameters, TPUEmbeddingConfiguration
 from .engine.replicas import replica
 from .engine.shapes import activation_shapes, all_parameter_shapes, shard_rows
 from .engine.system import System, current_system, initialize_system, shutdown_system
-from .explanations.contributions import Contribution
 from .explanations.explain import explain
-from .explanations.explain_missing import explain_missing
-from .explanations.explanation import Explanation
-from .explanations.traps import Trap, Traps
+from .explanations.explanation import Contribution, Explanation
+from .explanations.traps import Trap, Traps, explain_missing
 from .ids import Ids, ids_of
 from .lookup import lookup
 from .lookup_sparse import embedding_lookup_sparse, safe_embedding_lookup_sparse
