@@ -1,4 +1,4 @@
-"""The inputs and results of one step of embedding tables, by reference, for later questions."""
+"""A record of one step of embedding tables, which `explain` reads: the state, and what was sent to the tables."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from ..._base.html import html_table
 from ..._base.indices import distinct
 from ..._base.library import jnp
 from ...rules import Adagrad, Adam, Ftrl
-from ..batch import Lookups, rows_of, side_by_side
+from ..batch import Lookups, concatenate_cores, rows_of
 from ..plan import PADDING_ID, Plan, Policy, Table
 from ..state import State, create
 from ..step_record import Sent, StepRecord
@@ -81,7 +81,7 @@ class Excerpt:
         by_core = self.lookups_by_core()
         if table.accumulate or self.plan.policy.without_accumulation == "core":
             by_core = [_merge_equal_rows(lookups) for lookups in by_core]
-        return side_by_side(by_core, self.plan.samples_of(0))
+        return concatenate_cores(by_core, self.plan.samples_of(0))
 
 
 def make_excerpt(record: StepRecord, table: int) -> Excerpt:
@@ -219,7 +219,7 @@ def mean_counts_duplicates(e: Excerpt) -> Trap:
     applies = doubled > 0 and combiner != "sum"
     other_lookups = None
     if applies and e.table.accumulate:
-        other_lookups = side_by_side([_merge_equal_rows(x) for x in once], e.plan.samples_of(0))
+        other_lookups = concatenate_cores([_merge_equal_rows(x) for x in once], e.plan.samples_of(0))
     other = e.after(lookups=other_lookups)
     at = farthest(e.after(), other)
     return Trap(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._base.indices import divided
-from ..batch import normalized
+from ..batch import resolve_ids
 from ..ids import Ids
 from ..plan import Feature, Plan, Table
 from .stacking import Layout, Stack
@@ -135,7 +135,7 @@ def outside(plan: Plan, stack: Stack, cores: Sequence[Mapping[str, Ids]], as_fou
 
 
 def _asked(feature: Feature, table: Table, given: Ids, plan: Plan) -> tuple[np.ndarray, ...]:
-    samples, rows, gains = normalized(feature, table, given, plan.policy)
+    samples, rows, gains = resolve_ids(feature, table, given, plan.policy)
     return samples.astype(np.int32), rows.astype(np.int64), gains
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._base.indices import distinct, divided
 from ...errors import InvalidArgumentError
-from ..batch import Batch, Cores, Lookups, ids_of_cores, side_by_side
+from ..batch import Batch, Cores, Lookups, check_cores, concatenate_cores
 from ..plan import Plan
 from .buffers import ALIGNMENT, Buffers, Read, fill, read, sizes, static_size
 from .entries import Entries, Span, entries, outside, spans
@@ -127,7 +127,7 @@ def _table(plan: Plan, k: int, parts: list[tuple[np.ndarray, ...]]) -> Lookups:
         own = [tuple(x[end[c] : end[c + 1]] for x in part) for end, (_, *part) in zip(ends, parts, strict=True)]
         rows, samples, gains = own[0] if len(own) == 1 else map(np.concatenate, zip(empty, *own, strict=True))
         each.append(Lookups(*distinct(rows), samples, gains))
-    return side_by_side(each, plan.samples_of(k))
+    return concatenate_cores(each, plan.samples_of(k))
 
 
 ByStack = Mapping[str, Limits] | Limits | None
@@ -238,7 +238,7 @@ def preprocess(
     """
     check_shards(plan.cores, per_core)
     _check_accumulation(plan)
-    given = ids_of_cores(plan, cores)
+    given = check_cores(plan, cores)
     layout = stack(plan, per_core) if layout is None else layout
     _check_layout(plan, layout, per_core)
     as_found = out_of_range == "as_found"

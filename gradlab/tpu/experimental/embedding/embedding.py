@@ -14,7 +14,7 @@ from ...._base.library import Mesh, jnp
 from ...._base.options import check_count
 from ....errors import EmbeddingWarning, warn
 from ....rules import Rule
-from ...batch import normalized
+from ...batch import resolve_ids
 from ...engine.proto import TPUEmbeddingConfiguration
 from ...engine.system import System
 from ...ids import Ids
@@ -313,7 +313,7 @@ class TPUEmbedding(BuiltTables):
         for f, (path, config), values, w in zip(plan.features, self._features, flat, weights, strict=True):
             own = dataclasses.replace(f, name=path or f.name)
             for core, ids in zip(each, ids_of_cores(own, config, values, w, cores), strict=True):
-                normalized(own, plan.tables[f.table], ids, plan.policy)
+                resolve_ids(own, plan.tables[f.table], ids, plan.policy)
                 core[f.name] = ids
         return each
 
