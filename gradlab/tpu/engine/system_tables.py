@@ -17,7 +17,7 @@ from ..lookup import Dedup, lookup
 from ..placement import OnMesh, Shards, Strategy
 from ..plan import Plan
 from ..sharding import create_placed, place_batch
-from ..sharding.rows import made_of, reader
+from ..sharding.sharded_arrays import make_array, row_reader
 from ..state import State, create
 from ..step_record import Sent, StepRecord
 from ..update import flush_pending, update
@@ -29,7 +29,7 @@ EMPTY = np.uint32(1).view(np.float32)  # what the hidden sum of gradients holds 
 def read_rows(state: State, table: int, shards: Shards, shard: int) -> list[np.ndarray]:
     """Return copies of the rows of a shard: parameters, then slots."""
     ids = shards.held(shard)
-    return [reader(state.placement, shards.rows, x)(ids) for x in _arrays(state, table)]
+    return [row_reader(state.placement, shards.rows, x)(ids) for x in _arrays(state, table)]
 
 
 def write_rows(state: State, table: int, shards: Shards, shard: int, arrays: Sequence[Any]) -> State:
@@ -87,7 +87,7 @@ def _write_array(state: State, old: Array, shards: Shards, ids: np.ndarray, new:
         return jnp.array(new) if shards.count == 1 else set_rows(jnp.asarray(old), ids, new)
     position = np.full(shards.rows, -1)  # of each row of the table among the new ones
     position[ids] = np.arange(ids.size)
-    read_old = reader(state.placement, shards.rows, old)
+    read_old = row_reader(state.placement, shards.rows, old)
 
     def read_new(ids: np.ndarray) -> np.ndarray:
         rows = np.array(read_old(ids))
@@ -96,7 +96,7 @@ def _write_array(state: State, old: Array, shards: Shards, ids: np.ndarray, new:
         rows[is_new] = new[positions[is_new]]
         return rows
 
-    return made_of(state.placement, shards.rows, read_new)
+    return make_array(state.placement, shards.rows, read_new)
 
 
 def _replace_at(items: tuple[Any, ...], k: int, new: Any) -> tuple[Any, ...]:

@@ -16,11 +16,11 @@ from ..placement import ONE_DEVICE, Layout, OnMesh, Placement, Shards, Strategy
 from ..plan import Plan, Table
 from ..state import State
 from ..update import RowSums, Step, flush_pending
-from .batch import cores_here
-from .files import MANIFEST, ShardReader, ShardWriter, read_manifest, shard_names, write_manifest
 from .layouts import check_layouts, lay_out
-from .pending import pending_on
-from .rows import by_owner, made_of, rows_at_once
+from .pending import place_pending
+from .place_batch import cores_here
+from .shard_files import MANIFEST, ShardReader, ShardWriter, read_manifest, shard_names, write_manifest
+from .sharded_arrays import make_array, reader_by_owner, rows_at_once
 
 
 def save(state: State, folder: str | Path) -> None:
@@ -129,8 +129,8 @@ def state_from(plan: Plan, saved: Saved, placement: Placement) -> State:
     def array(k: int, table: Table, name: str) -> Array:
         old = Shards(table.rows, saved.shards, saved.content["strategy"])
         width = table.rule.slot_shape(name, (table.rows, table.width))[1]
-        read = by_owner(old, width, lambda s, places: saved.rows(s, f"{k}/{name}", places, width))
-        return made_of(placement, table.rows, read, rows_at_once(width))  # each read opens the file
+        read = reader_by_owner(old, width, lambda s, places: saved.rows(s, f"{k}/{name}", places, width))
+        return make_array(placement, table.rows, read, rows_at_once(width))  # each read opens the file
 
     tables = tuple(array(k, t, "parameters") for k, t in enumerate(plan.tables))
     slots = tuple(tuple(array(k, t, name) for name in t.rule.slots) for k, t in enumerate(plan.tables))
@@ -139,7 +139,7 @@ def state_from(plan: Plan, saved: Saved, placement: Placement) -> State:
     )
     pending = _pending(plan, saved)
     if isinstance(placement, OnMesh):
-        pending, shared = pending_on(placement, plan, pending), placement.copied(shared)
+        pending, shared = place_pending(placement, plan, pending), placement.copied(shared)
     else:
         pending = tree_map(jnp.asarray, pending)
     state = lay_out(State(plan, tables, slots, shared, pending, placement), layouts)
