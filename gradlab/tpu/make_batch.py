@@ -15,7 +15,7 @@ ENGINES: dict[str, Engine] = {"classic": batch.make_classic_batch, "sparsecore":
 
 
 def engine_of(engine: str | Engine) -> Engine:
-    """The function that stands for an engine, by name or itself."""
+    """Return the function that stands for an engine, by name or itself."""
     if callable(engine):
         return engine
     check_choice("engine", engine, tuple(ENGINES))

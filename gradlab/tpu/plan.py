@@ -227,15 +227,15 @@ class Plan:
         return len({n for t in self.tables for n in t.tags})
 
     def features_of(self, table: int) -> tuple[int, ...]:
-        """The features that read a table, in order."""
+        """Return the features that read a table, in order."""
         return tuple(k for k, f in enumerate(self.features) if f.table == table)
 
     def samples_of(self, table: int) -> int:
-        """The rows that one core gets from a table, all its features together."""
+        """Return the rows that one core gets from a table, all its features together."""
         return sum(self.features[k].samples for k in self.features_of(table))
 
     def activation_shape(self, feature: int) -> tuple[int, ...]:
-        """Of a feature's activations and gradients, all cores one after another along the first axis."""
+        """Return the shape of a feature's activations and gradients, with all cores along the first axis."""
         f = self.features[feature]
         return (self.cores * f.shape[0], *f.shape[1:], self.tables[f.table].width)
 

@@ -39,11 +39,11 @@ class Sent:
             raise ValueError("give the ids of the step, or the batch made of them")
 
     def lookups(self, plan: Plan) -> Batch | PlacedBatch:
-        """The batch, made of the ids if it is not there."""
+        """Return the batch, made of the ids if it is not there."""
         return make_classic_batch(plan, self.cores()) if self.batch is None else self.batch
 
     def cores(self) -> list[Mapping[str, Ids]]:
-        """The ids of each core; none where they were not kept."""
+        """Return the ids of each core; none where they were not kept."""
         if self.ids is None:
             return []
         return [self.ids] if isinstance(self.ids, Mapping) else list(self.ids)

@@ -375,22 +375,33 @@ def train_step(
     return value, update(state, gradients, learning_rates, dedup)
 
 
+# Updates in place
+#
+# A loss that is linear in a feature's activations has a gradient that can be computed before the rows are read. XLA may
+# then write rows before it reads them, and it copies the table to be safe. So such a gradient is made to depend on its
+# activations, without a change of its numbers.
+
+
 def after_lookup(
     gradients_of: Callable[[tuple[Array, ...]], Any], activations: tuple[Array, ...], gradients: Any
 ) -> tuple[Array, ...]:
-    """The gradients, with the same numbers; each that does not depend on its own activations is made to.
+    """Return the gradients, with the same numbers; each that doesn't depend on its own activations is made to.
 
     Args:
-        gradients_of: what gave the gradients of the activations; it is traced again, and not run.
+        gradients_of: the function that computed the gradients from the activations; it is traced again, and not run.
     """
-    if not HAS_JAX:  # which alone writes where it reads
+    if not HAS_JAX:
+        # Only JAX may update in place what it has not read yet.
         return tuple(gradients)
-    waits = depends_on_own(gradients_of, activations)
-    return tuple(g if own else _waiting(g, a) for own, g, a in zip(waits, gradients, activations, strict=True))
+    dependent = depends_on_own(gradients_of, activations)
+    return tuple(
+        g if is_dependent else _make_dependent(g, a)
+        for is_dependent, g, a in zip(dependent, gradients, activations, strict=True)
+    )
 
 
 def depends_on_own(function: Callable[[tuple[Array, ...]], Any], inputs: tuple[Array, ...]) -> list[bool]:
-    """For each input whether the output of the same number depends on it, for a function of as many outputs.
+    """Return for each input whether the output of the same number depends on it.
 
     >>> depends_on_own(lambda x: (x[1], x[1] + x[0]), (jnp.ones(1), jnp.ones(1)))
     [False, True]
@@ -401,11 +412,14 @@ def depends_on_own(function: Callable[[tuple[Array, ...]], Any], inputs: tuple[A
     count = len(inputs)
 
     def used(k: int) -> list[bool]:
-        _, found = partial_eval.dce_jaxpr(closed.jaxpr, [n == k for n in range(count)])
-        return list(found)
+        _, used_inputs = partial_eval.dce_jaxpr(closed.jaxpr, [n == k for n in range(count)])
+        return list(used_inputs)
 
     return [used(k)[k] for k in range(count)]
 
 
-def _waiting(g: Array, a: Array) -> Array:
-    return jnp.where(jnp.isfinite(a), g + (a * 0).astype(g.dtype), g)  # XLA keeps a * 0, which may be NaN or -0
+def _make_dependent(gradient: Array, activation: Array) -> Array:
+    # XLA keeps `activation * 0`, which may be NaN or -0.
+    is_finite = jnp.isfinite(activation)
+    dependent = gradient + (activation * 0).astype(gradient.dtype)
+    return jnp.where(is_finite, dependent, gradient)

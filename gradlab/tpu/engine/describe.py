@@ -32,7 +32,7 @@ class Section:
         return text_table(self.title, self.columns, self.rows)
 
     def to_html(self) -> str:
-        """An HTML table with a caption, and headers that say which row or column they head."""
+        """Return an HTML table with a caption, and headers that say which row or column they head."""
         return html_table(self.title, self.columns, self.rows)
 
 
@@ -58,7 +58,7 @@ class Description:
 
 
 def describe(config: bytes | str | Message, placement: PlacementPlan | None = None) -> Description:
-    """A configuration in words: its tables, features and optimizers with every field, and what to look out for.
+    """Return a configuration in words: its tables, features and optimizers with every field, and what to look out for.
 
     With a `placement`, which `plan_placement` gives, where its tables lie, and what that costs each device.
 
@@ -93,7 +93,7 @@ def describe(config: bytes | str | Message, placement: PlacementPlan | None = No
 
 
 def _fields(message: Any, path: str = "") -> Iterator[tuple[str, str, str]]:
-    """Every field that is a number, a word or a choice, those of messages that are set as well."""
+    """Yield every field that is a number, a word or a choice, those of messages that are set as well."""
     for field in message.DESCRIPTOR.fields:
         name, value = f"{path}{field.name}", getattr(message, field.name)
         if is_repeated(field) or _is_not_chosen(message, field):
@@ -189,7 +189,7 @@ class Note(NamedTuple):
 
 
 def notes(message: Config) -> list[Note]:
-    """All there is to say of a configuration, what is refused first.
+    """Return all there is to say of a configuration, what is refused first.
 
     >>> [n.text for n in notes(Config(mode="TRAINING", num_hosts=1, num_tensor_cores=1))]
     ['there are no tables']
@@ -199,7 +199,7 @@ def notes(message: Config) -> list[Note]:
 
 
 def label(t: Table, k: int) -> str:
-    """The name of a table here."""
+    """Return the name of a table here."""
     return f"table {t.name or f'table_{k}'}"
 
 

@@ -29,7 +29,7 @@ class Input(NamedTuple):
 
 
 def ids_of_features(plan: Plan, inputs: Sequence[Input], flat: bool = False) -> dict[str, Ids]:
-    """The ids of features that the configuration describes, an input for each, in order.
+    """Return the ids of features that the configuration describes, an input for each, in order.
 
     Indices have one column more than the feature has axes; splits or indices that go past the last axis are those of a
     sequence, which is cut there.
@@ -48,7 +48,7 @@ def ids_of_features(plan: Plan, inputs: Sequence[Input], flat: bool = False) -> 
 
 
 def ids_of_tables(plan: Plan, inputs: Sequence[Input], table_ids: Sequence[int] | None = None) -> dict[str, Ids]:
-    """The ids of a configuration without features, whose rows are those of all inputs of a table side by side.
+    """Return the ids of a configuration without features, whose rows are those of all inputs of a table side by side.
 
         row of the table = element of the batch * num_features of the table + first row of the input + row in it
 
@@ -71,7 +71,7 @@ def ids_of_tables(plan: Plan, inputs: Sequence[Input], table_ids: Sequence[int] 
 
 
 def set_combiners(plan: Plan, combiners: Sequence[Any] | None) -> Plan:
-    """The plan with a combiner for each table; none are given: "sum" for all.
+    """Return the plan with a combiner for each table; none are given: "sum" for all.
 
     Raises:
         InvalidArgumentError: another number than tables, or an unknown one.
@@ -86,7 +86,7 @@ def set_combiners(plan: Plan, combiners: Sequence[Any] | None) -> Plan:
 
 
 def as_indices(samples: Any) -> np.ndarray:
-    """Sample numbers as indices of rank 2; empty ones stay empty.
+    """Return sample numbers as indices of rank 2; empty ones stay empty.
 
     >>> as_indices([0, 2]).tolist()
     [[0, 0], [2, 0]]
@@ -120,7 +120,7 @@ def _merge_ids(parts: Sequence[Ids]) -> Ids:
 
 
 def _read_input(feature: Feature, given: Input) -> Ids:
-    """The ids of one input; what is past the end of a sequence is left out."""
+    """Return the ids of one input; what is past the end of a sequence is left out."""
     ids, weights = np.asarray(given.ids), np.asarray(given.weights)
     where = _sample_indices(feature, given, ids)
     if where.ndim == 2 and len(where) == ids.size and where.shape[1] == len(feature.shape) + 1 > 2:
@@ -130,7 +130,7 @@ def _read_input(feature: Feature, given: Input) -> Ids:
 
 
 def _sample_indices(feature: Feature, given: Input, ids: np.ndarray) -> np.ndarray:
-    """The destination of the ids: sequences by element, place and 0, everything else as it is written."""
+    """Return the destination of the ids: sequences by element, place and 0, everything else as it is written."""
     where, axes = np.asarray(given.where), len(feature.shape)
     if where.size == 0 and ids.size == 0:
         return np.zeros((0, axes + 1), np.int64)
@@ -143,7 +143,7 @@ def _sample_indices(feature: Feature, given: Input, ids: np.ndarray) -> np.ndarr
 
 
 def _split_indices(feature: Feature, splits: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    """Element, place and 0 for each id of a ragged sequence."""
+    """Return element, place and 0 for each id of a ragged sequence."""
     rows = ids_of(dataclasses.replace(feature, shape=feature.shape[:-1]), (splits, ids)).samples
     places = ranks(rows)
     return np.stack([*np.unravel_index(rows, feature.shape[:-1]), places, np.zeros_like(places)], 1)

@@ -77,7 +77,7 @@ HIDDEN_SLOT = "gradient_accumulators"
 
 
 def form_of(parameters: OptimizationParameters) -> Form:
-    """The optimizer that a message has set; ValueError where it has none."""
+    """Return the optimizer that a message has set; ValueError where it has none."""
     name = parameters.WhichOneof("parameters")
     if name is None:
         raise ValueError(f"the parameters name no optimizer; set one of {', '.join(BY_MESSAGE)}")
@@ -93,7 +93,7 @@ def accumulates(parameters: OptimizationParameters) -> bool:
 
 
 def slot_names(parameters: OptimizationParameters) -> tuple[str, ...]:
-    """The slots of a table, in the order of loading and retrieving; the hidden sum of gradients is the last.
+    """Return the slots of a table, in the order of loading and retrieving; the hidden sum of gradients is the last.
 
     >>> from gradlab.tpu.engine.proto import AdamParameters
     >>> slot_names(OptimizationParameters(adam=AdamParameters()))
@@ -104,7 +104,7 @@ def slot_names(parameters: OptimizationParameters) -> tuple[str, ...]:
 
 
 def own_slots(parameters: OptimizationParameters) -> tuple[str, ...]:
-    """The slots of a table without the hidden one; those of a compiled program are all but the first of its results.
+    """Return the slots of a table without the hidden one; of a compiled program, all but the first of its results.
 
     Raises:
         InvalidArgumentError: a program that does not take its results and one or two numbers more.
@@ -123,7 +123,7 @@ def own_slots(parameters: OptimizationParameters) -> tuple[str, ...]:
 
 
 def rule_of(parameters: OptimizationParameters) -> Rule:
-    """The rule that a message configures.
+    """Return the rule that a message configures.
 
     The learning rate and what happens around the rule (limits, decay, accumulation) belong to the table: see `plan_of`.
     Initial values of slots are not in the message, which has them come with the slots; they are those of TensorFlow's
@@ -157,7 +157,7 @@ def rule_of(parameters: OptimizationParameters) -> Rule:
 
 
 def parameters_of(rule: Rule) -> OptimizationParameters:
-    """The message that configures a rule: the inverse of `rule_of`.
+    """Return the message that configures a rule: the inverse of `rule_of`.
 
     Numbers become float32. Not in the message, and not missed: initial values of slots, `order`, and readings of what
     is not public (`bounded`, `event_benefit`).
@@ -212,7 +212,7 @@ def _check_fixed(rule: Rule, form: Form) -> None:
 
 
 def single(value: Any, what: str) -> float:
-    """A number as a message holds it, rounded to float32; ValueError where it would become infinite."""
+    """Return a number as a message holds it, rounded to float32; ValueError where it would become infinite."""
     with np.errstate(over="ignore"):
         rounded = float(np.float32(value))
     if math.isinf(rounded) and not math.isinf(value):
@@ -229,7 +229,7 @@ def table_of(
     combiner: Combiner = "sum",
     rule: Rule | None = None,
 ) -> Table:
-    """The table that a message describes.
+    """Return the table that a message describes.
 
     Args:
         name: instead of the one in the message.
@@ -273,7 +273,7 @@ def table_of(
 
 
 def descriptor_of(table: Table, num_features: int = 0) -> TPUEmbeddingConfiguration.TableDescriptor:
-    """The message that describes a table: the inverse of `table_of`, but for the combiner, which it does not have.
+    """Return the message that describes a table: the inverse of `table_of`. A message has no combiner.
 
     Args:
         num_features: how many outputs each element of a batch has, where features are not described one by one.
@@ -320,7 +320,7 @@ def _write_limits(message: ClippingLimits, limits: Limits) -> None:
 
 
 def tags_in(parameters: OptimizationParameters) -> list[int]:
-    """The numbers that a table reads at every step: of its learning rate, of its step counter."""
+    """Return the numbers that a table reads at every step: of its learning rate, of its step counter."""
     rate = parameters.learning_rate
     tags = [rate.dynamic.tag] if rate.WhichOneof("learning_rate") == "dynamic" else []
     counter = _step_counter(parameters)

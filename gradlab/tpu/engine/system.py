@@ -87,7 +87,7 @@ class System:
         self.enqueue_all({self._queue.core(core): ids}, mode, combiners)
 
     def enqueue_all(self, ids: Mapping[int, CoreIds], mode: str = "", combiners: Sequence[str] | None = None) -> None:
-        """`enqueue` for several cores, by their numbers; all or none."""
+        """Do what `enqueue` does for several cores, by their numbers; all or none."""
         with self._queue.locked():
             plan, mode = set_combiners(self.plan, combiners), batch_mode(mode, configured_mode(self.config))
             chosen = tuple(t.combiner for t in plan.tables)
@@ -97,7 +97,7 @@ class System:
             self._queue.changed.notify_all()
 
     def receive_deduplication_data(self, replica: int | None = None) -> Dedup:
-        """Which rows the current replica looks up: a tuple with one tuple of vectors, see `lookup`.
+        """Return which rows the current replica looks up: a tuple with one tuple of vectors, see `lookup`.
 
         Raises:
             FailedPreconditionError: not all cores have enqueued, or it was received already.
@@ -110,7 +110,7 @@ class System:
             return step.dedup_by_replica[r]
 
     def receive_activations(self, dedup: Dedup | None = None, replica: int | None = None) -> tuple[Array, ...]:
-        """The activations of the current replica, one for each feature of the plan.
+        """Return the activations of the current replica, one for each feature of the plan.
 
         Args:
             dedup: what was received in this step, or equal data; None receives it, if that was not done.
@@ -172,12 +172,12 @@ class System:
         self.load_all({table: arrays}, num_shards, shard_id)
 
     def load_all(self, arrays: Mapping[int, Sequence[Any]], num_shards: int = 1, shard_id: int = 0) -> None:
-        """`load` for many tables; all or none. The hidden sum of gradients may be the last array, and must be empty."""
+        """Load many tables; all or none. The hidden sum of gradients may be the last array, and must be empty."""
         with self._queue.locked():
             self._tables.load(arrays, num_shards, shard_id)
 
     def retrieve(self, table: int, num_shards: int = 1, shard_id: int = 0) -> list[np.ndarray]:
-        """Copies of the rows of a table that the host holds: parameters, then slots.
+        """Return copies of the rows of a table that the host holds: parameters, then slots.
 
         A pipelined update that is held back is made first. InvalidArgumentError: a shard that is not there.
         """
@@ -185,7 +185,7 @@ class System:
             return self._tables.read(table, num_shards, shard_id)
 
     def retrieve_all(self, num_shards: int = 1, shard_id: int = 0) -> list[list[np.ndarray]]:
-        """`retrieve` of every table, and the hidden sum of gradients where it has one."""
+        """Return what `retrieve` returns of every table, and the hidden sum of gradients where it has one."""
         with self._queue.locked():
             every = [self.retrieve(k, num_shards, shard_id) for k in range(len(self.plan.tables))]
             return [
@@ -200,7 +200,7 @@ class System:
             return self._tables.copy()
 
     def deduplication_data(self, replica: int | None = None) -> Dedup:
-        """The current replica's batch, received or due; FailedPreconditionError if not all have enqueued."""
+        """Return the current replica's batch, received or due; FailedPreconditionError if not all have enqueued."""
         with self._queue.locked():
             if self._queue.current.batch is None:
                 raise FailedPreconditionError(self._queue.explain_missing_cores())
@@ -212,7 +212,7 @@ class System:
             self._queue.abandon()
 
     def close(self) -> None:
-        """End it: who waits is told, every later call raises CancelledError."""
+        """End the system. Threads that wait are woken, and every later call raises CancelledError."""
         self._queue.close()
 
     def is_configured_by(self, config: Any) -> bool:
@@ -226,7 +226,7 @@ class System:
         return self._queue.replicas
 
     def _batch(self, plan: Plan, step: QueuedStep, new: Mapping[int, CoreIds]) -> Any:
-        """The batch of all cores, None until the last has enqueued; the ids of new cores are looked at in any case."""
+        """Return the batch of all cores, None until the last has enqueued; ids of new cores are checked in any case."""
         cores = {**step.cores, **new}
         if len(cores) == plan.cores:
             return self._tables.place_batch(self._make_batch(plan, [cores[k] for k in range(plan.cores)]))
@@ -309,7 +309,7 @@ def shutdown_system() -> None:
 
 
 def current_system() -> System:
-    """The running system.
+    """Return the running system.
 
     Raises:
         NoSystemError: none was initialized.

@@ -175,7 +175,7 @@ class Explanation:
             yield f"The table after the step says {'the same to the last bit' if not self.ulps else _off(self.ulps)}."
 
     def numbers(self) -> Iterator[tuple[str, str]]:
-        """The stages of the sum, step by step, as names and values."""
+        """Yield the stages of the sum, step by step, as names and values."""
         if not self.runs:
             yield "weights", vector(self.weights_before)
             return
@@ -209,12 +209,12 @@ class Explanation:
 
 
 def number(x: Any) -> str:
-    """A number in six digits."""
+    """Return a number in six digits."""
     return numbers.number(float(x), 6)
 
 
 def vector(x: np.ndarray) -> str:
-    """A vector in brackets, the first numbers of a long one."""
+    """Return a vector in brackets, the first numbers of a long one."""
     shown = " ".join(number(v) for v in x[:NUMBERS])
     return f"[{shown}]" if x.size <= NUMBERS else f"[{shown} ... {x.size} numbers]"
 

@@ -172,7 +172,7 @@ class Traps(tuple[Trap, ...]):
         return tuple(t for t in self if t.applies)
 
     def named(self, name: str) -> Trap:
-        """The trap of this name; KeyError with all names if there is none."""
+        """Return the trap of this name; KeyError with all names if there is none."""
         for trap in self:
             if trap.name == name:
                 return trap
@@ -211,7 +211,7 @@ def differ(a: Row, b: Row) -> bool:
 
 
 def mean_counts_duplicates(e: Excerpt) -> Trap:
-    """An id that a sample names twice counts twice, also in the number that a mean divides by."""
+    """Return an id that a sample names twice counts twice, also in the number that a mean divides by."""
     by_core = e.lookups_by_core()
     combiner = e.table.combiner
     once = [_without_duplicates(lookups, combiner) for lookups in by_core]
@@ -271,7 +271,7 @@ def replicas_are_summed(e: Excerpt) -> Trap:
 
 
 def hot_rows(e: Excerpt) -> Trap:
-    """A row in every sample gets the sum of all their gradients in one step."""
+    """Return a row in every sample gets the sum of all their gradients in one step."""
     rows = np.concatenate([p.unique for p in e.lookups_by_core()])
     counts = np.bincount(rows, minlength=len(e.rows))
     hottest = int(np.argmax(counts))
@@ -320,7 +320,7 @@ def ids_outside(e: Excerpt) -> Trap:
 
 
 def updates_come_late(e: Excerpt) -> Trap:
-    """A pipelined engine looks up before it has updated."""
+    """Return a pipelined engine looks up before it has updated."""
     late = e.whole_plan.pipelined
     after = e.after()
     at = farthest(after, e.before)
@@ -426,7 +426,7 @@ def no_epsilon(e: Excerpt) -> Trap:
 
 
 def zero_is_a_touch(e: Excerpt) -> Trap:
-    """A row that was looked up is updated, also by a gradient of 0."""
+    """Return a row that was looked up is updated, also by a gradient of 0."""
     zero = e.after([np.zeros_like(g) for g in e.gradients])
     touched = len(e.rows) - e.untouched
     applies = touched > 0 and differ(first_rows(zero, touched), first_rows(e.before, touched))

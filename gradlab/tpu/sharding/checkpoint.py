@@ -66,7 +66,7 @@ def restore(
     strategy: Strategy = "div",
     layouts: Sequence[Layout] = (),
 ) -> State:
-    """The state that was saved, on another mesh if need be, or on one device (mesh None).
+    """Return the state that was saved, on another mesh if need be, or on one device (mesh None).
 
     Each shard reads the blocks of the files that hold its rows, 32 MiB at a time. A pending update is restored, too; a
     plan that is not pipelined makes it at once.
@@ -119,7 +119,7 @@ class Saved(NamedTuple):
 
 
 def state_from(plan: Plan, saved: Saved, placement: Placement) -> State:
-    """The state that was saved, on these devices; `check_tables` has been asked."""
+    """Return the state that was saved, on these devices; `check_tables` has been asked."""
     cores_here(plan, placement)
     layouts: tuple[Layout, ...] = ()
     if isinstance(placement, OnMesh):
@@ -147,7 +147,7 @@ def state_from(plan: Plan, saved: Saved, placement: Placement) -> State:
 
 
 def _shards(state: State) -> dict[int, Any]:
-    """The shards that this process holds: (tables, slots, pending rows) of each."""
+    """Return the shards that this process holds: (tables, slots, pending rows) of each."""
     arrays = (state.tables, state.slots, state.pending.rows if state.pending else ())
     if not isinstance(state.placement, OnMesh):
         return {0: arrays} if process() == 0 else {}
@@ -171,7 +171,7 @@ def _write(file: ShardWriter, plan: Plan, shard: int, arrays: Any, placement: Pl
 
 
 def content_of(state: State) -> dict[str, Any]:
-    """The manifest of a state, but for its files."""
+    """Return the manifest of a state, but for its files."""
     mesh = state.placement.mesh.shape if isinstance(state.placement, OnMesh) else {}
     return {
         "strategy": state.placement.strategy,
@@ -217,7 +217,7 @@ def _pending(plan: Plan, saved: Saved) -> Step | None:
 
 
 def mark_of(placement: Placement) -> str:
-    """A value that distinguishes this save from others of its number; the same in all processes."""
+    """Return a value that distinguishes this save from others of its number; the same in all processes."""
     drawn: Any = np.uint32(secrets.randbits(32))
     if isinstance(placement, OnMesh) and placement.mesh.is_multi_process:
         from jax.experimental.multihost_utils import broadcast_one_to_all

@@ -1,4 +1,4 @@
-"""From the ids of a batch to buffers of a SparseCore, and from these to what the shared lookup and update need."""
+"""`preprocess`: the ids of a batch as buffers of the SparseCores, and these as a batch for `lookup` and `update`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Host:
     minibatching: bool
 
     def split(self, found: Mapping[str, Entries]) -> tuple[dict[str, Grouped], int]:
-        """The lookups of each stack, and the number of minibatches."""
+        """Return the lookups of each stack, and the number of minibatches."""
         n = self.layout.shards
         groups = {name: grouped(e, n) for name, e in found.items()}
         if not self.minibatching or all(self._fits(name, g) for name, g in groups.items()):
@@ -50,7 +50,7 @@ class Host:
         return limit is None or bool(within(g, limit).all())
 
     def fill(self, s: Stack, g: Grouped, room: int | None, minibatches: int) -> tuple[Buffers, Kept]:
-        """The buffers of a stack, and which of its lookups are within the limits, and then within the buffers."""
+        """Return the buffers of a stack, and which lookups are within the limits, then within the buffers."""
         limit = self.limits[s.name]
         inside = np.ones(g.columns.size, bool)
         if limit is not None:
@@ -83,7 +83,7 @@ class Host:
 
 
 def by_stack(layout: Layout, given: Mapping[str, T] | T | None) -> dict[str, T | None]:
-    """Values by stack name, from one value for every stack or from values by name."""
+    """Return values by stack name, from one value for every stack or from values by name."""
     names = [s.name for s in layout.stacks]
     if not isinstance(given, Mapping):
         return dict.fromkeys(names, given)
@@ -93,7 +93,7 @@ def by_stack(layout: Layout, given: Mapping[str, T] | T | None) -> dict[str, T |
 
 
 def batch_of(plan: Plan, layout: Layout, reads: Mapping[str, Read]) -> Batch:
-    """Lookups by table: ids of the stack become rows again, samples of SparseCores those of cores."""
+    """Return lookups by table: ids of the stack become rows again, samples of SparseCores those of cores."""
     parts: dict[int, list[tuple[np.ndarray, ...]]] = {}
     for s in layout.stacks:
         found, where = reads[s.name], spans(plan, layout, s)
@@ -113,13 +113,13 @@ def batch_of(plan: Plan, layout: Layout, reads: Mapping[str, Read]) -> Batch:
 
 
 def _start(plan: Plan, span: Span) -> int:
-    """The first of the feature's samples among those of its table."""
+    """Return the first of the feature's samples among those of its table."""
     table = plan.features[span.feature].table
     return sum(plan.features[k].samples for k in plan.features_of(table) if k < span.feature)
 
 
 def _table(plan: Plan, k: int, parts: list[tuple[np.ndarray, ...]]) -> Lookups:
-    """The lookups of a table, of which each part has those of the cores one after another."""
+    """Return the lookups of a table, of which each part has those of the cores one after another."""
     empty = (np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros(0, np.float32))
     each = []
     ends = [np.searchsorted(core, np.arange(plan.cores + 1)) for core, *_ in parts]
@@ -151,13 +151,13 @@ class Preprocessed:
     reads: dict[str, Read]
 
     def minibatch(self, number: int) -> Batch:
-        """The lookups of one minibatch, for all tables."""
+        """Return the lookups of one minibatch, for all tables."""
         chosen = {name: Read(*(x[r.minibatches == number] for x in r)) for name, r in self.reads.items()}
         return batch_of(self.plan, self.layout, chosen)
 
 
 def partition_statistics(plan: Plan, cores: Cores, **options: Any) -> dict[str, PartitionStatistics]:
-    """By stack, what a batch asks of each partition: ids and different ids against the limits; nothing is refused.
+    """Count by stack what a batch asks of each partition: ids and different ids against limits. Nothing is refused.
 
     Args:
         options: those of `preprocess`; ids beyond the limits are counted as dropped.
@@ -178,7 +178,7 @@ def partition_statistics(plan: Plan, cores: Cores, **options: Any) -> dict[str, 
 
 
 def make_batch(plan: Plan, cores: Cores, **options: Any) -> Batch:
-    """The batch of `preprocess`, which names the options.
+    """Return the batch of `preprocess`, which names the options.
 
     Source: `preprocess_sparse_dense_matmul_input`, jax-tpu-embedding 0.1.0 (2026).
 
@@ -203,7 +203,7 @@ def preprocess(
     minibatching: bool = False,
     out_of_range: Literal["policy", "as_found"] = "policy",
 ) -> Preprocessed:
-    """The ids of a batch, sorted by the SparseCore that has their row, merged, counted and laid out in buffers.
+    """Return the ids of a batch, sorted by the SparseCore that has their row, merged, counted and laid out in buffers.
 
     Args:
         cores: as for `gl.tpu.make_batch`.

@@ -99,7 +99,7 @@ class Training:
         object.__setattr__(self, "learning_rates", tuple(self.learning_rates))
 
     def init(self, tables: State, params: Any) -> TrainState:
-        """The state before the first step: these tables, and a copy of the tower where they are.
+        """Return the state before the first step: these tables, and a copy of the tower where they are.
 
         Raises:
             InvalidArgumentError: a tower on other devices than the tables, a leaf of it that has no gradients, another
