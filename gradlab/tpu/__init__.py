@@ -8,6 +8,19 @@ from .._base.suggest import only_public as _only_public
 
 _need("google.protobuf", "gl.tpu", "tpu", library="protobuf")
 
+# Where things are, in the order of a step. Pure functions of arrays, with what they work on:
+#   plan          tables, features, policy: all that is fixed before the first batch
+#   ids, batch    the host's part: ids of any form become one batch; make_batch chooses the engine
+#   state         tables and slots; placement and stacks say which device has which rows
+#   lookup        rows into activations
+#   update        gradients into rows, and train_step; table_update has the arithmetic of one table
+#   dedup         deduplication data, storage: quantized and packed rows, lookup_sparse: TensorFlow's lookups off a TPU
+# Around them:
+#   sharding      tables on several devices: placed, laid out, saved; and the choice of layouts
+#   sparsecore    the batches of TPU v5p and later
+#   training      tables with a dense tower, checkpoints
+#   experimental  TensorFlow's classes, on top of engine: its messages, and a system with operations in order
+#   explanations  why a row moved in a step (step_record), and what is easily missed
 from . import experimental, sparsecore
 from .batch import Batch, CooRows, Lookups, PlacedBatch, combiner_gains, coo_rows
 from .dedup import dedup_mask, dedup_size, merge_dedup, parse_tuple_mask, split_dedup, write_tuple_mask

@@ -1,4 +1,4 @@
-"""The arguments of the enqueue operations, as the ids of the plan's features."""
+"""The enqueue operations: their arguments become the ids of the plan's features."""
 
 from __future__ import annotations
 
@@ -41,10 +41,12 @@ def ids_of_features(plan: Plan, inputs: Sequence[Input], flat: bool = False) -> 
         InvalidArgumentError: another number of inputs than features, or one that does not fit; it names the feature.
     """
     _check_count(len(inputs), len(plan.features), "features")
-    return {
-        f.name: _read_input(dataclasses.replace(f, shape=(f.samples,)) if flat and not given.is_sequence else f, given)
-        for f, given in zip(plan.features, inputs, strict=True)
-    }
+    ids = {}
+    for feature, given in zip(plan.features, inputs, strict=True):
+        if flat and not given.is_sequence:
+            feature = dataclasses.replace(feature, shape=(feature.samples,))
+        ids[feature.name] = _read_input(feature, given)
+    return ids
 
 
 def ids_of_tables(plan: Plan, inputs: Sequence[Input], table_ids: Sequence[int] | None = None) -> dict[str, Ids]:
@@ -76,13 +78,13 @@ def set_combiners(plan: Plan, combiners: Sequence[Any] | None) -> Plan:
     Raises:
         InvalidArgumentError: another number than tables, or an unknown one.
     """
-    given: list[Any] = [c.decode() if isinstance(c, bytes) else c for c in combiners or ["sum"] * len(plan.tables)]
-    if len(given) != len(plan.tables):
-        raise InvalidArgumentError(f"combiners must be none or one for each of {len(plan.tables)} tables, got {given}")
-    if unknown := [c for c in given if c not in ("sum", "mean", "sqrtn")]:
+    names: list[Any] = [c.decode() if isinstance(c, bytes) else c for c in combiners or ["sum"] * len(plan.tables)]
+    if len(names) != len(plan.tables):
+        raise InvalidArgumentError(f"combiners must be none or one for each of {len(plan.tables)} tables, got {names}")
+    if unknown := [c for c in names if c not in ("sum", "mean", "sqrtn")]:
         raise InvalidArgumentError(f"a combiner must be 'sum', 'mean' or 'sqrtn', got {unknown[0]!r}")
-    pairs = zip(plan.tables, given, strict=True)
-    return dataclasses.replace(plan, tables=tuple(dataclasses.replace(t, combiner=c) for t, c in pairs))
+    tables = [dataclasses.replace(t, combiner=c) for t, c in zip(plan.tables, names, strict=True)]
+    return dataclasses.replace(plan, tables=tuple(tables))
 
 
 def as_indices(samples: Any) -> np.ndarray:
@@ -99,12 +101,14 @@ def _join_inputs(table: Feature, inputs: Sequence[Input]) -> Ids:
     total = sum(i.samples for i in inputs)
     if not inputs or table.samples % total:
         raise InvalidArgumentError(f"table {table.name!r} has {table.samples} rows, the inputs fill {total} at a time")
-    batch, start, parts = table.samples // total, 0, []
+    batch = table.samples // total
+    parts = []
+    start = 0
     for given in inputs:
         shape = (batch, given.samples) if given.is_sequence else (batch * given.samples,)
-        found = _read_input(Feature(table.name, table.table, shape), given)
-        element, row = np.divmod(found.samples, given.samples)
-        parts.append(found._replace(samples=element * total + start + row))
+        ids = _read_input(Feature(table.name, table.table, shape), given)
+        element, row = np.divmod(ids.samples, given.samples)
+        parts.append(ids._replace(samples=element * total + start + row))
         start += given.samples
     return _merge_ids(parts)
 
@@ -121,17 +125,25 @@ def _merge_ids(parts: Sequence[Ids]) -> Ids:
 
 def _read_input(feature: Feature, given: Input) -> Ids:
     """Return the ids of one input; what is past the end of a sequence is left out."""
-    ids, weights = np.asarray(given.ids), np.asarray(given.weights)
+    ids = np.asarray(given.ids)
+    weights = np.asarray(given.weights)
     where = _sample_indices(feature, given, ids)
     if where.ndim == 2 and len(where) == ids.size and where.shape[1] == len(feature.shape) + 1 > 2:
         inside = where[:, -2] < feature.shape[-1]
-        where, ids, weights = where[inside], ids[inside], weights[inside] if weights.size == inside.size else weights
-    return ids_of(feature, (where, ids if ids.size else ids.astype(np.int64)), weights if weights.size else None)
+        where = where[inside]
+        ids = ids[inside]
+        if weights.size == inside.size:
+            weights = weights[inside]
+    if not ids.size:
+        # An empty list has no integers' dtype.
+        ids = ids.astype(np.int64)
+    return ids_of(feature, (where, ids), weights if weights.size else None)
 
 
 def _sample_indices(feature: Feature, given: Input, ids: np.ndarray) -> np.ndarray:
     """Return the destination of the ids: sequences by element, place and 0, everything else as it is written."""
-    where, axes = np.asarray(given.where), len(feature.shape)
+    where = np.asarray(given.where)
+    axes = len(feature.shape)
     if where.size == 0 and ids.size == 0:
         return np.zeros((0, axes + 1), np.int64)
     if where.size == 0 and given.is_sequence:

@@ -58,10 +58,10 @@ class Host:
                 ids, rows = counts(g, self.layout.shards)
                 check_limits(s, ids.max(-1), rows.max(-1), limit, self.layout.per_core)
             inside = within(g, limit)
-        made = g if inside.all() else Grouped(*(x[inside] for x in g))
-        need = sizes(made, self.layout, minibatches)
+        within_limits = g if inside.all() else Grouped(*(x[inside] for x in g))
+        need = sizes(within_limits, self.layout, minibatches)
         size = self._size(s, need.totals, room)
-        buffers, kept = fill(made, self.layout, size, minibatches, shared=self.minibatching, need=need)
+        buffers, kept = fill(within_limits, self.layout, size, minibatches, shared=self.minibatching, need=need)
         if not (self.dropping or kept.all()):
             raise InvalidArgumentError(
                 f"the buffers of stack {s.name!r} hold {size} entries for a core, {kept.size - int(kept.sum())} of "
@@ -173,8 +173,8 @@ def partition_statistics(plan: Plan, cores: Cores, **options: Any) -> dict[str, 
       partition 0: at most 1 id, 1 different, of one SparseCore
       partition 1: at most 3 ids, 3 different, of one SparseCore; 1 dropped
     """
-    told: Any = options | {"allow_id_dropping": True}
-    return preprocess(plan, cores, **told).statistics
+    options["allow_id_dropping"] = True
+    return preprocess(plan, cores, **options).statistics
 
 
 def make_batch(plan: Plan, cores: Cores, **options: Any) -> Batch:
@@ -238,25 +238,25 @@ def preprocess(
     """
     check_shards(plan.cores, per_core)
     _check_accumulation(plan)
-    given = check_cores(plan, cores)
+    ids_by_core = check_cores(plan, cores)
     layout = stack(plan, per_core) if layout is None else layout
     _check_layout(plan, layout, per_core)
     as_found = out_of_range == "as_found"
     host = Host(layout, by_stack(layout, limits), allow_id_dropping, minibatching)
-    found = {s.name: entries(plan, layout, s, given, as_found) for s in layout.stacks}
-    groups, minibatches = host.split(found)
-    del found  # of a large batch it is most of the memory
+    entries_by_stack = {s.name: entries(plan, layout, s, ids_by_core, as_found) for s in layout.stacks}
+    groups, minibatches = host.split(entries_by_stack)
+    del entries_by_stack  # most of the memory of a large batch
     room = by_stack(layout, buffer_size)
-    made = {s.name: host.fill(s, groups[s.name], room[s.name], minibatches) for s in layout.stacks}
-    reads = {name: read(b, layout, minibatches, shared=minibatching) for name, (b, _) in made.items()}
-    told = {
-        s.name: statistics(
-            layout, s, groups[s.name], made[s.name][1], outside(plan, s, given, as_found), host.limits[s.name]
-        )
-        for s in layout.stacks
-    }
-    buffers = {name: b for name, (b, _) in made.items()}
-    return Preprocessed(plan, layout, minibatches, buffers, told, batch_of(plan, layout, reads), reads)
+    buffers = {}
+    reads = {}
+    counts_by_stack = {}
+    for s in layout.stacks:
+        group = groups[s.name]
+        buffers[s.name], kept = host.fill(s, group, room[s.name], minibatches)
+        reads[s.name] = read(buffers[s.name], layout, minibatches, shared=minibatching)
+        out = outside(plan, s, ids_by_core, as_found)
+        counts_by_stack[s.name] = statistics(layout, s, group, kept, out, host.limits[s.name])
+    return Preprocessed(plan, layout, minibatches, buffers, counts_by_stack, batch_of(plan, layout, reads), reads)
 
 
 def _check_accumulation(plan: Plan) -> None:
