@@ -267,8 +267,10 @@ def table_of(
         if isinstance(table.rule, FrequencyEstimator) and table.width != 1:
             raise ValueError(f"a frequency estimator needs dimension 1, got {table.width}")
     except ValueError as error:
-        told = f"{error}" if repr(name) in str(error) else f"table {name!r}: {error}"
-        raise ValueError(told) from None
+        message = str(error)
+        if repr(name) not in message:
+            message = f"table {name!r}: {message}"
+        raise ValueError(message) from None
     return table
 
 
