@@ -74,9 +74,9 @@ TESTED_ELSEWHERE = {
     "train/proximal": "train/test_tensorflow.py, test_signatures.py and test_slots.py there, like every optimizer",
     "train/rms_prop": "the same, and train/test_sparse_order.py",
     "raw_ops/tpu_shapes": "conformance/: golden files, and TensorFlow's shape functions beside it",
-    "rules/table_field": "tpu/engine/test_optimizer_messages.py: every field of every message, both ways",
-    "tpu/training/state": "tpu/training/test_training.py: where towers and data are put, and what is refused",
-    "tpu/engine/exchange": "tpu/engine/test_system.py and raw_ops/test_tpu_step.py: what is refused",
+    "rules/table_field": "tpu/engine/test_messages.py: every field of every message, both ways",
+    "tpu/training/train_state": "tpu/training/test_training.py: where towers and data are put, and what is refused",
+    "tpu/engine/replicas": "tpu/engine/test_system.py and raw_ops/test_tpu_step.py: what is refused",
 }
 
 

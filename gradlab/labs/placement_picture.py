@@ -57,7 +57,7 @@ class PlacementPicture:
     in TensorFlow.
 
     >>> from gradlab.tpu import Feature, Plan, Table
-    >>> from gradlab.tpu.plan_placement import plan_placement
+    >>> from gradlab.tpu import plan_placement
     >>> plan = Plan((Table("days", 7, 8),), (Feature("day", 0, (4,)),), cores=2)
     >>> PlacementPicture(plan_placement(plan, 2)).alt.partition(":")[0]
     '1 table on 2 devices'

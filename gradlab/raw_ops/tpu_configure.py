@@ -34,12 +34,12 @@ def ConfigureTPUEmbedding(*, config: Config, name: str | None = None) -> None:
 starts anew and wipes the tables
     >>> tpu.shutdown_system()
     """
-    current = tpu_module("engine.current")
-    if current.is_initialized():
+    systems = tpu_module("engine.system")
+    if systems.is_initialized():
         raise FailedPreconditionError(
             "the TPU embedding is configured; gl.tpu.initialize_system(config) starts anew and wipes the tables"
         )
-    current.initialize_system(config)
+    systems.initialize_system(config)
 
 
 @op(shapes.fixed(shapes.SCALAR))
@@ -51,8 +51,8 @@ def IsTPUEmbeddingInitialized(*, config: Config = "", name: str | None = None) -
     >>> bool(IsTPUEmbeddingInitialized())
     False
     """
-    current = tpu_module("engine.current")
-    return np.bool_(current.is_initialized() and current.current_system().is_configured_by(config))
+    systems = tpu_module("engine.system")
+    return np.bool_(systems.is_initialized() and systems.current_system().is_configured_by(config))
 
 
 @op(shapes.partitioner)

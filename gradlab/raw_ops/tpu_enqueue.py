@@ -302,7 +302,7 @@ def DynamicEnqueueTPUEmbeddingArbitraryTensorBatch(
 
 def _as_indices(sample_indices: Tensors) -> list[Any]:
     """Return the sample indices of each input as indices of rank 2."""
-    as_indices = tpu_module("engine.enqueued").as_indices
+    as_indices = tpu_module("engine.enqueue").as_indices
     return [as_indices(samples) for samples in sample_indices]
 
 
@@ -326,7 +326,7 @@ def _make_inputs(
     if min(lengths) < 0 or min(rows) < 1:
         raise InvalidArgumentError(f"sequences must be 0 or longer and features 1 or more, got {lengths} and {rows}")
 
-    make_input = tpu_module("engine.enqueued").Input
+    make_input = tpu_module("engine.enqueue").Input
     inputs = []
     for k, length in enumerate(lengths):
         if length > 0:
@@ -351,14 +351,14 @@ def _enqueue(
         is_flat: indices have two columns, the sample (all axes of the feature in one) and the place.
     """
     system = running_system()
-    enqueued = tpu_module("engine.enqueued")
+    enqueue = tpu_module("engine.enqueue")
     if not system.config.feature_descriptor:
-        ids = enqueued.of_tables(system.plan, inputs, table_ids)
+        ids = enqueue.ids_of_tables(system.plan, inputs, table_ids)
     else:
         feature_tables = [feature.table for feature in system.plan.features]
         if table_ids is not None and list(table_ids) != feature_tables:
             raise InvalidArgumentError(
                 f"the features read tables {feature_tables}, but table_ids are {list(table_ids)}"
             )
-        ids = enqueued.of_features(system.plan, inputs, is_flat)
+        ids = enqueue.ids_of_features(system.plan, inputs, is_flat)
     system.enqueue(ids, core, mode, combiners)

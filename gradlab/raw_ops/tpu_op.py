@@ -64,7 +64,7 @@ def running_system(config: Config = "") -> Any:
     Raises:
         FailedPreconditionError: none is running, or one of another configuration.
     """
-    system = tpu_module("engine.current").current_system()
+    system = tpu_module("engine.system").current_system()
     if not system.is_configured_by(config):
         raise FailedPreconditionError(
             "config is not that of the running system; all operations carry one configuration, and "

@@ -8,34 +8,39 @@ from .._base.suggest import only_public as _only_public
 
 _need("google.protobuf", "gl.tpu", "tpu", library="protobuf")
 
+# Where things are, in the order of a step. Pure functions of arrays, with what they work on:
+#   plan          tables, features, policy: all that is fixed before the first batch
+#   ids, batch    the host's part: ids of any form become one batch; make_batch chooses the engine
+#   state         tables and slots; placement and stacks say which device has which rows
+#   lookup        rows into activations
+#   update        gradients into rows, and train_step; table_update has the arithmetic of one table
+#   dedup         deduplication data, storage: quantized and packed rows, lookup_sparse: TensorFlow's lookups off a TPU
+# Around them:
+#   sharding      tables on several devices: placed, laid out, saved; and the choice of layouts
+#   sparsecore    the batches of TPU v5p and later
+#   training      tables with a dense tower, checkpoints
+#   experimental  TensorFlow's classes, on top of engine: its messages, and a system with operations in order
+#   explanations  why a row moved in a step (step_record), and what is easily missed
 from . import experimental, sparsecore
-from .batch import Batch, Ids, PlacedBatch
+from .batch import Batch, CooRows, Lookups, PlacedBatch, combiner_gains, coo_rows
 from .dedup import dedup_mask, dedup_size, merge_dedup, parse_tuple_mask, split_dedup, write_tuple_mask
 from .engine import proto
-from .engine.current import current_system, initialize_system, shutdown_system
 from .engine.describe import describe
-from .engine.optimizer_messages import parameters_of, rule_of
+from .engine.messages import descriptor_of, parameters_of, rule_of, table_of
 from .engine.parse import config_of, example_config, parse, plan_of
 from .engine.proto import OptimizationParameters, TPUEmbeddingConfiguration
+from .engine.replicas import replica
 from .engine.shapes import activation_shapes, all_parameter_shapes, shard_rows
-from .engine.system import System
-from .engine.table_messages import descriptor_of, table_of
-from .engine.turns import replica
-from .engines import make_batch
-from .explanations.contributions import Contribution
+from .engine.system import System, current_system, initialize_system, shutdown_system
 from .explanations.explain import explain
-from .explanations.explain_missing import explain_missing
-from .explanations.explanation import Explanation
-from .explanations.traps import Trap, Traps
-from .inputs import ids_of
+from .explanations.explanation import Contribution, Explanation
+from .explanations.traps import Trap, Traps, explain_missing
+from .ids import Ids, ids_of
 from .lookup import lookup
 from .lookup_sparse import embedding_lookup_sparse, safe_embedding_lookup_sparse
-from .lookups import CooRows, Lookups, combiner_gains, coo_rows
+from .make_batch import make_batch
 from .placement import OneDevice, OnMesh, Shards
-from .plan import Feature, Levels, Plan, Table, Tag
-from .plan_placement import Placed, PlacementPlan, plan_placement
-from .policy import Policy
-from .row_update import update_table
+from .plan import Feature, Levels, Plan, Policy, Table, Tag
 from .sharding import (
     cores_here,
     create_placed,
@@ -48,10 +53,12 @@ from .sharding import (
     sizes_of,
     traffic,
 )
+from .sharding.plan_placement import Placed, PlacementPlan, plan_placement
 from .sparsecore import partition_statistics
 from .state import State, create
 from .step_record import Sent, StepRecord
 from .storage import pack_rows, quantize, unpack_rows
+from .table_update import update_table
 from .update import flush_pending, train_step, update
 
 __all__ = [

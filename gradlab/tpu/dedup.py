@@ -17,11 +17,12 @@ from ..errors import InternalError, InvalidArgumentError
 from .engine.proto import TensorProto
 from .engine.wire import read
 
-INTEGER, FLOAT = 0, 1
+INTEGER = 0
+FLOAT = 1
 
 
 def dedup_mask(elements: Sequence[Any]) -> np.ndarray:
-    """The mask that describes these vectors, of shape (number of vectors, 2) and dtype int32.
+    """Return the mask that describes these vectors, of shape (number of vectors, 2) and dtype int32.
 
     Raises:
         InvalidArgumentError: an element is not a vector.
@@ -31,12 +32,12 @@ def dedup_mask(elements: Sequence[Any]) -> np.ndarray:
     >>> dedup_mask([np.array([1, 2]), np.array([0.1])]).tolist()
     [[0, 2], [1, 1]]
     """
-    rows = [(INTEGER if np.issubdtype(x.dtype, np.integer) else FLOAT, x.shape[0]) for x in _vectors(elements)]
+    rows = [(INTEGER if np.issubdtype(x.dtype, np.integer) else FLOAT, x.shape[0]) for x in _check_vectors(elements)]
     return np.array(rows, np.int32).reshape(-1, 2)
 
 
 def dedup_size(mask: Any) -> int:
-    """The number of entries in all vectors that a mask describes.
+    """Return the number of entries in all vectors that a mask describes.
 
     Raises:
         InvalidArgumentError: the mask is not a list of (0 or 1, length) rows.
@@ -46,13 +47,13 @@ def dedup_size(mask: Any) -> int:
     >>> dedup_size([[0, 2], [1, 1], [0, 1]])
     4
     """
-    return int(_checked(mask)[:, 1].sum())
+    return int(_check_mask(mask)[:, 1].sum())
 
 
 def split_dedup(
     elements: Sequence[Any], mask: Any, integer_type: Any = np.uint32, float_type: Any = np.float32
 ) -> tuple[Array, Array]:
-    """All integer vectors joined in order, and all float vectors joined in order.
+    """Return all integer vectors joined in order, and all float vectors joined in order.
 
     Args:
         elements: vectors, NumPy or JAX.
@@ -68,20 +69,21 @@ def split_dedup(
     >>> ints.tolist(), floats.tolist()
     ([1, 2, 3], [0.5])
     """
-    vectors, rows = _vectors(elements), _checked(mask)
+    vectors = _check_vectors(elements)
+    rows = _check_mask(mask)
     lengths = [x.shape[0] for x in vectors]
     if lengths != rows[:, 1].tolist():
         raise InvalidArgumentError(f"the mask says lengths {rows[:, 1].tolist()}, the vectors have {lengths}")
 
-    def joined(kind: int, dtype: Any) -> Array:
+    def join(kind: int, dtype: Any) -> Array:
         parts = [x.astype(dtype) for x, k in zip(vectors, rows[:, 0], strict=True) if k == kind]
         return namespace(*parts).concatenate(parts) if parts else np.zeros(0, dtype)
 
-    return joined(INTEGER, integer_type), joined(FLOAT, float_type)
+    return join(INTEGER, integer_type), join(FLOAT, float_type)
 
 
 def merge_dedup(integers: Any, floats: Any, mask: Any, num_cores_per_replica: int = 1) -> list[Array]:
-    """The vectors that were split: each is cut from the front of what is left of its kind.
+    """Return the vectors that were split: each is cut from the front of what is left of its kind.
 
     Args:
         integers, floats: vectors, NumPy or JAX.
@@ -98,9 +100,9 @@ def merge_dedup(integers: Any, floats: Any, mask: Any, num_cores_per_replica: in
     >>> [x.tolist() for x in merge_dedup(np.array([1, 2, 3]), np.array([0.5]), [[0, 2], [1, 1], [0, 1]])]
     [[1, 2], [0.5], [3]]
     """
-    left = dict(zip((INTEGER, FLOAT), _vectors([integers, floats]), strict=True))
+    left = dict(zip((INTEGER, FLOAT), _check_vectors([integers, floats]), strict=True))
     elements = []
-    for kind, length in _checked(mask).tolist():
+    for kind, length in _check_mask(mask).tolist():
         if length % num_cores_per_replica:
             raise InvalidArgumentError(
                 f"a vector of {length} entries cannot be shared by {num_cores_per_replica} cores"
@@ -120,7 +122,7 @@ def merge_dedup(integers: Any, floats: Any, mask: Any, num_cores_per_replica: in
 _NAMES = {INTEGER: "integers", FLOAT: "floats"}
 
 
-def _vectors(elements: Sequence[Any]) -> list[Array]:
+def _check_vectors(elements: Sequence[Any]) -> list[Array]:
     arrays = [as_array(x, "an element") for x in elements]
     for x in arrays:
         if x.ndim != 1:
@@ -128,7 +130,7 @@ def _vectors(elements: Sequence[Any]) -> list[Array]:
     return arrays
 
 
-def _checked(mask: Any) -> np.ndarray:
+def _check_mask(mask: Any) -> np.ndarray:
     rows = np.asarray(mask)
     if rows.size == 0:
         return np.zeros((0, 2), np.int32)
@@ -143,7 +145,7 @@ _INT32 = 3
 
 
 def parse_tuple_mask(tuple_mask: bytes | str) -> np.ndarray:
-    """The mask that an attribute carries: int32 of shape (vectors, 2), each row (0 integer or 1 float, length).
+    """Return the mask that an attribute carries: int32 of shape (vectors, 2), each row (0 integer or 1 float, length).
 
     Raises:
         ValueError: not a tensor. InvalidArgumentError: a tensor of another rank, another kind than 0 and 1,
@@ -173,7 +175,7 @@ def parse_tuple_mask(tuple_mask: bytes | str) -> np.ndarray:
 
 
 def write_tuple_mask(mask: object) -> bytes:
-    """The bytes of a mask, as `parse_tuple_mask` reads them.
+    """Return the bytes of a mask, as `parse_tuple_mask` reads them.
 
     Source: attribute of `SplitDedupData`, TensorFlow 2.21 (2026).
 

@@ -1,6 +1,8 @@
-"""The forward half of a step: rows are fetched once each, scaled, and summed into samples.
+"""The forward half of a step: each row is fetched once, scaled, and summed into samples.
 
-The sums of scaled rows are the work of both halves: here rows into samples, in `update` gradients of samples into rows.
+`lookup` is what callers see. On a mesh `_activations_on_device` runs on every device; `_look_up_table` asks the owners
+of the rows for them. `sum_rows` does the work of both halves of a step: here it sums rows into samples, in `update`
+gradients of samples into rows.
 """
 
 from __future__ import annotations
@@ -14,19 +16,20 @@ import numpy as np
 from .._base.arrays import Array, add_rows, is_jax, namespace, take_rows
 from .._base.library import jax, jnp, of_cores, tree_map
 from ..errors import InvalidArgumentError
-from .batch import Batch
-from .lookups import Lookups
-from .placement import ONE_DEVICE, Copies, OfTable, OnMesh, Placement
+from .batch import Batch, Lookups
+from .placement import Copies, OnMesh, Placement, TablePlacement
 from .plan import Plan, Table
-from .stacks import inside
+from .stacks import stack_tables
 from .state import State
 from .storage import quantize
 
 Dedup = tuple[tuple[Array, ...], ...]
 
+CACHED_LOOKUPS = 1024  # whose scaled rows stay in a processor's cache between being computed and being added
+
 
 def lookup(state: State, batch: Batch) -> tuple[tuple[Array, ...], Dedup]:
-    """Activations of every feature, and the deduplication data that the update needs.
+    """Return the activations of every feature, and the deduplication data that the update needs.
 
         activation[sample] = sum over its lookups of weight * row[unique[inverse]]
 
@@ -51,124 +54,146 @@ def lookup(state: State, batch: Batch) -> tuple[tuple[Array, ...], Dedup]:
     [4.0, 3.0]
     """
     state.placement.check(batch)
-    plan, place, *_ = inside(state.plan, state.placement)
+    plan, placement, *_ = stack_tables(state.plan, state.placement)
     if len(batch.tables) != len(plan.tables):
         raise InvalidArgumentError(f"the plan has {len(plan.tables)} tables, the batch is for {len(batch.tables)}")
-    tables = tuple(Lookups(*(jnp.asarray(x) for x in t)) for t in batch.tables)
-    activations = place.run(partial(_activations, plan, place), state.tables, tables, specs=specs_of(state)[:1])
-    return activations, packed(tables)
+    tables = tuple(Lookups(*(jnp.asarray(x) for x in lookups)) for lookups in batch.tables)
+    run = partial(_activations_on_device, plan, placement)
+    activations = placement.run(run, state.tables, tables, specs=specs_of(state)[:1])
+    return activations, pack_dedup(tables)
 
 
-def packed(tables: Sequence[Lookups]) -> Dedup:
-    """The deduplication data: one tuple, with the vectors of each table in turn."""
-    return (tuple(x for t in tables for x in t),)
+def pack_dedup(tables: Sequence[Lookups]) -> Dedup:
+    """Return the deduplication data: one tuple, with the vectors of each table in turn."""
+    return (tuple(x for lookups in tables for x in lookups),)
 
 
 def specs_of(state: State) -> tuple[Any, ...]:
-    """The specs of tables and slots on a mesh: a tree for each of the two."""
-    plan, place, *_ = inside(state.plan, state.placement)
-    if not isinstance(place, OnMesh):
+    """Return the specs of tables and slots on a mesh: a tree for each of the two."""
+    plan, placement, *_ = stack_tables(state.plan, state.placement)
+    if not isinstance(placement, OnMesh):
         return ()
-    ways = [place.of(k) for k in range(len(plan.tables))]
-    slots = (
-        tuple(way.row_spec if name in t.rule.row_slots else way.spec for name in t.rule.slots)
-        for t, way in zip(plan.tables, ways, strict=True)
-    )
-    return tuple(way.spec for way in ways), tuple(slots)
+    tables = []
+    slots = []
+    for k, table in enumerate(plan.tables):
+        here = placement.of(k)
+        tables.append(here.spec)
+        row_slots = table.rule.row_slots
+        slots.append(tuple(here.row_spec if name in row_slots else here.spec for name in table.rule.slots))
+    return tuple(tables), tuple(slots)
 
 
-def _activations(plan: Plan, place: Placement, tables: Any, lookups: Any) -> tuple[Array, ...]:
-    cores = plan.cores // place.devices
+def _activations_on_device(
+    plan: Plan, placement: Placement, tables: tuple[Array, ...], lookups: tuple[Lookups, ...]
+) -> tuple[Array, ...]:
+    cores = plan.cores // placement.devices
     outputs = [
-        activate(plan.tables[k], w, t, cores, plan.samples_of(k), place.of(k))
-        for k, (w, t) in enumerate(zip(tables, lookups, strict=True))
+        _look_up_table(table, tables[k], lookups[k], cores, plan.samples_of(k), placement.of(k))
+        for k, table in enumerate(plan.tables)
     ]
     return split_features(plan, outputs)
 
 
-def activate(table: Table, w: Array, lookups: Lookups, cores: int, samples: int, place: OfTable = ONE_DEVICE) -> Array:
-    """(cores, samples, width): the combined rows of one table."""
-    if place.devices == 1 and table.levels is None:  # rows go straight from the table into samples
+def _look_up_table(
+    table: Table, w: Array, lookups: Lookups, cores: int, samples: int, placement: TablePlacement
+) -> Array:
+    """Return (cores, samples, width): the combined rows of one table."""
+    is_local = placement.devices == 1
+    if is_local and table.levels is None:
+        # Rows go straight from the table into samples.
 
-        def from_table(t: Lookups) -> Array:
-            return sum_rows(samples, w, take_rows(t.unique, t.inverse), t.samples, t.weights)
+        def sum_from_table(core: Lookups) -> Array:
+            ids = take_rows(core.unique, core.inverse)
+            return sum_rows(samples, w, ids, core.samples, core.weights)
 
-        return each_core(from_table, lookups, cores)
-    is_here = place.devices == 1
-    wanted = lookups.unique if is_here else place.places(place.to_owners(lookups.unique, cores), table.rows)
-    rows = take_rows(w, wanted)
+        return each_core(sum_from_table, lookups, cores)
+
+    if is_local:
+        rows = take_rows(w, lookups.unique)
+    else:
+        ids = placement.to_owners(lookups.unique, cores)
+        rows = take_rows(w, placement.places(ids, table.rows))
     if table.levels is not None:
         rows = quantize(rows, *table.levels)
-    found = rows if isinstance(place, Copies) or is_here else place.to_cores(rows, cores)
+    if not is_local and not isinstance(placement, Copies):
+        rows = placement.to_cores(rows, cores)
 
-    def on_core(one: tuple[Lookups, Array]) -> Array:
-        t, own = one
-        return sum_rows(samples, own, t.inverse, t.samples, t.weights)
+    def sum_from_rows(core: tuple[Lookups, Array]) -> Array:
+        lookups, rows = core
+        return sum_rows(samples, rows, lookups.inverse, lookups.samples, lookups.weights)
 
-    return each_core(on_core, (lookups, found), cores)
+    return each_core(sum_from_rows, (lookups, rows), cores)
 
 
 def each_core(function: Any, tree: Any, cores: int) -> Array:
-    """`function` of each core's share of the vectors in `tree`, stacked."""
+    """Return `function` of each core's share of the vectors in `tree`, stacked."""
     shares = tree_map(lambda x: x.reshape(cores, len(x) // cores, *x.shape[1:]), tree)
     return of_cores(function, shares, cores)
 
 
 def split_features(plan: Plan, outputs: list[Array]) -> tuple[Array, ...]:
-    """(cores, samples, width) of each table as activations of each feature."""
-    starts, found = [0] * len(plan.tables), []
-    for k, f in enumerate(plan.features):
-        start = starts[f.table]
-        starts[f.table] += f.samples
-        own = outputs[f.table][:, start : start + f.samples]
-        found.append(own.reshape(own.shape[0] * f.shape[0], *plan.activation_shape(k)[1:]))
-    return tuple(found)
+    """Return the activations of each feature from (cores, samples, width) of each table."""
+    starts = [0] * len(plan.tables)
+    activations = []
+    for k, feature in enumerate(plan.features):
+        start = starts[feature.table]
+        end = start + feature.samples
+        starts[feature.table] = end
+        samples = outputs[feature.table][:, start:end]
+        shape = plan.activation_shape(k)[1:]
+        activations.append(samples.reshape(samples.shape[0] * feature.shape[0], *shape))
+    return tuple(activations)
 
 
-def join_features(plan: Plan, gradients: Any, cores: int) -> list[Array]:
-    """The inverse of `split_features`, for gradients."""
-    joined: list[list[Array]] = [[] for _ in plan.tables]
-    for f, g in zip(plan.features, gradients, strict=True):
-        joined[f.table].append(g.reshape(cores, f.samples, plan.tables[f.table].width))
-    empty = [np.zeros((cores, 0, t.width), np.float32) for t in plan.tables]
-    return [jnp.concatenate(parts or [e], axis=1) for parts, e in zip(joined, empty, strict=True)]
+def join_features(plan: Plan, gradients: Sequence[Array], cores: int) -> list[Array]:
+    """Return the inverse of `split_features`, for gradients."""
+    by_table: list[list[Array]] = [[] for _ in plan.tables]
+    for feature, gradient in zip(plan.features, gradients, strict=True):
+        width = plan.tables[feature.table].width
+        by_table[feature.table].append(gradient.reshape(cores, feature.samples, width))
+    joined: list[Array] = []
+    for table, parts in zip(plan.tables, by_table, strict=True):
+        parts = parts or [np.zeros((cores, 0, table.width), np.float32)]
+        joined.append(jnp.concatenate(parts, axis=1))
+    return joined
 
 
-PART = 1024  # lookups whose scaled rows stay in a processor's cache between being made and being added
-
-
-def same(terms: Array) -> Array:
-    """The terms as they are."""
+def identity(terms: Array) -> Array:
+    """Return the terms as they are."""
     return terms
 
 
 def sum_rows(
-    count: int, rows: Array, take: Array, put: Array, weights: Array, each: Callable[[Array], Array] = same
+    count: int,
+    rows: Array,
+    take: Array,
+    put: Array,
+    weights: Array,
+    change: Callable[[Array], Array] = identity,
 ) -> Array:
-    """(count, width): rows `take` times their weights, added one after another at `put`; past the end they are dropped.
+    """Return (count, width): the sums of scaled rows.
 
-        result[put[n]] += each(rows[take[n]] * weights[n])
+        result[put[n]] += change(rows[take[n]] * weights[n])
 
-    On a processor part by part, which changes no sum: all scaled rows at once would be as many bytes again as a batch
-    of activations with every lookup a sample, fresh from the system at every step.
+    Terms are added one after another. Those with `put` past the end are dropped.
     """
-    lookups, zeros = (take, put, weights), namespace(rows).zeros((count, rows.shape[-1]), rows.dtype)
+    zeros = namespace(rows).zeros((count, rows.shape[-1]), rows.dtype)
     if not rows.shape[0]:
         return zeros
-    add = partial(_add, rows, each)
 
-    def in_parts(total: Any, lookups: Any) -> Any:
-        parts = tree_map(lambda x: x.reshape(-1, PART), lookups)
-        return jax.lax.scan(lambda t, part: (add(t, part), None), total, parts)[0]
+    def add(total: Array, lookups: tuple[Array, Array, Array]) -> Array:
+        take, put, weights = lookups
+        return add_rows(total, put, change(take_rows(rows, take) * weights[:, None]))
 
-    total: Array
-    if not is_jax(rows) or take.shape[0] <= PART or take.shape[0] % PART:
-        total = add(zeros, lookups)
-    else:
-        total = jax.lax.platform_dependent(zeros, lookups, cpu=in_parts, default=add)
-    return total
+    def add_in_parts(total: Array, lookups: tuple[Array, Array, Array]) -> Array:
+        parts = tree_map(lambda x: x.reshape(-1, CACHED_LOOKUPS), lookups)
+        total, _ = jax.lax.scan(lambda total, part: (add(total, part), None), total, parts)
+        return total
 
-
-def _add(rows: Array, each: Callable[[Array], Array], total: Any, lookups: Any) -> Any:
-    take, put, weights = lookups
-    return add_rows(total, put, each(take_rows(rows, take) * weights[:, None]))
+    lookups = (take, put, weights)
+    if not is_jax(rows) or take.shape[0] <= CACHED_LOOKUPS or take.shape[0] % CACHED_LOOKUPS:
+        return add(zeros, lookups)
+    # On a CPU all scaled rows at once would be as many bytes again as the activations of a batch
+    # in which every lookup is a sample, newly allocated at every step. Parts change no sum.
+    result: Array = jax.lax.platform_dependent(zeros, lookups, cpu=add_in_parts, default=add)
+    return result

@@ -1,4 +1,4 @@
-"""Lookups of whole samples in a table that anybody may differentiate, as TensorFlow does them away from a TPU."""
+"""TensorFlow's differentiable lookups without a TPU: `tf.nn.embedding_lookup_sparse` and its safe form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .._base.options import check_choice
 from .._base.slices import IndexedSlices
 from ..clip import clip_by_norm
 from ..errors import DTypeError, InvalidArgumentError
-from .inputs import Reader, is_nested, tensor_of
+from .ids import Reader, is_nested, tensor_of
 from .plan import Feature
 
 
@@ -27,7 +27,7 @@ def embedding_lookup_sparse(
     name: str | None = None,
     allow_fast_lookup: bool = False,
 ) -> Array:
-    """The combined rows of each sample.
+    """Return the combined rows of each sample.
 
         sum: S = sum of w * row;   mean: S / sum(w);   sqrtn: S / sqrt(sum(w * w));   0 where the divisor is 0
 
@@ -53,10 +53,10 @@ def embedding_lookup_sparse(
     >>> embedding_lookup_sparse(table, [[0, 1, 1], [], [2], []], None, combiner="sum").ravel().tolist()
     [21.0, 0.0, 100.0]
     """
-    found = _read(sp_ids, sp_weights)
-    samples = found.samples // max(math.prod(found.shape[1:]), 1)
+    lookups = _read_lookups(sp_ids, sp_weights)
+    samples = lookups.samples // max(math.prod(lookups.shape[1:]), 1)
     count = int(samples[-1]) + 1 if samples.size else 0
-    return _combined(_whole(params), found._replace(samples=samples), count, combiner or "mean", max_norm)
+    return _combine(_join_parts(params), lookups._replace(samples=samples), count, combiner or "mean", max_norm)
 
 
 def safe_embedding_lookup_sparse(
@@ -69,7 +69,7 @@ def safe_embedding_lookup_sparse(
     name: str | None = None,
     allow_fast_lookup: bool = False,
 ) -> Array:
-    """The combined rows of every sample, without ids below 0 and, but for "sum", without weights that are not above 0.
+    """Return the combined rows of every sample. Ids below 0 don't count; but for "sum", nor do weights not above 0.
 
         result[sample] = as `embedding_lookup_sparse`;   row `default_id`, or 0, for a sample without ids
 
@@ -88,49 +88,53 @@ def safe_embedding_lookup_sparse(
     >>> safe_embedding_lookup_sparse(table, [[0, -1], [], [2, 1]]).ravel().tolist()
     [1.0, 0.0, 55.0]
     """
-    found = _read(sparse_ids, sparse_weights)
-    count = math.prod(found.shape)
-    keep: Array = found.ids >= 0
-    if combiner != "sum" and found.weights is not None:
-        keep = namespace(found.weights).logical_and(keep, found.weights > 0)
-    table, safe = _whole(embedding_weights), found._replace(ids=np.maximum(found.ids, 0), keep=keep)
-    result = _combined(table, safe, count, combiner or "mean", max_norm)
+    lookups = _read_lookups(sparse_ids, sparse_weights)
+    count = math.prod(lookups.shape)
+    keep: Array = lookups.ids >= 0
+    if combiner != "sum" and lookups.weights is not None:
+        keep = namespace(lookups.weights).logical_and(keep, lookups.weights > 0)
+    lookups = lookups._replace(ids=np.maximum(lookups.ids, 0), keep=keep)
+    table = _join_parts(embedding_weights)
+    result = _combine(table, lookups, count, combiner or "mean", max_norm)
     if default_id is not None:
         _check_ids(np.array([default_id]), table, "default_id")
-        row = _shrunk(table[np.array([default_id])], max_norm)
-        held = _segment_sum(namespace(keep).asarray(keep, np.int32), found.samples, count) > 0
-        result = namespace(result, held).where(_columns(held, result.ndim), result, row)
-    return result.reshape(*found.shape, *result.shape[1:])
+        row = _clip_rows(table[np.array([default_id])], max_norm)
+        has_ids = _segment_sum(namespace(keep).asarray(keep, np.int32), lookups.samples, count) > 0
+        result = namespace(result, has_ids).where(_as_column(has_ids, result.ndim), result, row)
+    return result.reshape(*lookups.shape, *result.shape[1:])
 
 
-class _Found(NamedTuple):
-    """Sample, id and weight of each lookup, the shape of the samples, and whether a lookup counts (None: all do)."""
-
+class _SparseLookups(NamedTuple):
     samples: np.ndarray
     ids: np.ndarray
     weights: Array | None
-    shape: tuple[int, ...]
-    keep: Array | None = None
+    shape: tuple[int, ...]  # of the samples
+    keep: Array | None = None  # whether a lookup counts; None: all do
 
 
-def _read(ids: Any, weights: Any) -> _Found:
-    shape = _shape_of(ids)
+def _read_lookups(ids: Any, weights: Any) -> _SparseLookups:
+    shape = _sample_shape(ids)
     entries = Reader(Feature("sp_ids", 0, shape)).read(ids)
     if entries.values.size and entries.values.dtype.kind not in "iu":
         raise DTypeError(f"ids must be integers, got {entries.values.dtype}")
     if (entries.samples[1:] < entries.samples[:-1]).any():
         raise InvalidArgumentError("samples of sparse ids must not decrease; sort the indices")
-    ours, theirs = tensor_of(ids), "Tensor" if weights is None else tensor_of(weights)
-    if theirs not in ("Tensor", ours):
-        raise TypeError(f"sp_weights must be either None or {ours} like the ids, or a vector; got {theirs}")
-    w = None if weights is None else _values(weights)
-    if w is not None and tuple(w.shape) != entries.values.shape:
-        raise InvalidArgumentError(f"each id needs one weight: {entries.values.size} ids, weights of shape {w.shape}")
-    return _Found(entries.samples, entries.values.astype(np.int64), w, shape)
+    w = None
+    if weights is not None:
+        kind = tensor_of(ids)
+        weights_kind = tensor_of(weights)
+        if weights_kind not in ("Tensor", kind):
+            raise TypeError(f"sp_weights must be either None or {kind} like the ids, or a vector; got {weights_kind}")
+        w = _read_weights(weights)
+        if tuple(w.shape) != entries.values.shape:
+            raise InvalidArgumentError(
+                f"each id needs one weight: {entries.values.size} ids, weights of shape {w.shape}"
+            )
+    return _SparseLookups(entries.samples, entries.values.astype(np.int64), w, shape)
 
 
-def _shape_of(ids: Any) -> tuple[int, ...]:
-    """Of the samples: the dense shape without its last axis."""
+def _sample_shape(ids: Any) -> tuple[int, ...]:
+    """Return the shape of the samples: the dense shape without its last axis."""
     if isinstance(ids, list):
         return (len(ids),)
     if hasattr(ids, "row_splits"):
@@ -142,8 +146,8 @@ def _shape_of(ids: Any) -> tuple[int, ...]:
     return (where.size - 1,) if where.ndim == 1 else tuple(int(n) + 1 for n in where[:, :-1].max(0, initial=-1))
 
 
-def _values(weights: Any) -> Array:
-    """The weights as a vector, which may be traced."""
+def _read_weights(weights: Any) -> Array:
+    """Return the weights as a vector, which may be traced."""
     if isinstance(weights, list) and is_nested(weights, 1):
         return np.concatenate([np.zeros(0, np.float32), *(np.float32(row) for row in weights)])
     if isinstance(weights, tuple):
@@ -151,7 +155,7 @@ def _values(weights: Any) -> Array:
     return as_array(getattr(weights, "values", weights), "sp_weights")
 
 
-def _whole(params: Any) -> Array:
+def _join_parts(params: Any) -> Array:
     parts = [as_array(p, "params") for p in (params if isinstance(params, list | tuple) else [params])]
     if not parts:
         raise ValueError("params is empty; give a table")
@@ -163,58 +167,68 @@ def _check_ids(ids: np.ndarray, table: Array, name: str) -> None:
 
 
 @quiet
-def _combined(table: Array, found: _Found, count: int, combiner: str, max_norm: float | None) -> Array:
-    """(count, ...): the rows of each sample."""
+def _combine(table: Array, lookups: _SparseLookups, count: int, combiner: str, max_norm: float | None) -> Array:
+    """Return (count, ...): the combined rows of each sample."""
     check_choice("combiner", combiner, ("sum", "mean", "sqrtn"))
-    _check_ids(found.ids, table, "sp_ids")
-    xp = namespace(*(x for x in (table, found.weights) if x is not None))
-    rows = _shrunk(xp.asarray(table)[found.ids], max_norm)
+    _check_ids(lookups.ids, table, "sp_ids")
+    xp = namespace(*(x for x in (table, lookups.weights) if x is not None))
+    rows = _clip_rows(xp.asarray(table)[lookups.ids], max_norm)
     wide = rows.astype(np.float32) if rows.dtype.itemsize < 4 else rows
-    w = xp.ones(found.ids.size, wide.dtype) if found.weights is None else xp.asarray(found.weights, wide.dtype)
-    terms = wide * _columns(w, rows.ndim)
-    if found.keep is not None:  # what was left out may be infinite
-        w, terms = (xp.where(_columns(found.keep, x.ndim), x, x.dtype.type(0)) for x in (w, terms))
-    sums = _segment_sum(terms, found.samples, count)
+    weights = lookups.weights
+    w = xp.ones(lookups.ids.size, wide.dtype) if weights is None else xp.asarray(weights, wide.dtype)
+    terms = wide * _as_column(w, rows.ndim)
+    if lookups.keep is not None:
+        # A term that doesn't count may be infinite, so it is replaced, not multiplied by 0.
+        w = xp.where(lookups.keep, w, w.dtype.type(0))
+        terms = xp.where(_as_column(lookups.keep, terms.ndim), terms, terms.dtype.type(0))
+    sums = _segment_sum(terms, lookups.samples, count)
     if combiner != "sum":
-        sums = _divided(sums, _columns(_size(w, found.samples, count, combiner), rows.ndim))
+        divisor = _divisor(w, lookups.samples, count, combiner)
+        sums = _divide(sums, _as_column(divisor, rows.ndim))
     return sums.astype(rows.dtype)
 
 
-def _size(w: Array, samples: np.ndarray, count: int, combiner: str) -> Array:
-    """The divisor of a sample's sum."""
+def _divisor(w: Array, samples: np.ndarray, count: int, combiner: str) -> Array:
+    """Return the divisor of each sample's sum."""
+    if combiner == "mean":
+        return _segment_sum(w, samples, count)
     xp = namespace(w)
-    total = _segment_sum(w if combiner == "mean" else w * w, samples, count)
-    return total if combiner == "mean" else xp.where(total == 0, total, xp.sqrt(xp.where(total == 0, 1, total)))
+    total = _segment_sum(w * w, samples, count)
+    # The inner `where` keeps the derivative of the root finite at 0.
+    root: Array = xp.where(total == 0, total, xp.sqrt(xp.where(total == 0, 1, total)))
+    return root
 
 
-def _divided(x: Array, y: Array) -> Array:
-    """x / y, and 0 where y is 0; derivatives too, in TensorFlow's order."""
-    return _derived()(x, y) if is_jax(x) else _quotient(x, y)
+def _divide(x: Array, y: Array) -> Array:
+    """Return x / y, and 0 where y is 0; derivatives too, in TensorFlow's order."""
+    return _differentiable_quotient()(x, y) if is_jax(x) else _quotient(x, y)
 
 
 def _quotient(x: Array, y: Array) -> Array:
-    xp, none = namespace(x, y), y == 0
-    return xp.where(none, x.dtype.type(0), x / xp.where(none, y.dtype.type(1), y))
+    xp = namespace(x, y)
+    is_zero = y == 0
+    return xp.where(is_zero, x.dtype.type(0), x / xp.where(is_zero, y.dtype.type(1), y))
 
 
 @cache
-def _derived() -> Any:
-    """`_quotient` for JAX, with a derivative that is 0 where y is."""
+def _differentiable_quotient() -> Any:
+    """Return `_quotient` for JAX, with a derivative that is 0 where y is."""
     quotient = jax.custom_jvp(_quotient)
 
     @quotient.defjvp
     def tangent(primals: Any, tangents: Any) -> Any:
-        (x, y), (dx, dy) = primals, tangents
+        x, y = primals
+        dx, dy = tangents
         return _quotient(x, y), _quotient(dx, y) + dy * _quotient(_quotient(-x, y), y)
 
     return quotient
 
 
-def _shrunk(rows: Array, max_norm: float | None) -> Array:
+def _clip_rows(rows: Array, max_norm: float | None) -> Array:
     return rows if max_norm is None else clip_by_norm(rows, max_norm, list(range(1, rows.ndim)))
 
 
-def _columns(x: Array, rank: int) -> Array:
+def _as_column(x: Array, rank: int) -> Array:
     return x.reshape(-1, *[1] * (rank - 1))
 
 

@@ -1,6 +1,13 @@
 """Placement of rows: on one device, or sharded over a mesh; and the transfers of requests and results.
 
-Both kinds of placement answer the same questions, so that lookup and update are written once.
+`OneDevice` and `OnMesh` are placements of a whole state. `of(table)` is the placement of one table; on a mesh that is
+`OnMesh` itself (by rows), `Columns` or `Copies`. All answer the same questions, so that lookup and update are written
+once:
+
+    to_owners   ids, or sums of gradients, from the cores to the devices that hold the rows
+    places      where a row stands in the array of its device
+    to_cores    rows, from the devices that hold them to the cores that asked
+    together    a context in which the mean over a row is that of the whole row
 """
 
 from __future__ import annotations
@@ -19,9 +26,10 @@ from .._base.library import Mesh, NamedSharding, PartitionSpec, jax, tree_map
 from .._base.options import check_choice
 from ..errors import InvalidArgumentError
 from ..rules.rule import columns_elsewhere
-from .lookups import OUTSIDE
+from .plan import PADDING_ID
 
 _spec: Any = PartitionSpec  # has no types
+
 Strategy = Literal["div", "mod"]
 Layout = Literal["rows", "columns", "copies", "whole"]
 
@@ -58,7 +66,7 @@ class Shards:
         return -(-self.rows // self.count)
 
     def owner(self, ids: Array) -> Array:
-        """The shard that holds each row."""
+        """Return the shard that holds each row."""
         if self.strategy == "mod":
             return ids % self.count
         least, longer = divmod(self.rows, self.count)
@@ -66,7 +74,7 @@ class Shards:
         return namespace(ids).where(ids < end, ids // self.size, longer + (ids - end) // max(least, 1))
 
     def place(self, ids: Array) -> Array:
-        """The position of each row in its shard."""
+        """Return the position of each row in its shard."""
         if self.strategy == "mod":
             return ids // self.count
         least, longer = divmod(self.rows, self.count)
@@ -74,12 +82,12 @@ class Shards:
         return ids - (owner * least + namespace(ids).minimum(owner, longer))
 
     def held(self, shard: int) -> np.ndarray:
-        """The rows of a shard in their order."""
-        own = self.range_of(shard)
-        return np.arange(own.start, own.stop, own.step)
+        """Return the rows of a shard in their order."""
+        rows = self.range_of(shard)
+        return np.arange(rows.start, rows.stop, rows.step)
 
     def range_of(self, shard: int) -> range:
-        """The rows of a shard, not yet written out."""
+        """Return the rows of a shard as a range."""
         if self.strategy == "mod":
             return range(shard, self.rows, self.count)
         least, longer = divmod(self.rows, self.count)
@@ -101,34 +109,34 @@ class OneDevice:
     strategy: ClassVar[Strategy] = "div"
 
     def shards(self, rows: int) -> Shards:
-        """The only shard of a table."""
+        """Return the only shard of a table."""
         return Shards(rows, 1)
 
     def check(self, batch: Any) -> None:
-        """Any batch will do."""
+        """Accept any batch."""
 
     def of(self, table: int) -> OneDevice:
-        """The placement of a table."""
+        """Return the placement of a table."""
         return self
 
     def run(self, function: Callable[..., Any], *arguments: Any, specs: Any = None, out: Any = None) -> Any:
-        """`function` of the arguments."""
+        """Return `function` of the arguments."""
         return function(*arguments)
 
     def together(self) -> AbstractContextManager[None]:
-        """Rows are whole here."""
+        """Return a context without effect, since rows are whole here."""
         return nullcontext()
 
     def to_owners(self, x: Array, cores: int) -> Array:
-        """The cores' sums, sent to the owners of the rows."""
+        """Return what cores send to the owners of rows: here as it is."""
         return x
 
     def to_cores(self, x: Array, cores: int) -> Array:
-        """The answer, on its way back."""
+        """Return what owners of rows send to cores: here as it is."""
         return x
 
     def places(self, ids: Array, rows: int) -> Array:
-        """The positions of a table's rows in the array that holds them."""
+        """Return the positions of a table's rows in the array that holds them."""
         return ids
 
 
@@ -175,11 +183,16 @@ class OnMesh:
         return self.mesh.size
 
     def of(self, table: int) -> OnMesh | Columns | Copies:
-        """The placement of a table: what there is to ask of it, and its exchanges."""
+        """Return the placement of a table."""
         layout = self.layouts[table] if self.layouts else "rows"
-        if layout == "whole":  # a stack: the rows of each device are neighbors
+        if layout == "whole":
+            # A stack: the rows of each device are neighbors.
             return OnMesh(self.mesh)
-        return self if layout == "rows" else Columns(self.mesh) if layout == "columns" else Copies(self.mesh)
+        if layout == "columns":
+            return Columns(self.mesh)
+        if layout == "copies":
+            return Copies(self.mesh)
+        return self
 
     @property
     def spec(self) -> PartitionSpec:
@@ -189,7 +202,7 @@ class OnMesh:
     row_spec = spec  # of a slot kept by row
 
     def together(self) -> AbstractContextManager[None]:
-        """Rows are whole on their device."""
+        """Return a context without effect, since rows are whole on their device."""
         return nullcontext()
 
     @property
@@ -203,17 +216,21 @@ class OnMesh:
         return NamedSharding(self.mesh, _spec())
 
     def copied(self, tree: Any) -> Any:
-        """A tree of numbers, the same in all processes, on every device: as they are after a step."""
-        return tree_map(
-            lambda x: jax.make_array_from_callback(np.shape(x), self.everywhere, lambda i: np.asarray(x)[i]), tree
-        )
+        """Return a tree of numbers, the same in all processes, on every device: as they are after a step."""
+
+        def copy(x: Any) -> Any:
+            return jax.make_array_from_callback(np.shape(x), self.everywhere, lambda index: np.asarray(x)[index])
+
+        return tree_map(copy, tree)
 
     def laid_out(self, spec: PartitionSpec, axes: int) -> NamedSharding:
-        """The sharding of an array with so many axes, written as JAX writes that of a result."""
-        return NamedSharding(self.mesh, _spec(*spec, *[None] * (axes - len(spec))) if self._is_explicit else spec)
+        """Return the sharding of an array with this number of axes, written as JAX writes that of a result."""
+        if self._is_explicit:
+            spec = _spec(*spec, *[None] * (axes - len(spec)))
+        return NamedSharding(self.mesh, spec)
 
     def pinned(self, tree: Any, shardings: Any) -> Any:
-        """The arrays of a tree in traced code, made to lie so."""
+        """Return the arrays of a tree, in traced code, with these shardings."""
         put: Any = jax.sharding.reshard if self._is_explicit else jax.lax.with_sharding_constraint
         return put(tree, shardings)
 
@@ -225,54 +242,54 @@ class OnMesh:
     @property
     def here(self) -> list[int]:
         """The numbers of the devices that belong to this process."""
-        own = self.sharding.addressable_devices
-        return [k for k, device in enumerate(self.mesh.devices.flat) if device in own]
+        of_process = self.sharding.addressable_devices
+        return [k for k, device in enumerate(self.mesh.devices.flat) if device in of_process]
 
     def shards(self, rows: int) -> Shards:
-        """The shards of a table."""
+        """Return the shards of a table."""
         return Shards(rows, self.devices, self.strategy)
 
     def check(self, batch: Any) -> None:
         """Refuse a batch that was not arranged for these devices."""
-        if (other := getattr(batch, "placement", None)) != self:
+        other = getattr(batch, "placement", None)
+        if other != self:
+            arranged_for = other._describe() if isinstance(other, OnMesh) else "one device"
             raise InvalidArgumentError(
-                f"the tables are on {self._words}, the batch is arranged for "
-                f"{other._words if isinstance(other, OnMesh) else 'one device'}; "
+                f"the tables are on {self._describe()}, the batch is arranged for {arranged_for}; "
                 "place_batch(plan, state.placement, batch) arranges it"
             )
 
-    @property
-    def _words(self) -> str:
+    def _describe(self) -> str:
         layouts = f" in the layouts {', '.join(self.layouts)}" if self.layouts else ""
         return f"{self.devices} devices by {self.strategy!r}{layouts}"
 
     def run(self, function: Callable[..., Any], *arguments: Any, specs: Any = (), out: Any = None) -> Any:
-        """`function` on every device with its share of each array; scalars are the same for all.
+        """Run `function` on every device with its share of each array; scalars are the same for all.
 
         Args:
-            specs: how the first arguments lie, a tree for each; the others are split along their first axes.
-            out: how the results lie; split by default.
+            specs: partition specs of the first arguments, a tree for each; the others are split along their first axes.
+            out: partition specs of the results; split by default.
         """
         rest = tree_map(lambda x: self._split if np.ndim(x) else _spec(), arguments[len(specs) :])
         specs = (*specs, *rest)
-        moved = tree_map(lambda x, spec: jax.device_put(x, NamedSharding(self.mesh, spec)), arguments, specs)
+        placed = tree_map(lambda x, spec: jax.device_put(x, NamedSharding(self.mesh, spec)), arguments, specs)
         out = self._split if out is None else out
-        shared = jax.shard_map(function, mesh=self.mesh, in_specs=specs, out_specs=out, check_vma=False)
-        return shared(*moved)
+        on_every_device = jax.shard_map(function, mesh=self.mesh, in_specs=specs, out_specs=out, check_vma=False)
+        return on_every_device(*placed)
 
     def to_owners(self, x: Array, cores: int) -> Array:
-        """(core, owner, place) of the cores of this device -> (core, place) of all cores, for this owner."""
+        """Send (core, owner, place) of the cores of this device; return (core, place) of all cores, for this owner."""
         parts = x.reshape(cores, self.devices, -1, *x.shape[1:])
         return self._exchange(parts.swapaxes(0, 1)).reshape(-1, *x.shape[1:])
 
     def to_cores(self, x: Array, cores: int) -> Array:
-        """The inverse of `to_owners`."""
+        """Do the inverse of `to_owners`."""
         parts = self._exchange(x.reshape(self.devices, cores, -1, *x.shape[1:]))
         return parts.swapaxes(0, 1).reshape(-1, *x.shape[1:])
 
     def places(self, ids: Array, rows: int) -> Array:
-        """The positions of the rows in their owners' shards."""
-        return namespace(ids).where(ids < rows, self.shards(rows).place(ids), OUTSIDE)
+        """Return the positions of the rows in their owners' shards."""
+        return namespace(ids).where(ids < rows, self.shards(rows).place(ids), PADDING_ID)
 
     @property
     def _split(self) -> PartitionSpec:
@@ -280,10 +297,10 @@ class OnMesh:
         return split
 
     def _exchange(self, x: Array) -> Array:
-        """Part k of the first axis goes to device k."""
-        all_to_all: Any = jax.lax.all_to_all  # which has no types
-        got: Array = all_to_all(x, self.mesh.axis_names, 0, 0)
-        return got
+        """Send part k of the first axis to device k."""
+        all_to_all: Any = jax.lax.all_to_all  # has no types
+        received: Array = all_to_all(x, self.mesh.axis_names, 0, 0)
+        return received
 
 
 @dataclass(frozen=True)
@@ -314,34 +331,34 @@ class Columns:
         return spec
 
     def shards(self, rows: int) -> Shards:
-        """All rows are in one place."""
+        """Return one shard, since all rows are in one place."""
         return Shards(rows, 1)
 
     def together(self) -> AbstractContextManager[None]:
-        """The mean over a row is that of all its columns."""
+        """Return a context in which the mean over a row is that of all its columns."""
         return columns_elsewhere(partial(jax.lax.pmean, axis_name=self.mesh.axis_names))
 
     def to_owners(self, x: Array, cores: int) -> Array:
-        """Ids of the cores here -> ids of all cores; sums of the cores here -> own columns of those of all cores."""
+        """Send ids or sums of the cores here; return the ids of all cores, or the columns here of their sums."""
         if x.ndim == 1:
-            return _from_all(x, self.mesh)
+            return _gather_from_all(x, self.mesh)
         parts = x.reshape(x.shape[0], self.devices, -1).swapaxes(0, 1)
-        return self._exchanged(parts).reshape(-1, parts.shape[-1])
+        return self._exchange(parts).reshape(-1, parts.shape[-1])
 
-    def _exchanged(self, parts: Array) -> Array:
-        """The part k of every device -> device k."""
-        exchange: Any = jax.lax.all_to_all  # has no types
-        exchanged: Array = exchange(parts, self.mesh.axis_names, 0, 0)
-        return exchanged
+    def _exchange(self, parts: Array) -> Array:
+        """Send part k to device k."""
+        all_to_all: Any = jax.lax.all_to_all  # has no types
+        received: Array = all_to_all(parts, self.mesh.axis_names, 0, 0)
+        return received
 
     def to_cores(self, x: Array, cores: int) -> Array:
-        """Own columns of what all cores asked for -> all columns of what the cores here asked for."""
-        parts = self._exchanged(x.reshape(self.devices, -1, x.shape[-1]))
+        """Send the columns here of what all cores asked for; return all columns of what the cores here asked for."""
+        parts = self._exchange(x.reshape(self.devices, -1, x.shape[-1]))
         joined: Array = parts.swapaxes(0, 1).reshape(parts.shape[1], -1)
         return joined
 
     def places(self, ids: Array, rows: int) -> Array:
-        """Every id is a place."""
+        """Return the ids, since every id is a place."""
         return ids
 
 
@@ -361,27 +378,27 @@ class Copies:
     row_spec = spec
 
     def shards(self, rows: int) -> Shards:
-        """All rows are in one place."""
+        """Return one shard, since all rows are in one place."""
         return Shards(rows, 1)
 
     def together(self) -> AbstractContextManager[None]:
-        """Rows are whole here."""
+        """Return a context without effect, since rows are whole here."""
         return nullcontext()
 
     def to_owners(self, x: Array, cores: int) -> Array:
-        """The arrays of the cores here -> those of all cores, in their order."""
-        return _from_all(x, self.mesh)
+        """Send the arrays of the cores here; return those of all cores, in their order."""
+        return _gather_from_all(x, self.mesh)
 
     def places(self, ids: Array, rows: int) -> Array:
-        """Every id is a place."""
+        """Return the ids, since every id is a place."""
         return ids
 
 
-def _from_all(x: Array, mesh: Mesh) -> Array:
+def _gather_from_all(x: Array, mesh: Mesh) -> Array:
     gathered: Array = jax.lax.all_gather(x, mesh.axis_names, tiled=True)
     return gathered
 
 
 Placement = OneDevice | OnMesh
-OfTable = OneDevice | OnMesh | Columns | Copies
+TablePlacement = OneDevice | OnMesh | Columns | Copies
 ONE_DEVICE = OneDevice()

@@ -1,4 +1,8 @@
-"""The part that is fixed before the first batch: tables, the features that read them, and the number of cores."""
+"""The plan: everything that is fixed before the first batch.
+
+A `Plan` has tables, the features that look up their rows, a number of cores, and a `Policy`: one named field for each
+choice of the engine that isn't publicly known. All are frozen dataclasses and can be keys of a cache.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +10,18 @@ import dataclasses
 import math
 import sys
 from dataclasses import dataclass
-from typing import NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 from .._base.arrays import reals
 from .._base.options import check_choice, check_count
 from ..rules import Rule, StochasticGradientDescent
-from .lookups import Combiner
-from .policy import Policy
 
+Combiner = Literal["sum", "mean", "sqrtn"]
 Limits = tuple[float | None, float | None]  # (lower, upper); None leaves that side open
 NO_LIMITS: Limits = (None, None)
-MOST_ROWS = 2**31 - 1  # the first number that isn't a row stands for none, see `Lookups`
+
+PADDING_ID = 2**31 - 1  # fills up vectors of row ids; past the end of every table
+MOST_ROWS = PADDING_ID
 
 
 class Tag(NamedTuple):
@@ -130,6 +135,60 @@ class Feature:
         return math.prod(self.shape)
 
 
+_POLICY_CHOICES = {
+    "out_of_range": ("raise", "drop", "clamp", "wrap"),
+    "zero_normalizer": ("zero", "raise"),
+    "weight_decay_place": ("before", "after"),
+    "weight_decay_kind": ("subtract", "multiply"),
+    "gradient_clip_place": ("sum", "contribution"),
+    "without_accumulation": ("lookup", "core"),
+}
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Choices for what is not publicly known of the engine; each default is the likeliest.
+
+    out_of_range: what becomes of an id below 0 or not below the number of rows. "raise" names table, feature, sample
+        and id; "drop" leaves the lookup out, after the combiner's normalizer has counted it; "clamp" takes the nearest
+        row; "wrap" the id modulo the number of rows. The engine documents no check; TensorFlow's ops raise on CPU and
+        not on GPU.
+    zero_normalizer: a sample whose weights sum to 0 with "mean" (whose squares do with "sqrtn"). Documented as
+        invalid; "zero" is what SparseCore's preprocessing and TensorFlow's CPU lookup give.
+    weight_decay_place: "before" the optimizer, based on the old weight, or "after" it, based on the new one.
+    weight_decay_kind: "subtract" factor * w (the proto refers to TensorFlow's decoupled extension) or "multiply" the
+        weight by the factor (the docstring of the SGD class).
+    gradient_clip_place: the "sum" of a row is clipped, or each "contribution" to it. That the Python layer refuses
+        clipping without accumulation speaks for the sum.
+    without_accumulation: with accumulation off the optimizer runs once for each "lookup" of a row, in order, or once
+        for each "core" that touched it.
+
+    What is unknown of one optimizer is a field or a note of its rule: `BoundedAdagrad.bounded`,
+    `MdlAdagradLight.event_benefit`, `FrequencyEstimator.transformed`, and the docstrings of `OnlineYogi`, `Lion` and
+    `Assign`. Unknown too, and the same for everybody here: a core adds its lookups in order, and cores are added in
+    turn; limits let NaN pass; replication of hot ids changes no number; deduplication data are those of `Lookups`.
+
+    Raises:
+        ValueError: a choice that is none of these.
+
+    Source: comments of `tpu_embedding_configuration.proto` and `optimization_parameters.proto`, TensorFlow 2.21 (2026).
+
+    >>> Policy(out_of_range="clamp").out_of_range
+    'clamp'
+    """
+
+    out_of_range: Literal["raise", "drop", "clamp", "wrap"] = "raise"
+    zero_normalizer: Literal["zero", "raise"] = "zero"
+    weight_decay_place: Literal["before", "after"] = "before"
+    weight_decay_kind: Literal["subtract", "multiply"] = "subtract"
+    gradient_clip_place: Literal["sum", "contribution"] = "sum"
+    without_accumulation: Literal["lookup", "core"] = "lookup"
+
+    def __post_init__(self) -> None:
+        for name, allowed in _POLICY_CHOICES.items():
+            check_choice(name, getattr(self, name), allowed)
+
+
 @dataclass(frozen=True)
 class Plan:
     """Tables, features in the order of activations and gradients, cores, and whether lookups run one update ahead.
@@ -168,15 +227,15 @@ class Plan:
         return len({n for t in self.tables for n in t.tags})
 
     def features_of(self, table: int) -> tuple[int, ...]:
-        """The features that read a table, in order."""
+        """Return the features that read a table, in order."""
         return tuple(k for k, f in enumerate(self.features) if f.table == table)
 
     def samples_of(self, table: int) -> int:
-        """The rows that one core gets from a table, all its features together."""
+        """Return the rows that one core gets from a table, all its features together."""
         return sum(self.features[k].samples for k in self.features_of(table))
 
     def activation_shape(self, feature: int) -> tuple[int, ...]:
-        """Of a feature's activations and gradients, all cores one after another along the first axis."""
+        """Return the shape of a feature's activations and gradients, with all cores along the first axis."""
         f = self.features[feature]
         return (self.cores * f.shape[0], *f.shape[1:], self.tables[f.table].width)
 

@@ -1,7 +1,11 @@
-"""Whole tables, each on one device of a mesh: they stand in stacks, arrays whose parts are dealt out over the devices.
+"""Stacks: arrays of whole tables, each table on one device of a mesh.
 
 An array of JAX has a part of equal size on every device. So tables of one width and rule share one array, a stack, in
-which the tables of a device stand one after another; a step sees it as one table by rows, and exchanges it at once.
+which the tables of a device stand one after another. A step sees the stack as one table by rows, and exchanges it at
+once.
+
+`assign_stacks` decides which table is where; it depends on nothing but the plan, the layouts and the number of devices.
+`stack_tables` translates the plan of the user into the plan of the arrays, and `stack_lookups` does so for a batch.
 """
 
 from __future__ import annotations
@@ -16,9 +20,9 @@ import numpy as np
 
 from ..errors import InvalidArgumentError
 from ..rules.rule import Shared
-from .lookups import OUTSIDE, Lookups
+from .batch import Lookups
 from .placement import Layout, OnMesh, Placement
-from .plan import Plan, Table
+from .plan import PADDING_ID, Plan, Table
 
 
 @dataclass(frozen=True)
@@ -34,17 +38,16 @@ class Stack:
     size: int
 
 
-def stacks_of(plan: Plan, layouts: Sequence[Layout], devices: int) -> tuple[Stack, ...]:
-    """The stacks of the tables whose layout is "whole": one for all that have the same width, rule and limits.
+def assign_stacks(plan: Plan, layouts: Sequence[Layout], devices: int) -> tuple[Stack, ...]:
+    """Return the stacks of the tables whose layout is "whole": one for each width, rule and limits.
 
-    Tables with most rows come first, each to the device with the fewest rows so far, so that the plan, the layouts and
-    the number of devices say where each table is.
+    Tables with most rows come first, each to the device with the fewest rows so far.
     """
     groups: dict[Hashable, list[int]] = {}
     for k, (table, layout) in enumerate(zip(plan.tables, layouts, strict=False)):
         if layout == "whole":
             groups.setdefault(stack_key(table), []).append(k)
-    return tuple(_stacked(plan, members, devices) for members in groups.values())
+    return tuple(_assign_devices(plan, members, devices) for members in groups.values())
 
 
 _MAY_DIFFER = ("name", "rows", "combiner")  # fields of the tables of one stack
@@ -71,47 +74,58 @@ def _settings_key(value: Any) -> Hashable:
     return value if isinstance(value, Hashable) else id(value)
 
 
-def _stacked(plan: Plan, members: Sequence[int], devices: int) -> Stack:
-    held, places = [0] * devices, {}
+def _assign_devices(plan: Plan, members: Sequence[int], devices: int) -> Stack:
+    rows_on = [0] * devices
+    device_of = {}
+    first_of = {}
     for k in sorted(members, key=lambda k: -plan.tables[k].rows):
-        device = held.index(min(held))
-        places[k] = device, held[device]
-        held[device] += plan.tables[k].rows
-    size, own = max(held), [places[k] for k in members]
-    return Stack(tuple(members), tuple(d for d, _ in own), tuple(d * size + at for d, at in own), size)
+        device = rows_on.index(min(rows_on))
+        device_of[k] = device
+        first_of[k] = rows_on[device]
+        rows_on[device] += plan.tables[k].rows
+    size = max(rows_on)
+    return Stack(
+        tables=tuple(members),
+        devices=tuple(device_of[k] for k in members),
+        firsts=tuple(device_of[k] * size + first_of[k] for k in members),
+        size=size,
+    )
 
 
-class Inside(NamedTuple):
-    """The arrays of a step: tables that are not whole, in the plan's order, then the stacks as tables by rows."""
+class StackedPlan(NamedTuple):
+    """The arrays of a step as a plan: tables that aren't whole, in the user's order, then a table for each stack."""
 
     plan: Plan
     placement: Placement
-    alone: tuple[int, ...]
+    unstacked: tuple[int, ...]  # tables of the user's plan
     stacks: tuple[Stack, ...]
 
-    def at(self, table: int) -> tuple[int, int]:
-        """The array in which a table of the plan stands, and its first row there."""
+    def locate(self, table: int) -> tuple[int, int]:
+        """Return the array in which a table of the user's plan stands, and its first row there."""
         for n, stack in enumerate(self.stacks):
             if table in stack.tables:
-                return len(self.alone) + n, stack.firsts[stack.tables.index(table)]
-        return self.alone.index(table), 0
+                return len(self.unstacked) + n, stack.firsts[stack.tables.index(table)]
+        return self.unstacked.index(table), 0
 
-    def members(self) -> Iterator[tuple[int, ...]]:
-        """The tables of the plan in each array."""
-        yield from ((k,) for k in self.alone)
-        yield from (stack.tables for stack in self.stacks)
+    def tables_by_array(self) -> Iterator[tuple[int, ...]]:
+        """Yield the tables of the user's plan in each array."""
+        for k in self.unstacked:
+            yield (k,)
+        for stack in self.stacks:
+            yield stack.tables
 
 
-def inside(plan: Plan, placement: Placement) -> Inside:
-    """The plan and the placement of the arrays that there are; those given where no table is whole.
+def stack_tables(plan: Plan, placement: Placement) -> StackedPlan:
+    """Return the plan and the placement of the arrays, which are those given where no table is whole.
 
     Raises:
         ValueError: a stack of too many rows; it names its tables.
     """
-    everything = tuple(range(len(plan.tables)))
     if not isinstance(placement, OnMesh) or "whole" not in placement.layouts:
-        return Inside(plan, placement, everything, ())
-    return _stack_tables_cached(plan, placement) if _has_hash(plan) else _stack_tables(plan, placement)
+        return StackedPlan(plan, placement, tuple(range(len(plan.tables))), ())
+    if _has_hash(plan):
+        return _stack_tables_cached(plan, placement)
+    return _stack_tables(plan, placement)
 
 
 def _has_hash(plan: Plan) -> bool:
@@ -123,67 +137,77 @@ def _has_hash(plan: Plan) -> bool:
     return True
 
 
-def _stack_tables(plan: Plan, placement: OnMesh) -> Inside:
-    everything = range(len(plan.tables))
-    stacks = stacks_of(plan, placement.layouts, placement.devices)
-    alone = tuple(k for k in everything if placement.layouts[k] != "whole")
-    tables = [plan.tables[k] for k in alone]
+def _stack_tables(plan: Plan, placement: OnMesh) -> StackedPlan:
+    stacks = assign_stacks(plan, placement.layouts, placement.devices)
+    unstacked = tuple(k for k in range(len(plan.tables)) if placement.layouts[k] != "whole")
+    tables = [plan.tables[k] for k in unstacked]
+    layouts: list[Layout] = [placement.layouts[k] for k in unstacked]
     for stack in stacks:
         name = "stack of " + ", ".join(plan.tables[k].name for k in stack.tables)
         first = plan.tables[stack.tables[0]]
         tables.append(dataclasses.replace(first, name=name, rows=stack.size * placement.devices))
-    layouts = (*(placement.layouts[k] for k in alone), *(placement.layouts[s.tables[0]] for s in stacks))
-    within = Inside(plan, placement, alone, stacks)
-    features = tuple(dataclasses.replace(f, table=within.at(f.table)[0]) for f in plan.features)
-    inner = dataclasses.replace(plan, tables=tuple(tables), features=features)
-    return Inside(inner, dataclasses.replace(placement, layouts=layouts), alone, stacks)
+        layouts.append("whole")
+    arrays = StackedPlan(plan, placement, unstacked, stacks)
+    features = tuple(dataclasses.replace(f, table=arrays.locate(f.table)[0]) for f in plan.features)
+    return arrays._replace(
+        plan=dataclasses.replace(plan, tables=tuple(tables), features=features),
+        placement=dataclasses.replace(placement, layouts=tuple(layouts)),
+    )
 
 
 # Called for each batch, and stacking 26 tables takes 2 ms.
 _stack_tables_cached = lru_cache(maxsize=64)(_stack_tables)
 
 
-def stacked_lookups(plan: Plan, within: Inside, tables: Sequence[Lookups], cores: int) -> tuple[Lookups, ...]:
-    """The lookups of so many cores, with those of all tables of a stack as lookups of the stack."""
-    stacks = range(len(within.stacks))
-    return (*(tables[k] for k in within.alone), *(_joined(plan, within, n, tables, cores) for n in stacks))
+def stack_lookups(plan: Plan, arrays: StackedPlan, tables: Sequence[Lookups], cores: int) -> tuple[Lookups, ...]:
+    """Return the lookups of these cores by array; those of all tables of a stack become lookups of the stack."""
+    unstacked = [tables[k] for k in arrays.unstacked]
+    stacked = [_lookups_of_stack(plan, arrays, n, tables, cores) for n in range(len(arrays.stacks))]
+    return (*unstacked, *stacked)
 
 
-def _joined(plan: Plan, within: Inside, number: int, tables: Sequence[Lookups], cores: int) -> Lookups:
-    stack, array = within.stacks[number], len(within.alone) + number
-    each = [Lookups(*(np.asarray(x).reshape(cores, -1) for x in tables[k])) for k in stack.tables]
-    begins = np.cumsum([0, *(t.unique.shape[1] for t in each)]).astype(np.uint32)
+def _lookups_of_stack(plan: Plan, arrays: StackedPlan, number: int, tables: Sequence[Lookups], cores: int) -> Lookups:
+    stack = arrays.stacks[number]
+    array = len(arrays.unstacked) + number
+    by_core = [Lookups(*(np.asarray(x).reshape(cores, -1) for x in tables[k])) for k in stack.tables]
+    # A table's distinct rows begin here among those of the stack; the last number is past their end.
+    begins = np.cumsum([0, *(t.unique.shape[1] for t in by_core)]).astype(np.uint32)
     parts = []
-    for k, first, t, begin in zip(stack.tables, stack.firsts, each, begins, strict=False):
-        to = _samples(plan, within.plan, k, array)
-        unique = np.where(t.unique == OUTSIDE, t.unique, t.unique + np.uint32(first))
-        inverse = np.where(t.inverse < t.unique.shape[1], t.inverse + begin, begins[-1])
-        parts.append((unique, inverse, to[np.minimum(t.samples, to.size - 1)], t.weights))
+    for k, first, lookups, begin in zip(stack.tables, stack.firsts, by_core, begins, strict=False):
+        sample_numbers = _sample_numbers(plan, arrays.plan, k, array)
+        is_padding = lookups.unique == PADDING_ID
+        unique = np.where(is_padding, lookups.unique, lookups.unique + np.uint32(first))
+        is_real = lookups.inverse < lookups.unique.shape[1]
+        inverse = np.where(is_real, lookups.inverse + begin, begins[-1])
+        samples = sample_numbers[np.minimum(lookups.samples, sample_numbers.size - 1)]
+        parts.append((unique, inverse, samples, lookups.weights))
     return Lookups(*(np.concatenate(x, axis=1).reshape(-1) for x in zip(*parts, strict=True)))
 
 
-def _samples(plan: Plan, inner: Plan, table: int, array: int) -> np.ndarray:
-    """The sample of an array for each sample of a table of the plan, and for the number past the last."""
-    starts, count = {}, 0
-    for f in inner.features_of(array):
-        starts[f], count = count, count + inner.features[f].samples
-    own = [np.arange(starts[f], starts[f] + plan.features[f].samples) for f in plan.features_of(table)]
-    return np.concatenate([*own, [count]]).astype(np.uint32)
+def _sample_numbers(plan: Plan, array_plan: Plan, table: int, array: int) -> np.ndarray:
+    """Return the sample of an array for each sample of a table of the user's plan, and for the number past the last."""
+    starts = {}
+    count = 0
+    for f in array_plan.features_of(array):
+        starts[f] = count
+        count += array_plan.features[f].samples
+    numbers = [np.arange(starts[f], starts[f] + plan.features[f].samples) for f in plan.features_of(table)]
+    return np.concatenate([*numbers, [count]]).astype(np.uint32)
 
 
-def common(plan: Plan, within: Inside, shared: Sequence[Shared]) -> tuple[Shared, ...]:
-    """The values that all rows of each array have in common.
+def merge_shared(plan: Plan, arrays: StackedPlan, shared: Sequence[Shared]) -> tuple[Shared, ...]:
+    """Return the values that all rows of each array have in common, from those of each table.
 
     Raises:
         InvalidArgumentError: tables of a stack where they differ; it names two.
     """
-    found = []
-    for first, *others in within.members():
+    merged = []
+    for first, *others in arrays.tables_by_array():
         for k in others:
             if any(np.asarray(shared[first].get(name)) != np.asarray(x) for name, x in shared[k].items()):
                 raise InvalidArgumentError(
                     f"tables {plan.tables[first].name!r} and {plan.tables[k].name!r} stand in one stack, so what their "
                     f"rules have in common must be equal; got {shared[first]} and {shared[k]}; place one by rows"
                 )
-        found.append(shared[first])
-    return tuple(found)
+        merged.append(shared[first])
+    return tuple(merged)

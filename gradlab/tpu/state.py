@@ -12,7 +12,7 @@ from .._base.arrays import Array, reals
 from .._base.library import own_array, register
 from ..rules.rule import Shared, Slots
 from .placement import ONE_DEVICE, Placement
-from .plan import Plan
+from .plan import Plan, Table
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ register(State, ["tables", "slots", "shared", "pending"], ["plan", "placement"])
 
 
 def create(plan: Plan, tables: Sequence[Any], slots: Sequence[Sequence[Any] | None] | None = None) -> State:
-    """The state before the first step.
+    """Return the state before the first step.
 
     Args:
         tables: one (rows, width) array for each table of the plan; they become float32.
@@ -62,19 +62,29 @@ def create(plan: Plan, tables: Sequence[Any], slots: Sequence[Sequence[Any] | No
     if len(tables) != len(plan.tables):
         raise ValueError(f"the plan has {len(plan.tables)} tables, got {len(tables)}")
     arrays = tuple(_float32(x, f"table {t.name!r}") for t, x in zip(plan.tables, tables, strict=True))
-    given = [None] * len(arrays) if slots is None else list(slots)
-    if len(given) != len(arrays):
-        raise ValueError(f"the plan has {len(arrays)} tables, got slots of {len(given)}")
-    made = []
-    for t, w, own in zip(plan.tables, arrays, given, strict=True):
-        full = t.rule.init(w) if own is None else tuple(_float32(s, f"a slot of table {t.name!r}") for s in own)
-        if len(full) != len(t.rule.slots):
-            raise ValueError(f"table {t.name!r} has the slots {', '.join(t.rule.slots) or 'none'}; got {len(full)}")
-        for name, x in (("parameters", w), *zip(t.rule.slots, full, strict=True)):
-            if x.shape != (shape := t.rule.slot_shape(name, (t.rows, t.width))):
-                raise ValueError(f"{name} of table {t.name!r} must have shape {shape}, got {x.shape}")
-        made.append(full)
-    return State(plan, arrays, tuple(made), tuple(t.rule.start() for t in plan.tables))
+    if slots is None:
+        slots = [None] * len(arrays)
+    if len(slots) != len(arrays):
+        raise ValueError(f"the plan has {len(arrays)} tables, got slots of {len(slots)}")
+    all_slots = []
+    for t, w, given_slots in zip(plan.tables, arrays, slots, strict=True):
+        if given_slots is None:
+            table_slots = t.rule.init(w)
+        else:
+            table_slots = tuple(_float32(s, f"a slot of table {t.name!r}") for s in given_slots)
+        _check_shapes(t, w, table_slots)
+        all_slots.append(table_slots)
+    return State(plan, arrays, tuple(all_slots), tuple(t.rule.start() for t in plan.tables))
+
+
+def _check_shapes(table: Table, w: Array, slots: Slots) -> None:
+    names = table.rule.slots
+    if len(slots) != len(names):
+        raise ValueError(f"table {table.name!r} has the slots {', '.join(names) or 'none'}; got {len(slots)}")
+    for name, x in (("parameters", w), *zip(names, slots, strict=True)):
+        shape = table.rule.slot_shape(name, (table.rows, table.width))
+        if x.shape != shape:
+            raise ValueError(f"{name} of table {table.name!r} must have shape {shape}, got {x.shape}")
 
 
 def _float32(x: Any, name: str) -> Array:

@@ -1,4 +1,4 @@
-"""The inputs and results of one step of embedding tables, by reference, for later questions."""
+"""A record of one step of embedding tables, which `explain` reads: the state, and what was sent to the tables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .batch import Batch, Cores, Ids, PlacedBatch, make_batch
+from .batch import Batch, Cores, PlacedBatch, make_classic_batch
+from .ids import Ids
 from .plan import Plan
 from .state import State
 
@@ -38,11 +39,11 @@ class Sent:
             raise ValueError("give the ids of the step, or the batch made of them")
 
     def lookups(self, plan: Plan) -> Batch | PlacedBatch:
-        """The batch, made of the ids if it is not there."""
-        return make_batch(plan, self.cores()) if self.batch is None else self.batch
+        """Return the batch, made of the ids if it is not there."""
+        return make_classic_batch(plan, self.cores()) if self.batch is None else self.batch
 
     def cores(self) -> list[Mapping[str, Ids]]:
-        """The ids of each core; none where they were not kept."""
+        """Return the ids of each core; none where they were not kept."""
         if self.ids is None:
             return []
         return [self.ids] if isinstance(self.ids, Mapping) else list(self.ids)

@@ -10,7 +10,7 @@ from ..errors import DTypeError, InvalidArgumentError
 
 
 def quantize(x: Any, lower: float, upper: float, num_buckets: int) -> Array:
-    """The nearest of `num_buckets` evenly spaced levels from lower to upper.
+    """Return the nearest of `num_buckets` evenly spaced levels from lower to upper.
 
         q = (upper - lower) / (num_buckets - 1)
         result = floor((clip(x, lower, upper) - lower) / q + 0.5) * q + lower
@@ -40,36 +40,43 @@ def quantize(x: Any, lower: float, upper: float, num_buckets: int) -> Array:
     x = as_array(x, "x")
     if not is_float(x.dtype):
         raise DTypeError(f"x must be floating-point, got {x.dtype}")
-    return _straight_through()(x, lower, upper, num_buckets) if is_jax(x) else _levels(x, lower, upper, num_buckets)
+    return (
+        _straight_through()(x, lower, upper, num_buckets)
+        if is_jax(x)
+        else _round_to_levels(x, lower, upper, num_buckets)
+    )
 
 
 @quiet
-def _levels(x: Array, lower: float, upper: float, num_buckets: int) -> Array:
-    xp, scalar = namespace(x), x.dtype.type
-    low, high = scalar(lower), scalar(upper)
+def _round_to_levels(x: Array, lower: float, upper: float, num_buckets: int) -> Array:
+    xp = namespace(x)
+    scalar = x.dtype.type
+    low = scalar(lower)
+    high = scalar(upper)
     q = (high - low) / scalar(num_buckets - 1)
-    return xp.asarray(xp.floor((xp.minimum(xp.maximum(x, low), high) - low) / q + scalar(0.5)) * q + low, x.dtype)
+    clipped = xp.minimum(xp.maximum(x, low), high)
+    return xp.asarray(xp.floor((clipped - low) / q + scalar(0.5)) * q + low, x.dtype)
 
 
 @cache
 def _straight_through() -> Any:
-    """`_levels` for JAX, with the derivative of doing nothing."""
+    """Return `_round_to_levels` for JAX, with the derivative of the identity."""
     from .._base.jax import jax
 
-    levels = jax.custom_jvp(_levels, nondiff_argnums=(1, 2, 3))
+    round_to_levels = jax.custom_jvp(_round_to_levels, nondiff_argnums=(1, 2, 3))
 
-    @levels.defjvp
-    def same(lower: float, upper: float, num_buckets: int, primals: Any, tangents: Any) -> Any:
-        return _levels(primals[0], lower, upper, num_buckets), tangents[0]
+    @round_to_levels.defjvp
+    def pass_tangent(lower: float, upper: float, num_buckets: int, primals: Any, tangents: Any) -> Any:
+        return _round_to_levels(primals[0], lower, upper, num_buckets), tangents[0]
 
-    return levels
+    return round_to_levels
 
 
 LANES = 8  # numbers in a row of memory, to which SparseCore fills up every row
 
 
 def pack_rows(x: Any, lanes: int = LANES) -> Array:
-    """A narrow table with several of its rows side by side, filled up with zeros.
+    """Return a narrow table with several of its rows side by side, padded with zeros.
 
         packed[r // k, (r % k) * width + c] = x[r, c],  k = lanes // width
 
@@ -96,13 +103,12 @@ def pack_rows(x: Any, lanes: int = LANES) -> Array:
     if x.ndim != 2 or not x.shape[1]:
         raise InvalidArgumentError(f"x must be a table of shape (rows, width), got {tuple(x.shape)}")
     rows, width = x.shape
-    per_row = _per_row(width, lanes)
-    missing = -rows % per_row
+    missing = -rows % _rows_per_line(width, lanes)
     return namespace(x).pad(x, ((0, missing), (0, 0))).reshape(-1, lanes)
 
 
 def unpack_rows(packed: Any, rows: int, width: int) -> Array:
-    """The table that `pack_rows` packed.
+    """Return the table that `pack_rows` packed.
 
     Args:
         packed: (ceil(rows / k), lanes) with k = lanes // width.
@@ -116,19 +122,20 @@ def unpack_rows(packed: Any, rows: int, width: int) -> Array:
     >>> unpack_rows(np.array([[0, 1, 2, 3], [4, 5, 0, 0]]), rows=3, width=2).tolist()
     [[0, 1], [2, 3], [4, 5]]
     """
-    held = as_array(packed, "packed")
-    if held.ndim != 2:
-        raise InvalidArgumentError(f"packed must be a matrix, got shape {tuple(held.shape)}")
-    lanes = held.shape[1]
-    wanted = (-(-rows // _per_row(width, lanes)), lanes)
-    if tuple(held.shape) != wanted:
+    packed = as_array(packed, "packed")
+    if packed.ndim != 2:
+        raise InvalidArgumentError(f"packed must be a matrix, got shape {tuple(packed.shape)}")
+    lanes = packed.shape[1]
+    shape = (-(-rows // _rows_per_line(width, lanes)), lanes)
+    if tuple(packed.shape) != shape:
         raise InvalidArgumentError(
-            f"{rows} rows of width {width} are packed to shape {wanted}, got {tuple(held.shape)}"
+            f"{rows} rows of width {width} are packed to shape {shape}, got {tuple(packed.shape)}"
         )
-    return held.reshape(-1, width)[:rows]
+    table: Array = packed.reshape(-1, width)[:rows]
+    return table
 
 
-def _per_row(width: int, lanes: int) -> int:
+def _rows_per_line(width: int, lanes: int) -> int:
     if width < 1 or lanes % width:
         raise InvalidArgumentError(f"rows of width {width} do not fill a row of {lanes} numbers; it must be a divisor")
     return lanes // width

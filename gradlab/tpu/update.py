@@ -1,257 +1,357 @@
-"""The backward half of a step: gradients of activations become one sum for each row, and rows move; and whole steps."""
+"""The backward half of a training step.
+
+    gradients of activations  --row_sums-->  RowSums  --submit_step-->  new tables and slots
+
+`row_sums` turns the gradients of activations into one gradient per row and core. `submit_step`
+applies them, or, for a pipelined plan, keeps them until the next step. `update` is both;
+`train_step` is lookup, loss and update.
+
+A `Plan` names tables as the user has them. On a mesh several small tables may share one array, a
+stack: `stack_tables` translates a plan into the arrays that there are, and everything below works on
+those.
+
+All of it is pure. `Placement.run` runs a function on each device with its share of the arrays; the
+functions named `..._on_device` are what it runs.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from .._base.arrays import Array, reals, sum_duplicates
 from .._base.derivatives import differentiator
-from .._base.library import jnp
+from .._base.library import HAS_JAX, jax, jnp
 from .._base.slices import IndexedSlices
 from ..errors import InvalidArgumentError
 from ..rules import Rule, apply
 from ..rules.rule import Shared, Slots
-from .batch import Batch
-from .lookup import Dedup, each_core, join_features, lookup, same, specs_of, sum_rows
-from .lookups import Lookups
+from .batch import Batch, Lookups
+from .lookup import Dedup, each_core, identity, join_features, lookup, specs_of, sum_rows
 from .placement import ONE_DEVICE, Placement
 from .plan import Plan, Table, Tag
-from .row_update import Around, clipped, move_rows, spread
-from .stacks import inside
+from .stacks import stack_tables
 from .state import State
-from .waiting import after_lookup
+from .table_update import TableUpdate, broadcast_rate, clip_to_limits, update_rows
 
 
 class RowSums(NamedTuple):
-    """Gradients on their way to a table: row ids and the sum that each core has for each of its rows."""
+    """Gradients on their way to a table: the sum that each core has for each of its rows."""
 
-    ids: Array
-    sums: Array
+    ids: Array  # (cores * rows,); ids past the end of the table are padding
+    sums: Array  # (cores * rows, width)
 
 
 class Step(NamedTuple):
     """The inputs of an update besides the state."""
 
-    rows: tuple[RowSums, ...]
-    learning_rates: tuple[Array, ...]
+    rows: tuple[RowSums, ...]  # for each table
+    learning_rates: tuple[Array, ...]  # for each tag
 
 
 def update(state: State, gradients: Sequence[Any], learning_rates: Sequence[Any], dedup: Dedup) -> State:
-    """The state after one step.
+    """Return the state after one step.
 
         G[row] = sum over cores of (sum over its lookups there of weight * gradient[sample])
-        row, slots = rule(row, slots, G, lr)        with clips and decay around it: see `update_table`
+        row, slots = rule(row, slots, G, lr)      with clips and decay as in `update_table`
 
-    Pure: jit-able, vmap-able. Rows that were looked up move, by a sum of 0 too; others only if the rule is not lazy.
-    A pipelined plan makes the update of the step before, and keeps this one for the next; its first step adds that to
-    the tree, so `jax.lax.scan` has to begin with the second.
+    Pure: jit-able, vmap-able. Rows that were looked up are updated, by a sum of 0 too; others only
+    if the rule isn't lazy. A pipelined plan makes the update of the step before and keeps this one
+    for the next. Its first step adds that to the tree, so `jax.lax.scan` has to begin with the
+    second.
 
     Args:
-        gradients: for each feature an array like its activations.
+        gradients: for each feature an array of the shape of its activations.
         learning_rates: a scalar for each tag.
-        dedup: what `lookup` gave.
+        dedup: what `lookup` returned.
 
     Raises:
-        InvalidArgumentError: another number of gradients, rates or vectors, a gradient of another shape than its
-            activations (it names the feature), or a rate that isn't a scalar.
+        InvalidArgumentError: another number of gradients, rates or vectors, a gradient of another
+            shape than its activations (it names the feature), or a rate that isn't a scalar.
 
     Source: op `XlaSendTPUEmbeddingGradients`, TensorFlow 2.21 (2026).
 
     >>> from gradlab.tpu import Feature, Ids, Plan, Table, create, lookup, make_batch
-    >>> plan = Plan((Table("t", 4, 1, combiner="sum", learning_rate=0.5),), (Feature("f", 0, (2,)),))
+    >>> table = Table("t", 4, 1, combiner="sum", learning_rate=0.5)
+    >>> plan = Plan((table,), (Feature("f", 0, (2,)),))
     >>> state = create(plan, [jnp.zeros((4, 1))])
-    >>> activations, dedup = lookup(state, make_batch(plan, {"f": Ids([0, 0, 1], [3, 1, 3])}))
+    >>> batch = make_batch(plan, {"f": Ids([0, 0, 1], [3, 1, 3])})
+    >>> activations, dedup = lookup(state, batch)
     >>> update(state, [jnp.array([[1.0], [2.0]])], [], dedup).tables[0].ravel().tolist()
     [0.0, -0.5, 0.0, -1.5]
     """
     plan = state.plan
     check_gradients(plan, gradients)
     rates = check_rates(plan, learning_rates)
-    return sent(state, Step(row_sums(plan, gradients, dedup, state.placement), rates))
+    rows = row_sums(plan, gradients, dedup, state.placement)
+    return submit_step(state, Step(rows, rates))
 
 
-def sent(state: State, now: Step) -> State:
-    """The state after a step was sent: it is made, or in a pipelined plan the one before."""
+def submit_step(state: State, step: Step) -> State:
+    """Return the state after a step was submitted.
+
+    The step is applied at once. A pipelined plan applies the step before it, and keeps this one as
+    `state.pending`.
+    """
     if not state.plan.pipelined:
-        return apply_step(state, now)
-    return dataclasses.replace(state if state.pending is None else apply_step(state, state.pending), pending=now)
+        return apply_step(state, step)
+    if state.pending is not None:
+        state = apply_step(state, state.pending)
+    return dataclasses.replace(state, pending=step)
 
 
 def flush_pending(state: State) -> State:
-    """The state with the update made that a pipelined plan still holds back. Not in TensorFlow.
+    """Return the state with the pending update of a pipelined plan applied.
+
+    Not in TensorFlow.
 
     >>> from gradlab.tpu import Feature, Ids, Plan, Table, create, lookup, make_batch
-    >>> plan = Plan((Table("t", 4, 1, learning_rate=0.5),), (Feature("f", 0, (1,)),), pipelined=True)
+    >>> table = Table("t", 4, 1, learning_rate=0.5)
+    >>> plan = Plan((table,), (Feature("f", 0, (1,)),), pipelined=True)
     >>> state = create(plan, [jnp.zeros((4, 1))])
-    >>> state = update(state, [jnp.ones((1, 1))], [], lookup(state, make_batch(plan, {"f": Ids([0], [2])}))[1])
-    >>> state.tables[0].ravel().tolist(), flush_pending(state).tables[0].ravel().tolist()
-    ([0.0, 0.0, 0.0, 0.0], [0.0, 0.0, -0.5, 0.0])
+    >>> activations, dedup = lookup(state, make_batch(plan, {"f": Ids([0], [2])}))
+    >>> state = update(state, [jnp.ones((1, 1))], [], dedup)
+    >>> state.tables[0].ravel().tolist()
+    [0.0, 0.0, 0.0, 0.0]
+    >>> flush_pending(state).tables[0].ravel().tolist()
+    [0.0, 0.0, -0.5, 0.0]
     """
-    return state if state.pending is None else dataclasses.replace(apply_step(state, state.pending), pending=None)
+    if state.pending is None:
+        return state
+    return dataclasses.replace(apply_step(state, state.pending), pending=None)
 
 
-def row_sums(plan: Plan, gradients: Sequence[Any], dedup: Dedup, place: Placement = ONE_DEVICE) -> tuple[RowSums, ...]:
-    """For each table the rows that each core touched and their summed gradients."""
-    plan, place, *_ = inside(plan, place)
+# From gradients of activations to one gradient per row
+
+
+def row_sums(
+    plan: Plan, gradients: Sequence[Any], dedup: Dedup, placement: Placement = ONE_DEVICE
+) -> tuple[RowSums, ...]:
+    """Return, for each table, the rows that each core looked up and their summed gradients."""
+    plan, placement, *_ = stack_tables(plan, placement)
     floats = tuple(jnp.asarray(g, jnp.float32) for g in gradients)
-    found: tuple[RowSums, ...] = place.run(
-        partial(_row_sums, plan, plan.cores // place.devices), floats, unpacked(plan, dedup)
-    )
-    return found
+    run = partial(_row_sums_on_device, plan, plan.cores // placement.devices)
+    return cast("tuple[RowSums, ...]", placement.run(run, floats, unpack_dedup(plan, dedup)))
 
 
-def _row_sums(plan: Plan, cores: int, gradients: Any, tables: Any) -> tuple[RowSums, ...]:
-    joined = join_features(plan, gradients, cores)
-    rules = (Around(table, table.rule, plan.policy) for table in plan.tables)
-    return tuple(RowSums(t.unique, _sums(r, g, t, cores)) for r, g, t in zip(rules, joined, tables, strict=True))
-
-
-def joined_sums(plan: Plan, parts: Sequence[tuple[RowSums, ...]], place: Placement = ONE_DEVICE) -> tuple[RowSums, ...]:
-    """The sums of several batches as those of one: each core sends what it has of all of them."""
-    if len(parts) == 1:
-        return parts[0]
-    plan, place, *_ = inside(plan, place)
-    joined: tuple[RowSums, ...] = place.run(partial(_joined_sums, plan, place), tuple(parts))
-    return joined
-
-
-def _joined_sums(plan: Plan, place: Placement, parts: tuple[tuple[RowSums, ...], ...]) -> tuple[RowSums, ...]:
-    def side_by_side(owners: int, *x: Array) -> Array:
-        by_owner = [y.reshape(plan.cores // place.devices, owners, -1, *y.shape[1:]) for y in x]
-        return jnp.concatenate(by_owner, axis=2).reshape(-1, *x[0].shape[1:])
-
-    owners = [place.of(k).shards(table.rows).count for k, table in enumerate(plan.tables)]
-    joined = tuple(
-        RowSums(*(side_by_side(n, *x) for x in zip(*sums, strict=True)))
-        for n, *sums in zip(owners, *parts, strict=True)
-    )
-    if plan.cores > 1:  # then rows of several cores are summed anyway
-        return joined
+def _row_sums_on_device(
+    plan: Plan, cores: int, gradients: tuple[Array, ...], lookups: Sequence[Lookups]
+) -> tuple[RowSums, ...]:
+    by_table = join_features(plan, gradients, cores)
     return tuple(
-        RowSums(*sum_duplicates(*sums)) if table.accumulate else sums
-        for table, sums in zip(plan.tables, joined, strict=True)
+        RowSums(table_lookups.unique, _sum_by_row(plan, table, gradient, table_lookups, cores))
+        for table, gradient, table_lookups in zip(plan.tables, by_table, lookups, strict=True)
     )
 
 
-def unpacked(plan: Plan, dedup: Dedup) -> list[Lookups]:
-    """The deduplication data by table."""
-    given = dedup[0] if isinstance(dedup, tuple | list) and len(dedup) == 1 else None
-    if not isinstance(given, tuple | list) or len(given) != 4 * len(plan.tables):
-        raise InvalidArgumentError(
-            f"deduplication data are a tuple with one tuple of {4 * len(plan.tables)} vectors, 4 for each table, as "
-            "`lookup` gives them"
-        )
-    vectors = [jnp.asarray(x) for x in given]
-    return [Lookups(*vectors[k : k + 4]) for k in range(0, len(vectors), 4)]
-
-
-def _sums(rule: Around, g: Array, lookups: Lookups, cores: int) -> Array:
+def _sum_by_row(plan: Plan, table: Table, gradient: Array, lookups: Lookups, cores: int) -> Array:
+    """Return (cores * rows, width): the sum over the lookups of a row of weight * gradient."""
+    width = gradient.shape[-1]
     rows = lookups.unique.shape[0] // cores
-    limited = same if rule.clips_gradient else partial(clipped, limits=rule.table.gradient_limits)
+    if TableUpdate(table, table.rule, plan.policy).clips_sum:
+        clip_contribution = identity
+    else:
+        clip_contribution = partial(clip_to_limits, limits=table.gradient_limits)
 
-    def on_core(one: tuple[Lookups, Array]) -> Array:
-        t, own = one
-        return sum_rows(rows, own.reshape(-1, g.shape[-1]), t.samples, t.inverse, t.weights, limited)
+    def sum_on_core(core: tuple[Lookups, Array]) -> Array:
+        lookups, gradient = core
+        samples = gradient.reshape(-1, width)
+        return sum_rows(rows, samples, lookups.samples, lookups.inverse, lookups.weights, clip_contribution)
 
-    return each_core(on_core, (lookups, g), cores).reshape(-1, g.shape[-1])
+    return each_core(sum_on_core, (lookups, gradient), cores).reshape(-1, width)
+
+
+def merge_row_sums(
+    plan: Plan, batches: Sequence[tuple[RowSums, ...]], placement: Placement = ONE_DEVICE
+) -> tuple[RowSums, ...]:
+    """Return the row sums of several batches as those of one."""
+    if len(batches) == 1:
+        return batches[0]
+    plan, placement, *_ = stack_tables(plan, placement)
+    run = partial(_merge_on_device, plan, placement)
+    return cast("tuple[RowSums, ...]", placement.run(run, tuple(batches)))
+
+
+def _merge_on_device(plan: Plan, placement: Placement, batches: tuple[tuple[RowSums, ...], ...]) -> tuple[RowSums, ...]:
+    cores = plan.cores // placement.devices
+    merged = []
+    for k, (table, *parts) in enumerate(zip(plan.tables, *batches, strict=True)):
+        owners = placement.of(k).shards(table.rows).count
+        ids = _concatenate_by_owner([part.ids for part in parts], cores, owners)
+        sums = _concatenate_by_owner([part.sums for part in parts], cores, owners)
+        if plan.cores == 1 and table.accumulate:
+            # A row may now occur twice. With several cores `apply_step` adds up a row's sums
+            # anyway.
+            ids, sums = sum_duplicates(ids, sums)
+        merged.append(RowSums(ids, sums))
+    return tuple(merged)
+
+
+def _concatenate_by_owner(arrays: Sequence[Array], cores: int, owners: int) -> Array:
+    """Concatenate by core and owner, the order that `Placement.to_owners` expects."""
+    inner = arrays[0].shape[1:]
+    by_owner = [x.reshape(cores, owners, -1, *inner) for x in arrays]
+    return jnp.concatenate(by_owner, axis=2).reshape(-1, *inner)
+
+
+def unpack_dedup(plan: Plan, dedup: Dedup) -> list[Lookups]:
+    """Return the deduplication data of each table."""
+    expected = 4 * len(plan.tables)
+    vectors = dedup[0] if isinstance(dedup, tuple | list) and len(dedup) == 1 else None
+    if not isinstance(vectors, tuple | list) or len(vectors) != expected:
+        raise InvalidArgumentError(
+            f"deduplication data are a tuple with one tuple of {expected} vectors, 4 for each "
+            "table, as `lookup` gives them"
+        )
+    arrays = [jnp.asarray(x) for x in vectors]
+    return [Lookups(*arrays[k : k + 4]) for k in range(0, expected, 4)]
+
+
+# From one gradient per row to new tables
 
 
 def apply_step(state: State, step: Step) -> State:
-    """Every table moved by the sums of a step."""
-    plan, place, *_ = inside(state.plan, state.placement)
+    """Return the state with every table updated by the row sums of a step."""
+    plan, placement, *_ = stack_tables(state.plan, state.placement)
     specs = specs_of(state)
-    tables, slots = place.run(
-        partial(_moved, plan, place),
-        *(state.tables, state.slots, state.shared, step.rows, step.learning_rates),
+    tables, slots = placement.run(
+        partial(_apply_row_updates_on_device, plan, placement),
+        state.tables,
+        state.slots,
+        state.shared,
+        step.rows,
+        step.learning_rates,
         specs=specs,
         out=specs,
     )
-    shared = tuple(table.rule.advance(common) for table, common in zip(plan.tables, state.shared, strict=True))
+    shared = tuple(table.rule.advance(values) for table, values in zip(plan.tables, state.shared, strict=True))
     return dataclasses.replace(state, tables=tables, slots=slots, shared=shared)
 
 
-def _moved(plan: Plan, place: Placement, tables: Any, slots: Any, shared: Any, sums: Any, rates: Any) -> Any:
-    cores, moved = plan.cores // place.devices, []
-    for k, (table, w, s, common, rows) in enumerate(zip(plan.tables, tables, slots, shared, sums, strict=True)):
-        way = place.of(k)
-        ids, values = (way.to_owners(x, cores) for x in rows)
-        own = RowSums(way.places(ids, table.rows), values)
-        whole = Around(table, rule_at(table, common, rates), plan.policy)
-        with way.together():
-            moved.append(_move(whole, w, s, own, rate_of(table, rates), plan.cores))
-    return tuple(w for w, _ in moved), tuple(s for _, s in moved)
+def _apply_row_updates_on_device(
+    plan: Plan,
+    placement: Placement,
+    tables: tuple[Array, ...],
+    slots: tuple[Slots, ...],
+    shared: tuple[Shared, ...],
+    rows: tuple[RowSums, ...],
+    learning_rates: tuple[Array, ...],
+) -> tuple[tuple[Array, ...], tuple[Slots, ...]]:
+    cores = plan.cores // placement.devices
+    new_tables = []
+    new_slots = []
+    for k, table in enumerate(plan.tables):
+        table_placement = placement.of(k)
+        ids = table_placement.to_owners(rows[k].ids, cores)
+        sums = table_placement.to_owners(rows[k].sums, cores)
+        own_rows = RowSums(table_placement.places(ids, table.rows), sums)
+        update = TableUpdate(table, rule_at_step(table, shared[k], learning_rates), plan.policy)
+        with table_placement.together():
+            w, s = _update_one_table(
+                update,
+                tables[k],
+                slots[k],
+                own_rows,
+                rate_at_step(table, learning_rates),
+                plan.cores,
+            )
+        new_tables.append(w)
+        new_slots.append(s)
+    return tuple(new_tables), tuple(new_slots)
 
 
-def _move(rule: Around, w: Array, slots: Slots, rows: RowSums, lr: Any, cores: int) -> tuple[Array, Slots]:
-    if not rule.table.accumulate:
-        return apply.each(
-            rule, w, slots, IndexedSlices(rows.sums, _told_apart(rows.ids, w.shape[0])), spread(lr, rows.sums)
-        )
-    ids, sums = rows if cores == 1 else sum_duplicates(rows.ids, rows.sums)
-    return move_rows(rule, w, slots, ids, sums, lr)
+def _update_one_table(
+    update: TableUpdate, w: Array, slots: Slots, rows: RowSums, lr: Any, cores: int
+) -> tuple[Array, Slots]:
+    ids, sums = rows
+    if not update.table.accumulate:
+        ids = _make_padding_ids_unique(ids, w.shape[0])
+        return apply.each(update, w, slots, IndexedSlices(sums, ids), broadcast_rate(lr, sums))
+    if cores > 1:
+        ids, sums = sum_duplicates(ids, sums)
+    return update_rows(update, w, slots, ids, sums, lr)
 
 
-def _told_apart(ids: Array, rows: int) -> Array:
-    """Places without a row made different from one another, or as many turns would be taken as there are of them."""
+def _make_padding_ids_unique(ids: Array, rows: int) -> Array:
+    """Return ids of which no two past the end are the same.
+
+    `apply.each` takes as many turns as the most frequent id has occurrences, and that would be the
+    padding.
+    """
     return jnp.where(ids < rows, ids, rows + jnp.arange(ids.shape[0], dtype=ids.dtype))
 
 
-def rate_of(table: Table, learning_rates: Sequence[Any]) -> Any:
-    """The learning rate of a table at a step."""
+def rate_at_step(table: Table, learning_rates: Sequence[Any]) -> Any:
+    """Return the learning rate of a table, which may be one of the step's tags."""
     rate = table.learning_rate
-    return learning_rates[rate.number] if isinstance(rate, Tag) else rate
+    if isinstance(rate, Tag):
+        return learning_rates[rate.number]
+    return rate
 
 
-def rule_at(table: Table, common: Shared, learning_rates: Sequence[Any]) -> Rule:
-    """The rule of a table with the fields that it has at a step."""
-    rule = table.rule.at(common)
+def rule_at_step(table: Table, shared: Shared, learning_rates: Sequence[Any]) -> Rule:
+    """Return the rule of a table with the fields that change from step to step."""
+    rule = table.rule.at(shared)
     if table.step_counter is None:
         return rule
     return rule.at({"step_counter": learning_rates[table.step_counter.number]})
 
 
+# Checks
+
+
 def check_rates(plan: Plan, learning_rates: Sequence[Any]) -> tuple[Array, ...]:
-    """The learning rates as float32 scalars, one for each tag."""
+    """Return the learning rates as float32 scalars, one for each tag.
+
+    Raises:
+        InvalidArgumentError: another number of rates, or one that isn't a scalar.
+    """
     rates = tuple(jnp.asarray(reals(r, f"learning rate {k}"), jnp.float32) for k, r in enumerate(learning_rates))
     if len(rates) != plan.tag_count:
         raise InvalidArgumentError(f"the plan has {plan.tag_count} learning-rate tags, got {len(rates)} rates")
-    for k, r in enumerate(rates):
-        if r.shape:
-            raise InvalidArgumentError(f"learning rate {k} must be a scalar, got shape {r.shape}")
+    for k, rate in enumerate(rates):
+        if rate.shape:
+            raise InvalidArgumentError(f"learning rate {k} must be a scalar, got shape {rate.shape}")
     return rates
 
 
 def check_gradients(plan: Plan, gradients: Sequence[Any]) -> None:
-    """Refuse gradients that are not shaped like the activations."""
+    """Refuse gradients that don't have the shapes of the activations."""
     if len(gradients) != len(plan.features):
         raise InvalidArgumentError(f"the plan has {len(plan.features)} features, got {len(gradients)} gradients")
-    for k, (f, g) in enumerate(zip(plan.features, gradients, strict=True)):
-        reals(g, f"the gradient of feature {f.name!r}")
-        if jnp.shape(g) != plan.activation_shape(k):
+    for k, (feature, gradient) in enumerate(zip(plan.features, gradients, strict=True)):
+        reals(gradient, f"the gradient of feature {feature.name!r}")
+        expected = plan.activation_shape(k)
+        if jnp.shape(gradient) != expected:
             raise InvalidArgumentError(
-                f"the gradient of feature {f.name!r} must have the shape of its activations, "
-                f"{plan.activation_shape(k)}; got {jnp.shape(g)}"
+                f"the gradient of feature {feature.name!r} must have the shape of its activations, "
+                f"{expected}; got {jnp.shape(gradient)}"
             )
 
 
 def train_step(
-    state: State, batch: Batch, learning_rates: Sequence[Any], loss: Callable[..., Any], *arguments: Any
+    state: State,
+    batch: Batch,
+    learning_rates: Sequence[Any],
+    loss: Callable[..., Any],
+    *arguments: Any,
 ) -> tuple[Array, State]:
-    """Lookup, loss, gradients and update.
+    """Return the loss and the state after lookup, loss, gradients and update.
 
-        activations = lookup(state, batch);   state = update(state, d loss(activations, *arguments) / d activations)
+        activations = lookup(state, batch)
+        state = update(state, d loss(activations, *arguments) / d activations)
 
-    Pure. As `jax.jit(train_step, static_argnames="loss", donate_argnums=0)` rows that are looked up are read once, and
-    tables are changed where they are: the memory of a step is that of tables, slots and batch. `Training` does the same
-    for tables and a dense tower.
+    Pure. As `jax.jit(train_step, static_argnames="loss", donate_argnums=0)` rows that are looked up
+    are read once, and tables are changed in place: a step needs the memory of tables, slots and
+    batch. `Training` does the same for tables and a dense tower.
 
     Args:
-        batch: of `make_batch`.
+        batch: from `make_batch`.
         learning_rates: a scalar for each tag.
-        loss: takes the activations, a tuple with an array for each feature, and the other arguments; gives a scalar.
+        loss: takes the activations, a tuple with an array for each feature, and the other
+            arguments; returns a scalar.
 
     Raises: what `update` raises.
 
@@ -259,9 +359,12 @@ def train_step(
 
     >>> import jax, jax.numpy as jnp
     >>> from gradlab.tpu import Feature, Ids, Plan, Table, create, make_batch
-    >>> plan = Plan((Table("t", 4, 1, combiner="sum", learning_rate=0.5),), (Feature("f", 0, (2,)),))
-    >>> batch, step = make_batch(plan, {"f": Ids([0, 0, 1], [3, 1, 3])}), jax.jit(train_step, static_argnames="loss")
-    >>> value, state = step(create(plan, [jnp.ones((4, 1))]), batch, [], lambda activations: activations[0].sum())
+    >>> table = Table("t", 4, 1, combiner="sum", learning_rate=0.5)
+    >>> plan = Plan((table,), (Feature("f", 0, (2,)),))
+    >>> state = create(plan, [jnp.ones((4, 1))])
+    >>> batch = make_batch(plan, {"f": Ids([0, 0, 1], [3, 1, 3])})
+    >>> step = jax.jit(train_step, static_argnames="loss")
+    >>> value, state = step(state, batch, [], lambda activations: activations[0].sum())
     >>> float(value), state.tables[0].ravel().tolist()
     (3.0, [1.0, 0.5, 1.0, 0.0])
     """
@@ -270,3 +373,53 @@ def train_step(
     value, gradients = derivative(activations, *arguments)
     gradients = after_lookup(lambda x: derivative(x, *arguments)[1], activations, gradients)
     return value, update(state, gradients, learning_rates, dedup)
+
+
+# Updates in place
+#
+# A loss that is linear in a feature's activations has a gradient that can be computed before the rows are read. XLA may
+# then write rows before it reads them, and it copies the table to be safe. So such a gradient is made to depend on its
+# activations, without a change of its numbers.
+
+
+def after_lookup(
+    gradients_of: Callable[[tuple[Array, ...]], Any], activations: tuple[Array, ...], gradients: Any
+) -> tuple[Array, ...]:
+    """Return the gradients, with the same numbers; each that doesn't depend on its own activations is made to.
+
+    Args:
+        gradients_of: the function that computed the gradients from the activations; it is traced again, and not run.
+    """
+    if not HAS_JAX:
+        # Only JAX may update in place what it has not read yet.
+        return tuple(gradients)
+    dependent = depends_on_own(gradients_of, activations)
+    return tuple(
+        g if is_dependent else _make_dependent(g, a)
+        for is_dependent, g, a in zip(dependent, gradients, activations, strict=True)
+    )
+
+
+def depends_on_own(function: Callable[[tuple[Array, ...]], Any], inputs: tuple[Array, ...]) -> list[bool]:
+    """Return for each input whether the output of the same number depends on it.
+
+    >>> depends_on_own(lambda x: (x[1], x[1] + x[0]), (jnp.ones(1), jnp.ones(1)))
+    [False, True]
+    """
+    from jax.interpreters import partial_eval
+
+    closed = jax.make_jaxpr(function)(inputs)
+    count = len(inputs)
+
+    def used(k: int) -> list[bool]:
+        _, used_inputs = partial_eval.dce_jaxpr(closed.jaxpr, [n == k for n in range(count)])
+        return list(used_inputs)
+
+    return [used(k)[k] for k in range(count)]
+
+
+def _make_dependent(gradient: Array, activation: Array) -> Array:
+    # XLA keeps `activation * 0`, which may be NaN or -0.
+    is_finite = jnp.isfinite(activation)
+    dependent = gradient + (activation * 0).astype(gradient.dtype)
+    return jnp.where(is_finite, dependent, gradient)

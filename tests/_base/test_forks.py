@@ -55,7 +55,7 @@ ADAM = "opt = gl.train.AdamOptimizer(); v = gl.Variable([1.0])"
 KERAS = "opt = gl.keras.Adagrad(); v = gl.Variable([1.0])"
 DENSE = "acc = gl.ConditionalAccumulator('float32')"
 SPARSE = "acc = gl.SparseConditionalAccumulator('float32')"
-TURNS = "from gradlab.tpu.engine.turns import Turns; turns = Turns(1, 1)"
+STEP_QUEUE = "from gradlab.tpu.engine.step_queue import StepQueue; queue = StepQueue(1, 1)"
 KERNEL = "from gradlab.train.accumulators import kernel"
 DRAWING = "from gradlab.live.scheduling import drawing"
 COLLECTION = "from gradlab.train.variable import current_collection"
@@ -67,7 +67,7 @@ CASES = {
     "variable": ("v = gl.Variable([1.0], name='v')", "v._lock", "v.assign([2.0]) is v"),
     "slots": (ADAM, "opt._store.lock", "opt.apply_gradients([([1.0], v)]) is None"),
     "keras": (KERAS, "opt._engine.lock", "opt.apply_gradients([([1.0], v)]) is not None"),
-    "tpu": (TURNS, "turns.changed", "turns.abandon() is None"),
+    "tpu": (STEP_QUEUE, "queue.changed", "queue.abandon() is None"),
     "collection": (COLLECTION, "current_collection()._lock", "len(gl.trainable_variables()) >= 0"),
     "table of accumulators": (KERNEL, "kernel._kernels_lock", "gl.ConditionalAccumulator('float32').global_step == 0"),
     "drawing": (DRAWING, "drawing", "drawing.acquire(timeout=5)"),

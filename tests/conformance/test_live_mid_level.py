@@ -14,12 +14,7 @@ import pytest
 import gradlab as gl
 from gradlab.tpu.experimental import embedding as ours
 from gradlab.tpu.experimental.embedding.config_writer import named, write_table
-from gradlab.tpu.experimental.embedding.host_inputs import (
-    checked,
-    merged,
-    shapes_of_batch,
-    shapes_of_inputs,
-)
+from gradlab.tpu.experimental.embedding.host_inputs import check_known, merge_shapes, shapes_of_batch, shapes_of_inputs
 from gradlab.tpu.experimental.embedding.structure import leaves, leaves_like
 from tests.conformance.compare import Raised
 from tests.conformance.runner import attempt
@@ -195,7 +190,8 @@ def test_output_shapes_come_about_as_in_tensorflow(given: Any) -> None:
     def mine() -> Any:
         named_features = leaves(features(ours))
         shapes = (shapes_of_batch if isinstance(given, int) else shapes_of_inputs)(named_features, given)
-        return checked(named_features, merged(named_features, [f.output_shape for _, f in named_features], shapes))
+        known = [f.output_shape for _, f in named_features]
+        return check_known(named_features, merge_shapes(named_features, known, shapes))
 
     def original() -> Any:
         embedding = theirs().TPUEmbedding(features(theirs()), None)

@@ -4,7 +4,7 @@ import pytest
 
 import gradlab as gl
 from gradlab.labs.placement_picture import KIB, MIB, PlacementPicture
-from gradlab.tpu.plan_placement import plan_placement
+from gradlab.tpu import plan_placement
 from tests.labs.language import broken
 
 TABLES = tuple(gl.tpu.Table(f"t{k}", rows, 16) for k, rows in enumerate((40_000, *range(700, 1800, 100))))

@@ -10,7 +10,7 @@ import pytest
 
 from gradlab import raw_ops, tpu
 from gradlab.errors import InternalError, InvalidArgumentError
-from gradlab.tpu.engine.optimizer_messages import BY_MESSAGE
+from gradlab.tpu.engine.messages import BY_MESSAGE
 
 WHICH = ("num_shards", "shard_id", "table_id", "table_name", "config", "name")
 LOADS = {n: x for n, x in vars(raw_ops).items() if n.startswith("LoadTPUEmbedding")}

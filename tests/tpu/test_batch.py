@@ -1,13 +1,17 @@
 """The host's part: gains, the policy for ids outside, distinct rows, and what is refused by name."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gradlab.errors import InvalidArgumentError
-from gradlab.tpu import Feature, Ids, Lookups, Plan, Policy, Table, make_batch
-from gradlab.tpu.lookups import OUTSIDE
+from gradlab.tpu import Feature, Ids, Lookups, Plan, Policy, Table, combiner_gains, coo_rows, make_batch
+from gradlab.tpu.plan import PADDING_ID, Combiner
 
 PAIR = (Feature("f", 0, (2,)), Feature("g", 0, (3,)))
 
@@ -28,12 +32,12 @@ def test_features_of_a_table_share_its_rows() -> None:
 
 def test_cores_get_equal_shares() -> None:
     (t,) = make_batch(plan(cores=2, combiner="sum"), [{"f": Ids([0], [7])}, {"f": Ids([0, 1], [3, 1])}]).tables
-    assert lists(t) == [[7, OUTSIDE, 1, 3], [0, 2, 1, 0], [0, 5, 0, 1], [1.0, 0.0, 1.0, 1.0]]
+    assert lists(t) == [[7, PADDING_ID, 1, 3], [0, 2, 1, 0], [0, 5, 0, 1], [1.0, 0.0, 1.0, 1.0]]
 
 
 def test_a_batch_without_ids_is_a_batch() -> None:
     (t,) = make_batch(plan(), {}).tables
-    assert lists(t) == [[OUTSIDE], [1], [5], [0.0]]
+    assert lists(t) == [[PADDING_ID], [1], [5], [0.0]]
 
 
 def test_without_accumulation_nothing_is_joined() -> None:
@@ -41,7 +45,7 @@ def test_without_accumulation_nothing_is_joined() -> None:
     each = plan(accumulate=False)
     assert lists(make_batch(each, ids).tables[0])[:2] == [[4, 4, 2], [0, 1, 2]]
     core = plan(Policy(without_accumulation="core"), accumulate=False)
-    assert lists(make_batch(core, ids).tables[0])[:2] == [[2, 4, OUTSIDE][:2], [1, 1, 0]]
+    assert lists(make_batch(core, ids).tables[0])[:2] == [[2, 4, PADDING_ID][:2], [1, 1, 0]]
 
 
 def test_sequences_are_cut_and_not_combined() -> None:
@@ -120,3 +124,55 @@ def test_a_sequence_needs_its_samples_in_order() -> None:
     sequence = Plan((Table("t", 10, 1),), (Feature("f", 0, (2, 2), 2),))
     with pytest.raises(InvalidArgumentError, match="the samples of feature 'f', a sequence, must not decrease"):
         make_batch(sequence, {"f": Ids([1, 0], [1, 2])})
+
+
+SAMPLES, IDS = [0, 0, 0, 1, 3, 3, 3], [5, 5, 7, 2, 4, 9, 4]
+WEIGHTS = [1.0, 2.0, 1.0, 0.0, 0.5, 1.5, 2.0]
+lookups = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3), st.floats(0.125, 4.0, width=32)))
+
+
+def test_gains_of_each_combiner() -> None:
+    sums, squares = np.array([4.0, 0.0, 0.0, 4.0]), np.array([6.0, 0.0, 0.0, 6.5])
+    assert combiner_gains(SAMPLES, WEIGHTS, 4, "sum").tolist() == WEIGHTS
+    for combiner, size in (("mean", sums), ("sqrtn", np.sqrt(squares))):
+        with np.errstate(all="ignore"):
+            expected = np.nan_to_num(np.array(WEIGHTS) / size[SAMPLES])
+        np.testing.assert_allclose(combiner_gains(SAMPLES, WEIGHTS, 4, combiner), expected, rtol=2e-7)
+
+
+def test_neighbors_are_joined_and_others_are_not() -> None:
+    rows = coo_rows(SAMPLES, IDS, WEIGHTS, 4, "sum")
+    assert [x.tolist() for x in rows] == [[0, 0, 1, 3, 3, 3], [5, 7, 2, 4, 9, 4], [3.0, 1.0, 0.0, 0.5, 1.5, 2.0]]
+    assert [x.dtype for x in rows] == [np.int32, np.int32, np.float32]
+
+
+def test_the_same_id_in_the_next_sample_is_another_lookup() -> None:
+    assert coo_rows([0, 1], [5, 5], None, 2, "sum").gains.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("combiner", ["sum", "mean", "sqrtn"])
+@given(lookups)
+def test_joining_changes_no_activation(combiner: Combiner, given_lookups: list[tuple[int, int, float]]) -> None:
+    ordered = sorted(given_lookups, key=lambda x: x[0])
+    samples, ids, weights = ([x[k] for x in ordered] for k in range(3))
+    table, rows = np.array([1.0, 10.0, 100.0, 1000.0]), coo_rows(samples, ids, weights, 5, combiner)
+    plain, joined = np.zeros(5), np.zeros(5)
+    np.add.at(plain, np.array(samples, int), combiner_gains(samples, weights, 5, combiner) * table[np.array(ids, int)])
+    np.add.at(joined, rows.row_ids, rows.gains * table[rows.col_ids])
+    np.testing.assert_allclose(joined, plain, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (([0, 1], [3, 4], [1.0], 2, "sum"), "2 sample_ids, 1 weights"),
+        (([0, 1], [3], None, 2, "sum"), "2 sample_ids, 1 values"),
+        (([0, 2], [3, 4], None, 2, "sum"), r"sample_ids must be in \[0, 2\), got 0 to 2"),
+        (([-1, 0], [3, 4], None, 2, "sum"), "got -1 to 0"),
+        (([[0]], [3], None, 2, "sum"), r"sample_ids must be a vector, got shape \(1, 1\)"),
+        (([0], [3], None, 2, "max"), "combiner must be 'sum', 'mean' or 'sqrtn', got 'max'"),
+    ],
+)
+def test_refused(args: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        coo_rows(*args)

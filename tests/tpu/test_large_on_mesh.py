@@ -22,7 +22,7 @@ from gradlab.tpu import (
     sizes_of,
     update,
 )
-from gradlab.tpu.row_update import PART
+from gradlab.tpu.table_update import CACHED_ROWS
 
 ROWS, WIDTH, CORES, SAMPLES, LOOKUPS = 20_000, 4, 8, 128, 2048
 
@@ -41,7 +41,7 @@ def moved() -> tuple[dict[str, Any], dict[str, Any]]:
     }
     plan = plans["Adagrad"]
     batches = [make_batch(plan, [{"f": _ids(rng)} for _ in range(CORES)]) for _ in range(2)]
-    assert all(batch.tables[0].unique.size > PART for batch in batches)
+    assert all(batch.tables[0].unique.size > CACHED_ROWS for batch in batches)
     gradients = [[rng.normal(size=plan.activation_shape(0)).astype(np.float32)] for _ in range(2)]
 
     @jax.jit

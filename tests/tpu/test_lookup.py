@@ -11,7 +11,7 @@ import pytest
 
 from gradlab.errors import InvalidArgumentError
 from gradlab.tpu import Feature, Ids, Levels, Plan, Table, create, lookup, make_batch, quantize
-from gradlab.tpu.lookup import PART, sum_rows
+from gradlab.tpu.lookup import CACHED_LOOKUPS, sum_rows
 from tests import ways
 
 pytestmark = pytest.mark.sampled(3)
@@ -97,7 +97,7 @@ def in_order(count: int, rows: Any, take: Any, put: Any, weights: Any) -> np.nda
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("n", [0, 5, PART, PART + 1, 3 * PART])
+@pytest.mark.parametrize("n", [0, 5, CACHED_LOOKUPS, CACHED_LOOKUPS + 1, 3 * CACHED_LOOKUPS])
 @pytest.mark.parametrize("way", [ways.eager, ways.jit], ids=["eager", "jit"])
 def test_the_order_is_that_of_the_lookups(n: int, way: ways.Way) -> None:
     given = lookups(n)
@@ -107,15 +107,15 @@ def test_the_order_is_that_of_the_lookups(n: int, way: ways.Way) -> None:
 
 def test_parts_change_no_bit() -> None:
     """Against the same sums over one lookup more, which is no multiple of a part and weighs 0."""
-    rows, take, put, weights = lookups(2 * PART)
+    rows, take, put, weights = lookups(2 * CACHED_LOOKUPS)
     one_more = [np.append(x, x.dtype.type(0)) for x in (take, put, weights)]
     f = jax.jit(lambda *x: sum_rows(20, *x))
     assert f(rows, take, put, weights).tolist() == f(rows, *one_more).tolist()
 
 
 def test_terms_may_be_changed_before_they_are_added() -> None:
-    rows, take, put, weights = lookups(2 * PART)
-    got = sum_rows(20, *(jnp.asarray(x) for x in (rows, take, put, weights)), each=lambda x: jnp.clip(x, -0.1, 0.1))
+    rows, take, put, weights = lookups(2 * CACHED_LOOKUPS)
+    got = sum_rows(20, *(jnp.asarray(x) for x in (rows, take, put, weights)), change=lambda x: jnp.clip(x, -0.1, 0.1))
     expected = np.zeros((20, 3))
     inside = put < 20
     np.add.at(expected, put[inside], np.clip(rows[take] * weights[:, None], -0.1, 0.1)[inside])
@@ -123,7 +123,7 @@ def test_terms_may_be_changed_before_they_are_added() -> None:
 
 
 def test_batches_may_be_mapped_over() -> None:
-    rows, *vectors = lookups(2 * PART)
+    rows, *vectors = lookups(2 * CACHED_LOOKUPS)
     stacked = [np.stack([x, x[::-1]]) for x in vectors]
     got = jax.jit(jax.vmap(lambda *x: sum_rows(20, jnp.asarray(rows), *x)))(*stacked)
     for k in (0, 1):

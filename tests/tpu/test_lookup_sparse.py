@@ -14,7 +14,7 @@ from jax.test_util import check_grads
 
 from gradlab.errors import InvalidArgumentError
 from gradlab.tpu import embedding_lookup_sparse, safe_embedding_lookup_sparse
-from gradlab.tpu.inputs import tensor_of
+from gradlab.tpu.ids import tensor_of
 
 TABLE = np.random.default_rng(0).normal(size=(5, 3))
 COMBINERS = ["sum", "mean", "sqrtn"]

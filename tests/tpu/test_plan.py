@@ -1,12 +1,13 @@
 """Tables, features and tags that fit together, and what they say of shapes."""
 
+import dataclasses
 import sys
 from typing import Any, cast
 
 import pytest
 
 from gradlab.rules import Adam, Lion
-from gradlab.tpu import Feature, Plan, Table, Tag
+from gradlab.tpu import Feature, Plan, Policy, Table, Tag
 
 TABLES = (Table("a", 10, 4), Table("b", 5, 2))
 
@@ -59,3 +60,20 @@ def test_a_table_beyond_the_addresses_of_32_bits_is_refused(monkeypatch: pytest.
 def test_a_policy_is_no_word() -> None:
     with pytest.raises(TypeError, match=r"policy must be a gl\.tpu\.Policy, got str"):
         Plan(TABLES, (), policy=cast(Any, "drop"))
+
+
+@pytest.mark.parametrize("name", [f.name for f in dataclasses.fields(Policy)])
+def test_a_choice_that_is_none_is_refused(name: str) -> None:
+    given: Any = {name: "perhaps"}
+    with pytest.raises(ValueError, match=rf"{name} must be one of .*{getattr(Policy(), name)}.*; got 'perhaps'"):
+        Policy(**given)
+
+
+def test_a_policy_is_a_value() -> None:
+    assert Policy() == Policy() != Policy(out_of_range="drop")
+    assert len({Policy(), Policy()}) == 1
+
+
+@pytest.mark.parametrize("name", [f.name for f in dataclasses.fields(Policy)])
+def test_every_choice_is_explained(name: str) -> None:
+    assert f"{name}: " in (Policy.__doc__ or "")

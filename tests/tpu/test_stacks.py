@@ -8,7 +8,7 @@ import pytest
 
 from gradlab.rules import Adagrad, Adam, PartialRowWiseAdam
 from gradlab.tpu import Feature, Ids, OnMesh, Plan, Table, create, lookup, make_batch, sizes_of, update
-from gradlab.tpu.stacks import Stack, inside, stacked_lookups, stacks_of
+from gradlab.tpu.stacks import Stack, assign_stacks, stack_lookups, stack_tables
 from tests.tpu.sharding.plans import mesh
 
 pytestmark = pytest.mark.sampled(2)
@@ -25,25 +25,25 @@ WHOLE = OnMesh(mesh(2), "mod", ("whole", "rows", "whole", "whole"))
 
 
 def test_most_rows_come_first_each_to_the_emptiest_device() -> None:
-    assert stacks_of(PLAN, WHOLE.layouts, 2) == (Stack((0, 2, 3), (0, 1, 1), (0, 40, 70), 40),)
-    of_both = stacks_of(PLAN, ("whole",) * 4, 4)
+    assert assign_stacks(PLAN, WHOLE.layouts, 2) == (Stack((0, 2, 3), (0, 1, 1), (0, 40, 70), 40),)
+    of_both = assign_stacks(PLAN, ("whole",) * 4, 4)
     assert [stack.tables for stack in of_both] == [(0, 2, 3), (1,)]
     assert of_both[1] == Stack((1,), (0,), (0,), 7)
 
 
 def test_a_stack_is_a_table_by_rows_after_those_that_are_not_whole() -> None:
-    within = inside(PLAN, WHOLE)
+    within = stack_tables(PLAN, WHOLE)
     assert [(t.name, t.rows) for t in within.plan.tables] == [("days", 7), ("stack of users, items, shops", 80)]
-    assert [within.at(k) for k in range(4)] == [(1, 0), (0, 0), (1, 40), (1, 70)]
+    assert [within.locate(k) for k in range(4)] == [(1, 0), (0, 0), (1, 40), (1, 70)]
     assert [f.table for f in within.plan.features] == [1, 1, 1, 1]
     assert within.placement.of(1) == OnMesh(WHOLE.mesh)
-    assert inside(PLAN, OnMesh(WHOLE.mesh)).plan is PLAN
+    assert stack_tables(PLAN, OnMesh(WHOLE.mesh)).plan is PLAN
 
 
 def test_a_lookup_finds_its_row_and_its_sample_in_the_stack() -> None:
     ids = {"shop": Ids([0, 1], [8, 1]), "item": Ids([1, 1], [29, 29]), "user": Ids([0], [39]), "next": Ids([0], [1])}
     batch = make_batch(PLAN, [ids, {"user": Ids([0], [3])}])
-    (days, stack) = stacked_lookups(PLAN, inside(PLAN, WHOLE), batch.tables, 2)
+    (days, stack) = stack_lookups(PLAN, stack_tables(PLAN, WHOLE), batch.tables, 2)
     assert days is batch.tables[1]
     unique, inverse, samples, weights = (np.asarray(x).reshape(2, -1) for x in stack)
     found = [
@@ -61,7 +61,7 @@ def test_a_stack_of_too_many_rows_is_refused() -> None:
     tall = dataclasses.replace(TABLES[0], rows=2**30 + 1)
     plan = dataclasses.replace(PLAN, tables=(tall, *TABLES[1:]))
     with pytest.raises(ValueError, match="table 'stack of users, items, shops' can have at most 2147483647 rows"):
-        inside(plan, WHOLE)
+        stack_tables(plan, WHOLE)
 
 
 def test_a_hyperparameter_may_be_an_array_of_jax() -> None:
@@ -87,6 +87,6 @@ def test_tables_stand_in_one_stack_if_they_share_the_array() -> None:
         Table("c", 4, 4, Adam(beta1=jnp.float32(0.9))),
     )
     plan = Plan(tables, (Feature("f", 0, (1,)),), cores=2)
-    assert [stack.tables for stack in stacks_of(plan, ("whole",) * 3, 2)] == [(0, 1), (2,)]
-    within = inside(plan, OnMesh(mesh(2), layouts=("whole",) * 3))
+    assert [stack.tables for stack in assign_stacks(plan, ("whole",) * 3, 2)] == [(0, 1), (2,)]
+    within = stack_tables(plan, OnMesh(mesh(2), layouts=("whole",) * 3))
     assert [table.rows for table in within.plan.tables] == [16, 8]

@@ -26,7 +26,7 @@ from gradlab.tpu import (
     make_batch,
     update,
 )
-from gradlab.tpu.engine.optimizer_messages import FORMS
+from gradlab.tpu.engine.messages import FORMS
 from tests import ways
 from tests.rules.cases import DEFAULTS
 

@@ -15,7 +15,9 @@ import numpy as np
 from ..._base.extras import need
 from ..._base.jax import jax, jnp
 from ...rules import Adagrad
-from ...tpu.batch import Batch, Ids, PlacedBatch, make_batch
+from ...tpu.batch import Batch, PlacedBatch
+from ...tpu.ids import Ids
+from ...tpu.make_batch import make_batch
 from ...tpu.placement import Placement
 from ...tpu.plan import Feature, Plan, Table
 from ...tpu.sharding import create_placed, place_batch

@@ -10,9 +10,9 @@ import numpy as np
 
 from ..._base.indices import filled
 from ..._base.library import compiled, jnp, on_host, scan, tree_map
-from ...tpu.batch import Batch
+from ...tpu.batch import Batch, Lookups
 from ...tpu.lookup import lookup
-from ...tpu.lookups import OUTSIDE, Lookups
+from ...tpu.plan import PADDING_ID
 from ...tpu.state import State
 from ...tpu.step_record import Sent, StepRecord
 from ...tpu.update import update
@@ -35,7 +35,7 @@ class Trace(NamedTuple):
     def refused(self) -> Trace:
         """Return the same steps if every batch is refused: nothing is looked up, and every state is the first."""
         activations, gradients = tree_map(lambda x: np.full_like(x, np.nan), (self.activations, self.gradients))
-        none = tree_map(lambda x: np.full_like(x, OUTSIDE), self.lookups)
+        none = tree_map(lambda x: np.full_like(x, PADDING_ID), self.lookups)
         states = tree_map(lambda x: np.broadcast_to(x[:1], x.shape), self.states)
         return Trace(none, activations, gradients, self.learning_rates, states)
 
@@ -108,7 +108,7 @@ def sized(batch: Batch, cores: int, rows: int, lookups: int, samples: int) -> Ba
         past_the_end = t.unique.size // cores
         inverse = np.where(np.asarray(t.inverse) < past_the_end, t.inverse, rows).astype(np.uint32)
         tables.append(Lookups(
-            each(t.unique, rows, OUTSIDE), each(inverse, lookups, rows),
+            each(t.unique, rows, PADDING_ID), each(inverse, lookups, rows),
             each(t.samples, lookups, samples), each(t.weights, lookups, 0),
         ))  # fmt: skip
     return Batch(tuple(tables))

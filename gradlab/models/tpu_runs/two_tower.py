@@ -16,8 +16,9 @@ import numpy as np
 
 from ..._base.library import compiled
 from ...rules import Adagrad, Adam
-from ...tpu.batch import Ids, make_batch
+from ...tpu.ids import Ids
 from ...tpu.lookup import lookup
+from ...tpu.make_batch import make_batch
 from ...tpu.plan import Feature, Plan, Table, Tag
 from ...tpu.state import State, create
 from ...tpu.update import train_step

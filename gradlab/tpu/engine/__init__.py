@@ -1,5 +1,6 @@
-"""The engine behind the operations: messages that configure it, its state, and the order of a step.
+"""The engine behind TensorFlow's operations.
 
-Messages: proto (written by protoc), wire, parse, describe, shapes, optimizer_messages, table_messages.
-State and steps: system, current, turns, enqueued, exchange, kept_tables.
+Configuration: `proto` (written by protoc), `wire` (what is wrong with bytes), `messages` (tables and optimizers),
+`parse` (a configuration as a plan, and back), `shapes`, `describe`.
+Running: `system` (the operations), `step_queue` (their order), `enqueue` (their ids), `replicas`, `system_tables`.
 """

@@ -1,4 +1,4 @@
-"""A configuration as tables of words: what it holds, field by field, and notes of what to look out for."""
+"""`describe`: a configuration as tables of words, field by field, and notes of what to look out for."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from google.protobuf import unknown_fields
 from google.protobuf.message import Message
 
 from ..._base.html import html_table, text_table
-from ..plan_placement import COLUMNS, PlacementPlan
+from ..sharding.plan_placement import COLUMNS, PlacementPlan
+from .messages import table_of
 from .parse import CHECKS, parse, tags_of
 from .proto import GradientAccumulationStatus, HotIdReplicationConfiguration, TPUEmbeddingConfiguration
 from .shapes import core_shapes, shard_rows
-from .table_messages import table_of
 from .wire import is_repeated
 
 Config = TPUEmbeddingConfiguration
@@ -32,7 +32,7 @@ class Section:
         return text_table(self.title, self.columns, self.rows)
 
     def to_html(self) -> str:
-        """An HTML table with a caption, and headers that say which row or column they head."""
+        """Return an HTML table with a caption, and headers that say which row or column they head."""
         return html_table(self.title, self.columns, self.rows)
 
 
@@ -58,7 +58,7 @@ class Description:
 
 
 def describe(config: bytes | str | Message, placement: PlacementPlan | None = None) -> Description:
-    """A configuration in words: its tables, features and optimizers with every field, and what to look out for.
+    """Return a configuration in words: its tables, features and optimizers with every field, and what to look out for.
 
     With a `placement`, which `plan_placement` gives, where its tables lie, and what that costs each device.
 
@@ -93,31 +93,30 @@ def describe(config: bytes | str | Message, placement: PlacementPlan | None = No
 
 
 def _fields(message: Any, path: str = "") -> Iterator[tuple[str, str, str]]:
-    """Every field that is a number, a word or a choice, those of messages that are set as well."""
+    """Yield every field that is a number, a word or a choice, those of messages that are set as well."""
     for field in message.DESCRIPTOR.fields:
-        name, value = f"{path}{field.name}", getattr(message, field.name)
+        name = f"{path}{field.name}"
+        value = getattr(message, field.name)
         if is_repeated(field) or _is_not_chosen(message, field):
             continue
         if field.type != field.TYPE_MESSAGE:
-            yield (
-                name,
-                _word(field, value),
-                "set" if value != field.default_value or field.containing_oneof else "default",
-            )
+            is_set = value != field.default_value or field.containing_oneof
+            yield name, _format_value(field, value), "set" if is_set else "default"
         elif not message.HasField(field.name):
             yield name, "-", "default"
         elif field.message_type.name == "FloatValue":
             yield name, f"{value.value:g}", "set"
         else:
             inner = list(_fields(value, f"{name}."))
-            yield from inner or [(name, f"{value.ByteSize()} bytes" if value.ByteSize() else "no fields", "set")]
+            size = value.ByteSize()
+            yield from inner or [(name, f"{size} bytes" if size else "no fields", "set")]
 
 
 def _is_not_chosen(message: Any, field: Any) -> bool:
     return field.containing_oneof is not None and not message.HasField(field.name)
 
 
-def _word(field: Any, value: Any) -> str:
+def _format_value(field: Any, value: Any) -> str:
     if field.name == "gradient_accumulation_status" and not value:
         return "UNSPECIFIED, which means ENABLED"
     if field.enum_type is not None:
@@ -125,27 +124,28 @@ def _word(field: Any, value: Any) -> str:
         return known.name if known else f"{value} (not known)"
     if field.type == field.TYPE_FLOAT:
         return f"{value:.7g}"
-    return str(value) if not isinstance(value, str) else value or "-"
+    return str(value) if value != "" else "-"
 
 
 def _tables(m: Config) -> Iterator[tuple[str, ...]]:
     hosts = max(m.num_hosts, 1)
     for k, t in enumerate(m.table_descriptor):
         p = t.optimization_parameters
-        first, last = (_held(t.vocabulary_size, hosts, s) for s in (0, hosts - 1))
-        held = f"{first}" if first == last else f"{first} to {last}"
+        most = _rows_of_host(t.vocabulary_size, hosts, 0)
+        least = _rows_of_host(t.vocabulary_size, hosts, hosts - 1)
+        rows = f"{most}" if most == least else f"{most} to {least}"
         optimizer = p.WhichOneof("parameters") or "-"
-        yield label(t, k), f"{t.vocabulary_size} x {t.dimension}", held, optimizer, _rate(p.learning_rate)
+        yield label(t, k), f"{t.vocabulary_size} x {t.dimension}", rows, optimizer, _format_rate(p.learning_rate)
 
 
-def _held(rows: int, hosts: int, host: int) -> int:
+def _rows_of_host(rows: int, hosts: int, host: int) -> int:
     try:
         return shard_rows(rows, hosts, host)
     except ValueError:
         return 0
 
 
-def _rate(rate: Any) -> str:
+def _format_rate(rate: Any) -> str:
     which = rate.WhichOneof("learning_rate")
     if which == "dynamic":
         return f"tag {rate.dynamic.tag}"
@@ -158,14 +158,14 @@ def _features(m: Config) -> Iterator[tuple[str, ...]]:
     except ValueError:  # which is among the notes
         shapes = [()] * len(m.feature_descriptor)
     tables = m.table_descriptor
-    given = m.feature_descriptor or [Config.FeatureDescriptor(name=t.name, table_id=k) for k, t in enumerate(tables)]
-    for k, (f, shape) in enumerate(zip(given, shapes, strict=True)):
+    features = m.feature_descriptor or [Config.FeatureDescriptor(name=t.name, table_id=k) for k, t in enumerate(tables)]
+    for k, (f, shape) in enumerate(zip(features, shapes, strict=True)):
         inside = 0 <= f.table_id < len(tables)
-        read = label(tables[f.table_id], f.table_id) if inside else f"{f.table_id}, which is not there"
-        yield f.name or f"feature_{k}", read, _axes(shape[:-1]), _axes(shape)
+        table = label(tables[f.table_id], f.table_id) if inside else f"{f.table_id}, which is not there"
+        yield f.name or f"feature_{k}", table, _format_axes(shape[:-1]), _format_axes(shape)
 
 
-def _axes(shape: Sequence[int]) -> str:
+def _format_axes(shape: Sequence[int]) -> str:
     return " x ".join(map(str, shape)) or "-"
 
 
@@ -189,21 +189,26 @@ class Note(NamedTuple):
 
 
 def notes(message: Config) -> list[Note]:
-    """All there is to say of a configuration, what is refused first.
+    """Return all there is to say of a configuration, what is refused first.
 
     >>> [n.text for n in notes(Config(mode="TRAINING", num_hosts=1, num_tensor_cores=1))]
     ['there are no tables']
     """
-    found = (*_refused(message), *_of_config(message), *_of_tables(message), *_unknown(message, ""))
-    return list(dict.fromkeys(found))
+    all_notes = [
+        *_errors(message),
+        *_config_notes(message),
+        *_table_notes(message),
+        *_unknown_field_notes(message, ""),
+    ]
+    return list(dict.fromkeys(all_notes))
 
 
 def label(t: Table, k: int) -> str:
-    """The name of a table here."""
+    """Return the name of a table here."""
     return f"table {t.name or f'table_{k}'}"
 
 
-def _refused(message: Config) -> Iterator[Note]:
+def _errors(message: Config) -> Iterator[Note]:
     for check in CHECKS:
         try:
             check(message)
@@ -218,30 +223,30 @@ def _refused(message: Config) -> Iterator[Note]:
             yield Note("notice" if program else "refused", label(t, k), why)
 
 
-def _of_config(m: Config) -> Iterator[Note]:
-    def found(text: str) -> Note:
+def _config_notes(m: Config) -> Iterator[Note]:
+    def note(text: str) -> Note:
         return Note("notice", "configuration", text)
 
     if not m.table_descriptor:
-        yield found("there are no tables")
+        yield note("there are no tables")
     for name in ("num_hosts", "num_tensor_cores"):
         if not getattr(m, name):
-            yield found(f"{name} is not set; 1 is assumed")
+            yield note(f"{name} is not set; 1 is assumed")
     if m.pipeline_execution_with_tensor_core and m.mode != Config.TRAINING:
-        yield found("pipeline_execution_with_tensor_core has an effect in training only")
+        yield note("pipeline_execution_with_tensor_core has an effect in training only")
     if m.feature_descriptor and m.batch_size_per_tensor_core:
-        yield found("batch_size_per_tensor_core has no effect beside feature descriptors, which have their shapes")
+        yield note("batch_size_per_tensor_core has no effect beside feature descriptors, which have their shapes")
     for tag, tables in tags_of(m).items():
         if len(tables) > 1:
             names = ", ".join(m.table_descriptor[k].name or f"table_{k}" for k in tables)
-            yield found(f"learning rate tag {tag} is shared: one number for the tables {names}")
+            yield note(f"learning rate tag {tag} is shared: one number for the tables {names}")
 
 
-def _of_tables(m: Config) -> Iterator[Note]:
-    read = {f.table_id for f in m.feature_descriptor}
+def _table_notes(m: Config) -> Iterator[Note]:
+    tables_read = {f.table_id for f in m.feature_descriptor}
     for k, t in enumerate(m.table_descriptor):
-        texts = [*_of_optimizer(t), *_around(t)]
-        if m.feature_descriptor and k not in read:
+        texts = [*_optimizer_notes(t), *_settings_notes(t)]
+        if m.feature_descriptor and k not in tables_read:
             texts.append("no feature reads this table")
         if m.feature_descriptor and t.num_features:
             texts.append("num_features has no effect beside feature descriptors")
@@ -250,9 +255,10 @@ def _of_tables(m: Config) -> Iterator[Note]:
         yield from (Note("notice", label(t, k), text) for text in texts)
 
 
-def _of_optimizer(t: Table) -> Iterator[str]:
+def _optimizer_notes(t: Table) -> Iterator[str]:
     p = t.optimization_parameters
-    name, dynamic = p.WhichOneof("parameters"), p.learning_rate.WhichOneof("learning_rate") == "dynamic"
+    name = p.WhichOneof("parameters")
+    dynamic = p.learning_rate.WhichOneof("learning_rate") == "dynamic"
     if name == "ftrl":
         yield (
             "ftrl shrinks the first weights: where linears are 0, a row keeps 1 - sqrt(a0 / a1) of them in its first "
@@ -282,9 +288,10 @@ def _of_optimizer(t: Table) -> Iterator[str]:
 _WITH_EPSILON = ("adam", "rms_prop", "centered_rms_prop", "adadelta", "proximal_yogi")
 
 
-def _around(t: Table) -> Iterator[str]:
+def _settings_notes(t: Table) -> Iterator[str]:
     p = t.optimization_parameters
-    name, decay = p.WhichOneof("parameters"), p.weight_decay_factor
+    name = p.WhichOneof("parameters")
+    decay = p.weight_decay_factor
     if decay and name == "stochastic_gradient_descent":
         yield "weight decay does not behave as expected with gradient descent; what it does is Policy.weight_decay_kind"
     if decay and name == "mdl_adagrad_light":
@@ -307,18 +314,17 @@ def _around(t: Table) -> Iterator[str]:
         yield "simulated_quantization has no effect, as it is not enabled"
 
 
-def _unknown(message: Any, path: str) -> Iterator[Note]:
+def _unknown_field_notes(message: Any, path: str) -> Iterator[Note]:
     numbers = [str(f.field_number) for f in unknown_fields.UnknownFieldSet(message)]
-    if numbers:
-        told = (
-            f"field {numbers[0]} is not known here; it is kept and has no effect"
-            if len(numbers) == 1
-            else f"fields {', '.join(numbers)} are not known here; they are kept and have no effect"
-        )
-        yield Note("notice", path or "configuration", told)
+    if len(numbers) == 1:
+        text = f"field {numbers[0]} is not known here; it is kept and has no effect"
+        yield Note("notice", path or "configuration", text)
+    elif numbers:
+        text = f"fields {', '.join(numbers)} are not known here; they are kept and have no effect"
+        yield Note("notice", path or "configuration", text)
     for field, value in message.ListFields():
         if field.type != field.TYPE_MESSAGE or field.message_type.name == "HloModuleProto":
             continue
         for k, m in enumerate(value if is_repeated(field) else [value]):
             inner = f"{field.name}[{k}]" if is_repeated(field) else field.name
-            yield from _unknown(m, f"{path}.{inner}".lstrip("."))
+            yield from _unknown_field_notes(m, f"{path}.{inner}".lstrip("."))

@@ -1,4 +1,4 @@
-"""From a configuration message to a plan, and the smallest configuration there is."""
+"""`plan_of` a configuration message, `config_of` a plan, and the checks of a configuration."""
 
 from __future__ import annotations
 
@@ -10,17 +10,15 @@ from google.protobuf.message import Message
 from ..._base.suggest import did_you_mean
 from ...errors import InvalidArgumentError
 from ...rules import Rule
-from ..lookups import Combiner
-from ..plan import Feature, Plan
-from ..policy import Policy
+from ..plan import Combiner, Feature, Plan, Policy
+from .messages import descriptor_of, table_of, tags_in
 from .proto import TPUEmbeddingConfiguration
 from .shapes import core_shapes
-from .table_messages import descriptor_of, table_of, tags_in
 from .wire import read
 
 
 def parse(config: bytes | str | Message) -> TPUEmbeddingConfiguration:
-    """The configuration as a message of this library, from its bytes or from TensorFlow's message.
+    """Return the configuration as a message of this library, from its bytes or from TensorFlow's message.
 
     Fields that are not known stay in it and are written again. A message of this library is copied.
 
@@ -51,7 +49,7 @@ def plan_of(
     combiners: Sequence[Combiner] | Mapping[str, Combiner] | None = None,
     rules: Mapping[str, Rule] | None = None,
 ) -> Plan:
-    """The plan that a configuration describes.
+    """Return the plan that a configuration describes.
 
     With feature descriptors each is a feature. Without, each table has one, of the shape
     (num_features * batch_size_per_tensor_core,). What has no name gets one: table_0, feature_0 and so on. A number of
@@ -96,7 +94,7 @@ def plan_of(
 
 
 def config_of(plan: Plan, mode: str = "TRAINING", num_hosts: int = 1) -> TPUEmbeddingConfiguration:
-    """The configuration that describes a plan, for operations that take one: the inverse of `plan_of`.
+    """Return the configuration that describes a plan, for operations that take one: the inverse of `plan_of`.
 
     Each feature is described. What a configuration does not have is left out: combiners, the policy, which features are
     sequences. Numbers become float32.
@@ -144,12 +142,12 @@ def is_pipelined(message: TPUEmbeddingConfiguration) -> bool:
 
 
 def table_names(message: TPUEmbeddingConfiguration) -> list[str]:
-    """The names of the tables, in order; ValueError where two are the same."""
+    """Return the names of the tables, in order; ValueError where two are the same."""
     return _named("table", (t.name for t in message.table_descriptor))
 
 
 def cores_of(message: TPUEmbeddingConfiguration) -> int:
-    """The number of cores, all replicas together."""
+    """Return the number of cores, all replicas together."""
     cores, spmd = _at_least_1(message, "num_tensor_cores"), message.spmd_sharding
     if spmd.enabled and spmd.num_cores_per_replica < 1:
         raise ValueError(f"num_cores_per_replica must be at least 1, got {spmd.num_cores_per_replica}")
@@ -162,7 +160,7 @@ def cores_of(message: TPUEmbeddingConfiguration) -> int:
 
 
 def tags_of(message: TPUEmbeddingConfiguration) -> dict[int, list[int]]:
-    """The tables that read each number which comes with every step, by tag."""
+    """Return the tables that read each number which comes with every step, by tag."""
     found: dict[int, list[int]] = {}
     for k, t in enumerate(message.table_descriptor):
         for tag in tags_in(t.optimization_parameters):
@@ -171,7 +169,7 @@ def tags_of(message: TPUEmbeddingConfiguration) -> dict[int, list[int]]:
 
 
 def _at_least_1(message: TPUEmbeddingConfiguration, name: str) -> int:
-    """A number that is 1 where it is not set."""
+    """Return a number that is 1 where it is not set."""
     if (given := getattr(message, name)) < 0:
         raise ValueError(f"{name} must be at least 1, got {given}")
     return given or 1
@@ -208,7 +206,7 @@ def check_shards(message: TPUEmbeddingConfiguration) -> None:
 
 
 def features_of(message: TPUEmbeddingConfiguration) -> list[Feature]:
-    """The features, each with the shape of what one core looks up."""
+    """Return the features, each with the shape of what one core looks up."""
     shapes = core_shapes(message)
     if not message.feature_descriptor:
         outputs = dict(zip(table_names(message), shapes, strict=True))
@@ -249,7 +247,7 @@ def _combiners(names: list[str], given: Sequence[Combiner] | Mapping[str, Combin
 def example_config(
     optimizer: str = "stochastic_gradient_descent", rows: int = 4, width: int = 1, batch: int = 2
 ) -> bytes:
-    """The bytes of a configuration with one table "t", one feature of it, and the learning rate 0.5. Not in TensorFlow.
+    """Return the bytes of a configuration with a table "t", a feature of it, and learning rate 0.5. Not in TensorFlow.
 
     Args:
         optimizer: the name of its message in `OptimizationParameters`.

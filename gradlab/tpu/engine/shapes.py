@@ -1,4 +1,4 @@
-"""Shapes of what the operations take and give, from the configuration alone.
+"""Shapes of the arguments and results of operations, from the configuration alone.
 
 Axes of an unknown size are None, and so are those that a message gives as -1.
 """
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from ..._base.suggest import did_you_mean
 from ...errors import InternalError, InvalidArgumentError
-from .optimizer_messages import own_slots, slot_names
+from .messages import own_slots, slot_names
 from .proto import TPUEmbeddingConfiguration
 
 Shape = tuple[int | None, ...]
@@ -17,7 +17,7 @@ MOST_AUXILIARY = 7
 
 
 def core_shapes(message: TPUEmbeddingConfiguration) -> list[tuple[int, ...]]:
-    """Of the activations and gradients on one core: for each feature descriptor, else for each table.
+    """Return the shapes of activations and gradients on one core: for each feature descriptor, else for each table.
 
         input_shape + [dimension]                                    with feature descriptors
         [num_features * batch_size_per_tensor_core, dimension]       without
@@ -35,13 +35,13 @@ def core_shapes(message: TPUEmbeddingConfiguration) -> list[tuple[int, ...]]:
 
 
 def cores_per_output(message: TPUEmbeddingConfiguration) -> int:
-    """The number of cores of one operation: those of a replica with SPMD sharding, unless partitioning is manual."""
+    """Return the number of cores of one operation: with SPMD sharding a replica's, unless partitioning is manual."""
     spmd = message.spmd_sharding
     return spmd.num_cores_per_replica if spmd.enabled and not spmd.use_manual_partitioning else 1
 
 
 def activation_shapes(message: TPUEmbeddingConfiguration) -> list[Shape]:
-    """Of what receiving activations gives and sending gradients takes.
+    """Return the shapes of the activations that are received, and of the gradients that are sent.
 
     That of one core, the first axis times the cores of a replica under SPMD sharding.
 
@@ -76,7 +76,7 @@ def check_rate_shapes(shapes: Sequence[Sequence[int | None]]) -> None:
 
 
 def shard_rows(rows: int, num_shards: int, shard_id: int) -> int:
-    """The number of rows of a table that one host holds: as many as the others, or one more.
+    """Return the number of rows of a table that one host holds: as many as the others, or one more.
 
     Raises:
         InvalidArgumentError: no shards, a shard that is not there, or one that would hold nothing.
@@ -99,7 +99,7 @@ def shard_rows(rows: int, num_shards: int, shard_id: int) -> int:
 def all_parameter_shapes(
     message: TPUEmbeddingConfiguration, num_shards: int = 1, shard_id: int = 0
 ) -> list[list[Shape]]:
-    """Of all that `RetrieveAllTPUEmbeddingParameters` gives: parameters, then 7 auxiliaries, each with all tables.
+    """Return the shapes that `RetrieveAllTPUEmbeddingParameters` returns: parameters and 7 auxiliaries of all tables.
 
     An auxiliary that a table lacks has shape (0, 0).
 
@@ -127,7 +127,7 @@ def all_parameter_shapes(
 def parameter_shapes(
     message: TPUEmbeddingConfiguration, table: int, num_shards: int = 1, shard_id: int = 0
 ) -> list[Shape]:
-    """Of what loading or retrieving one table takes or gives: parameters and slots, without the hidden one.
+    """Return the shapes of one table that is loaded or retrieved: parameters and slots, without the hidden one.
 
     Raises:
         InvalidArgumentError: as in `shard_rows`. ValueError: no optimizer.
@@ -149,7 +149,7 @@ def check_one_of(table_id: int, table_name: str) -> None:
 
 
 def table_number(message: TPUEmbeddingConfiguration, table_id: int = -1, table_name: str = "") -> int:
-    """The position of the table that is meant.
+    """Return the position of the table that is meant.
 
     Raises:
         InvalidArgumentError: both or neither are given, or there is no such table.

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..._base.arrays import Array
+from ..._base.forks import in_child
 from ..._base.library import Mesh
-from ...errors import FailedPreconditionError
+from ...errors import FailedPreconditionError, NoSystemError
 from ...rules import Rule
-from ..batch import make_batch
-from ..engines import Engine, engine_of
-from ..lookup import Dedup
-from ..plan import Plan
-from ..policy import Policy
+from ..batch import make_classic_batch
+from ..lookup import Dedup, pack_dedup
+from ..make_batch import Engine, engine_of
+from ..plan import Plan, Policy
 from ..state import State
 from ..step_record import Sent, StepRecord
 from ..update import check_rates
-from .enqueued import combined
-from .exchange import check_one_rate, check_same, copied, dedup_of, joined, received_gradients, share
-from .kept_tables import KeptTables, untouched
+from .enqueue import set_combiners
 from .parse import parse, plan_of
+from .replicas import check_dedup, check_equal_rates, copy_gradients, copy_ids, join_shares, take_share
 from .shapes import cores_per_output
-from .turns import INFERENCE, Given, Stage, Step, Turns, configured_mode, mode_of
+from .step_queue import INFERENCE, CoreIds, QueuedStep, Stage, StepQueue, batch_mode, configured_mode
+from .system_tables import SystemTables, empty_accumulator
 
 
 class System:
@@ -64,12 +65,12 @@ class System:
         self.config = parse(config)
         self.plan: Plan = plan_of(self.config, policy, rules=rules)
         self._make_batch = engine_of(engine)
-        self._tables = KeptTables(self.plan, mesh, "mod" if self.config.sharding_strategy else "div")
-        self._turns = Turns(self.plan.cores, cores_per_output(self.config))
+        self._tables = SystemTables(self.plan, mesh, "mod" if self.config.sharding_strategy else "div")
+        self._queue = StepQueue(self.plan.cores, cores_per_output(self.config))
         self.keeps_steps = False
         self.last_step: StepRecord | None = None
 
-    def enqueue(self, ids: Given, core: int = -1, mode: str = "", combiners: Sequence[str] | None = None) -> None:
+    def enqueue(self, ids: CoreIds, core: int = -1, mode: str = "", combiners: Sequence[str] | None = None) -> None:
         """Put the ids of the features of one core in its queue.
 
         Args:
@@ -83,33 +84,33 @@ class System:
                 or other combiners than another core has in this step.
             FailedPreconditionError: the core enqueued already and has not received, or is a batch ahead.
         """
-        self.enqueue_all({self._turns.core(core): ids}, mode, combiners)
+        self.enqueue_all({self._queue.core(core): ids}, mode, combiners)
 
-    def enqueue_all(self, ids: Mapping[int, Given], mode: str = "", combiners: Sequence[str] | None = None) -> None:
-        """`enqueue` for several cores, by their numbers; all or none."""
-        with self._turns.turn():
-            plan, mode = combined(self.plan, combiners), mode_of(mode, configured_mode(self.config))
+    def enqueue_all(self, ids: Mapping[int, CoreIds], mode: str = "", combiners: Sequence[str] | None = None) -> None:
+        """Do what `enqueue` does for several cores, by their numbers; all or none."""
+        with self._queue.locked():
+            plan, mode = set_combiners(self.plan, combiners), batch_mode(mode, configured_mode(self.config))
             chosen = tuple(t.combiner for t in plan.tables)
-            step = self._turns.step_for(ids)
-            step.agree(mode, chosen)
-            step.put(mode, chosen, {k: copied(given) for k, given in ids.items()}, self._batch(plan, step, ids))
-            self._turns.changed.notify_all()
+            step = self._queue.step_for(ids)
+            step.check_agreement(mode, chosen)
+            step.add_cores(mode, chosen, {k: copy_ids(given) for k, given in ids.items()}, self._batch(plan, step, ids))
+            self._queue.changed.notify_all()
 
     def receive_deduplication_data(self, replica: int | None = None) -> Dedup:
-        """Which rows the current replica looks up: a tuple with one tuple of vectors, see `lookup`.
+        """Return which rows the current replica looks up: a tuple with one tuple of vectors, see `lookup`.
 
         Raises:
             FailedPreconditionError: not all cores have enqueued, or it was received already.
         """
-        with self._turns.turn():
-            r = self._turns.replica(replica)
-            step = self._turns.start(r)
-            step.handed[r] = self._dedup(step, r)
-            self._turns.advance(r, Stage.DEDUPLICATED)
-            return step.handed[r]
+        with self._queue.locked():
+            r = self._queue.replica(replica)
+            step = self._queue.wait_for_batch(r)
+            step.dedup_by_replica[r] = self._dedup(step, r)
+            self._queue.advance(r, Stage.DEDUPLICATED)
+            return step.dedup_by_replica[r]
 
     def receive_activations(self, dedup: Dedup | None = None, replica: int | None = None) -> tuple[Array, ...]:
-        """The activations of the current replica, one for each feature of the plan.
+        """Return the activations of the current replica, one for each feature of the plan.
 
         Args:
             dedup: what was received in this step, or equal data; None receives it, if that was not done.
@@ -118,17 +119,17 @@ class System:
             FailedPreconditionError: no deduplication data was received, or the activations were.
             InvalidArgumentError: the deduplication data of another step.
         """
-        with self._turns.turn():
-            r = self._turns.replica(replica)
-            if dedup is None and self._turns.now.stages[r] is not Stage.DEDUPLICATED:
+        with self._queue.locked():
+            r = self._queue.replica(replica)
+            if dedup is None and self._queue.current.stages[r] is not Stage.DEDUPLICATED:
                 self.receive_deduplication_data(r)
-            step = self._turns.now
-            step.expect(r, Stage.DEDUPLICATED, "receive activations")
-            check_same(step.handed[r], dedup)
+            step = self._queue.current
+            step.check_stage(r, Stage.DEDUPLICATED, "receive activations")
+            check_dedup(step.dedup_by_replica[r], dedup)
             if not step.activations:
                 step.activations = self._tables.lookup(step.batch, up_to_date=step.mode == INFERENCE)
-            mine: tuple[Array, ...] = share(tuple(step.activations), r, self.replicas)
-            self._turns.advance(r, Stage.DONE if step.mode == INFERENCE else Stage.ACTIVATED)
+            mine: tuple[Array, ...] = take_share(tuple(step.activations), r, self.replicas)
+            self._queue.advance(r, Stage.DONE if step.mode == INFERENCE else Stage.ACTIVATED)
             return mine
 
     def send_gradients(
@@ -150,18 +151,18 @@ class System:
             InvalidArgumentError: gradients, rates or deduplication data that are not those of this step; it names the
                 feature and both shapes.
         """
-        with self._turns.turn():
-            r = self._turns.replica(replica)
-            step = self._turns.expect_gradients(r)
-            check_same(step.handed[r], dedup)
+        with self._queue.locked():
+            r = self._queue.replica(replica)
+            step = self._queue.step_owing_gradients(r)
+            check_dedup(step.dedup_by_replica[r], dedup)
             own = dataclasses.replace(self.plan, cores=self.plan.cores // self.replicas)
-            sent = {**step.sent, r: (received_gradients(own, gradients), check_rates(self.plan, learning_rates))}
-            check_one_rate({k: rates for k, (_, rates) in sent.items()})
+            sent = {**step.sent, r: (copy_gradients(own, gradients), check_rates(self.plan, learning_rates))}
+            check_equal_rates({k: rates for k, (_, rates) in sent.items()})
             if len(sent) == self.replicas:
-                grads = joined([sent[k][0] for k in range(self.replicas)])
+                grads = join_shares([sent[k][0] for k in range(self.replicas)])
                 self._update(grads, sent[r][1], step)
             step.sent = sent
-            self._turns.advance(r, Stage.DONE)
+            self._queue.advance(r, Stage.DONE)
 
     def load(self, table: int, arrays: Sequence[Any], num_shards: int = 1, shard_id: int = 0) -> None:
         """Put rows of a table and its slots in place: parameters, then slots, of the rows that the host holds.
@@ -171,48 +172,48 @@ class System:
         self.load_all({table: arrays}, num_shards, shard_id)
 
     def load_all(self, arrays: Mapping[int, Sequence[Any]], num_shards: int = 1, shard_id: int = 0) -> None:
-        """`load` for many tables; all or none. The hidden sum of gradients may be the last array, and must be empty."""
-        with self._turns.turn():
+        """Load many tables; all or none. The hidden sum of gradients may be the last array, and must be empty."""
+        with self._queue.locked():
             self._tables.load(arrays, num_shards, shard_id)
 
     def retrieve(self, table: int, num_shards: int = 1, shard_id: int = 0) -> list[np.ndarray]:
-        """Copies of the rows of a table that the host holds: parameters, then slots.
+        """Return copies of the rows of a table that the host holds: parameters, then slots.
 
         A pipelined update that is held back is made first. InvalidArgumentError: a shard that is not there.
         """
-        with self._turns.turn():
+        with self._queue.locked():
             return self._tables.read(table, num_shards, shard_id)
 
     def retrieve_all(self, num_shards: int = 1, shard_id: int = 0) -> list[list[np.ndarray]]:
-        """`retrieve` of every table, and the hidden sum of gradients where it has one."""
-        with self._turns.turn():
+        """Return what `retrieve` returns of every table, and the hidden sum of gradients where it has one."""
+        with self._queue.locked():
             every = [self.retrieve(k, num_shards, shard_id) for k in range(len(self.plan.tables))]
             return [
-                [*found, untouched(found[0].shape)] if t.accumulate else found
+                [*found, empty_accumulator(found[0].shape)] if t.accumulate else found
                 for t, found in zip(self.plan.tables, every, strict=True)
             ]
 
     @property
     def state(self) -> State:
         """A copy of the tables and slots as they are, for the pure functions."""
-        with self._turns.turn():
+        with self._queue.locked():
             return self._tables.copy()
 
     def deduplication_data(self, replica: int | None = None) -> Dedup:
-        """The current replica's batch, received or due; FailedPreconditionError if not all have enqueued."""
-        with self._turns.turn():
-            if self._turns.now.batch is None:
-                raise FailedPreconditionError(self._turns.who_misses())
-            return self._dedup(self._turns.now, self._turns.replica(replica))
+        """Return the current replica's batch, received or due; FailedPreconditionError if not all have enqueued."""
+        with self._queue.locked():
+            if self._queue.current.batch is None:
+                raise FailedPreconditionError(self._queue.explain_missing_cores())
+            return self._dedup(self._queue.current, self._queue.replica(replica))
 
     def abandon(self) -> None:
         """Forget the step in progress and what is enqueued; the tables stay as they are."""
-        with self._turns.turn():
-            self._turns.abandon()
+        with self._queue.locked():
+            self._queue.abandon()
 
     def close(self) -> None:
-        """End it: who waits is told, every later call raises CancelledError."""
-        self._turns.close()
+        """End the system. Threads that wait are woken, and every later call raises CancelledError."""
+        self._queue.close()
 
     def is_configured_by(self, config: Any) -> bool:
         """Tell whether a configuration is this system's, as bytes or as a message. An empty one fits every system."""
@@ -222,25 +223,113 @@ class System:
     @property
     def replicas(self) -> int:
         """The number of replicas; with SPMD sharding each has several cores."""
-        return self._turns.replicas
+        return self._queue.replicas
 
-    def _batch(self, plan: Plan, step: Step, new: Mapping[int, Given]) -> Any:
-        """The batch of all cores, None until the last has enqueued; the ids of new cores are looked at in any case."""
+    def _batch(self, plan: Plan, step: QueuedStep, new: Mapping[int, CoreIds]) -> Any:
+        """Return the batch of all cores, None until the last has enqueued; ids of new cores are checked in any case."""
         cores = {**step.cores, **new}
         if len(cores) == plan.cores:
-            return self._tables.placed(self._make_batch(plan, [cores[k] for k in range(plan.cores)]))
+            return self._tables.place_batch(self._make_batch(plan, [cores[k] for k in range(plan.cores)]))
         for ids in new.values():
-            make_batch(dataclasses.replace(plan, cores=1), ids)
+            make_classic_batch(dataclasses.replace(plan, cores=1), ids)
         return None
 
-    def _update(self, gradients: Sequence[Array], rates: Sequence[Array], step: Step) -> None:
-        dedup = dedup_of(step.batch)
+    def _update(self, gradients: Sequence[Array], rates: Sequence[Array], step: QueuedStep) -> None:
+        dedup = pack_dedup(step.batch.tables)
         if self.keeps_steps:
             given = Sent(gradients, rates, [step.cores[k] for k in range(self.plan.cores)], step.batch)
-            self.last_step = self._tables.update_kept(given, combined(self.plan, step.combiners), dedup, self.last_step)
+            self.last_step = self._tables.update_and_record(
+                given, set_combiners(self.plan, step.combiners), dedup, self.last_step
+            )
         else:
             self._tables.update(gradients, rates, dedup)
 
-    def _dedup(self, step: Step, replica: int) -> Dedup:
-        own: Dedup = share(dedup_of(step.batch), replica, self.replicas)
+    def _dedup(self, step: QueuedStep, replica: int) -> Dedup:
+        own: Dedup = take_share(pack_dedup(step.batch.tables), replica, self.replicas)
         return own
+
+
+_guard = threading.Lock()
+_current: list[System] = []
+
+
+def _after_fork() -> None:
+    global _guard
+    _guard = threading.Lock()  # the list is whole at every instant
+
+
+in_child(_after_fork)
+
+
+def initialize_system(
+    config: Any,
+    mesh: Mesh | None = None,
+    policy: Policy | None = None,
+    engine: str | Engine = "classic",
+    rules: Mapping[str, Rule] | None = None,
+) -> System:
+    """Start the system that the raw operations are about, with all tables 0 and slots as their rules start.
+
+    One that is running ends, and its tables are gone, as on a TPU.
+
+    Args:
+        config: a TPUEmbeddingConfiguration, or its bytes.
+        mesh: devices that share the rows; None keeps them on one.
+        policy: what is not publicly known; None for `Policy()`.
+        engine: "classic" (the engine of TPU v2 to v4) or "sparsecore" (v5p and later); or a function in the place of
+            `make_batch`, such as `functools.partial(gl.tpu.sparsecore.make_batch, per_core=2)`.
+        rules: by table, instead of the configured optimizer; see `plan_of`.
+
+    Raises:
+        ValueError: bytes that aren't a configuration, or one that cannot be run; the running system goes on.
+
+    Source: `tf.compat.v1.tpu.initialize_system`, TensorFlow 2.21 (2026).
+
+    >>> from gradlab.tpu import current_system, example_config, shutdown_system
+    >>> initialize_system(example_config()) is current_system()
+    True
+    >>> shutdown_system()
+    """
+    new = System(config, mesh, policy, engine, rules)
+    with _guard:
+        _end()
+        _current.append(new)
+    return new
+
+
+def shutdown_system() -> None:
+    """End the running system, if there is one; its tables are gone.
+
+    Source: `tf.compat.v1.tpu.shutdown_system`, TensorFlow 2.21 (2026).
+
+    >>> shutdown_system()
+    """
+    with _guard:
+        _end()
+
+
+def current_system() -> System:
+    """Return the running system.
+
+    Raises:
+        NoSystemError: none was initialized.
+
+    Not in TensorFlow, where operations find it by their device.
+
+    >>> current_system()
+    Traceback (most recent call last):
+    gradlab.errors.NoSystemError: there is no TPU system; call gl.tpu.initialize_system(config) first
+    """
+    if not _current:
+        raise NoSystemError("there is no TPU system; call gl.tpu.initialize_system(config) first")
+    return _current[0]
+
+
+def is_initialized() -> bool:
+    """Tell whether a system is running."""
+    return bool(_current)
+
+
+def _end() -> None:
+    while _current:
+        _current.pop().close()

@@ -25,7 +25,7 @@ class _Fault(Exception):
 
 
 def read(kind: Any, data: bytes) -> Any:
-    """The message of the class `kind` that is in bytes.
+    """Return the message of the class `kind` that is in bytes.
 
     Raises:
         ValueError: there is none; it names the first byte that is wrong, the message it is in, and why.
@@ -59,7 +59,7 @@ class _Walk:
         self.data = data
 
     def message(self, message: Any, path: str, at: int, end: int, depth: int, group: int | None = None) -> int:
-        """From a first field to the end, or past the end of a group; `message` None is one that nobody describes."""
+        """Check fields up to the end, or past the end of a group; `message` None is one without a description."""
         if depth > _DEEPEST:
             raise _Fault(at, path, f"messages within messages, more than {_DEEPEST}")
         seen: Counter[int] = Counter()
@@ -84,7 +84,7 @@ class _Walk:
     def value(
         self, field: Any, kind: int, number: int, where: tuple[str, str], start: int, at: int, end: int, depth: int
     ) -> int:
-        """Past what follows a key."""
+        """Check the value after a key; return the position after it."""
         (path, name), inner = where, ".".join(where).lstrip(".")
         if kind == 0:
             return self.varint(at, end, path, name)[1]
@@ -100,7 +100,7 @@ class _Walk:
         return at + size
 
     def inside(self, field: Any, name: str, at: int, end: int, depth: int) -> None:
-        """The bytes of a message, a text or packed numbers."""
+        """Check the bytes of a message, a text or packed numbers."""
         if field.type == FieldDescriptor.TYPE_MESSAGE:
             self.message(field.message_type, name, at, end, depth + 1)
         elif field.type == FieldDescriptor.TYPE_STRING:
@@ -113,7 +113,7 @@ class _Walk:
                 _, at = self.varint(at, end, name, "a number")
 
     def varint(self, at: int, end: int, path: str, what: str, most: int = 10) -> tuple[int, int]:
-        """A number of 7 bits in each byte, the last one below 128; and where it ends."""
+        """Return a number of 7 bits in each byte, the last one below 128; and where it ends."""
         value = 0
         for k in range(most):
             if at + k >= end:

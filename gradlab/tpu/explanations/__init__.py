@@ -1,4 +1,4 @@
-"""Why a row moved, and which traps a step is in."""
+"""Why a row moved (`explain`, `Explanation`), and which traps a step is in (`explain_missing`, in `traps`)."""
 
 from typing import TYPE_CHECKING
 

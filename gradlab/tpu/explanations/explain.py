@@ -1,26 +1,40 @@
-"""`explain`: why a row moved in a step, computed again from what the step was given."""
+"""`explain`: why a row moved in a step, computed again from what the step was given.
+
+First the ids of the step are followed to the row (`given_ids`, `find_contributions`). Then the sums and the rule are
+computed again for this row alone, in the order in which the tables compute them (`sum_by_core`, `rule_gradients`,
+`run_rule`). `count_ulps` compares the result with the state after the step.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._base.arrays import flush
+from ..._base.indices import ranks
+from ..._base.library import jnp
 from ...errors import InvalidArgumentError
-from ..engine.current import current_system
-from ..plan import Plan, Tag
-from ..row_update import Around
+from ..batch import rows_of
+from ..engine.system import current_system
+from ..ids import Ids
+from ..plan import NO_LIMITS, Feature, Plan, Table, Tag
+from ..stacks import stack_tables
+from ..state import State
 from ..step_record import Sent, StepRecord
-from ..update import rate_of, rule_at
-from . import row_arithmetic as arithmetic
-from .contributions import Contribution, Given, contributions, given
-from .explanation import Cause, Explanation
+from ..table_update import TableUpdate, clip_to_limits
+from ..update import rate_at_step, rule_at_step
+from .explanation import Cause, Contribution, Explanation, Fate, GivenId, RuleRun
+
+MAX_ULPS = 2**31  # stands for the distance of a number from NaN or infinity
+Row = tuple[np.ndarray, tuple[np.ndarray, ...]]  # weights and slots
 
 
 def explain(step: Any = None, *, row: int, table: str | int = 0) -> Explanation:
-    """Why a row is what it is after a step: every lookup that touched it, their sum, and what the rule made of it.
+    """Explain why a row is what it is after a step: the lookups that touched it, their sum, and the rule's result.
 
         G = sum over cores of (sum over the lookups there of gain * gradient)
         row, slots = rule(row, slots, clip(G), lr)
@@ -48,46 +62,48 @@ def explain(step: Any = None, *, row: int, table: str | int = 0) -> Explanation:
       gradient: [0.5]
       weights: [1] -> [0.75]
     """
-    record = recorded(step)
-    k = table_number(record.plan, table)
+    record = find_record(step)
+    k = find_table(record.plan, table)
     _check_row(record, k, row)
-    one, before = record.plan.tables[k], arithmetic.row_of(record.before, k, row)
-    begun = partial(
+    described = record.plan.tables[k]
+    before = read_row(record.before, k, row)
+    slots_before = name_slots(described, before[1])
+    make_explanation = partial(
         Explanation,
-        table=one,
+        table=described,
         row=row,
         weights_before=before[0],
-        slots_before=arithmetic.named(one, before[1]),
+        slots_before=slots_before,
         steps_late=int(record.plan.pipelined),
     )
-    if (sent := _applied(record)) is None:
-        return begun(
-            cause="not yet", rule=one.rule, weights_after=before[0], slots_after=begun.keywords["slots_before"]
-        )
-    made = contributions(record.plan, k, row, sent)
-    rule, rate = rule_at(one, record.before.shared[k], sent.learning_rates), rate_of(one, sent.learning_rates)
-    around = Around(one, rule, record.plan.policy)
-    runs = tuple(arithmetic.runs(around, before, arithmetic.totals(around, made), rate))
+    sent = _applied_gradients(record)
+    if sent is None:
+        return make_explanation(cause="not yet", rule=described.rule, weights_after=before[0], slots_after=slots_before)
+    contributions = find_contributions(record.plan, k, row, sent)
+    rule = rule_at_step(described, record.before.shared[k], sent.learning_rates)
+    rate = rate_at_step(described, sent.learning_rates)
+    update = TableUpdate(described, rule, record.plan.policy)
+    runs = tuple(run_rule(update, before, rule_gradients(update, contributions), rate))
     path = [before, *((run.weights, tuple(run.slots.values())) for run in runs)]
-    out = _left_out(given(record.plan, k, row, sent), made)
-    return begun(
-        cause=_cause(bool(made), bool(runs), out),
-        contributions=made,
-        core_sums=arithmetic.core_sums(around, made),
+    left_out = _find_left_out(given_ids(record.plan, k, row, sent), contributions)
+    return make_explanation(
+        cause=_find_cause(bool(contributions), bool(runs), left_out),
+        contributions=contributions,
+        core_sums=sum_by_core(update, contributions),
         runs=runs,
         rule=rule,
         learning_rate=float(rate),
-        rate_source=f"tag {one.learning_rate.number}" if isinstance(one.learning_rate, Tag) else "constant",
+        rate_source=f"tag {described.learning_rate.number}" if isinstance(described.learning_rate, Tag) else "constant",
         weights_after=path[-1][0],
-        slots_after=arithmetic.named(one, path[-1][1]),
-        left_out=out,
-        padding=_padding(record.plan, k, sent),
-        ulps=None if record.after is None else arithmetic.ulps(path, arithmetic.row_of(record.after, k, row)),
+        slots_after=name_slots(described, path[-1][1]),
+        left_out=left_out,
+        padding=_count_padding(record.plan, k, sent),
+        ulps=None if record.after is None else count_ulps(path, read_row(record.after, k, row)),
     )
 
 
-def recorded(step: Any) -> StepRecord:
-    """The record of a step, or of the last step of what keeps one; None is the running system."""
+def find_record(step: Any) -> StepRecord:
+    """Return the record of a step, or of the last step of an object that keeps one; None is the running system."""
     if isinstance(step, StepRecord):
         return step
     system = current_system() if step is None else getattr(step, "system", step)
@@ -100,8 +116,8 @@ def recorded(step: Any) -> StepRecord:
     return last
 
 
-def table_number(plan: Plan, table: str | int) -> int:
-    """The place of a table in the plan, by name or number."""
+def find_table(plan: Plan, table: str | int) -> int:
+    """Return the number of a table in the plan, by name or number."""
     names = [t.name for t in plan.tables]
     if isinstance(table, str) and table in names:
         return names.index(table)
@@ -110,50 +126,277 @@ def table_number(plan: Plan, table: str | int) -> int:
     return table
 
 
-def _applied(record: StepRecord) -> Sent | None:
+def _applied_gradients(record: StepRecord) -> Sent | None:
     if record.applied is None and record.before.pending is not None:
         raise ValueError("this pipelined step moves rows by what the step before sent; give StepRecord(late=...)")
     return record.applied
 
 
 def _check_row(record: StepRecord, table: int, row: int) -> None:
-    rows, name = record.plan.tables[table].rows, record.plan.tables[table].name
-    if 0 <= row < rows:
+    """Refuse a row that the table doesn't have; say what the policy made of an id of that number."""
+    described = record.plan.tables[table]
+    if 0 <= row < described.rows:
         return
+    message = f"table {described.name!r} has the rows 0 to {described.rows - 1}, not {row}"
     sent = record.applied
-    found = [e for e in given(record.plan, table, None, sent) if e.id == row] if sent else []
-    become = "; the step has an id of that number, and the policy " if found else ""
-    if found:
-        clamps = record.plan.policy.out_of_range in ("clamp", "wrap")
-        become += f"made row {found[0].row} of it" if clamps else "dropped it"
-    raise InvalidArgumentError(f"table {name!r} has the rows 0 to {rows - 1}, not {row}{become}")
+    same_ids = [g for g in given_ids(record.plan, table, None, sent) if g.id == row] if sent else []
+    if same_ids:
+        message += "; the step has an id of that number, and the policy "
+        moves = record.plan.policy.out_of_range in ("clamp", "wrap")
+        message += f"made row {same_ids[0].row} of it" if moves else "dropped it"
+    raise InvalidArgumentError(message)
 
 
-def _left_out(asked: Iterable[Given], made: Sequence[Contribution]) -> tuple[Given, ...]:
-    """The ids that came to nothing: cut off, dropped by the policy, or dropped by an engine beyond its limits."""
-    outputs = {(c.core, c.feature, c.sample) for c in made}
-    found = []
-    for one in asked:
-        if one.fate != "looked up":
-            found.append(one)
-        elif (one.core, one.feature, one.sample) not in outputs:
-            found.append(one._replace(fate="dropped"))
-    return tuple(found)
+def _find_left_out(given: Iterable[GivenId], contributions: Sequence[Contribution]) -> tuple[GivenId, ...]:
+    """Return the ids that became no lookup: cut off, dropped by the policy, or by an engine beyond its limits."""
+    outputs = {(c.core, c.feature, c.sample) for c in contributions}
+    left_out = []
+    for g in given:
+        if g.fate != "looked up":
+            left_out.append(g)
+        elif (g.core, g.feature, g.sample) not in outputs:
+            left_out.append(g._replace(fate="dropped"))
+    return tuple(left_out)
 
 
-def _cause(touched: bool, ran: bool, left_out: Sequence[Given]) -> Cause:
-    if touched or ran:
-        return "looked up" if touched else "not lazy"
-    fates = {e.fate for e in left_out}
-    return "truncated" if "truncated" in fates else "dropped" if fates else "never looked up"
+def _find_cause(is_touched: bool, rule_ran: bool, left_out: Sequence[GivenId]) -> Cause:
+    if is_touched:
+        return "looked up"
+    if rule_ran:
+        return "not lazy"
+    fates = {g.fate for g in left_out}
+    if "truncated" in fates:
+        return "truncated"
+    return "dropped" if fates else "never looked up"
 
 
-def _padding(plan: Plan, table: int, sent: Sent) -> int:
-    """The number of samples without an id."""
+def _count_padding(plan: Plan, table: int, sent: Sent) -> int:
+    """Return the number of samples without an id."""
     empty = 0
     for ids in sent.cores():
         for k in plan.features_of(table):
-            f = plan.features[k]
-            asked = ids[f.name].samples if f.name in ids else ()
-            empty += f.samples // (f.sequence_length or 1) - np.unique(np.asarray(asked, np.int64)).size
+            feature = plan.features[k]
+            samples = ids[feature.name].samples if feature.name in ids else ()
+            count = feature.samples // (feature.sequence_length or 1)
+            empty += count - np.unique(np.asarray(samples, np.int64)).size
     return empty
+
+
+# From ids to contributions
+
+
+class _Output(NamedTuple):
+    """A row of activations, in the terms of the plan; samples count places of sequences too."""
+
+    core: int
+    feature: int
+    sample: int
+
+
+def find_contributions(plan: Plan, table: int, row: int, sent: Sent) -> tuple[Contribution, ...]:
+    """Return all lookups of a row, core after core, in the order in which they are added."""
+    ids_of_output: dict[_Output, list[GivenId]] = defaultdict(list)
+    numbers = {f.name: k for k, f in enumerate(plan.features)}
+    for g in given_ids(plan, table, row, sent):
+        if g.fate == "looked up":
+            k = numbers[g.feature]
+            length = plan.features[k].sequence_length
+            sample = g.sample * length + g.position if length else g.sample
+            ids_of_output[_Output(g.core, k, sample)].append(g)
+
+    lookups = list(_outputs_of_row(plan, table, row, sent))
+    remaining = Counter(output for output, _ in lookups)
+    gradients = [np.asarray(g, np.float32) for g in sent.gradients]
+    contributions = []
+    for output, gain in lookups:
+        remaining[output] -= 1
+        ids = ids_of_output[output]
+        # Each lookup takes one id of its output; the last one takes all that the engine joined into it.
+        if ids and remaining[output]:
+            ids = [ids.pop(0)]
+        feature = plan.features[output.feature]
+        by_core = gradients[output.feature].reshape(plan.cores, feature.samples, -1)
+        gradient = by_core[output.core, output.sample]
+        contributions.append(_make_contribution(feature, output, gain, gradient, ids))
+    return tuple(contributions)
+
+
+def _outputs_of_row(plan: Plan, table: int, row: int, sent: Sent) -> Iterator[tuple[_Output, np.float32]]:
+    """Yield each output that a row goes into, and its gain there."""
+    features = plan.features_of(table)
+    ends = np.cumsum([plan.features[k].samples for k in features])
+    by_core = (np.asarray(x).reshape(plan.cores, -1) for x in sent.lookups(plan).tables[table])
+    for core, (unique, inverse, samples, weights) in enumerate(zip(*by_core, strict=True)):
+        is_row = np.append(unique == row, False)[np.minimum(inverse, unique.size)]
+        for n in np.flatnonzero(is_row):
+            k = int(np.searchsorted(ends, samples[n], side="right"))
+            start = int(ends[k - 1]) if k else 0
+            yield _Output(core, features[k], int(samples[n]) - start), weights[n]
+
+
+def _make_contribution(
+    feature: Feature, output: _Output, gain: np.float32, gradient: np.ndarray, ids: Sequence[GivenId]
+) -> Contribution:
+    sample = output.sample
+    position = None
+    if feature.sequence_length:
+        sample, position = divmod(sample, feature.sequence_length)
+    if ids:
+        position = ids[0].position
+    return Contribution(
+        core=output.core,
+        feature=feature.name,
+        sample=sample,
+        position=position,
+        given_id=ids[0].id if ids else None,
+        given_weight=float(sum(g.weight for g in ids)) if ids else None,
+        gain=float(gain),
+        gradient=gradient,
+        product=flush(flush(gradient.copy()) * gain),
+        joined=max(len(ids), 1),
+    )
+
+
+def given_ids(plan: Plan, table: int, row: int | None, sent: Sent) -> Iterator[GivenId]:
+    """Yield the ids that name a row, looked up or not; of all rows where row is None.
+
+    There are none where the step didn't keep its ids.
+    """
+    last_row = plan.tables[table].rows - 1
+    for core, ids_by_feature in enumerate(sent.cores()):
+        for k in plan.features_of(table):
+            feature = plan.features[k]
+            ids = ids_by_feature.get(feature.name)
+            if ids is None:
+                continue
+            samples, numbers, weights, positions = _read_vectors(ids, feature.sequence_length)
+            rows, is_kept = rows_of(feature, plan.tables[table], samples, numbers, plan.policy)
+            rows = np.where(is_kept, rows, np.clip(numbers, 0, last_row))
+            is_wanted = np.ones(rows.size, bool) if row is None else rows == row
+            for n in np.flatnonzero(is_wanted):
+                fate: Fate = "looked up"
+                if not is_kept[n]:
+                    fate = "dropped"
+                elif feature.sequence_length and positions[n] >= feature.sequence_length:
+                    fate = "truncated"
+                yield GivenId(
+                    core,
+                    feature.name,
+                    sample=int(samples[n]),
+                    position=int(positions[n]),
+                    id=int(numbers[n]),
+                    weight=float(weights[n]),
+                    row=int(rows[n]),
+                    fate=fate,
+                )
+
+
+def _read_vectors(ids: Ids, length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the sample, id, weight and position of each."""
+    samples = np.asarray(ids.samples, np.int64)
+    numbers = np.asarray(ids.ids)
+    weights = np.ones(numbers.size, np.float32) if ids.weights is None else np.asarray(ids.weights, np.float32)
+    positions = getattr(ids, "places", None)
+    if not length or positions is None:
+        positions = ranks(samples)
+    return samples, numbers, weights, np.asarray(positions, np.int64)
+
+
+# The arithmetic of one row
+
+
+def read_row(state: State, table: int, row: int) -> Row:
+    """Return the weights and slots of one row, whatever device has it."""
+    weights, slots = read_rows(state, table, np.array([row]))
+    return weights[0], tuple(s[0] for s in slots)
+
+
+def read_rows(state: State, table: int, rows: np.ndarray) -> Row:
+    """Return the weights and slots of some rows."""
+    arrays = stack_tables(state.plan, state.placement)
+    k, first = arrays.locate(table)
+    ids = rows + first
+    shards = arrays.placement.of(k).shards(arrays.plan.tables[k].rows)
+    places = jnp.asarray(shards.owner(ids) * shards.size + shards.place(ids))
+    return np.asarray(state.tables[k][places]), tuple(np.asarray(s[places]) for s in state.slots[k])
+
+
+def sum_by_core(update: TableUpdate, contributions: Sequence[Contribution]) -> dict[int, np.ndarray]:
+    """Return the sum of the contributions on each core that has any."""
+    sums = {}
+    for core in sorted({c.core for c in contributions}):
+        sums[core] = _add_in_order([x for c, x in _terms(update, contributions) if c == core])
+    return sums
+
+
+def rule_gradients(update: TableUpdate, contributions: Sequence[Contribution]) -> list[np.ndarray]:
+    """Return the gradient of each run of the rule on the row."""
+    sums = list(sum_by_core(update, contributions).values())
+    if not update.table.accumulate:
+        if update.policy.without_accumulation == "core":
+            return sums
+        return [x for _, x in _terms(update, contributions)]
+    if sums:
+        return [_add_in_order(sums)]
+    return [] if update.rule.lazy else [np.zeros(update.table.width, np.float32)]
+
+
+def run_rule(update: TableUpdate, start: Row, gradients: Sequence[np.ndarray], rate: Any) -> Iterator[RuleRun]:
+    """Run the rule on the row, once for each gradient."""
+    w, slots = start
+    for total in gradients:
+        batched_slots = tuple(jnp.asarray(s)[None] for s in slots)
+        stages = update.stages(jnp.asarray(w)[None], batched_slots, jnp.asarray(total)[None], rate)
+        w = np.asarray(stages.weights)[0]
+        slots = tuple(np.asarray(s)[0] for s in stages.slots)
+        yield RuleRun(
+            total,
+            gradient=np.asarray(stages.gradient)[0],
+            decay=np.asarray(stages.before_decay)[0] - np.asarray(stages.after_decay)[0],
+            free=np.asarray(stages.before_clip)[0],
+            weights=w,
+            slots=name_slots(update.table, slots),
+        )
+
+
+def name_slots(table: Table, slots: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+    """Return slots by name."""
+    return dict(zip(table.rule.slots, slots, strict=True))
+
+
+def count_ulps(path: Sequence[Row], end: Row) -> int:
+    """Return the distance of a row from the end of a path, in units in the last place.
+
+    The unit is that of the largest number on the path: a number that is computed from others is as exact as they are.
+    NaN equals NaN.
+
+    >>> one = np.ones(2, np.float32)
+    >>> count_ulps([(one, ())], (np.nextafter(one, one + 1), ()))
+    1
+    """
+    arrays = zip(*([w, *slots] for w, slots in path), strict=True)
+    return max(_distance(np.stack(x), y) for x, y in zip(arrays, (end[0], *end[1]), strict=True))
+
+
+def _distance(path: np.ndarray, actual: np.ndarray) -> int:
+    expected = path[-1]
+    unit = np.spacing(np.nanmax(abs(path), axis=0, initial=0))
+    is_equal = (expected == actual) | (np.isnan(expected) & np.isnan(actual))
+    with np.errstate(all="ignore"):
+        distance = abs(expected.astype(float) - actual) / unit
+        ulps = np.ceil(np.nan_to_num(distance, nan=np.inf, posinf=MAX_ULPS))
+        return int(np.where(is_equal, 0, np.minimum(ulps, MAX_ULPS)).max(initial=0))
+
+
+def _terms(update: TableUpdate, contributions: Sequence[Contribution]) -> list[tuple[int, np.ndarray]]:
+    """Return the core and the term of each contribution, clipped where the policy clips terms and not sums."""
+    limits = NO_LIMITS if update.clips_sum else update.table.gradient_limits
+    return [(c.core, np.asarray(clip_to_limits(c.product, limits))) for c in contributions]
+
+
+def _add_in_order(terms: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the sum of the terms, added one after another, as the tables do."""
+    total = np.zeros_like(terms[0])
+    for x in terms:
+        total = flush(total + x)
+    return total

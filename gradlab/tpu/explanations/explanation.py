@@ -1,11 +1,11 @@
-"""Why a row moved, or why it did not: the data, and what they say in words."""
+"""`Explanation`: why a row moved or not, as data and as text. `explain` makes it."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -13,10 +13,52 @@ from ..._base import numbers
 from ..._base.html import html_table
 from ...rules import Rule
 from ..plan import Table
-from .contributions import Contribution, Given
 
+Fate = Literal["looked up", "truncated", "dropped"]
 Cause = Literal["looked up", "not lazy", "never looked up", "truncated", "dropped", "not yet"]
-SHOWN, NUMBERS = 12, 4  # contributions, and numbers of a vector, that are written out
+SHOWN = 12  # contributions, and runs of the rule, that are written out
+NUMBERS = 4  # of a vector that are written out
+
+
+@dataclass(frozen=True, eq=False)
+class Contribution:
+    """One lookup of a row, and what it adds to the row's gradient: gain * gradient of its sample.
+
+    Attributes:
+        core, feature, sample: where it was looked up. position: its place in the list of ids of the sample.
+        given_id, given_weight: as they came in, before the policy and the combiner; None where they were not kept.
+        gain: the weight after the combiner. gradient: of the sample's activation, (width,). product: gain * gradient.
+        joined: how many equal ids of the sample the engine made one lookup of.
+
+    Not in TensorFlow.
+
+    >>> Contribution(0, "f", 2, 0, 7, 1.0, 0.5, np.float32([2.0]), np.float32([1.0])).product.tolist()
+    [1.0]
+    """
+
+    core: int
+    feature: str
+    sample: int
+    position: int | None
+    given_id: int | None
+    given_weight: float | None
+    gain: float
+    gradient: np.ndarray
+    product: np.ndarray
+    joined: int = 1
+
+
+class GivenId(NamedTuple):
+    """An id as it was given, the row that it names or would name if it were not dropped, and what became of it."""
+
+    core: int
+    feature: str
+    sample: int
+    position: int
+    id: int
+    weight: float
+    row: int
+    fate: Fate
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +123,7 @@ class Explanation:
     runs: tuple[RuleRun, ...] = ()
     learning_rate: float = float("nan")
     rate_source: str = "none"
-    left_out: tuple[Given, ...] = ()
+    left_out: tuple[GivenId, ...] = ()
     steps_late: int = 0
     padding: int = 0
     ulps: int | None = None
@@ -133,7 +175,7 @@ class Explanation:
             yield f"The table after the step says {'the same to the last bit' if not self.ulps else _off(self.ulps)}."
 
     def numbers(self) -> Iterator[tuple[str, str]]:
-        """The stages of the sum, step by step, as names and values."""
+        """Yield the stages of the sum, step by step, as names and values."""
         if not self.runs:
             yield "weights", vector(self.weights_before)
             return
@@ -167,12 +209,12 @@ class Explanation:
 
 
 def number(x: Any) -> str:
-    """A number in six digits."""
+    """Return a number in six digits."""
     return numbers.number(float(x), 6)
 
 
 def vector(x: np.ndarray) -> str:
-    """A vector in brackets, the first numbers of a long one."""
+    """Return a vector in brackets, the first numbers of a long one."""
     shown = " ".join(number(v) for v in x[:NUMBERS])
     return f"[{shown}]" if x.size <= NUMBERS else f"[{shown} ... {x.size} numbers]"
 

@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING
 
 from ..._base.suggest import only_public as _only_public
 from ..batch import PlacedBatch
-from .batch import cores_here, place_batch, sizes_of, traffic
 from .checkpoint import restore, save
 from .layouts import lay_out
 from .place import create_placed, gather, place
+from .place_batch import cores_here, place_batch, sizes_of, traffic
 
 __all__ = [
     "PlacedBatch",

@@ -16,11 +16,11 @@ from ..placement import ONE_DEVICE, Layout, OnMesh, Placement, Shards, Strategy
 from ..plan import Plan, Table
 from ..state import State
 from ..update import RowSums, Step, flush_pending
-from .batch import cores_here
-from .files import MANIFEST, ShardReader, ShardWriter, read_manifest, shard_names, write_manifest
 from .layouts import check_layouts, lay_out
-from .pending import pending_on
-from .rows import by_owner, made_of, rows_at_once
+from .pending import place_pending
+from .place_batch import cores_here
+from .shard_files import MANIFEST, ShardReader, ShardWriter, read_manifest, shard_names, write_manifest
+from .sharded_arrays import make_array, reader_by_owner, rows_at_once
 
 
 def save(state: State, folder: str | Path) -> None:
@@ -66,7 +66,7 @@ def restore(
     strategy: Strategy = "div",
     layouts: Sequence[Layout] = (),
 ) -> State:
-    """The state that was saved, on another mesh if need be, or on one device (mesh None).
+    """Return the state that was saved, on another mesh if need be, or on one device (mesh None).
 
     Each shard reads the blocks of the files that hold its rows, 32 MiB at a time. A pending update is restored, too; a
     plan that is not pipelined makes it at once.
@@ -119,7 +119,7 @@ class Saved(NamedTuple):
 
 
 def state_from(plan: Plan, saved: Saved, placement: Placement) -> State:
-    """The state that was saved, on these devices; `check_tables` has been asked."""
+    """Return the state that was saved, on these devices; `check_tables` has been asked."""
     cores_here(plan, placement)
     layouts: tuple[Layout, ...] = ()
     if isinstance(placement, OnMesh):
@@ -129,8 +129,8 @@ def state_from(plan: Plan, saved: Saved, placement: Placement) -> State:
     def array(k: int, table: Table, name: str) -> Array:
         old = Shards(table.rows, saved.shards, saved.content["strategy"])
         width = table.rule.slot_shape(name, (table.rows, table.width))[1]
-        read = by_owner(old, width, lambda s, places: saved.rows(s, f"{k}/{name}", places, width))
-        return made_of(placement, table.rows, read, rows_at_once(width))  # each read opens the file
+        read = reader_by_owner(old, width, lambda s, places: saved.rows(s, f"{k}/{name}", places, width))
+        return make_array(placement, table.rows, read, rows_at_once(width))  # each read opens the file
 
     tables = tuple(array(k, t, "parameters") for k, t in enumerate(plan.tables))
     slots = tuple(tuple(array(k, t, name) for name in t.rule.slots) for k, t in enumerate(plan.tables))
@@ -139,7 +139,7 @@ def state_from(plan: Plan, saved: Saved, placement: Placement) -> State:
     )
     pending = _pending(plan, saved)
     if isinstance(placement, OnMesh):
-        pending, shared = pending_on(placement, plan, pending), placement.copied(shared)
+        pending, shared = place_pending(placement, plan, pending), placement.copied(shared)
     else:
         pending = tree_map(jnp.asarray, pending)
     state = lay_out(State(plan, tables, slots, shared, pending, placement), layouts)
@@ -147,7 +147,7 @@ def state_from(plan: Plan, saved: Saved, placement: Placement) -> State:
 
 
 def _shards(state: State) -> dict[int, Any]:
-    """The shards that this process holds: (tables, slots, pending rows) of each."""
+    """Return the shards that this process holds: (tables, slots, pending rows) of each."""
     arrays = (state.tables, state.slots, state.pending.rows if state.pending else ())
     if not isinstance(state.placement, OnMesh):
         return {0: arrays} if process() == 0 else {}
@@ -171,7 +171,7 @@ def _write(file: ShardWriter, plan: Plan, shard: int, arrays: Any, placement: Pl
 
 
 def content_of(state: State) -> dict[str, Any]:
-    """The manifest of a state, but for its files."""
+    """Return the manifest of a state, but for its files."""
     mesh = state.placement.mesh.shape if isinstance(state.placement, OnMesh) else {}
     return {
         "strategy": state.placement.strategy,
@@ -217,7 +217,7 @@ def _pending(plan: Plan, saved: Saved) -> Step | None:
 
 
 def mark_of(placement: Placement) -> str:
-    """A value that distinguishes this save from others of its number; the same in all processes."""
+    """Return a value that distinguishes this save from others of its number; the same in all processes."""
     drawn: Any = np.uint32(secrets.randbits(32))
     if isinstance(placement, OnMesh) and placement.mesh.is_multi_process:
         from jax.experimental.multihost_utils import broadcast_one_to_all

@@ -1,4 +1,4 @@
-"""Tables by rows, by columns, copied, or whole on a device, on one mesh: states put from one layout into another."""
+"""`lay_out`: tables on one mesh from one layout into another (by rows, by columns, copied, whole on a device)."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from ...errors import InvalidArgumentError
 from ..lookup import specs_of
 from ..placement import Copies, Layout, OnMesh, Shards
 from ..plan import Plan
-from ..plan_placement import no_columns
-from ..stacks import Inside, common, inside
+from ..stacks import StackedPlan, merge_shared, stack_tables
 from ..state import State
-from .batch import cores_here
-from .pending import of_tables, pending_on
+from .pending import gather_pending, place_pending
+from .place_batch import cores_here
+from .plan_placement import why_no_columns
 
 
 def lay_out(state: State, layouts: Sequence[Layout] = ()) -> State:
-    """The state with its tables in other layouts on the mesh where it is; none are rows for all.
+    """Return the state with its tables in other layouts on the mesh where it is; none are rows for all.
 
-    A table moves on its own, so that besides the state there is room needed for one table and its slots in both
-    layouts. What steps compute is the same in every layout, but for last bits of a slot kept by row.
+    One table moves after another, so besides the state, one table and its slots need room in both layouts. What steps
+    compute is the same in every layout, but for last bits of a slot kept by row.
 
     Args:
         layouts: "rows", "columns", "copies" or "whole" for each table of the plan, see `OnMesh`; `plan_placement`
@@ -52,112 +52,139 @@ def lay_out(state: State, layouts: Sequence[Layout] = ()) -> State:
         if not layouts:
             return state
         raise InvalidArgumentError("layouts are for a state on a mesh; place(state, mesh) puts it there")
-    wanted = () if all(layout == "rows" for layout in layouts) else tuple(layouts)
-    new = dataclasses.replace(old, layouts=wanted)
+    by_rows = all(layout == "rows" for layout in layouts)
+    new = dataclasses.replace(old, layouts=() if by_rows else tuple(layouts))
     if new == old:
         return state
-    check_layouts(state.plan, new)
-    before, after, found = inside(state.plan, old), inside(state.plan, new), dataclasses.replace(state, placement=new)
-    held = [(w, *own) for w, own in zip(state.tables, state.slots, strict=True)]
-    made = _made(state.plan, new, before, after, held, (_specs(state), _specs(found)))
+    plan = state.plan
+    check_layouts(plan, new)
+    before = stack_tables(plan, old)
+    after = stack_tables(plan, new)
+    result = dataclasses.replace(state, placement=new)
+    arrays = [(w, *slots) for w, slots in zip(state.tables, state.slots, strict=True)]
+    moved = _move_tables(plan, new, before, after, arrays, (_array_specs(state), _array_specs(result)))
     pending = state.pending
     if pending is not None:
-        pending = pending_on(new, state.plan, of_tables(state.plan, before, tree_map(np.asarray, pending)))
-    shared = common(state.plan, after, [state.shared[before.at(k)[0]] for k in range(len(state.plan.tables))])
-    tables, slots = tuple(own[0] for own in made), tuple(tuple(own[1:]) for own in made)
-    return dataclasses.replace(found, tables=tables, slots=slots, shared=shared, pending=pending)
+        pending = gather_pending(plan, before, tree_map(np.asarray, pending))
+        pending = place_pending(new, plan, pending)
+    shared = [state.shared[before.locate(k)[0]] for k in range(len(plan.tables))]
+    return dataclasses.replace(
+        result,
+        tables=tuple(array[0] for array in moved),
+        slots=tuple(tuple(array[1:]) for array in moved),
+        shared=merge_shared(plan, after, shared),
+        pending=pending,
+    )
 
 
 Specs = Sequence[Sequence[PartitionSpec]]  # of the weights of each array, and of its slots
 
 
-def _specs(state: State) -> Specs:
-    return [(w, *own) for w, own in zip(*specs_of(state), strict=True)]
+def _array_specs(state: State) -> Specs:
+    tables, slots = specs_of(state)
+    return [(w, *own) for w, own in zip(tables, slots, strict=True)]
 
 
-def _made(
-    plan: Plan, placement: OnMesh, before: Inside, after: Inside, held: Any, specs: tuple[Specs, Specs]
+def _move_tables(
+    plan: Plan,
+    placement: OnMesh,
+    before: StackedPlan,
+    after: StackedPlan,
+    arrays: Sequence[Sequence[Array]],
+    specs: tuple[Specs, Specs],
 ) -> list[list[Array]]:
-    """The arrays of the new layouts: weights and slots of one table after another take their places."""
-    by_rows, copied, by_div = placement.spec, Copies(placement.mesh).spec, OnMesh(placement.mesh)
-    made: list[list[Array]] = [[] for _ in after.plan.tables]
+    """Return weights and slots of each array in the new layouts. One table moves after another."""
+    by_rows = placement.spec
+    copied = Copies(placement.mesh).spec
+    by_div = OnMesh(placement.mesh)  # stacks are dealt out by "div", whatever the strategy
+    moved: list[list[Array]] = [[] for _ in after.plan.tables]
     for k, table in enumerate(plan.tables):
-        (n, begin), (m, end), shards = before.at(k), after.at(k), placement.shards(table.rows)
-        own, lie, shall = list(held[n]), specs[0][n], specs[1][m]
-        if k not in before.alone:
-            own, lie = [_out_of_stack(by_div, x, begin, table.rows) for x in own], [copied] * len(own)
-        if k not in after.alone:
-            shall = [copied] * len(own)
-        ways = zip(
-            own, (_told(x, lie[0], by_rows) for x in lie), (_told(x, shall[0], by_rows) for x in shall), strict=True
-        )
-        moved = [_moved(placement, shards, x, a, b) for x, a, b in ways]
-        if k not in after.alone:
-            stacks = made[m] or [_empty(placement, after.plan.tables[m].rows, x.shape[1]) for x in moved]
-            moved = [_into_stack(by_div, stack, x, end) for stack, x in zip(stacks, moved, strict=True)]
-        made[m] = moved
-    return made
+        old_array, old_first = before.locate(k)
+        new_array, new_first = after.locate(k)
+        shards = placement.shards(table.rows)
+        parts = list(arrays[old_array])
+        old_specs = list(specs[0][old_array])
+        new_specs = list(specs[1][new_array])
+        if k not in before.unstacked:
+            parts = [_take_from_stack(by_div, x, old_first, table.rows) for x in parts]
+            old_specs = [copied] * len(parts)
+        if k not in after.unstacked:
+            new_specs = [copied] * len(parts)
+        # A slot of a table by rows is by rows, too; its own spec doesn't say so.
+        if old_specs[0] == by_rows:
+            old_specs = [by_rows] * len(parts)
+        if new_specs[0] == by_rows:
+            new_specs = [by_rows] * len(parts)
+        parts = [
+            _move_array(placement, shards, x, old, new) for x, old, new in zip(parts, old_specs, new_specs, strict=True)
+        ]
+        if k not in after.unstacked:
+            stacks = moved[new_array]
+            if not stacks:
+                rows = after.plan.tables[new_array].rows
+                stacks = [_make_empty(placement, rows, x.shape[1]) for x in parts]
+            parts = [_put_into_stack(by_div, stack, x, new_first) for stack, x in zip(stacks, parts, strict=True)]
+        moved[new_array] = parts
+    return moved
 
 
 def check_layouts(plan: Plan, placement: OnMesh) -> None:
     """Refuse layouts that the tables of a plan cannot have."""
     cores_here(plan, placement)
-    given = placement.layouts
-    if given and len(given) != len(plan.tables):
-        raise InvalidArgumentError(f"the plan has {len(plan.tables)} tables, got {len(given)} layouts")
-    for table, layout in zip(plan.tables, given, strict=False):
-        if layout == "columns" and (why := no_columns(table, placement.devices)):
+    layouts = placement.layouts
+    if layouts and len(layouts) != len(plan.tables):
+        raise InvalidArgumentError(f"the plan has {len(plan.tables)} tables, got {len(layouts)} layouts")
+    for table, layout in zip(plan.tables, layouts, strict=False):
+        if layout == "columns" and (why := why_no_columns(table, placement.devices)):
             raise InvalidArgumentError(why)
 
 
-def _told(spec: PartitionSpec, of_table: PartitionSpec, by_rows: PartitionSpec) -> PartitionSpec:
-    """The spec of a slot; that of a table by rows is known by its table."""
-    return by_rows if of_table == by_rows else spec
-
-
-def _moved(placement: OnMesh, shards: Shards, x: Array, before: PartitionSpec, after: PartitionSpec) -> Array:
-    """One array in another layout: rows take their places while all of them are on each device."""
+def _move_array(placement: OnMesh, shards: Shards, x: Array, before: PartitionSpec, after: PartitionSpec) -> Array:
+    """Return one array in another layout: rows are reordered while each device has all of them."""
     by_rows = placement.spec
     if before == after:
         return x
     if before == by_rows:
-        return _taken(placement, _put(placement, x, after), after, lambda: _places(shards))
+        return _take_rows(placement, _put(placement, x, after), after, lambda: _places_of_rows(shards))
     if after == by_rows:
-        return _put(placement, _taken(placement, x, before, lambda: _rows(shards)), after)
+        return _put(placement, _take_rows(placement, x, before, lambda: _rows_of_places(shards)), after)
     return _put(placement, x, after)
 
 
-def _empty(placement: OnMesh, rows: int, width: int) -> Array:
-    made: Any = jax.jit(partial(jnp.zeros, (rows, width)), out_shardings=placement.laid_out(placement.spec, 2))
-    found: Array = made()
-    return found
+def _make_empty(placement: OnMesh, rows: int, width: int) -> Array:
+    make: Any = jax.jit(partial(jnp.zeros, (rows, width)), out_shardings=placement.laid_out(placement.spec, 2))
+    stack: Array = make()
+    return stack
 
 
-def _into_stack(placement: OnMesh, stack: Array, x: Array, first: int) -> Array:
-    """The stack with the rows of a table, which every device has, in the part of one."""
-    found: Array = _putting(placement)(stack, x, _place(placement, stack, first))
-    return found
+def _put_into_stack(placement: OnMesh, stack: Array, x: Array, first: int) -> Array:
+    """Return the stack with the rows of a table, which every device has, in the part of one device."""
+    updated: Array = _compile_put(placement)(stack, x, _place_in_stack(placement, stack, first))
+    return updated
 
 
-def _out_of_stack(placement: OnMesh, stack: Array, first: int, rows: int) -> Array:
-    """The rows of a table, which one device has, on every device."""
-    found: Array = _taking(placement, rows)(stack, _place(placement, stack, first))
-    return found
+def _take_from_stack(placement: OnMesh, stack: Array, first: int, rows: int) -> Array:
+    """Return the rows of a table, which one device has, on every device."""
+    taken: Array = _compile_take(placement, rows)(stack, _place_in_stack(placement, stack, first))
+    return taken
 
 
-def _place(placement: OnMesh, stack: Array, first: int) -> np.ndarray:
-    """The device of a row of a stack, and its place there."""
+def _place_in_stack(placement: OnMesh, stack: Array, first: int) -> np.ndarray:
+    """Return the device of a row of a stack, and its place there."""
     return np.array(divmod(first, stack.shape[0] // placement.devices), np.int32)
 
 
 @lru_cache(maxsize=8)
-def _putting(placement: OnMesh) -> Any:
-    split, copied, names = placement.spec, Copies(placement.mesh).spec, placement.mesh.axis_names
+def _compile_put(placement: OnMesh) -> Any:
+    split = placement.spec
+    copied = Copies(placement.mesh).spec
+    names = placement.mesh.axis_names
 
     def put(own: Array, x: Array, place: Array) -> Array:
         is_here = jax.lax.axis_index(names) == place[0]
-        there: Array = jax.lax.cond(is_here, lambda: jax.lax.dynamic_update_slice(own, x, (place[1], 0)), lambda: own)
-        return there
+        start = (place[1], 0)
+        updated: Array = jax.lax.cond(is_here, lambda: jax.lax.dynamic_update_slice(own, x, start), lambda: own)
+        return updated
 
     shared: Any = jax.shard_map(
         put, mesh=placement.mesh, in_specs=(split, copied, copied), out_specs=split, check_vma=False
@@ -166,13 +193,16 @@ def _putting(placement: OnMesh) -> Any:
 
 
 @lru_cache(maxsize=64)
-def _taking(placement: OnMesh, rows: int) -> Any:
-    split, copied, names = placement.spec, Copies(placement.mesh).spec, placement.mesh.axis_names
+def _compile_take(placement: OnMesh, rows: int) -> Any:
+    split = placement.spec
+    copied = Copies(placement.mesh).spec
+    names = placement.mesh.axis_names
     psum: Any = jax.lax.psum  # has no types
 
     def take(own: Array, place: Array) -> Array:
         bits = jax.lax.bitcast_convert_type(jax.lax.dynamic_slice_in_dim(own, place[1], rows), jnp.uint32)
-        summed = psum(jnp.where(jax.lax.axis_index(names) == place[0], bits, 0), names)  # -0.0 + 0.0 would be 0.0
+        # Bits are summed, not numbers, because -0.0 + 0.0 would be 0.0.
+        summed = psum(jnp.where(jax.lax.axis_index(names) == place[0], bits, 0), names)
         taken: Array = jax.lax.bitcast_convert_type(summed, jnp.float32)
         return taken
 
@@ -185,29 +215,30 @@ def _put(placement: OnMesh, x: Array, spec: PartitionSpec) -> Array:
     return put
 
 
-def _taken(placement: OnMesh, x: Array, spec: PartitionSpec, ids: Callable[[], Array]) -> Array:
-    """Some rows in an order, 0 where there are none, on every device of what it has."""
+def _take_rows(placement: OnMesh, x: Array, spec: PartitionSpec, ids: Callable[[], Array]) -> Array:
+    """Return the rows `ids()` of what each device has, 0 where there is none."""
 
     def take(own: Array) -> Array:
         taken: Array = jnp.take(own, ids(), axis=0, mode="fill", fill_value=0)
         return taken
 
     shared: Any = jax.shard_map(take, mesh=placement.mesh, in_specs=spec, out_specs=spec, check_vma=False)
-    found: Array = jax.jit(shared)(x)
-    return found
+    rows: Array = jax.jit(shared)(x)
+    return rows
 
 
-def _places(shards: Shards) -> Array:
-    """The place of each row among all shards, one after another."""
+def _places_of_rows(shards: Shards) -> Array:
+    """Return the place of each row among all shards, one after another."""
     ids = jnp.arange(shards.rows, dtype=jnp.uint32)
     places: Array = jnp.asarray(shards.owner(ids) * shards.size + shards.place(ids), jnp.uint32)
     return places
 
 
-def _rows(shards: Shards) -> Array:
-    """The row in each place of all shards, one after another; a number past the last row where there is none."""
+def _rows_of_places(shards: Shards) -> Array:
+    """Return the row in each place of all shards, one after another; past the last row where there is none."""
     places = jnp.arange(shards.size * shards.count, dtype=jnp.uint32)
-    shard, place = places // shards.size, places % shards.size
+    shard = places // shards.size
+    place = places % shards.size
     least, longer = divmod(shards.rows, shards.count)
     first = shard if shards.strategy == "mod" else shard * least + jnp.minimum(shard, longer)
     step = shards.count if shards.strategy == "mod" else 1

@@ -1,65 +1,77 @@
-"""An update that a pipelined plan holds back, arranged by who holds its rows."""
+"""The pending update of a pipelined plan, arranged by the devices that hold its rows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from ..._base.indices import roomy
-from ..lookups import OUTSIDE
 from ..placement import OnMesh
-from ..plan import Plan
-from ..stacks import Inside, inside
+from ..plan import PADDING_ID, Plan
+from ..stacks import StackedPlan, stack_tables
 from ..update import RowSums, Step
-from .batch import cores_here
-from .rows import arranged, longest, of_each_core, put
+from .place_batch import cores_here
+from .sharded_arrays import arrange_by_owner, max_per_owner, put_parts, split_by_core
 
 
-def pending_on(placement: OnMesh, plan: Plan, pending: Step | None) -> Step | None:
-    """A pending update on the host, arranged by who holds its rows."""
+def place_pending(placement: OnMesh, plan: Plan, pending: Step | None) -> Step | None:
+    """Return a pending update, which is on the host by tables, arranged by the devices that hold its rows."""
     if pending is None:
         return None
-    own, rows, within = cores_here(plan, placement), [], inside(plan, placement)
-    each = len(own) // len(placement.here)
-    for n, (table, members) in enumerate(zip(within.plan.tables, within.members(), strict=True)):
-        shards, cores = within.placement.of(n).shards(table.rows), _cores(plan, within, members, pending)
-        owners = [np.asarray(shards.owner(ids)) for ids, _ in cores]
-        room = roomy(max(longest(ids, to) for (ids, _), to in zip(cores, owners, strict=True)))
-        parts = [_arranged_sums(*cores[k], owners[k], shards.count, room) for k in own]
-        joined = [[np.concatenate(x[k : k + each]) for k in range(0, len(own), each)] for x in zip(*parts, strict=True)]
-        rows.append(RowSums(*(put(placement, x) for x in joined)))
+    cores = cores_here(plan, placement)
+    cores_per_device = len(cores) // len(placement.here)
+    arrays = stack_tables(plan, placement)
+    rows = []
+    for n, (table, members) in enumerate(zip(arrays.plan.tables, arrays.tables_by_array(), strict=True)):
+        shards = arrays.placement.of(n).shards(table.rows)
+        by_core = _sums_by_core(plan, arrays, members, pending)
+        owners_by_core = [np.asarray(shards.owner(ids)) for ids, _ in by_core]
+        room = roomy(max(max_per_owner(ids, owners) for (ids, _), owners in zip(by_core, owners_by_core, strict=True)))
+        arranged = [_arrange_sums(*by_core[k], owners_by_core[k], shards.count, room) for k in cores]
+        ids = _join_cores([ids for ids, _ in arranged], cores_per_device)
+        sums = _join_cores([sums for _, sums in arranged], cores_per_device)
+        rows.append(RowSums(put_parts(placement, ids), put_parts(placement, sums)))
     return Step(tuple(rows), pending.learning_rates)
 
 
-def of_tables(plan: Plan, within: Inside, pending: Step) -> Step:
-    """A pending update of the arrays on a mesh, brought to the host, as that of the tables of the plan."""
+def gather_pending(plan: Plan, arrays: StackedPlan, pending: Step) -> Step:
+    """Return a pending update of the arrays on a mesh, which was brought to the host, by tables of the plan."""
     rows = []
     for k, table in enumerate(plan.tables):
-        n, first = within.at(k)
+        n, first = arrays.locate(k)
         ids = pending.rows[n].ids
-        is_own = (first <= ids) & (ids < first + table.rows)
-        rows.append(RowSums(np.where(is_own, ids - np.uint32(first), np.uint32(OUTSIDE)), pending.rows[n].sums))
+        is_of_table = (first <= ids) & (ids < first + table.rows)
+        table_ids = np.where(is_of_table, ids - np.uint32(first), np.uint32(PADDING_ID))
+        rows.append(RowSums(table_ids, pending.rows[n].sums))
     return Step(tuple(rows), pending.learning_rates)
 
 
-def _cores(plan: Plan, within: Inside, members: Sequence[int], pending: Step) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Ids and sums of each core for the array of some tables."""
-    found = []
+def _sums_by_core(
+    plan: Plan, arrays: StackedPlan, members: Sequence[int], pending: Step
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return ids and sums of each core for the array of some tables."""
+    by_table = []
     for k in members:
-        first = np.uint32(within.at(k)[1])
-        cores = of_each_core(pending.rows[k], plan.cores)
-        found.append([(np.where(ids == OUTSIDE, ids, ids + first), sums) for ids, sums in cores])
+        first = np.uint32(arrays.locate(k)[1])
+        by_core = split_by_core(pending.rows[k], plan.cores)
+        by_table.append([(np.where(ids == PADDING_ID, ids, ids + first), sums) for ids, sums in by_core])
     joined = []
-    for core in zip(*found, strict=True):
+    for core in zip(*by_table, strict=True):
         ids, sums = zip(*core, strict=True)
         joined.append((np.concatenate(ids), np.concatenate(sums)))
     return joined
 
 
-def _arranged_sums(ids: np.ndarray, sums: np.ndarray, owners: np.ndarray, parts: int, room: int) -> Any:
-    arranged_ids, went = arranged(ids, owners, parts, room)
-    out = np.zeros((parts * room + 1, sums.shape[1]), np.float32)  # the last takes what belongs to nobody
-    out[went] = sums
-    return arranged_ids, out[:-1]
+def _arrange_sums(
+    ids: np.ndarray, sums: np.ndarray, owners: np.ndarray, parts: int, room: int
+) -> tuple[np.ndarray, np.ndarray]:
+    arranged_ids, new_places = arrange_by_owner(ids, owners, parts, room)
+    arranged_sums = np.zeros((parts * room + 1, sums.shape[1]), np.float32)  # the last row takes those of padding
+    arranged_sums[new_places] = sums
+    return arranged_ids, arranged_sums[:-1]
+
+
+def _join_cores(parts: Sequence[np.ndarray], cores_per_device: int) -> list[np.ndarray]:
+    """Return one array for each device, of the parts of its cores."""
+    return [np.concatenate(parts[k : k + cores_per_device]) for k in range(0, len(parts), cores_per_device)]

@@ -1,4 +1,4 @@
-"""States whose rows are dealt out over a mesh: put there, made there, and brought back."""
+"""States on a mesh: `place` puts one there, `create_placed` makes one there, `gather` brings one back."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ..placement import ONE_DEVICE, Layout, OnMesh, Strategy
 from ..plan import Plan, Table
 from ..state import State
 from .layouts import check_layouts, lay_out
-from .pending import pending_on
-from .rows import made_of, on, reader, rows_at_once
+from .pending import place_pending
+from .sharded_arrays import make_array, on_device, row_reader, rows_at_once
 
 Initializer = Callable[[np.ndarray], Any]  # the rows with these ids
 
 
 def place(state: State, mesh: Mesh, strategy: Strategy = "div", layouts: Sequence[Layout] = ()) -> State:
-    """The state with the rows of tables and slots dealt out over the devices of a mesh.
+    """Return the state with the rows of tables and slots dealt out over the devices of a mesh.
 
     `lookup` and `update` then run on the mesh: ids go to the devices that hold the rows, rows come back, sums of
     gradients go the same way. On the same batches the numbers are those of one device: bit for bit on CPU, but for the
@@ -50,18 +50,19 @@ def place(state: State, mesh: Mesh, strategy: Strategy = "div", layouts: Sequenc
     [0.0, 1.0, 2.0]
     """
     check_layouts(state.plan, OnMesh(mesh, strategy, tuple(layouts)))
-    state, new = lay_out(state), OnMesh(mesh, strategy)
+    state = lay_out(state)
+    new = OnMesh(mesh, strategy)
 
-    def moved(table: Table, x: Array) -> Array:
-        return made_of(new, table.rows, reader(state.placement, table.rows, x))
+    def move(table: Table, x: Array) -> Array:
+        return make_array(new, table.rows, row_reader(state.placement, table.rows, x))
 
-    pending = pending_on(new, state.plan, _host(state.pending))
-    placed = _each_array(state, moved, placement=new, pending=pending, shared=new.copied(state.shared))
+    pending = place_pending(new, state.plan, _to_host(state.pending))
+    placed = _map_arrays(state, move, placement=new, pending=pending, shared=new.copied(state.shared))
     return lay_out(placed, layouts)
 
 
 def gather(state: State) -> State:
-    """The state as NumPy arrays in the plan's order and shape, brought to the host shard by shard.
+    """Return the state as NumPy arrays in the plan's order and shape, brought to the host shard by shard.
 
     `jax.device_put` of it is a state on one device.
 
@@ -76,13 +77,14 @@ def gather(state: State) -> State:
     >>> type(gather(create(Plan((Table("t", 3, 1),), (Feature("f", 0, (1,)),)), [jnp.ones((3, 1))])).tables[0])
     <class 'numpy.ndarray'>
     """
-
     state = lay_out(state)
 
-    def whole(table: Table, x: Array) -> np.ndarray:
-        return reader(state.placement, table.rows, x)(np.arange(table.rows))
+    def read_all(table: Table, x: Array) -> np.ndarray:
+        return row_reader(state.placement, table.rows, x)(np.arange(table.rows))
 
-    return _each_array(state, whole, placement=ONE_DEVICE, pending=_host(state.pending), shared=_host(state.shared))
+    return _map_arrays(
+        state, read_all, placement=ONE_DEVICE, pending=_to_host(state.pending), shared=_to_host(state.shared)
+    )
 
 
 def create_placed(
@@ -92,7 +94,7 @@ def create_placed(
     strategy: Strategy = "div",
     layouts: Sequence[Layout] = (),
 ) -> State:
-    """The state before the first step, every shard made on its own device.
+    """Return the state before the first step, every shard made on its own device.
 
     Nothing larger than a shard exists anywhere, so tables may be larger than the memory of a device.
 
@@ -120,45 +122,50 @@ def create_placed(
     check_layouts(plan, OnMesh(mesh, strategy, tuple(layouts)))
     new = OnMesh(mesh, strategy)
     tables = [
-        made_of(new, t.rows, checked(t, init), rows_at_once(t.width))
+        make_array(new, t.rows, check_shape(t, init), rows_at_once(t.width))
         for t, init in zip(plan.tables, initializers, strict=True)
     ]
-    slots = [_slots(new, t, w) for t, w in zip(plan.tables, tables, strict=True)]
+    slots = [_make_slots(new, t, w) for t, w in zip(plan.tables, tables, strict=True)]
     shared = new.copied(tuple(t.rule.start() for t in plan.tables))
     return lay_out(State(plan, tuple(tables), tuple(slots), shared, placement=new), layouts)
 
 
-def checked(table: Table, read: Initializer) -> Initializer:
-    """Return the same, refusing rows of another shape."""
+def check_shape(table: Table, read: Initializer) -> Initializer:
+    """Return the same function, refusing rows of another shape."""
 
-    def rows(ids: np.ndarray) -> Any:
-        found = read(ids)
-        if np.shape(found) != (ids.size, table.width):
+    def read_checked(ids: np.ndarray) -> Any:
+        rows = read(ids)
+        if np.shape(rows) != (ids.size, table.width):
             raise ValueError(
-                f"the rows of table {table.name!r} must have shape {(ids.size, table.width)}, got {np.shape(found)}"
+                f"the rows of table {table.name!r} must have shape {(ids.size, table.width)}, got {np.shape(rows)}"
             )
-        return found
+        return rows
 
-    return rows
+    return read_checked
 
 
-def _slots(placement: OnMesh, table: Table, w: Array) -> tuple[Array, ...]:
-    """The initial slots of the rule, made on the device of each shard of w."""
-    made, own = [], cast(jax.Array, w)
-    for shard in own.addressable_shards:
-        with on(shard.device):
-            made.append(table.rule.init(shard.data))
+def _make_slots(placement: OnMesh, table: Table, w: Array) -> tuple[Array, ...]:
+    """Return the initial slots of the rule, made on the device of each shard of w."""
+    weights = cast(jax.Array, w)
+    by_shard = []
+    for shard in weights.addressable_shards:
+        with on_device(shard.device):
+            by_shard.append(table.rule.init(shard.data))
     return tuple(
-        jax.make_array_from_single_device_arrays(table.rule.slot_shape(name, w.shape), own.sharding, list(blocks))
-        for name, blocks in zip(table.rule.slots, zip(*made, strict=True), strict=True)
+        jax.make_array_from_single_device_arrays(table.rule.slot_shape(name, w.shape), weights.sharding, list(blocks))
+        for name, blocks in zip(table.rule.slots, zip(*by_shard, strict=True), strict=True)
     )
 
 
-def _each_array(state: State, function: Callable[[Table, Array], Any], **changes: Any) -> State:
-    tables = zip(state.plan.tables, state.tables, state.slots, strict=True)
-    made = [(function(t, w), tuple(function(t, s) for s in slots)) for t, w, slots in tables]
-    return dataclasses.replace(state, tables=tuple(w for w, _ in made), slots=tuple(s for _, s in made), **changes)
+def _map_arrays(state: State, function: Callable[[Table, Array], Any], **changes: Any) -> State:
+    """Return the state with `function` of every table and slot, and other changes."""
+    tables = []
+    slots = []
+    for table, w, table_slots in zip(state.plan.tables, state.tables, state.slots, strict=True):
+        tables.append(function(table, w))
+        slots.append(tuple(function(table, s) for s in table_slots))
+    return dataclasses.replace(state, tables=tuple(tables), slots=tuple(slots), **changes)
 
 
-def _host(tree: Any) -> Any:
+def _to_host(tree: Any) -> Any:
     return tree_map(np.asarray, tree)

@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._base.indices import divided
-from ..lookups import OUTSIDE
+from ..plan import PADDING_ID
 from .partitions import Grouped, Limits
 from .stacking import Layout, padded
 
 ALIGNMENT = 8  # a partition begins at a multiple
 POINTERS = 8  # at least so many for every SparseCore
-PADDING = OUTSIDE  # the id and the sample of a place that only fills up; its gain is NaN
+PADDING = PADDING_ID  # the id and the sample of a place that only fills up; its gain is NaN
 
 
 class Buffers(NamedTuple):
@@ -32,7 +32,7 @@ class Buffers(NamedTuple):
     written: np.ndarray
 
     def kinds(self) -> np.ndarray:
-        """The content of each place: "lookup", "padding" or "unwritten".
+        """Return the content of each place: "lookup", "padding" or "unwritten".
 
         >>> ids, written = np.array([[3, PADDING, PADDING]]), np.array([[True, True, False]])
         >>> Buffers(None, ids, ids, ids, written).kinds().tolist()
@@ -54,7 +54,7 @@ class Read(NamedTuple):
 
 
 def static_size(limits: Limits, layout: Layout, minibatching: bool = False) -> int:
-    """The entries of a core's buffers that always suffice.
+    """Return the entries of a core's buffers that always suffice.
 
         max_ids padded to 8, times partitions, times SparseCores of the core (times 64 buckets with minibatching)
 
@@ -80,7 +80,7 @@ class Sizes(NamedTuple):
 
 
 def sizes(g: Grouped, layout: Layout, minibatches: int) -> Sizes:
-    """The room that grouped lookups need."""
+    """Return the room that grouped lookups need."""
     number = layout.shards * minibatches
     groups, rows = _groups(g, layout, minibatches)
     count = np.bincount(groups, minlength=number * layout.shards).reshape(number, layout.shards)
@@ -90,7 +90,7 @@ def sizes(g: Grouped, layout: Layout, minibatches: int) -> Sizes:
 
 
 def _groups(g: Grouped, layout: Layout, minibatches: int) -> tuple[np.ndarray, np.ndarray]:
-    """Segment and partition of each lookup as one number, which never decreases; and the row in the partition.
+    """Return segment and partition of each lookup as one number, which never decreases; and the row in the partition.
 
     An id below 0 has a remainder and a quotient that are cut toward 0: it opens no partition and falls into the one
     that is open.
@@ -107,7 +107,7 @@ def _groups(g: Grouped, layout: Layout, minibatches: int) -> tuple[np.ndarray, n
 def fill(
     g: Grouped, layout: Layout, size: int, minibatches: int = 1, *, shared: bool = False, need: Sizes | None = None
 ) -> tuple[Buffers, np.ndarray]:
-    """The buffers, and which lookups found room in them.
+    """Return the buffers, and which lookups found room in them.
 
     Args:
         size: entries of one core.
@@ -143,7 +143,7 @@ def fill(
 def _begins(
     totals: np.ndarray, layout: Layout, size: int, minibatches: int, shared: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The begin of each segment in the buffers of its core, and the end of its room."""
+    """Return the begin of each segment in the buffers of its core, and the end of its room."""
     if shared:
         own = totals.reshape(layout.cores, -1)
         begins = np.minimum(np.cumsum(own, 1) - own, size).ravel()
@@ -154,7 +154,7 @@ def _begins(
 
 
 def _reached(begins: np.ndarray, ends: np.ndarray, core: np.ndarray, cores: int, size: int) -> np.ndarray:
-    """The places of each core's buffers between the begin and the end of a segment."""
+    """Return the places of each core's buffers between the begin and the end of a segment."""
     step = np.zeros((cores, size + 1), np.int32)
     np.add.at(step, (core, begins), 1)
     np.add.at(step, (core, ends), -1)
@@ -162,7 +162,7 @@ def _reached(begins: np.ndarray, ends: np.ndarray, core: np.ndarray, cores: int,
 
 
 def read(buffers: Buffers, layout: Layout, minibatches: int = 1, *, shared: bool = False) -> Read:
-    """The lookups that stand in buffers, found as the hardware finds them: by the pointers alone."""
+    """Return the lookups that stand in buffers, found as the hardware finds them: by the pointers alone."""
     size = buffers.embedding_ids.shape[1]
     pointers = buffers.row_pointers.astype(np.int64).reshape(layout.shards * minibatches, -1)[:, : layout.shards]
     segments = np.arange(len(pointers))

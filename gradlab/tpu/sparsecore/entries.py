@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._base.indices import divided
-from ..batch import Ids, normalized
+from ..batch import resolve_ids
+from ..ids import Ids
 from ..plan import Feature, Plan, Table
 from .stacking import Layout, Stack
 
@@ -41,7 +42,7 @@ class Span(NamedTuple):
 
 
 def spans(plan: Plan, layout: Layout, stack: Stack) -> list[Span]:
-    """The places of a stack's features, in the order of the plan.
+    """Return the places of a stack's features, in the order of the plan.
 
     Raises:
         ValueError: the samples of a feature cannot be dealt out evenly, or there are too many; it names the feature, or
@@ -71,7 +72,7 @@ def spans(plan: Plan, layout: Layout, stack: Stack) -> list[Span]:
 def entries(
     plan: Plan, layout: Layout, stack: Stack, cores: Sequence[Mapping[str, Ids]], as_found: bool = False
 ) -> Entries:
-    """The lookups of all features of a stack, gains computed, nothing merged.
+    """Return the lookups of all features of a stack, gains computed, nothing merged.
 
         column = (id + rotation) mod shards + (id - id mod shards) + offset * shards
 
@@ -95,7 +96,7 @@ def entries(
 
 
 def joined(parts: list[tuple[np.ndarray, ...]]) -> Iterator[np.ndarray]:
-    """Each vector of all parts, one part after another; the list is emptied, so that what is joined can go."""
+    """Yield each vector of all parts, one part after another; the list is emptied, so that what is joined can go."""
     vectors = [list(x) for x in zip(*parts, strict=True)]
     parts.clear()
     while vectors:
@@ -104,7 +105,7 @@ def joined(parts: list[tuple[np.ndarray, ...]]) -> Iterator[np.ndarray]:
 
 
 def _pieces(given: Ids | None) -> Iterator[Ids]:
-    """The ids of some samples at a time; all at once if they are few, or not in the order of samples."""
+    """Yield the ids of some samples at a time; all at once if they are few, or not in the order of samples."""
     if given is None:
         return
     samples = np.asarray(given.samples)
@@ -121,7 +122,7 @@ def _pieces(given: Ids | None) -> Iterator[Ids]:
 
 
 def outside(plan: Plan, stack: Stack, cores: Sequence[Mapping[str, Ids]], as_found: bool = False) -> np.ndarray:
-    """For each table of a stack, the given ids that it does not have; `as_found` as in `entries`: ids of 32 bits."""
+    """Count for each table of a stack the ids that it doesn't have; `as_found` as in `entries`: ids of 32 bits."""
     order, found = {p.table: k for k, p in enumerate(stack.places)}, np.zeros(len(stack.places), np.int64)
     for feature in plan.features:
         table = plan.tables[feature.table]
@@ -134,12 +135,12 @@ def outside(plan: Plan, stack: Stack, cores: Sequence[Mapping[str, Ids]], as_fou
 
 
 def _asked(feature: Feature, table: Table, given: Ids, plan: Plan) -> tuple[np.ndarray, ...]:
-    samples, rows, gains = normalized(feature, table, given, plan.policy)
+    samples, rows, gains = resolve_ids(feature, table, given, plan.policy)
     return samples.astype(np.int32), rows.astype(np.int64), gains
 
 
 def _passed(feature: Feature, table: Table, given: Ids, plan: Plan) -> tuple[np.ndarray, ...]:
-    """Like `_asked`, with the given ids: their numbers replace ids that are always inside."""
+    """Do what `_asked` does, but let ids outside the table pass: their positions, always inside, stand for them."""
     ids: Any = np.asarray(given.ids)
     numbers = given._replace(ids=np.arange(ids.size))
     samples, which, gains = _asked(feature, dataclasses.replace(table, rows=max(ids.size, 1)), numbers, plan)

@@ -16,7 +16,7 @@ _LOW = np.uint64(0xFFFFFFFF)
 
 
 def buckets_of(columns: np.ndarray) -> np.ndarray:
-    """The bucket of each id of a stack: HighwayHash of its 4 bytes, modulo 64.
+    """Return the bucket of each id of a stack: HighwayHash of its 4 bytes, modulo 64.
 
     Source: Alakuijala, Cox and Wassenberg, "Fast keyed hash/pseudo-random function using SIMD multiply and permute"
     (2016); the key is that of jax-tpu-embedding 0.1.0 (2026).
@@ -31,18 +31,18 @@ def buckets_of(columns: np.ndarray) -> np.ndarray:
 
 
 def highway_hash(words: np.ndarray) -> np.ndarray:
-    """HighwayHash-64 of one 32-bit word each."""
+    """Return HighwayHash-64 of each 32-bit word."""
     n = words.size
     half0, half1 = (np.array(x, np.uint64)[:, None].repeat(n, 1) for x in _FRACTIONS)
     key = np.array(_KEY, np.uint64)[:, None]
-    state = [half0 ^ key, half1 ^ _turned(key), half0.copy(), half1.copy()]
+    state = [half0 ^ key, half1 ^ _swap_halves(key), half0.copy(), half1.copy()]
     state[0] = state[0] + np.uint64((4 << 32) + 4)  # the length of the message, in both halves
-    state[1] = _rotated_halves(state[1], 4)
+    state[1] = _rotate_halves(state[1], 4)
     packet = np.zeros((4, n), np.uint64)
     packet[0] = words
     _update(state, packet)
     for _ in range(4):
-        _update(state, _turned(state[0][[2, 3, 0, 1]]))
+        _update(state, _swap_halves(state[0][[2, 3, 0, 1]]))
     total: np.ndarray = state[0][0] + state[1][0] + state[2][0] + state[3][0]
     return total
 
@@ -53,32 +53,32 @@ def _update(state: list[np.ndarray], packet: np.ndarray) -> None:
     mul0 = mul0 ^ (v1 & _LOW) * (v0 >> np.uint64(32))
     v0 = v0 + mul1
     mul1 = mul1 ^ (v0 & _LOW) * (v1 >> np.uint64(32))
-    v0 = v0 + _zipped(v1)
-    v1 = v1 + _zipped(v0)
+    v0 = v0 + _zip_bytes(v1)
+    v1 = v1 + _zip_bytes(v0)
     state[:] = v0, v1, mul0, mul1
 
 
 _ZIPPER = np.array([3, 12, 2, 5, 14, 1, 15, 0, 11, 4, 10, 13, 9, 6, 8, 7])  # bytes of two words, shuffled
 
 
-def _zipped(v: np.ndarray) -> np.ndarray:
+def _zip_bytes(v: np.ndarray) -> np.ndarray:
     pairs = np.ascontiguousarray(v.reshape(2, 2, -1).transpose(0, 2, 1), "<u8").view(np.uint8)
     return np.ascontiguousarray(pairs[..., _ZIPPER]).view("<u8").transpose(0, 2, 1).reshape(4, -1)
 
 
-def _turned(x: np.ndarray) -> np.ndarray:
-    """Halves of each word exchanged."""
+def _swap_halves(x: np.ndarray) -> np.ndarray:
+    """Return each word with its halves exchanged."""
     return x >> np.uint64(32) | x << np.uint64(32)
 
 
-def _rotated_halves(x: np.ndarray, by: int) -> np.ndarray:
+def _rotate_halves(x: np.ndarray, by: int) -> np.ndarray:
     left, right = np.uint64(by), np.uint64(32 - by)
     low, high = x & _LOW, x >> np.uint64(32)
     return ((high << left | high >> right) & _LOW) << np.uint64(32) | (low << left | low >> right) & _LOW
 
 
 def boundaries(sizes: np.ndarray, limit: int) -> np.ndarray:
-    """Between which buckets a minibatch must end so that none is above the limit.
+    """Return between which buckets a minibatch must end so that none is above the limit.
 
     Buckets are joined in pairs, pairs of pairs and so on; where both together would be above the limit there is a
     boundary between them, and the larger counts from there on.
@@ -104,7 +104,7 @@ def boundaries(sizes: np.ndarray, limit: int) -> np.ndarray:
 
 
 def minibatch_of(all_sizes: list[tuple[np.ndarray, np.ndarray, Limits]]) -> np.ndarray:
-    """(64,) the minibatch of each bucket; one split serves all stacks, SparseCores and partitions.
+    """Return (64,): the minibatch of each bucket. One split serves all stacks, SparseCores and partitions.
 
     Args:
         all_sizes: for each stack the lookups and the different rows by bucket, and its limits.

@@ -1,4 +1,4 @@
-"""Sorted by partition, merged, counted against the limits: what each SparseCore asks of every other."""
+"""Partitions: the lookups of a batch sorted by the SparseCore that has the row, merged, and held to limits."""
 
 from __future__ import annotations
 
@@ -51,24 +51,24 @@ class Grouped(NamedTuple):
 def grouped(
     found: Entries, shards: int, buckets: np.ndarray | None = None, minibatch: np.ndarray | None = None
 ) -> Grouped:
-    """Lookups sorted, and those of one row in one sample merged by adding their gains.
+    """Return the lookups sorted, and those of one row in one sample merged by adding their gains.
 
     Args:
         shards: number of partitions, a power of 2.
         buckets: for each entry, and minibatch: for each bucket; None is 0 everywhere.
     """
     if found.columns.size <= AT_ONCE:
-        return _grouped(found, shards, buckets, minibatch)
+        return _group(found, shards, buckets, minibatch)
     parts: list[tuple[np.ndarray, ...]] = []
     for core in np.flatnonzero(np.bincount(found.sparse_cores)):
         own = np.flatnonzero(found.sparse_cores == core)
         one = Entries(*(x[own] for x in found))
-        parts.append(_grouped(one, shards, None if buckets is None else buckets[own], minibatch))
+        parts.append(_group(one, shards, None if buckets is None else buckets[own], minibatch))
     return Grouped(*joined(parts))
 
 
-def _grouped(found: Entries, shards: int, buckets: np.ndarray | None, minibatch: np.ndarray | None) -> Grouped:
-    key, order, bits = _sorted(found, shards, buckets, minibatch)
+def _group(found: Entries, shards: int, buckets: np.ndarray | None, minibatch: np.ndarray | None) -> Grouped:
+    key, order, bits = _sort_key(found, shards, buckets, minibatch)
     samples, gains, merged = found.samples[order], found.gains[order], np.broadcast_to(1, order.size)
     starts_row = changes(key)
     keep = starts_row | changes(samples)
@@ -79,7 +79,7 @@ def _grouped(found: Entries, shards: int, buckets: np.ndarray | None, minibatch:
         np.add.at(sums, number, gains)
         gains, merged = sums, np.bincount(number, minlength=sums.size)
         key, order, samples, starts_row = key[keep], order[keep], samples[keep], starts_row[keep]
-    bucket, partition, batch = _cut(key >> np.uint64(bits[0]), bits[1:])
+    bucket, partition, batch = _split_key(key >> np.uint64(bits[0]), bits[1:])
     return Grouped(
         found.sparse_cores[order],
         batch,
@@ -95,10 +95,10 @@ def _grouped(found: Entries, shards: int, buckets: np.ndarray | None, minibatch:
     )
 
 
-def _sorted(
+def _sort_key(
     found: Entries, shards: int, buckets: np.ndarray | None, minibatch: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """SparseCore, minibatch, partition, bucket and row as one number, ordered; the order; the bits of the last four."""
+    """Return SparseCore, minibatch, partition, bucket, row as sorted keys; the order; the bits of the last four."""
     columns = found.columns.astype(np.uint32).astype(np.uint64)  # below 0: sorted after all others of its partition
     none = np.zeros(1, np.uint64)
     bucket = none if buckets is None else buckets.astype(np.uint64)
@@ -114,8 +114,8 @@ def _sorted(
     return key, order, bits
 
 
-def _cut(key: np.ndarray, bits: list[int]) -> list[np.ndarray]:
-    """The fields of a key, the lowest first."""
+def _split_key(key: np.ndarray, bits: list[int]) -> list[np.ndarray]:
+    """Return the fields of a key, the lowest first."""
     fields = []
     for n in bits:
         if n:
@@ -127,7 +127,7 @@ def _cut(key: np.ndarray, bits: list[int]) -> list[np.ndarray]:
 
 
 def counts(g: Grouped, shards: int) -> tuple[np.ndarray, np.ndarray]:
-    """Lookups and different rows that each SparseCore asks of each partition, by bucket: (shards, shards, 64)."""
+    """Return lookups and distinct rows that each SparseCore asks of each partition, by bucket: (shards, shards, 64)."""
     where = (g.sparse_cores * shards + g.partitions) * BUCKETS + g.buckets
     sizes = (np.bincount(x, minlength=shards * shards * BUCKETS) for x in (where, where[g.new_row]))
     ids, rows = (x.reshape(shards, shards, BUCKETS) for x in sizes)
@@ -135,7 +135,7 @@ def counts(g: Grouped, shards: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def within(g: Grouped, limits: Limits) -> np.ndarray:
-    """Which lookups are made when the others are dropped: the first of each partition, whole rows at a time."""
+    """Return which lookups are within the limits: the first of each partition, whole rows at a time."""
     first, row = since(np.arange(g.new_group.size), g.new_group), since(np.cumsum(g.new_row), g.new_group)
     inside: np.ndarray = (first < limits.max_ids) & (row < limits.max_unique_ids)
     return inside

@@ -1,4 +1,4 @@
-"""From the ids of a batch to buffers of a SparseCore, and from these to what the shared lookup and update need."""
+"""`preprocess`: the ids of a batch as buffers of the SparseCores, and these as a batch for `lookup` and `update`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy as np
 
 from ..._base.indices import distinct, divided
 from ...errors import InvalidArgumentError
-from ..batch import Batch, Cores, ids_of_cores, side_by_side
-from ..lookups import Lookups
+from ..batch import Batch, Cores, Lookups, check_cores, concatenate_cores
 from ..plan import Plan
 from .buffers import ALIGNMENT, Buffers, Read, fill, read, sizes, static_size
 from .entries import Entries, Span, entries, outside, spans
@@ -34,7 +33,7 @@ class Host:
     minibatching: bool
 
     def split(self, found: Mapping[str, Entries]) -> tuple[dict[str, Grouped], int]:
-        """The lookups of each stack, and the number of minibatches."""
+        """Return the lookups of each stack, and the number of minibatches."""
         n = self.layout.shards
         groups = {name: grouped(e, n) for name, e in found.items()}
         if not self.minibatching or all(self._fits(name, g) for name, g in groups.items()):
@@ -51,7 +50,7 @@ class Host:
         return limit is None or bool(within(g, limit).all())
 
     def fill(self, s: Stack, g: Grouped, room: int | None, minibatches: int) -> tuple[Buffers, Kept]:
-        """The buffers of a stack, and which of its lookups are within the limits, and then within the buffers."""
+        """Return the buffers of a stack, and which lookups are within the limits, then within the buffers."""
         limit = self.limits[s.name]
         inside = np.ones(g.columns.size, bool)
         if limit is not None:
@@ -59,10 +58,10 @@ class Host:
                 ids, rows = counts(g, self.layout.shards)
                 check_limits(s, ids.max(-1), rows.max(-1), limit, self.layout.per_core)
             inside = within(g, limit)
-        made = g if inside.all() else Grouped(*(x[inside] for x in g))
-        need = sizes(made, self.layout, minibatches)
+        within_limits = g if inside.all() else Grouped(*(x[inside] for x in g))
+        need = sizes(within_limits, self.layout, minibatches)
         size = self._size(s, need.totals, room)
-        buffers, kept = fill(made, self.layout, size, minibatches, shared=self.minibatching, need=need)
+        buffers, kept = fill(within_limits, self.layout, size, minibatches, shared=self.minibatching, need=need)
         if not (self.dropping or kept.all()):
             raise InvalidArgumentError(
                 f"the buffers of stack {s.name!r} hold {size} entries for a core, {kept.size - int(kept.sum())} of "
@@ -84,7 +83,7 @@ class Host:
 
 
 def by_stack(layout: Layout, given: Mapping[str, T] | T | None) -> dict[str, T | None]:
-    """Values by stack name, from one value for every stack or from values by name."""
+    """Return values by stack name, from one value for every stack or from values by name."""
     names = [s.name for s in layout.stacks]
     if not isinstance(given, Mapping):
         return dict.fromkeys(names, given)
@@ -94,7 +93,7 @@ def by_stack(layout: Layout, given: Mapping[str, T] | T | None) -> dict[str, T |
 
 
 def batch_of(plan: Plan, layout: Layout, reads: Mapping[str, Read]) -> Batch:
-    """Lookups by table: ids of the stack become rows again, samples of SparseCores those of cores."""
+    """Return lookups by table: ids of the stack become rows again, samples of SparseCores those of cores."""
     parts: dict[int, list[tuple[np.ndarray, ...]]] = {}
     for s in layout.stacks:
         found, where = reads[s.name], spans(plan, layout, s)
@@ -114,13 +113,13 @@ def batch_of(plan: Plan, layout: Layout, reads: Mapping[str, Read]) -> Batch:
 
 
 def _start(plan: Plan, span: Span) -> int:
-    """The first of the feature's samples among those of its table."""
+    """Return the first of the feature's samples among those of its table."""
     table = plan.features[span.feature].table
     return sum(plan.features[k].samples for k in plan.features_of(table) if k < span.feature)
 
 
 def _table(plan: Plan, k: int, parts: list[tuple[np.ndarray, ...]]) -> Lookups:
-    """The lookups of a table, of which each part has those of the cores one after another."""
+    """Return the lookups of a table, of which each part has those of the cores one after another."""
     empty = (np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros(0, np.float32))
     each = []
     ends = [np.searchsorted(core, np.arange(plan.cores + 1)) for core, *_ in parts]
@@ -128,7 +127,7 @@ def _table(plan: Plan, k: int, parts: list[tuple[np.ndarray, ...]]) -> Lookups:
         own = [tuple(x[end[c] : end[c + 1]] for x in part) for end, (_, *part) in zip(ends, parts, strict=True)]
         rows, samples, gains = own[0] if len(own) == 1 else map(np.concatenate, zip(empty, *own, strict=True))
         each.append(Lookups(*distinct(rows), samples, gains))
-    return side_by_side(each, plan.samples_of(k))
+    return concatenate_cores(each, plan.samples_of(k))
 
 
 ByStack = Mapping[str, Limits] | Limits | None
@@ -152,13 +151,13 @@ class Preprocessed:
     reads: dict[str, Read]
 
     def minibatch(self, number: int) -> Batch:
-        """The lookups of one minibatch, for all tables."""
+        """Return the lookups of one minibatch, for all tables."""
         chosen = {name: Read(*(x[r.minibatches == number] for x in r)) for name, r in self.reads.items()}
         return batch_of(self.plan, self.layout, chosen)
 
 
 def partition_statistics(plan: Plan, cores: Cores, **options: Any) -> dict[str, PartitionStatistics]:
-    """By stack, what a batch asks of each partition: ids and different ids against the limits; nothing is refused.
+    """Count by stack what a batch asks of each partition: ids and different ids against limits. Nothing is refused.
 
     Args:
         options: those of `preprocess`; ids beyond the limits are counted as dropped.
@@ -174,12 +173,12 @@ def partition_statistics(plan: Plan, cores: Cores, **options: Any) -> dict[str, 
       partition 0: at most 1 id, 1 different, of one SparseCore
       partition 1: at most 3 ids, 3 different, of one SparseCore; 1 dropped
     """
-    told: Any = options | {"allow_id_dropping": True}
-    return preprocess(plan, cores, **told).statistics
+    options["allow_id_dropping"] = True
+    return preprocess(plan, cores, **options).statistics
 
 
 def make_batch(plan: Plan, cores: Cores, **options: Any) -> Batch:
-    """The batch of `preprocess`, which names the options.
+    """Return the batch of `preprocess`, which names the options.
 
     Source: `preprocess_sparse_dense_matmul_input`, jax-tpu-embedding 0.1.0 (2026).
 
@@ -204,7 +203,7 @@ def preprocess(
     minibatching: bool = False,
     out_of_range: Literal["policy", "as_found"] = "policy",
 ) -> Preprocessed:
-    """The ids of a batch, sorted by the SparseCore that has their row, merged, counted and laid out in buffers.
+    """Return the ids of a batch, sorted by the SparseCore that has their row, merged, counted and laid out in buffers.
 
     Args:
         cores: as for `gl.tpu.make_batch`.
@@ -239,25 +238,25 @@ def preprocess(
     """
     check_shards(plan.cores, per_core)
     _check_accumulation(plan)
-    given = ids_of_cores(plan, cores)
+    ids_by_core = check_cores(plan, cores)
     layout = stack(plan, per_core) if layout is None else layout
     _check_layout(plan, layout, per_core)
     as_found = out_of_range == "as_found"
     host = Host(layout, by_stack(layout, limits), allow_id_dropping, minibatching)
-    found = {s.name: entries(plan, layout, s, given, as_found) for s in layout.stacks}
-    groups, minibatches = host.split(found)
-    del found  # of a large batch it is most of the memory
+    entries_by_stack = {s.name: entries(plan, layout, s, ids_by_core, as_found) for s in layout.stacks}
+    groups, minibatches = host.split(entries_by_stack)
+    del entries_by_stack  # most of the memory of a large batch
     room = by_stack(layout, buffer_size)
-    made = {s.name: host.fill(s, groups[s.name], room[s.name], minibatches) for s in layout.stacks}
-    reads = {name: read(b, layout, minibatches, shared=minibatching) for name, (b, _) in made.items()}
-    told = {
-        s.name: statistics(
-            layout, s, groups[s.name], made[s.name][1], outside(plan, s, given, as_found), host.limits[s.name]
-        )
-        for s in layout.stacks
-    }
-    buffers = {name: b for name, (b, _) in made.items()}
-    return Preprocessed(plan, layout, minibatches, buffers, told, batch_of(plan, layout, reads), reads)
+    buffers = {}
+    reads = {}
+    counts_by_stack = {}
+    for s in layout.stacks:
+        group = groups[s.name]
+        buffers[s.name], kept = host.fill(s, group, room[s.name], minibatches)
+        reads[s.name] = read(buffers[s.name], layout, minibatches, shared=minibatching)
+        out = outside(plan, s, ids_by_core, as_found)
+        counts_by_stack[s.name] = statistics(layout, s, group, kept, out, host.limits[s.name])
+    return Preprocessed(plan, layout, minibatches, buffers, counts_by_stack, batch_of(plan, layout, reads), reads)
 
 
 def _check_accumulation(plan: Plan) -> None:

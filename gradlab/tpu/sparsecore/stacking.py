@@ -1,4 +1,4 @@
-"""Tables of one width and rule lie in one stack, dealt out over all SparseCores: the layout as data."""
+"""The layout of tables: those of one width and rule share a stack, dealt out over all SparseCores."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Place:
     features: int = 1
 
     def positions(self, shards: int, rows: Any) -> tuple[np.ndarray, np.ndarray]:
-        """SparseCore and position there of each row.
+        """Return the SparseCore of each row, and its position there.
 
         >>> place = Place("t", 9, 2, 32, 8, offset=10, rotation=1)
         >>> [x.tolist() for x in place.positions(4, [0, 3, 8])]
@@ -62,7 +62,7 @@ class Place:
         return remainder, quotient + self.offset
 
     def columns(self, shards: int, rows: np.ndarray) -> np.ndarray:
-        """The id of each row in its stack: `position * shards + shard`."""
+        """Return the id of each row in its stack: `position * shards + shard`."""
         if not self.rotation:
             return rows + self.offset * shards
         shard, position = self.positions(shards, rows)
@@ -71,7 +71,7 @@ class Place:
         return position
 
     def row_of(self, shards: int, shard: Any, position: Any) -> np.ndarray:
-        """The inverse of `positions`."""
+        """Return the inverse of `positions`."""
         row: np.ndarray = (position - self.offset) * shards + divided(shard - self.rotation, shards)[1]
         return row
 
@@ -109,15 +109,15 @@ class Layout:
         return self.cores * self.per_core
 
     def describe(self) -> str:
-        """The layout in words, a line for each stack and each of its tables."""
+        """Return the layout in words, a line for each stack and each of its tables."""
         lines = [f"{self.cores} cores with {self.per_core} SparseCores each, {self.shards} shards"]
         for s in self.stacks:
             lines.append(f"stack {s.name}: {s.rows_per_shard} rows of width {s.width} on every SparseCore")
-            lines += [_in_words(s.shards, p) for p in s.places]
+            lines += [_describe_place(s.shards, p) for p in s.places]
         return "\n".join(lines)
 
 
-def _in_words(shards: int, p: Place) -> str:
+def _describe_place(shards: int, p: Place) -> str:
     where = f"rows {p.offset} to {p.offset + p.padded_rows // shards - 1} of every SparseCore"
     return f"  {p.table} ({p.rows} x {p.width}): {where}, its row 0 on SparseCore {p.rotation}"
 
@@ -131,7 +131,7 @@ def stack(
     activation_limit: int = ACTIVATION_LIMIT,
     shard_limit: int = SHARD_LIMIT,
 ) -> Layout:
-    """The layout of a plan: tables that differ in nothing but name and size share a stack, in the order of their names.
+    """Return the layout of a plan: tables that differ only in name and size share a stack, in the order of names.
 
     The arguments are those of `stacked`. Keras-RS and jax-tpu-embedding stack so, too, TensorFlow's TPUEmbeddingV2 lets
     tables of different combiners share. Source: `TPUEmbeddingV2`, TensorFlow 2.21 (2026).
@@ -161,7 +161,7 @@ def stacked(
     activation_limit: int = ACTIVATION_LIMIT,
     shard_limit: int = SHARD_LIMIT,
 ) -> Layout:
-    """Each table goes into the first stack of its width and group that has room, or opens a new one.
+    """Return each table goes into the first stack of its width and group that has room, or opens a new one.
 
         width padded to 8, rows to 8 * shards,    rotation of the k-th table of a stack: k * rotation mod shards
 
@@ -220,7 +220,7 @@ def check_shards(cores: int, per_core: int) -> None:
 
 
 def padded(size: Any, multiple: int) -> Any:
-    """The next multiple, of a number or of an array.
+    """Return the next multiple, of a number or of an array.
 
     >>> padded(9, 8)
     16
@@ -229,7 +229,7 @@ def padded(size: Any, multiple: int) -> Any:
 
 
 def to_stacks(layout: Layout, tables: Mapping[str, Any], padding: float = float("nan")) -> dict[str, np.ndarray]:
-    """Every stack as one array, the rows of all SparseCores one after another.
+    """Return every stack as one array, the rows of all SparseCores one after another.
 
     Args:
         tables: (rows, width) arrays by name; slots go the same way.
@@ -261,7 +261,7 @@ def _filled(stack: Stack, tables: Mapping[str, Any], padding: float) -> np.ndarr
 
 
 def from_stacks(layout: Layout, stacks: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """The tables of all stacks, by name, without padding: the inverse of `to_stacks`.
+    """Return the tables of all stacks, by name, without padding: the inverse of `to_stacks`.
 
     Raises:
         ValueError: a stack is missing or has another shape than in the layout.

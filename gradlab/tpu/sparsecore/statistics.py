@@ -37,12 +37,12 @@ class PartitionStatistics(NamedTuple):
     required: np.ndarray
 
     def most(self, per_core: int) -> tuple[np.ndarray, np.ndarray]:
-        """The most ids and different ids that any SparseCore of a core asks of each partition: (cores, partitions)."""
+        """Return the most ids, and different ids, that a SparseCore asks of each partition: (cores, partitions)."""
         ids, unique = (x.reshape(-1, per_core, x.shape[1]).max(1) for x in (self.ids, self.unique_ids))
         return ids, unique
 
     def describe(self) -> str:
-        """The counts in words, a line for each partition."""
+        """Return the counts in words, a line for each partition."""
         limits = f"limits {self.limits.max_ids} and {self.limits.max_unique_ids}" if self.limits else "no limits"
         lines = [f"tables {', '.join(self.tables)}: {limits}"]
         for p in range(self.ids.shape[1]):
@@ -65,7 +65,7 @@ def statistics(
     out: np.ndarray,
     limits: Limits | None,
 ) -> PartitionStatistics:
-    """Counts of one stack.
+    """Return the counts of one stack.
 
     Args:
         g: merged; kept: which of these are within the limits, and of those within the buffers; out: (tables,), given

@@ -12,7 +12,7 @@ RULES: tuple[type[Rule], ...] = (StochasticGradientDescent, Adagrad, AdagradMome
 
 
 def as_v2(plan: Plan) -> Plan:
-    """The plan that TPUEmbeddingV2 would train; an `EmbeddingWarning` for each setting that it never reads.
+    """Return the plan that TPUEmbeddingV2 would train; an `EmbeddingWarning` for each setting that it never reads.
 
     Not read: limits of gradients and of weights, accumulate=False, and that a rule moves every row.
 
@@ -31,7 +31,7 @@ def as_v2(plan: Plan) -> Plan:
 
 
 def unread_by_v2(plan: Plan) -> tuple[str, ...]:
-    """The settings of a plan that TPUEmbeddingV2 never reads. Raises what `as_v2` raises.
+    """Return the settings of a plan that TPUEmbeddingV2 never reads. Raises what `as_v2` raises.
 
     Source: `TPUEmbeddingV2`, TensorFlow 2.21 (2026).
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from ..._base.suggest import only_public as _only_public
 from .checkpoints import Checkpoints
 from .prefetch import prefetch
-from .state import TrainState
+from .train_state import TrainState
 from .training import Training
 
 __all__ = ["Checkpoints", "TrainState", "Training", "prefetch"]

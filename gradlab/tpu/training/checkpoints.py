@@ -1,7 +1,7 @@
-"""Checkpoints of a training, written by orbax while it goes on; one manifest says that all of it is there.
+"""`Checkpoints` of a training, written by orbax in the background.
 
-A save is a folder of orbax (an array each of tables, slots, tower and optimizer, in zarr) and a sealed manifest beside
-it with the checksum of every file, which comes last. What has no manifest is no checkpoint.
+A save is a folder of orbax (an array each of tables, slots, tower and optimizer, in zarr) and a manifest beside it with
+the checksum of every file. The manifest is written last, so a folder without one isn't a checkpoint.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ..placement import ONE_DEVICE, Layout, OnMesh, Strategy
 from ..plan import Plan
 from ..sharding import lay_out
 from ..sharding.checkpoint import Saved, check_tables, content_of, mark_of, state_from, wait_for_all
-from .state import TrainState, tower_on
+from .train_state import TrainState, place_tower
 from .training import Training
 
 VERSION = 1
@@ -40,9 +40,9 @@ _KIND = "checkpoint of a training"
 _PIECE = 1 << 24  # bytes read at once for a checksum
 _THREADS = 4  # that read files for their checksums
 
-_IN_VAIN = "Skipping merge of OCDBT checkpoints"  # what orbax warns of at every save that isn't in that format
+_SUPERFLUOUS = "Skipping merge of OCDBT checkpoints"  # what orbax warns of at every save that isn't in that format
 
-_again: Any = jax.jit(lambda old, new: jax.tree.map(jnp.copy, new), donate_argnums=0, keep_unused=True)
+_copy_into: Any = jax.jit(lambda old, new: jax.tree.map(jnp.copy, new), donate_argnums=0, keep_unused=True)
 _copy: Any = jax.jit(lambda new: jax.tree.map(jnp.copy, new))
 
 
@@ -71,8 +71,9 @@ class Checkpoints:
     def __init__(self, folder: str | Path, keep: int = 2) -> None:
         check_count("keep", keep)
         orbax = need("orbax.checkpoint", "Checkpoints", "orbax")
-        logging.getLogger("absl").addFilter(_tells)
-        self._folder, self._keep = Path(folder).resolve(), keep
+        logging.getLogger("absl").addFilter(_is_relevant)
+        self._folder = Path(folder).resolve()
+        self._keep = keep
         self._folder.mkdir(parents=True, exist_ok=True)
         self._writer = orbax.AsyncCheckpointer(orbax.PyTreeCheckpointHandler(use_ocdbt=False))
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="checkpoint")
@@ -98,12 +99,15 @@ class Checkpoints:
             OSError: the save before could not be written; the checkpoints before that one stay.
         """
         self.wait()
-        step, state = int(state.step), dataclasses.replace(state, tables=lay_out(state.tables))
-        is_alike = _forms(self._kept) == _forms(state)
-        old, self._kept = self._kept, None
-        self._kept = kept = _again(old, state) if is_alike else _copy(state)
+        step = int(state.step)
+        state = dataclasses.replace(state, tables=lay_out(state.tables))
+        is_alike = _describe_leaves(self._kept) == _describe_leaves(state)
+        old = self._kept
+        self._kept = None  # `_copy_into` uses up the old copy, so it must not stay if that fails
+        kept = _copy_into(old, state) if is_alike else _copy(state)
+        self._kept = kept
         name = f"step-{step}-{mark_of(state.tables.placement)}"
-        self._writer.save(self._folder / name, _named(kept))
+        self._writer.save(self._folder / name, _arrays_by_file(kept))
         self._finishing = self._pool.submit(self._finish, kept, step, name)
 
     def wait(self) -> None:
@@ -112,7 +116,8 @@ class Checkpoints:
         Raises:
             OSError: it could not be written; those before it stay.
         """
-        finishing, self._finishing = self._finishing, None
+        finishing = self._finishing
+        self._finishing = None
         if finishing is not None and self._kept is not None:
             finishing.result()
             wait_for_all(self._kept.tables.placement, "checkpoint")
@@ -127,9 +132,9 @@ class Checkpoints:
             self._kept = None
 
     def steps(self) -> list[int]:
-        """The steps of the checkpoints that are there, whole when they were written."""
-        found = (re.fullmatch(r"step-(\d+)\.json", path.name) for path in self._folder.glob("step-*.json"))
-        return sorted(int(match[1]) for match in found if match)
+        """Return the steps of the checkpoints that were written completely."""
+        matches = [re.fullmatch(r"step-(\d+)\.json", path.name) for path in self._folder.glob("step-*.json")]
+        return sorted(int(match[1]) for match in matches if match)
 
     def restore(
         self,
@@ -141,7 +146,7 @@ class Checkpoints:
         step: int | None = None,
         layouts: Sequence[Layout] = (),
     ) -> TrainState:
-        """The state of a checkpoint, on another mesh or number of processes if need be, or on one device (mesh None).
+        """Return the state of a checkpoint, on any mesh or number of processes, or on one device (mesh None).
 
         Every file is held against its checksum before anything is taken.
 
@@ -159,17 +164,17 @@ class Checkpoints:
         content = self._content(step)
         check_tables(plan, content, self._folder)
         like = jax.eval_shape(lambda: (params, training.optimizer.init(params)))
-        _check_tower(content["tower"], _described(like), self._folder)
+        _check_tower(content["tower"], _describe_tower(like), self._folder)
         folder = self._folder / content["folder"]
         _check_files(folder, content["files"])
         placement = ONE_DEVICE if mesh is None else OnMesh(mesh, strategy, tuple(layouts))
-        start = training.init(state_from(plan, _saved(folder, content), placement), params)
+        start = training.init(state_from(plan, _table_reader(folder, content), placement), params)
         leaves, tree = jax.tree.flatten((start.params, start.optimizer))
-        arrays = [_read(folder, f"tower-{k}") for k in range(len(leaves))]
+        arrays = [_read_array(folder, f"tower-{k}") for k in range(len(leaves))]
         put = [jax.device_put(x, leaf.sharding) for x, leaf in zip(arrays, leaves, strict=True)]
         tower, carried = jax.tree.unflatten(tree, put)
         first = next(iter(start.tables.tables), start.step)
-        count = tower_on(placement, first, jnp.int32(content["step"]), "step")
+        count = place_tower(placement, first, jnp.int32(content["step"]), "step")
         return TrainState(start.tables, tower, carried, count)
 
     def _content(self, step: int | None) -> dict[str, Any]:
@@ -192,25 +197,25 @@ class Checkpoints:
         return content
 
     def _finish(self, kept: TrainState, step: int, name: str) -> None:
-        """Wait for the files, then say that they are there."""
+        """Wait for the files, then write the manifest."""
         self._writer.wait_until_finished()
         if jax.process_index():
             return
         folder = self._folder / name
-        files = {str(p.relative_to(folder)): _sum(p) for p in sorted(folder.rglob("*")) if p.is_file()}
+        files = {str(p.relative_to(folder)): _checksum(p) for p in sorted(folder.rglob("*")) if p.is_file()}
         sync_folder(self._folder)
         content = content_of(kept.tables) | {
             "step": step,
             "folder": name,
             "devices": kept.tables.placement.devices,
-            "tower": _described((kept.params, kept.optimizer)),
+            "tower": _describe_tower((kept.params, kept.optimizer)),
             "files": files,
         }
         write_json(self._folder / f"step-{step}.json", _KIND, VERSION, content)
-        self._forget()
+        self._delete_old()
 
-    def _forget(self) -> None:
-        """Older checkpoints, and what killed saves left a day ago."""
+    def _delete_old(self) -> None:
+        """Delete older checkpoints, and what killed saves left a day ago."""
         for step in self.steps()[: -self._keep]:
             (self._folder / f"step-{step}.json").unlink(missing_ok=True)
         named = set()
@@ -225,29 +230,30 @@ class Checkpoints:
                 shutil.rmtree(path, ignore_errors=True)
 
 
-def _tells(record: logging.LogRecord) -> bool:
-    return _IN_VAIN not in str(record.msg)
+def _is_relevant(record: logging.LogRecord) -> bool:
+    return _SUPERFLUOUS not in str(record.msg)
 
 
-def _forms(state: TrainState | None) -> Any:
+def _describe_leaves(state: TrainState | None) -> Any:
     leaves, tree = jax.tree.flatten(state)
     return tree, [(x.shape, x.dtype, x.sharding) for x in leaves]
 
 
-def _named(state: TrainState) -> dict[str, Array]:
-    """The arrays of a state by the names of their files."""
-    tables, found = state.tables, {}
+def _arrays_by_file(state: TrainState) -> dict[str, Array]:
+    """Return the arrays of a state by the names of their files."""
+    tables = state.tables
+    arrays = {}
     for k, (table, w, slots) in enumerate(zip(tables.plan.tables, tables.tables, tables.slots, strict=True)):
         for name, x in zip(("parameters", *table.rule.slots), (w, *slots), strict=True):
-            found[f"{k}-{name}"] = x
+            arrays[f"{k}-{name}"] = x
     for k, sums in enumerate(tables.pending.rows if tables.pending else ()):
-        found |= {f"{k}-pending-{name}": x for name, x in sums._asdict().items()}
+        arrays |= {f"{k}-pending-{name}": x for name, x in sums._asdict().items()}
     tower = jax.tree.leaves((state.params, state.optimizer))
-    return found | {f"tower-{k}": x for k, x in enumerate(tower)}
+    return arrays | {f"tower-{k}": x for k, x in enumerate(tower)}
 
 
-def _described(tower: Any) -> list[list[Any]]:
-    """Name, shape and dtype of each leaf of a tower and its optimizer."""
+def _describe_tower(tower: Any) -> list[list[Any]]:
+    """Return name, shape and dtype of each leaf of a tower and its optimizer."""
     parts = zip(("params", "optimizer"), tower, strict=True)
     return [
         [f"{what}{jax.tree_util.keystr(path)}", list(x.shape), np.dtype(x.dtype).name]
@@ -270,46 +276,54 @@ def _check_files(folder: Path, files: dict[str, Any]) -> None:
     def check(item: tuple[str, Any]) -> None:
         name, expected = item
         with checked(folder / name, "file of a checkpoint"):
-            if (found := _sum(folder / name)) != expected:
-                raise ValueError(f"it has (bytes, checksum) {found}, {expected} were written")
+            actual = _checksum(folder / name)
+            if actual != expected:
+                raise ValueError(f"it has (bytes, checksum) {actual}, {expected} were written")
 
     with ThreadPoolExecutor(_THREADS) as pool:
         list(pool.map(check, files.items()))
 
 
-def _sum(path: Path) -> list[int]:
-    """Bytes and CRC-32 of a file."""
-    size, total = 0, 0
+def _checksum(path: Path) -> list[int]:
+    """Return the bytes and the CRC-32 of a file."""
+    size = 0
+    total = 0
     with path.open("rb") as file:
         while piece := file.read(_PIECE):
-            size, total = size + len(piece), zlib.crc32(piece, total)
+            size += len(piece)
+            total = zlib.crc32(piece, total)
     return [size, total]
 
 
-def _saved(folder: Path, content: dict[str, Any]) -> Saved:
-    """A reader of the tables of a checkpoint, range by range."""
-    devices, opened = content["devices"], dict[str, Any]()
+def _table_reader(folder: Path, content: dict[str, Any]) -> Saved:
+    """Return a reader of the tables of a checkpoint, range by range."""
+    devices = content["devices"]
+    opened: dict[str, Any] = {}
 
     def file(name: str) -> Any:
-        plain = name.replace("/", "-")
-        return opened.get(plain) or opened.setdefault(plain, _opened(folder, plain))
+        name = name.replace("/", "-")
+        if name not in opened:
+            opened[name] = _open_array(folder, name)
+        return opened[name]
 
     def rows(shard: int, name: str, places: np.ndarray, width: int) -> np.ndarray:
         array = file(name)
-        start, low, high = shard * (array.shape[0] // devices), int(places.min()), int(places.max()) + 1
-        found: np.ndarray = array[start + low : start + high].read().result()
+        start = shard * (array.shape[0] // devices)
+        low = int(places.min())
+        high = int(places.max()) + 1
+        block: np.ndarray = array[start + low : start + high].read().result()
         is_range = places.size == high - low and bool((places[1:] > places[:-1]).all())
-        return found if is_range else found[places - low]
+        return block if is_range else block[places - low]
 
-    return Saved(content, devices, rows, lambda name, *_: _read(folder, name.replace("/", "-")))
+    return Saved(content, devices, rows, lambda name, *_: _read_array(folder, name.replace("/", "-")))
 
 
-def _opened(folder: Path, name: str) -> Any:
+def _open_array(folder: Path, name: str) -> Any:
     spec = {"driver": "zarr", "kvstore": {"driver": "file", "path": str(folder / name)}}
     with checked(folder / name, "array of a checkpoint"):
         return need("tensorstore", "Checkpoints", "orbax").open(spec, read=True, open=True).result()
 
 
-def _read(folder: Path, name: str) -> np.ndarray:
-    found: np.ndarray = _opened(folder, name).read().result()
-    return found
+def _read_array(folder: Path, name: str) -> np.ndarray:
+    array: np.ndarray = _open_array(folder, name).read().result()
+    return array

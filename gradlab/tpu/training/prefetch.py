@@ -1,4 +1,4 @@
-"""Batches precomputed, in a thread, while a device is at work."""
+"""`prefetch`: batches made in a thread while a device is at work."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 from ..._base.options import check_count
 
 Example = TypeVar("Example")
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 _END: Any = object()
 
 
-def prefetch(make: Callable[[Example], Made], examples: Iterable[Example], ahead: int = 2) -> Iterator[Made]:
-    """The results of `make` for each example, in order, made in a thread before they are asked for.
+def prefetch(make: Callable[[Example], Result], examples: Iterable[Example], ahead: int = 2) -> Iterator[Result]:
+    """Yield the results of `make` for each example, in order, made in a thread before they are asked for.
 
     What the host does with ids, `make_batch` and `place_batch`, is then done while the device computes. Nothing more is
     taken from the examples once the iterator is closed or deleted.
@@ -35,19 +35,19 @@ def prefetch(make: Callable[[Example], Made], examples: Iterable[Example], ahead
     [0, 1, 4, 9]
     """
     check_count("ahead", ahead)
-    return _made(make, iter(examples), ahead)
+    return _prefetch(make, iter(examples), ahead)
 
 
-def _made(make: Callable[[Example], Made], examples: Iterator[Example], ahead: int) -> Iterator[Made]:
-    def one() -> Made:
+def _prefetch(make: Callable[[Example], Result], examples: Iterator[Example], ahead: int) -> Iterator[Result]:
+    def make_next() -> Result:
         example: Any = next(examples, _END)
         return _END if example is _END else make(example)
 
     pool = ThreadPoolExecutor(1, thread_name_prefix="prefetch")
     try:
-        waiting: deque[Future[Made]] = deque(pool.submit(one) for _ in range(ahead))
-        while (found := waiting.popleft().result()) is not _END:
-            waiting.append(pool.submit(one))
-            yield found
+        pending: deque[Future[Result]] = deque(pool.submit(make_next) for _ in range(ahead))
+        while (result := pending.popleft().result()) is not _END:
+            pending.append(pool.submit(make_next))
+            yield result
     finally:
         pool.shutdown(wait=False, cancel_futures=True)

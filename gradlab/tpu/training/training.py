@@ -16,9 +16,17 @@ from ..lookup import lookup
 from ..placement import OnMesh
 from ..plan import Plan
 from ..state import State
-from ..update import RowSums, Step, check_gradients, check_rates, joined_sums, row_sums, sent
-from ..waiting import after_lookup
-from .state import TrainState, data_on, tower_on
+from ..update import (
+    RowSums,
+    Step,
+    after_lookup,
+    check_gradients,
+    check_rates,
+    merge_row_sums,
+    row_sums,
+    submit_step,
+)
+from .train_state import TrainState, place_data, place_tower
 
 if TYPE_CHECKING:
     import optax
@@ -91,7 +99,7 @@ class Training:
         object.__setattr__(self, "learning_rates", tuple(self.learning_rates))
 
     def init(self, tables: State, params: Any) -> TrainState:
-        """The state before the first step: these tables, and a copy of the tower where they are.
+        """Return the state before the first step: these tables, and a copy of the tower where they are.
 
         Raises:
             InvalidArgumentError: a tower on other devices than the tables, a leaf of it that has no gradients, another
@@ -101,18 +109,18 @@ class Training:
         self._check_rates(tables.plan)
         tables = jax.tree.map(jnp.asarray, tables)
         like = next(iter(tables.tables), jnp.zeros(()))
-        tower = tower_on(tables.placement, like, params, "params")
+        tower = place_tower(tables.placement, like, params, "params")
         for path, x in jax.tree_util.tree_leaves_with_path(tower):
             if not is_inexact(x.dtype):
                 raise InvalidArgumentError(
                     f"params{jax.tree_util.keystr(path)} is {x.dtype}, which has no gradient; give it in data or in "
                     "the loss"
                 )
-        carried = tower_on(tables.placement, like, self.optimizer.init(tower), "the optimizer's state")
-        return TrainState(tables, tower, carried, tower_on(tables.placement, like, jnp.int32(0), "step"))
+        carried = place_tower(tables.placement, like, self.optimizer.init(tower), "the optimizer's state")
+        return TrainState(tables, tower, carried, place_tower(tables.placement, like, jnp.int32(0), "step"))
 
     def step(self, state: TrainState, batch: Batches, data: Any) -> tuple[Any, TrainState]:
-        """The loss before a step and the state after it; the state given is used up.
+        """Return the loss before a step and the state after it. The state given is donated.
 
         A list of batches and one of data as long accumulate gradients: one update of tower and tables, by the mean of
         their losses, as if they were one batch.
@@ -121,83 +129,86 @@ class Training:
             InvalidArgumentError: a batch that was not arranged for the mesh, data that its devices cannot share, lists
                 of different lengths, or a loss that isn't a scalar.
         """
-        batches, parts = self._in_parts(batch, data)
-        put = [data_on(state.tables.placement, x) for x in parts]
-        held = _shardings(state)
-        if len(put) == 1:
-            value, after = self._whole(state, batches[0], put[0], held)
+        batches, parts = _as_lists(batch, data)
+        parts = [place_data(state.tables.placement, part) for part in parts]
+        shardings = _shardings(state)
+        if len(parts) == 1:
+            value, state = self._compiled_step(state, batches[0], parts[0], shardings)
         else:
-            found = [self._part(state, b, x, len(put)) for b, x in zip(batches, put, strict=True)]
-            value, after = self._finish(state, found, held)
-        return value, after
+            gradients = []
+            for one_batch, part in zip(batches, parts, strict=True):
+                gradients.append(self._compiled_gradients(state, one_batch, part, len(parts)))
+            value, state = self._compiled_apply(state, gradients, shardings)
+        return value, state
 
     def evaluate(
         self, state: TrainState, batch: Batch | PlacedBatch, data: Any, function: Callable[..., Any] | None = None
     ) -> Any:
-        """The value of `function(activations, params, data)`, by default of the loss; nothing moves or is donated."""
-        put = data_on(state.tables.placement, data)
-        return self._evaluated(state, batch, put, function or self.loss)
+        """Return `function(activations, params, data)`, by default the loss. Nothing is updated or donated."""
+        data = place_data(state.tables.placement, data)
+        return self._compiled_evaluate(state, batch, data, function or self.loss)
 
     @cached_property
-    def _whole(self) -> Any:
-        def whole(state: TrainState, batch: Any, data: Any, held: Any) -> Any:
-            return self._applied(state, [self._gradients(state, batch, data, 1)], held)
+    def _compiled_step(self) -> Any:
+        def step(state: TrainState, batch: Any, data: Any, shardings: Any) -> Any:
+            return self._apply(state, [self._gradients(state, batch, data, 1)], shardings)
 
-        return jax.jit(whole, donate_argnums=0, static_argnums=3)
+        return jax.jit(step, donate_argnums=0, static_argnums=3)
 
     @cached_property
-    def _part(self) -> Any:
+    def _compiled_gradients(self) -> Any:
         return jax.jit(self._gradients, static_argnums=3)
 
     @cached_property
-    def _finish(self) -> Any:
-        return jax.jit(self._applied, donate_argnums=0, static_argnums=2)
+    def _compiled_apply(self) -> Any:
+        return jax.jit(self._apply, donate_argnums=0, static_argnums=2)
 
     @cached_property
-    def _evaluated(self) -> Any:
-        def evaluated(state: TrainState, batch: Any, data: Any, function: Any) -> Any:
+    def _compiled_evaluate(self) -> Any:
+        def evaluate(state: TrainState, batch: Any, data: Any, function: Any) -> Any:
             activations = self._cast(lookup(state.tables, batch)[0])
-            found = function(activations, self._cast(state.params), data)
-            place = state.tables.placement
-            return (
-                place.pinned(found, jax.tree.map(lambda _: place.everywhere, found))
-                if isinstance(place, OnMesh)
-                else found
-            )
+            value = function(activations, self._cast(state.params), data)
+            placement = state.tables.placement
+            if not isinstance(placement, OnMesh):
+                return value
+            return placement.pinned(value, jax.tree.map(lambda _: placement.everywhere, value))
 
-        return jax.jit(evaluated, static_argnums=3)
+        return jax.jit(evaluate, static_argnums=3)
 
     def _gradients(self, state: TrainState, batch: Any, data: Any, parts: int) -> Gradients:
-        """The gradients of one of `parts` batches whose losses' mean is that of a step."""
+        """Return the gradients of one of `parts` batches; the loss of the step is the mean of their losses."""
 
         def share(activations: Any, params: Any) -> Any:
-            found = self.loss(activations, self._cast(params), data)
-            value, aux = found if self.has_aux else (found, None)
+            result = self.loss(activations, self._cast(params), data)
+            value, aux = result if self.has_aux else (result, None)
             if jnp.shape(value):
                 raise InvalidArgumentError(f"the loss must be a scalar, got shape {jnp.shape(value)}; take its mean")
             return jnp.asarray(value, jnp.float32) / parts, aux
 
         tables = state.tables
-        found, dedup = lookup(tables, batch)
-        activations = self._cast(found)
+        activations, dedup = lookup(tables, batch)
+        activations = self._cast(activations)
         (value, aux), (rows, tower) = jax.value_and_grad(share, argnums=(0, 1), has_aux=True)(activations, state.params)
         rows = after_lookup(lambda x: jax.grad(share, has_aux=True)(x, state.params)[0], activations, rows)
         check_gradients(tables.plan, rows)
         sums = row_sums(tables.plan, rows, dedup, tables.placement)
         return Gradients((value, aux) if self.has_aux else value, tower, sums)
 
-    def _applied(self, state: TrainState, found: list[Gradients], held: Any) -> tuple[Any, TrainState]:
+    def _apply(self, state: TrainState, parts: list[Gradients], shardings: Any) -> tuple[Any, TrainState]:
+        """Return the loss and the state after the update by the gradients of all batches of a step."""
         tables = state.tables
-        tower = jax.tree.map(lambda *g: sum(g[1:], g[0]), *(f.tower for f in found))
-        loss = sum(f.value[0] if self.has_aux else f.value for f in found)
-        aux = [f.value[1] for f in found] if self.has_aux else None
+        tower = jax.tree.map(lambda *g: sum(g[1:], g[0]), *(part.tower for part in parts))
+        loss = sum(part.value[0] if self.has_aux else part.value for part in parts)
         updates, carried = self.optimizer.update(tower, state.optimizer, state.params, value=loss)
         params = jax.tree.map(lambda p, u: jnp.asarray(p + u, p.dtype), state.params, updates)
-        if held is not None and isinstance(tables.placement, OnMesh):
-            params, carried = tables.placement.pinned((params, carried), jax.tree.unflatten(*held))
-        sums = joined_sums(tables.plan, [f.rows for f in found], tables.placement)
-        tables = sent(tables, Step(sums, self._rates(tables.plan, state.step)))
-        value = (loss, aux[0] if len(found) == 1 else aux) if aux is not None else loss
+        if shardings is not None and isinstance(tables.placement, OnMesh):
+            params, carried = tables.placement.pinned((params, carried), jax.tree.unflatten(*shardings))
+        sums = merge_row_sums(tables.plan, [part.rows for part in parts], tables.placement)
+        tables = submit_step(tables, Step(sums, self._rates(tables.plan, state.step)))
+        value: Any = loss
+        if self.has_aux:
+            aux = [part.value[1] for part in parts]
+            value = (loss, aux[0] if len(parts) == 1 else aux)
         return value, TrainState(tables, params, carried, state.step + 1)
 
     def _cast(self, tree: Any) -> Any:
@@ -212,19 +223,19 @@ class Training:
         """Refuse rates that do not fit before anything is compiled."""
         jax.eval_shape(lambda step: self._rates(plan, step), jnp.int32(0))
 
-    def _in_parts(self, batch: Batches, data: Any) -> tuple[list[Any], list[Any]]:
-        if not isinstance(batch, list):
-            return [batch], [data]
-        if not isinstance(data, list) or len(data) != len(batch) or not batch:
-            given = f"{len(data)} data" if isinstance(data, list) else f"data that are a {type(data).__name__}"
-            raise InvalidArgumentError(
-                f"a list of batches needs a list of data as long; got {len(batch)} batches, {given}"
-            )
-        return batch, data
+
+def _as_lists(batch: Batches, data: Any) -> tuple[list[Any], list[Any]]:
+    """Return a list of batches and one of data, as long; those given, or one of each."""
+    if not isinstance(batch, list):
+        return [batch], [data]
+    if not isinstance(data, list) or len(data) != len(batch) or not batch:
+        got = f"{len(data)} data" if isinstance(data, list) else f"data that are a {type(data).__name__}"
+        raise InvalidArgumentError(f"a list of batches needs a list of data as long; got {len(batch)} batches, {got}")
+    return batch, data
 
 
 def _shardings(state: TrainState) -> Any:
-    """Static placement of tower and optimizer: after a step they are there again."""
+    """Return the shardings of tower and optimizer, which they have again after a step; None where none are fixed."""
     leaves, tree = jax.tree.flatten((state.params, state.optimizer))
     if not isinstance(state.tables.placement, OnMesh) or any(isinstance(x, jax.core.Tracer) for x in leaves):
         return None

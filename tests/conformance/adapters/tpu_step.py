@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from gradlab import tpu
-from gradlab.tpu.engine.optimizer_messages import FORMS, Form
+from gradlab.tpu.engine.messages import FORMS, Form
 from gradlab.tpu.update import row_sums
 from tests.conformance.adapters.ops import against
 from tests.conformance.scenarios import Scenario, Unsupported

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from gradlab.tpu import TPUEmbeddingConfiguration
-from gradlab.tpu.engine.optimizer_messages import FORMS
+from gradlab.tpu.engine.messages import FORMS
 from gradlab.tpu.engine.wire import is_repeated
 
 OPTIMIZERS = [f.message for f in FORMS if f.message != "user_defined_program"]

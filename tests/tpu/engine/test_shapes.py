@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from gradlab.errors import InternalError, InvalidArgumentError
 from gradlab.tpu import TPUEmbeddingConfiguration, activation_shapes, all_parameter_shapes, shard_rows
 from gradlab.tpu.engine import shapes as of
-from gradlab.tpu.engine.optimizer_messages import FORMS, Form
+from gradlab.tpu.engine.messages import FORMS, Form
 
 pytestmark = pytest.mark.sampled(3)
 

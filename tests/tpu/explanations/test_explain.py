@@ -32,6 +32,7 @@ from gradlab.tpu import (
     sparsecore,
     update,
 )  # fmt: skip
+from gradlab.tpu.explanations.explain import count_ulps, find_contributions, given_ids, read_row
 from gradlab.tpu.sparsecore import Limits
 
 pytestmark = pytest.mark.sampled(4)
@@ -300,3 +301,45 @@ def test_what_an_engine_dropped_is_not_explained_as_looked_up(devices: int | Non
     assert [why.cause for why in touched] == ["looked up", "never looked up", "dropped", "never looked up"]
     assert len(touched[2].left_out) == 2
     assert [why.ulps for why in touched] == [0] * 4
+
+
+PLAN = Plan((Table("t", 6, 1, combiner="sum"),), (Feature("f", 0, (2,)),), policy=Policy(out_of_range="drop"))
+IDS = {"f": Ids([0, 0, 0, 1], [4, 4, 9, 4], [1.0, 2.0, 5.0, 3.0])}
+GRADIENTS = [np.float32([[1.0], [10.0]])]
+
+
+def test_every_id_of_a_row_is_a_lookup() -> None:
+    found = find_contributions(PLAN, 0, 4, Sent(GRADIENTS, ids=IDS))
+    assert [(c.sample, c.position, c.given_weight, c.product.item(), c.joined) for c in found] == [
+        (0, 0, 1.0, 1.0, 1), (0, 1, 2.0, 2.0, 1), (1, 0, 3.0, 30.0, 1),
+    ]  # fmt: skip
+
+
+def test_equal_ids_that_the_engine_joined() -> None:
+    joined = make_batch(PLAN, {"f": Ids([0, 1], [4, 4], [3.0, 3.0])})
+    first, second = find_contributions(PLAN, 0, 4, Sent(GRADIENTS, ids=IDS, batch=joined))
+    assert (first.joined, first.given_weight, first.gain, first.product.item()) == (2, 3.0, 3.0, 3.0)
+    assert (second.joined, second.given_weight) == (1, 3.0)
+
+
+def test_what_was_dropped_names_the_nearest_row() -> None:
+    (out,) = (e for e in given_ids(PLAN, 0, 5, Sent(GRADIENTS, ids=IDS)))
+    assert (out.id, out.row, out.fate, out.weight) == (9, 5, "dropped", 5.0)
+    assert len(list(given_ids(PLAN, 0, None, Sent(GRADIENTS, ids=IDS)))) == 4
+
+
+def row(*numbers: float) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    return np.float32(numbers), ()
+
+
+def test_distances() -> None:
+    assert count_ulps([row(1.0, np.nan, np.inf)], row(1.0, np.nan, np.inf)) == 0
+    assert count_ulps([row(1.0)], row(1.0 + 2**-22)) == 2
+    assert count_ulps([row(4.0), row(1.0)], row(1.0 + 2**-22)) == 1, "it came out of 4, which is no finer"
+    assert count_ulps([row(1.0)], row(np.nan)) != 0
+
+
+def test_rows_are_read_with_their_slots() -> None:
+    state = create(Plan((Table("t", 3, 2),), (Feature("f", 0, (1,)),)), [np.arange(6).reshape(3, 2)])
+    weights, slots = read_row(state, 0, 1)
+    assert weights.tolist() == [2.0, 3.0] and slots == ()

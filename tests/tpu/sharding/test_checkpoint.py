@@ -12,7 +12,7 @@ import pytest
 from gradlab.errors import DataLossError
 from gradlab.rules import Adagrad, Momentum
 from gradlab.tpu import Feature, Plan, Table, create, gather, place, restore, save
-from gradlab.tpu.sharding import checkpoint, files
+from gradlab.tpu.sharding import checkpoint, shard_files
 from tests.tpu.sharding.plans import bits, mesh, start, stepped, two_tables
 
 
@@ -56,7 +56,7 @@ def whole(plan: Any) -> Any:
 
 @pytest.mark.exhaustive
 def test_shards_of_several_blocks_are_put_together(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(files, "BLOCK", 24)
+    monkeypatch.setattr(shard_files, "BLOCK", 24)
     plan = small()
     save(place(whole(plan), mesh(4)), tmp_path)  # rows 0-2, 3-5, 6-7, 8-9
     for strategy in ("div", "mod"):
@@ -87,7 +87,7 @@ def test_a_save_that_fails_leaves_the_older_state(tmp_path: Path, monkeypatch: A
     def full(*_: Any) -> None:
         raise OSError("no space left")
 
-    monkeypatch.setattr(files.ShardWriter, "array", full)
+    monkeypatch.setattr(shard_files.ShardWriter, "array", full)
     with pytest.raises(OSError, match="no space left"):
         save(stepped_once(whole(plan)), tmp_path)
     assert bits(restore(plan, tmp_path)) == bits(whole(plan))

@@ -26,7 +26,7 @@ from gradlab.tpu import (
     restore,
     save,
 )
-from gradlab.tpu.stacks import inside
+from gradlab.tpu.stacks import stack_tables
 from tests.tpu.sharding.plans import compiled, ids_of_cores, mesh, start, two_tables
 
 SIZE = (48, 24)  # fixed, so that all steps share a compiled program
@@ -50,7 +50,7 @@ def run(state: Any, seeds: Any) -> tuple[list[Any], Any]:
     seen = []
     for seed in seeds:
         batch = make_batch(state.plan, ids_of_cores(state.plan, seed))
-        sizes = [SIZE] * len(inside(state.plan, state.placement).plan.tables)
+        sizes = [SIZE] * len(stack_tables(state.plan, state.placement).plan.tables)
         activations, state = compiled(state, place_batch(state.plan, state.placement, batch, sizes), [np.float32(0.1)])
         seen += [np.asarray(a) for a in activations]
     return seen, state

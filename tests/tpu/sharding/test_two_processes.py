@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gradlab.tpu import create, gather, restore
-from gradlab.tpu.sharding.files import read_manifest
+from gradlab.tpu.sharding.shard_files import read_manifest
 from tests.tpu.sharding.plans import bits, mesh, rows_of, stepped, two_tables
 
 pytestmark = pytest.mark.exhaustive  # in one process: test_place.py, test_checkpoint.py

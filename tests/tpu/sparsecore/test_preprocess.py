@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gradlab import rules
 from gradlab.errors import InvalidArgumentError
 from gradlab.tpu import Feature, Ids, Lookups, Plan, Table, make_batch
-from gradlab.tpu.lookups import OUTSIDE
+from gradlab.tpu.plan import PADDING_ID
 from gradlab.tpu.sparsecore import Limits, Unplaced, preprocess, stack, stacked, static_size
 from gradlab.tpu.sparsecore.preprocess import batch_of, by_stack
 from tests.tpu.sparsecore import cases
@@ -77,8 +77,8 @@ def test_no_row_is_in_two_minibatches(seed: int) -> None:
     found = preprocess(plan, given_ids, per_core=2, limits=Limits(12, 5), minibatching=True, allow_id_dropping=True)
     parts = [found.minibatch(m) for m in range(found.minibatches)]
     for k, whole in enumerate(found.batch.tables):
-        rows = [set(p.tables[k].unique.tolist()) - {OUTSIDE} for p in parts]
-        assert sorted(r for x in rows for r in x) == sorted(set(whole.unique.tolist()) - {OUTSIDE})
+        rows = [set(p.tables[k].unique.tolist()) - {PADDING_ID} for p in parts]
+        assert sorted(r for x in rows for r in x) == sorted(set(whole.unique.tolist()) - {PADDING_ID})
         each = [cases.sums(plan, k, p.tables[k]) for p in parts]
         for n, a in enumerate(cases.sums(plan, k, whole)):
             np.testing.assert_allclose(sum(x[n] for x in each), a, rtol=1e-6)

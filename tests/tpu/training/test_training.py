@@ -175,7 +175,7 @@ def test_all_memory_of_the_state_is_used_again() -> None:
     state = one.init(tables_on(None, 1), tower())
     users, items, clicked = next(examples(1))
     batch = batch_of(plan_of(1), state.tables.placement, users, items)
-    need = one._whole.lower(state, batch, clicked, None).compile().memory_analysis()
+    need = one._compiled_step.lower(state, batch, clicked, None).compile().memory_analysis()
     assert need.alias_size_in_bytes == sum(x.nbytes for x in jax.tree.leaves(state))
 
 

@@ -11,12 +11,12 @@ Functions = Sequence[Callable[[], float]]
 
 
 def tables_of(features: Sequence[FeatureConfig]) -> list[TableConfig]:
-    """The tables in the order in which features first read them, which is how they are numbered."""
+    """Return the tables in the order in which features first read them, which is how they are numbered."""
     return list(dict.fromkeys(f.table for f in features))
 
 
 def functions_of(tables: Sequence[TableConfig]) -> list[Callable[[], float]]:
-    """The hyperparameters that are read at every step, each function once: entry k is tag k."""
+    """Return the hyperparameters that are read at every step, each function once: entry k is tag k."""
     return list(dict.fromkeys(f for t in tables if t.optimizer is not None for f in t.optimizer.functions))
 
 
@@ -29,7 +29,7 @@ def configuration(
     pipelined: bool = False,
     cores_per_replica: int | None = None,
 ) -> TPUEmbeddingConfiguration:
-    """The message that TensorFlow's mid-level interface sends for these features.
+    """Return the message that TensorFlow's mid-level interface sends for these features.
 
     Args:
         features: in the order of activations; their tables have names and optimizers.
@@ -79,7 +79,7 @@ def write_table(
 
 
 def named(config: TPUEmbeddingConfiguration, paths: Sequence[str]) -> TPUEmbeddingConfiguration:
-    """A copy in which every feature has a name of its own: the one it has, else its place among the features."""
+    """Return a copy in which every feature has a name of its own: the one it has, else its place among the features."""
     copy = TPUEmbeddingConfiguration()
     copy.CopyFrom(config)
     own = [f.name or path or "feature" for f, path in zip(copy.feature_descriptor, paths, strict=True)]

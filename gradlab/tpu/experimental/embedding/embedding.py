@@ -14,23 +14,23 @@ from ...._base.library import Mesh, jnp
 from ...._base.options import check_count
 from ....errors import EmbeddingWarning, warn
 from ....rules import Rule
-from ...batch import Ids, normalized
+from ...batch import resolve_ids
 from ...engine.proto import TPUEmbeddingConfiguration
 from ...engine.system import System
-from ...engines import Engine
-from ...plan import Plan
-from ...policy import Policy
+from ...ids import Ids
+from ...make_batch import Engine
+from ...plan import Plan, Policy
 from .config_writer import configuration, functions_of, named
 from .custom import CustomCombiner, CustomOptimizer
 from .host_inputs import (
-    checked,
-    ids_of_cores,
-    merged,
-    of_one_core,
+    check_known,
+    merge_shapes,
     output_shape,
+    read_format,
+    shape_of_one_core,
     shapes_of_batch,
     shapes_of_inputs,
-    written,
+    split_ids,
 )
 from .optimizer import Optimizer
 from .structure import leaves_like, packed_like
@@ -81,9 +81,9 @@ class BuiltTables(TableSet):
         given = per_replica_batch_size if per_replica_input_shapes is None else per_replica_input_shapes
         shapes = self._shapes
         if isinstance(given, int):
-            shapes = merged(self._features, shapes, shapes_of_batch(self._features, given))
+            shapes = merge_shapes(self._features, shapes, shapes_of_batch(self._features, given))
         elif given is not None:
-            shapes = merged(self._features, shapes, shapes_of_inputs(self._features, given))
+            shapes = merge_shapes(self._features, shapes, shapes_of_inputs(self._features, given))
         self._build(shapes)
 
     @property
@@ -110,7 +110,7 @@ class BuiltTables(TableSet):
         return self._system is not None or (self._engine is None and self._arrays is not None)
 
     def _build(self, shapes: Sequence[Shape | None]) -> None:
-        """The system with its tables; if anything is refused, nothing is built."""
+        """Build the system with its tables; if anything is refused, nothing is built."""
         if self._engine is None:
             self._read()
             return
@@ -125,7 +125,7 @@ class BuiltTables(TableSet):
 
     def _configuration(self, shapes: Sequence[Shape | None]) -> TPUEmbeddingConfiguration:
         features = [f for _, f in self._features]
-        known = checked(self._features, shapes)
+        known = check_known(self._features, shapes)
         return configuration(features, known, num_cores=self._cores, pipelined=self._pipelined)
 
     def _check_engine(self, call: str) -> None:
@@ -250,7 +250,7 @@ class TPUEmbedding(BuiltTables):
         flat = leaves_like(self._structure, features, "features")
         scales = [None] * len(flat) if weights is None else leaves_like(self._structure, weights, "weights")
         cores = list(range(self._cores)) if device is None else [_core_of(device, self._cores)]
-        shapes = merged(self._features, self._shapes, self._incoming(flat, len(cores)))
+        shapes = merge_shapes(self._features, self._shapes, self._incoming(flat, len(cores)))
         before = self._system, self._shapes, self._arrays
         try:
             if not self.is_built:
@@ -263,7 +263,7 @@ class TPUEmbedding(BuiltTables):
             raise
 
     def dequeue(self, name: str | None = None) -> Any:
-        """The activations of the batch, nested like the features: (samples of all cores, ..., dim) each, float32.
+        """Return the activations, nested like the features: (samples of all cores, ..., dim) each, float32.
 
         Raises:
             RuntimeError: there is no engine, nothing was built, or not all cores have enqueued.
@@ -275,7 +275,7 @@ class TPUEmbedding(BuiltTables):
         return packed_like(self._structure, [jnp.concatenate(parts) for parts in zip(*replicas, strict=True)])
 
     def apply_gradients(self, gradients: Any, name: str | None = None) -> None:
-        """Move the rows that were looked up.
+        """Update the rows that were looked up.
 
         Args:
             gradients: of the loss by the activations, of their structure and shapes. None stands for zeros, which is
@@ -300,19 +300,19 @@ class TPUEmbedding(BuiltTables):
             system.send_gradients([g[r] for g in shares], rates, system.deduplication_data(r), r)
 
     def _incoming(self, flat: Sequence[Any], cores: int) -> list[Shape]:
-        """The output shapes that this input would have on one core."""
+        """Return the output shapes that this input would have on one core."""
         found = []
         for (path, f), values in zip(self._features, flat, strict=True):
-            found.append(output_shape(f, of_one_core(written(values, path).shape, cores, path), path))
+            found.append(output_shape(f, shape_of_one_core(read_format(values, path).shape, cores, path), path))
         return found
 
     def _ids(self, plan: Plan, flat: Sequence[Any], weights: Sequence[Any], cores: int) -> list[dict[str, Ids]]:
-        """The ids of each core by feature; all of them are looked at before the first is handed over."""
+        """Return the ids of each core by feature; all of them are looked at before the first is handed over."""
         each: list[dict[str, Ids]] = [{} for _ in range(cores)]
         for f, (path, config), values, w in zip(plan.features, self._features, flat, weights, strict=True):
             own = dataclasses.replace(f, name=path or f.name)
-            for core, ids in zip(each, ids_of_cores(own, config, values, w, cores), strict=True):
-                normalized(own, plan.tables[f.table], ids, plan.policy)
+            for core, ids in zip(each, split_ids(own, config, values, w, cores), strict=True):
+                resolve_ids(own, plan.tables[f.table], ids, plan.policy)
                 core[f.name] = ids
         return each
 
@@ -335,7 +335,7 @@ class TPUEmbedding(BuiltTables):
 
 
 def _core_of(device: str | int, cores: int) -> int:
-    """The core that a device means.
+    """Return the core that a device means.
 
     Raises:
         ValueError: a device that isn't a TPU, or a core that is not there.

@@ -13,12 +13,11 @@ from ...._base.library import Mesh
 from ....errors import FailedPreconditionError, InvalidArgumentError
 from ....rules import Rule
 from ...batch import Batch, Cores
+from ...engine.messages import table_of
 from ...engine.proto import GradientAccumulationStatus, TPUEmbeddingConfiguration
 from ...engine.system import System
-from ...engine.table_messages import table_of
-from ...engines import Engine
-from ...plan import Plan
-from ...policy import Policy
+from ...make_batch import Engine
+from ...plan import Plan, Policy
 from ...sparsecore import Buffers, Limits, Preprocessed, as_v2, preprocess, stack
 from .config_writer import write_table
 from .embedding import TPUEmbedding
@@ -51,7 +50,7 @@ class SparseCoreEmbeddingConfig:
     enable_fast_table_initialization: bool = False
 
     def limits(self, stacks: list[str]) -> dict[str, Limits]:
-        """The limits of each stack."""
+        """Return the limits of each stack."""
         ids, unique = self.max_ids_per_table or {}, self.max_unique_ids_per_table or {}
         return {s: Limits(ids.get(s, Limits().max_ids), unique.get(s, Limits().max_unique_ids)) for s in stacks}
 
@@ -146,7 +145,7 @@ class TPUEmbeddingV2:
         self._are_trained: deque[bool] = deque()  # of those that are not received
 
     def build(self, per_replica_input_shapes: Any = None, per_replica_batch_size: int | None = None) -> None:
-        """`TPUEmbedding.build`; `enqueue` calls it, too."""
+        """Do what `TPUEmbedding.build` does; `enqueue` calls it, too."""
         self.embedding.build(per_replica_input_shapes, per_replica_batch_size)
 
     @property
@@ -175,7 +174,7 @@ class TPUEmbeddingV2:
         return self._host.made.buffers
 
     def dequeue(self, partitioned_tensors: Mapping[str, Buffers] | None = None) -> tuple[Any, dict[str, Buffers]]:
-        """Activations, nested like the features, and what `apply_gradients` wants.
+        """Return activations, nested like the features, and what `apply_gradients` takes.
 
         Args:
             partitioned_tensors: what `enqueue` gave; None is the oldest.
@@ -192,7 +191,7 @@ class TPUEmbeddingV2:
     def embedding_lookup(
         self, features: Any, weights: Any = None, *, training: bool = True
     ) -> tuple[Any, dict[str, Buffers]]:
-        """`enqueue` and `dequeue`. FailedPreconditionError: the lookup before still owes gradients."""
+        """Enqueue and dequeue. FailedPreconditionError: the lookup before still owes gradients."""
         if len(self._batches) > len(self._are_trained):
             raise FailedPreconditionError(
                 "the lookup before owes gradients: apply_gradients, or look up training=False"
@@ -203,7 +202,7 @@ class TPUEmbeddingV2:
         return self.embedding_lookup(features, weights)
 
     def apply_gradients(self, gradients: Any, preserved_outputs: Mapping[str, Buffers] | None = None) -> None:
-        """Move the rows that were looked up; see `TPUEmbedding.apply_gradients`.
+        """Update the rows that were looked up; see `TPUEmbedding.apply_gradients`.
 
         Args:
             preserved_outputs: the second output of the lookup; None is that of the oldest.
@@ -222,7 +221,7 @@ class TPUEmbeddingV2:
         optimizer: Optimizer | None = None,
         sparse_core_embedding_config: SparseCoreEmbeddingConfig | None = None,
     ) -> tuple[dict[str, int], dict[str, int]]:
-        """The limits that a batch needs, by stack: the most ids, and the most different ids, of any partition."""
+        """Return the limits that a batch needs, by stack: the most ids, and different ids, of any partition."""
         stacking = sparse_core_embedding_config is None or not sparse_core_embedding_config.disable_table_stacking
         made = cls(feature_config, optimizer, per_core=num_sc_per_chip, num_cores=num_tpu_chips)
         made._host.stacking = stacking

@@ -1,6 +1,6 @@
-"""Features as users hold them: what shape their activations have, and the ids of each core.
+"""The inputs of features: the shapes of their activations, and the ids of each core.
 
-A shape is said with the feature, or to `build`, or seen in the first input. An input shape has one axis more than the
+A shape comes from the feature, from `build`, or from the first input. An input shape has one axis more than the
 output, the one that is combined: (batch, ids of a sample).
 """
 
@@ -15,8 +15,7 @@ import numpy as np
 
 from ...._base.indices import ranks
 from ....errors import EmbeddingWarning, warn
-from ...batch import Ids
-from ...inputs import ids_of, is_nested, tensor_of
+from ...ids import Ids, ids_of, is_nested, tensor_of
 from ...plan import Feature
 from .table_config import FeatureConfig, Shape, shape_of
 
@@ -24,7 +23,7 @@ Named = Sequence[tuple[str, FeatureConfig]]
 
 
 def output_shape(feature: FeatureConfig, given: Shape, path: str) -> Shape:
-    """The shape of the activations of an input of this shape, on one core.
+    """Return the shape of the activations of an input of this shape, on one core.
 
     Raises:
         ValueError: no axis at all.
@@ -37,7 +36,7 @@ def output_shape(feature: FeatureConfig, given: Shape, path: str) -> Shape:
 
 
 def shapes_of_inputs(features: Named, given: Any) -> list[Shape]:
-    """The output shapes of input shapes, nested like the features or in a row.
+    """Return the output shapes of input shapes, nested like the features or in a row.
 
     Raises:
         ValueError: another number of shapes than features, or one without an axis.
@@ -51,12 +50,12 @@ def shapes_of_inputs(features: Named, given: Any) -> list[Shape]:
 
 
 def shapes_of_batch(features: Named, batch_size: int) -> list[Shape]:
-    """The output shapes for so many samples on each core."""
+    """Return the output shapes for this number of samples on each core."""
     return [(batch_size, f.max_sequence_length) if f.is_sequence else (batch_size,) for _, f in features]
 
 
-def merged(features: Named, known: Sequence[Shape | None], given: Sequence[Shape]) -> list[Shape | None]:
-    """The shapes that are known, and for the others those given.
+def merge_shapes(features: Named, known: Sequence[Shape | None], given: Sequence[Shape]) -> list[Shape | None]:
+    """Return the shapes that are known, and for the others those given.
 
     Raises:
         ValueError: both are there and differ; it names the feature.
@@ -77,13 +76,13 @@ def fits(old: Shape, new: Shape) -> bool:
     return len(old) == len(new) and all(a == b or not a or not b for a, b in zip(old, new, strict=True))
 
 
-def checked(features: Named, shapes: Sequence[Shape | None]) -> list[tuple[int, ...]]:
-    """The shapes, when all of them are known.
+def check_known(features: Named, shapes: Sequence[Shape | None]) -> list[tuple[int, ...]]:
+    """Return the shapes, which must all be known.
 
     Raises:
         ValueError: some are not; it names the feature.
     """
-    found = []
+    known = []
     for (path, _), shape in zip(features, shapes, strict=True):
         sizes = tuple(n for n in shape or () if n is not None)
         if shape is None or len(sizes) != len(shape):
@@ -91,8 +90,8 @@ def checked(features: Named, shapes: Sequence[Shape | None]) -> list[tuple[int, 
                 f"Input Feature: feature {path!r} has the output shape {shape}, which must be known before the first "
                 "step: give FeatureConfig(output_shape=...), or shapes or a batch size to build()"
             )
-        found.append(sizes)
-    return found
+        known.append(sizes)
+    return known
 
 
 def _shapes_in(given: Any) -> list[Shape]:
@@ -103,27 +102,27 @@ def _shapes_in(given: Any) -> list[Shape]:
     return [shape_of(given)]
 
 
-class Written(NamedTuple):
+class InputFormat(NamedTuple):
     """The format of a feature's ids, and the shape that implies it: None where none does."""
 
     kind: str  # dense, rows (a list for each sample), lists (nested deeper), sparse or ragged
     shape: Shape
 
 
-def written(values: Any, path: str) -> Written:
-    """The format and the shape of an input, for `ids_of`.
+def read_format(values: Any, path: str) -> InputFormat:
+    """Return the format and the shape of an input.
 
     Raises:
         ValueError: dense ids with several for each sample, sparse ones without an axis for them, a single number.
     """
     if hasattr(values, "row_splits"):
-        return Written("ragged", (len(values.row_splits) - 1, None))
+        return InputFormat("ragged", (len(values.row_splits) - 1, None))
     if hasattr(values, "indices") and hasattr(values, "values"):
         values = (values.indices, values.values, *([values.dense_shape] if hasattr(values, "dense_shape") else []))
     if isinstance(values, tuple):
-        return _structured(values, path)
+        return _read_pair_format(values, path)
     if isinstance(values, list) and is_nested(values, 1):
-        return Written("lists" if is_nested(values, 2) else "rows", (len(values), None))
+        return InputFormat("lists" if is_nested(values, 2) else "rows", (len(values), None))
     shape = np.shape(values)
     if not shape:
         raise ValueError(f"the ids of feature {path!r} must have an axis, got {type(values).__name__}")
@@ -132,21 +131,21 @@ def written(values: Any, path: str) -> Written:
             f"dense ids of feature {path!r} have one id for each sample, so that the last of several axes is 1; got "
             f"shape {shape}. For several ids give lists, (indices, ids) or (row_splits, ids)"
         )
-    return Written("dense", shape)
+    return InputFormat("dense", shape)
 
 
-def _structured(values: Sequence[Any], path: str) -> Written:
+def _read_pair_format(values: Sequence[Any], path: str) -> InputFormat:
     where = np.asarray(values[0])
     if where.ndim < 2:
-        return Written("ragged", (where.size - 1, None))
+        return InputFormat("ragged", (where.size - 1, None))
     shape = tuple(int(n) for n in values[2]) if len(values) > 2 else (None,) * where.shape[1]
     if len(shape) < 2:
         raise ValueError(f"sparse ids of feature {path!r} have at least two axes, got {len(shape)}")
-    return Written("sparse", shape)
+    return InputFormat("sparse", shape)
 
 
-def of_one_core(shape: Shape, cores: int, path: str) -> Shape:
-    """The share of one core of an input of all of them.
+def shape_of_one_core(shape: Shape, cores: int, path: str) -> Shape:
+    """Return the shape of one core's share of an input of all cores.
 
     Raises:
         ValueError: the samples cannot be shared out.
@@ -157,8 +156,8 @@ def of_one_core(shape: Shape, cores: int, path: str) -> Shape:
     return (None if first is None else first // cores, *rest)
 
 
-def ids_of_cores(feature: Feature, config: FeatureConfig, values: Any, weights: Any, cores: int) -> list[Ids]:
-    """The ids of one feature on each core.
+def split_ids(feature: Feature, config: FeatureConfig, values: Any, weights: Any, cores: int) -> list[Ids]:
+    """Return the ids of one feature on each core.
 
     Args:
         feature: its name for errors, and the shape of what one core looks up; a sequence has its length as last axis.
@@ -168,18 +167,21 @@ def ids_of_cores(feature: Feature, config: FeatureConfig, values: Any, weights: 
         ValueError: weights of dense ids or of a sequence, sparse ones of ragged ids or the reverse, and all that
             `ids_of` refuses.
     """
-    given = written(values, feature.name)
+    form = read_format(values, feature.name)
     if weights is not None:
-        check_weights(feature.name, given.kind, weights)
-    length = _sequence_length(feature, config, given, cores)
-    first, *rest = feature.shape
+        check_weights(feature.name, form.kind, weights)
+    length = _sequence_length(feature, config, form, cores)
     if length:
-        first, rest = feature.samples // length, [length]
-    elif given.kind == "rows":
-        first, rest = feature.samples, []
-    whole = dataclasses.replace(feature, shape=(first * cores, *rest), sequence_length=length)
-    ids = ids_of(whole, values, weights)
-    return _shared(_in_rows(ids, length) if length else ids, feature.samples, cores)
+        shape: tuple[int, ...] = (feature.samples // length * cores, length)
+    elif form.kind == "rows":
+        shape = (feature.samples * cores,)
+    else:
+        shape = (feature.shape[0] * cores, *feature.shape[1:])
+    feature_of_all = dataclasses.replace(feature, shape=shape, sequence_length=length)
+    ids = ids_of(feature_of_all, values, weights)
+    if length:
+        ids = _one_sample_each(ids, length)
+    return _split_by_core(ids, feature.samples, cores)
 
 
 def check_weights(path: str, kind: str, weights: Any) -> None:
@@ -191,42 +193,43 @@ def check_weights(path: str, kind: str, weights: Any) -> None:
         raise ValueError(
             f"Weight specified for dense input: feature {path!r} is dense: each weighs 1, so it takes no weights"
         )
-    ours, theirs = "SparseTensor" if kind == "sparse" else "RaggedTensor", tensor_of(weights)
-    if theirs not in ("Tensor", ours):
+    ids_type = "SparseTensor" if kind == "sparse" else "RaggedTensor"
+    weights_type = tensor_of(weights)
+    if weights_type not in ("Tensor", ids_type):
         raise ValueError(
-            f"Weight for {path!r} is type {theirs} which does not match type input which is {ours}: write both the "
-            "same way"
+            f"Weight for {path!r} is type {weights_type} which does not match type input which is {ids_type}: write "
+            "both the same way"
         )
 
 
-def _sequence_length(feature: Feature, config: FeatureConfig, given: Written, cores: int) -> int:
-    """The length of the rows in which ids stand, 0 where they are combined.
+def _sequence_length(feature: Feature, config: FeatureConfig, form: InputFormat, cores: int) -> int:
+    """Return the length of the sequences of ids, 0 where they are combined.
 
-    With an output shape that is several times as large as there are samples, each sample fills so many places.
+    With an output shape of n times the samples, each sample is a sequence of n places.
     """
-    rows = len(given.shape)
-    if config.max_sequence_length and rows > 2:
-        warn(f"the ids of feature {feature.name!r} have {rows} axes, so that they are no sequence", EmbeddingWarning)
+    axes = len(form.shape)
+    if config.max_sequence_length and axes > 2:
+        warn(f"the ids of feature {feature.name!r} have {axes} axes, so that they are no sequence", EmbeddingWarning)
     if config.is_sequence:
-        return config.max_sequence_length if rows == 2 else 0
-    samples = (given.shape[0] or 0) // cores
-    several = given.kind in ("ragged", "rows") and 0 < samples < feature.samples and feature.samples % samples == 0
-    return feature.samples // samples if several else 0
+        return config.max_sequence_length if axes == 2 else 0
+    samples = (form.shape[0] or 0) // cores
+    if form.kind not in ("ragged", "rows") or not 0 < samples < feature.samples or feature.samples % samples:
+        return 0
+    return feature.samples // samples
 
 
-def _in_rows(ids: Ids, length: int) -> Ids:
-    """The ids of sequences, each in a sample of its own; what is past the end of a sequence is left out."""
+def _one_sample_each(ids: Ids, length: int) -> Ids:
+    """Return the ids of sequences, each in a sample of its own, without those past the end of their sequence."""
     samples = np.asarray(ids.samples)
     places = ranks(samples) if ids.places is None else ids.places
     keep = places < length
     return Ids((samples * length + places)[keep], np.asarray(ids.ids)[keep])
 
 
-def _shared(ids: Ids, samples: int, cores: int) -> list[Ids]:
+def _split_by_core(ids: Ids, samples: int, cores: int) -> list[Ids]:
     ends = np.searchsorted(ids.samples, np.arange(cores + 1) * samples)
-    parts = [slice(a, b) for a, b in itertools.pairwise(ends)]
-    weights = [None if ids.weights is None else ids.weights[part] for part in parts]
-    return [
-        Ids(ids.samples[part] - k * samples, ids.ids[part], w)
-        for k, (part, w) in enumerate(zip(parts, weights, strict=True))
-    ]
+    by_core = []
+    for core, (start, end) in enumerate(itertools.pairwise(ends)):
+        weights = None if ids.weights is None else ids.weights[start:end]
+        by_core.append(Ids(ids.samples[start:end] - core * samples, ids.ids[start:end], weights))
+    return by_core

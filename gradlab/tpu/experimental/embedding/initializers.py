@@ -79,7 +79,7 @@ class Constant:
 
 
 def initial_values(initializer: Initializer, shape: tuple[int, int], name: str) -> np.ndarray:
-    """A table or slot as its initializer makes it, float32.
+    """Return a table or slot as its initializer makes it, float32.
 
     Raises:
         ValueError: it made another shape; names the table.

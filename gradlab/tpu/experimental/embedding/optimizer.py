@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 from ...._base.arrays import reals
 from ....rules import Rule
-from ...engine.optimizer_messages import BY_RULE, parameters_of
+from ...engine.messages import BY_RULE, parameters_of
 from ...engine.proto import (
     ClippingLimits,
     GradientAccumulationStatus,
@@ -120,11 +120,11 @@ class Optimizer:
         return [self.learning_rate] if callable(self.learning_rate) else []
 
     def message(self) -> OptimizationParameters:
-        """The rule alone, as a message."""
+        """Return the rule alone, as a message."""
         return parameters_of(self.rule)
 
     def parameters(self, tags: Tags) -> OptimizationParameters:
-        """The message that configures the optimizer; functions become their tags."""
+        """Return the message that configures the optimizer; functions become their tags."""
         made = self.message()
         if callable(self.learning_rate):
             made.learning_rate.dynamic.tag = tags[self.learning_rate]
@@ -167,7 +167,7 @@ Class = TypeVar("Class", bound=type[Optimizer])
 
 
 def positional(*last: str, without: Sequence[str] = ()) -> Callable[[Class], Class]:
-    """A class decorator that lets arguments be given by position, in TensorFlow's order.
+    """Return a class decorator that lets arguments be given by position, in TensorFlow's order.
 
     The class's own come first, then the common ones, then those that are named here; `without` leaves some out. A
     dataclass alone would put the common ones, which are inherited, first.
@@ -210,7 +210,7 @@ def updated_by(
     positive: Sequence[str] = (),
     not_negative: Sequence[str] = (),
 ) -> Callable[[Class], Class]:
-    """A class decorator that says which rule updates a row, and what is refused.
+    """Return a class decorator that says which rule updates a row, and what is refused.
 
     Args:
         rule: the rule; its fields say by `in_tables` which arguments they are.

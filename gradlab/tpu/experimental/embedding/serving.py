@@ -11,9 +11,9 @@ import numpy as np
 from ...._base.arrays import Array, add_rows, reals, set_rows
 from ...._base.library import jnp
 from ....errors import EmbeddingWarning, InvalidArgumentError, warn
-from ...inputs import tensor_of
+from ...ids import tensor_of
 from ...lookup_sparse import embedding_lookup_sparse, safe_embedding_lookup_sparse
-from .host_inputs import Written, written
+from .host_inputs import InputFormat, read_format
 from .optimizer import Optimizer
 from .structure import leaves, leaves_by_path, packed_by_path
 from .table_config import FeatureConfig, TableConfig
@@ -115,7 +115,7 @@ class TPUEmbeddingForServing(TableSet):
 
 
 def _lookup(path: str, feature: FeatureConfig, table: Any, ids: Any, weights: Any) -> Array:
-    """The activations of one feature."""
+    """Return the activations of one feature."""
     kind = tensor_of(ids)
     if weights is not None:
         _check_weights(path, feature, kind, weights)
@@ -124,7 +124,7 @@ def _lookup(path: str, feature: FeatureConfig, table: Any, ids: Any, weights: An
         if feature.max_sequence_length:
             raise ValueError(f"Feature {path!r} is a sequence feature but a dense tensor was passed: give lists of ids")
         return _rows(path, table, np.asarray(ids))
-    given = written(ids, path)
+    given = read_format(ids, path)
     return (_sparse if kind == "SparseTensor" else _ragged)(path, feature, table, ids, weights, given)
 
 
@@ -152,7 +152,7 @@ def _rows(path: str, table: Array, ids: np.ndarray) -> Array:
     return table[ids.astype(np.int64)]
 
 
-def _sparse(path: str, feature: FeatureConfig, table: Array, ids: Any, weights: Any, given: Written) -> Array:
+def _sparse(path: str, feature: FeatureConfig, table: Array, ids: Any, weights: Any, given: InputFormat) -> Array:
     rank, combiner = len(given.shape), str(feature.table.combiner)
     if feature.is_sequence and rank == 2:
         indices, values = (np.asarray(x) for x in ((ids.indices, ids.values) if hasattr(ids, "indices") else ids[:2]))
@@ -166,7 +166,7 @@ def _sparse(path: str, feature: FeatureConfig, table: Array, ids: Any, weights: 
     return safe_embedding_lookup_sparse(table, ids, weights, combiner)
 
 
-def _ragged(path: str, feature: FeatureConfig, table: Array, ids: Any, weights: Any, given: Written) -> Array:
+def _ragged(path: str, feature: FeatureConfig, table: Array, ids: Any, weights: Any, given: InputFormat) -> Array:
     splits, values = _splits(ids)
     count, shape = splits.size - 1, feature.output_shape
     wanted = count if shape is None else math.prod(n or 0 for n in shape)
@@ -187,7 +187,7 @@ def _ragged(path: str, feature: FeatureConfig, table: Array, ids: Any, weights: 
 
 
 def _reduced(table: Array, ids: tuple[np.ndarray, np.ndarray], weights: Any, combiner: str, count: int) -> Array:
-    """All samples, the last ones too where they are empty."""
+    """Return all samples, the last ones too where they are empty."""
     found = embedding_lookup_sparse(table, ids, weights, combiner)
     return set_rows(jnp.zeros((count, table.shape[1]), found.dtype), np.arange(found.shape[0]), found)
 
@@ -195,7 +195,7 @@ def _reduced(table: Array, ids: tuple[np.ndarray, np.ndarray], weights: Any, com
 def _in_rows(
     path: str, table: Array, samples: np.ndarray, places: np.ndarray, ids: np.ndarray, shape: tuple[int, int]
 ) -> Array:
-    """The rows of each sample side by side, cut off or filled up with zeros."""
+    """Return the rows of each sample side by side, cut off or filled up with zeros."""
     keep = places < shape[1]
     rows = _rows(path, table, ids[keep])
     zeros = jnp.zeros((shape[0] * shape[1], table.shape[1]), table.dtype)

@@ -13,7 +13,7 @@ Path = tuple[Any, ...]
 
 
 def leaves(structure: Any) -> list[tuple[str, Any]]:
-    """The leaves, each with its keys joined by '/'.
+    """Return the leaves, each with its keys joined by '/'.
 
     >>> leaves({"b": [1, 2], "a": 3})
     [('a', 3), ('b/0', 1), ('b/1', 2)]
@@ -22,7 +22,7 @@ def leaves(structure: Any) -> list[tuple[str, Any]]:
 
 
 def leaves_like(structure: Any, given: Any, what: str) -> list[Any]:
-    """The parts of `given` at the leaves of `structure`; they may be nested themselves.
+    """Return the parts of `given` at the leaves of `structure`; they may be nested themselves.
 
     Raises:
         TypeError: another kind of container. Names the place.
@@ -35,7 +35,7 @@ def leaves_like(structure: Any, given: Any, what: str) -> list[Any]:
 
 
 def packed_like(structure: Any, flat: Sequence[Any]) -> Any:
-    """The entries of `flat` arranged like `structure`; the inverse of `leaves_like`.
+    """Return the entries of `flat` arranged like `structure`; the inverse of `leaves_like`.
 
     >>> packed_like({"b": 0, "a": (0,)}, [1, 2])
     {'b': 2, 'a': (1,)}
@@ -45,7 +45,7 @@ def packed_like(structure: Any, flat: Sequence[Any]) -> Any:
 
 
 def leaves_by_path(structure: Any, given: Any, what: str) -> dict[str, Any]:
-    """The parts of `given` at the leaves of `structure`, by path; dicts may lack keys, sequences their end.
+    """Return the parts of `given` at the leaves of `structure`, by path; dicts may lack keys, sequences their end.
 
     Raises:
         ValueError: another kind of container, or a key that the structure does not have. It names the place.
@@ -62,7 +62,7 @@ def packed_by_path(structure: Any, given: Any, found: Mapping[str, Any]) -> Any:
 
 
 def _children(node: Any) -> list[tuple[Any, Any]] | None:
-    """The entries of a container by key, None for anything else."""
+    """Return the entries of a container by key, None for anything else."""
     if isinstance(node, Mapping):
         return [(key, node[key]) for key in sorted(node)]
     if isinstance(node, list | tuple):
@@ -118,7 +118,7 @@ def _packed(node: Any, entries: Iterator[Any]) -> Any:
 
 
 def _made(like: Any, entries: dict[Any, Any]) -> Any:
-    """A container of the same kind, and in the same order, with other entries."""
+    """Return a container of the same kind, and in the same order, with other entries."""
     if isinstance(like, Mapping):
         return type(like)((key, entries[key]) for key in like)  # type: ignore[call-arg]
     return type(like)(*entries.values()) if hasattr(like, "_fields") else type(like)(entries.values())

@@ -162,7 +162,7 @@ class FeatureConfig:
 
 
 def shape_of(given: Any) -> Shape:
-    """Sizes, None where unknown, from an integer, integers, or anything that `as_list` makes them of.
+    """Return sizes, None where unknown, from an integer, integers, or an object with `as_list`.
 
     >>> shape_of([None, 3]), shape_of(5)
     ((None, 3), (5,))

@@ -27,7 +27,7 @@ _VERSION = 1
 def adopt_tables(
     features: Sequence[tuple[str, Any]], optimizer: Optimizer | None, needs_optimizer: bool = True
 ) -> list[TableConfig]:
-    """The tables by first use, each with a name and an optimizer from now on.
+    """Return the tables by first use, each with a name and an optimizer from now on.
 
     Raises:
         ValueError: not a FeatureConfig; no optimizer where there must be one, or one of another kind; two tables
@@ -52,7 +52,7 @@ def adopt_tables(
 
 
 def initial_arrays(tables: Sequence[TableConfig], rows: Sequence[int], seed: int) -> list[list[np.ndarray]]:
-    """For each table its parameters, then its slots; tables without an initializer have numbers of their own.
+    """Return for each table its parameters, then its slots; tables without an initializer have different seeds.
 
     Raises:
         ValueError: an initializer that makes another shape; it names the table.
@@ -83,12 +83,12 @@ def _slots(table: TableConfig, optimizer: Optimizer, parameters: np.ndarray) -> 
 
 
 def names_of(table: TableConfig) -> list[str]:
-    """The names of a table and its slots."""
+    """Return the names of a table and its slots."""
     return ["parameters", *(table.optimizer.slot_names if table.optimizer else ())]
 
 
 def checked_arrays(table: TableConfig, given: Any, shape: tuple[int, int]) -> list[np.ndarray]:
-    """The parameters and slots of a table out of a dict by name.
+    """Return the parameters and slots of a table out of a dict by name.
 
     Raises:
         InvalidArgumentError: one that is missing or too much, or of another shape; it names the table.
@@ -135,7 +135,7 @@ class TableSet:
         return {table: arrays[0] for table, arrays in zip(self._tables, self._read(), strict=True)}
 
     def retrieve(self) -> Variables:
-        """Copies of all tables and slots as they are now: by name of the table, then "parameters" or the slot's name.
+        """Return copies of all tables and slots: by name of the table, then "parameters" or the slot's name.
 
         An update that a pipelined engine still holds back is made first. Source: ops `RetrieveTPUEmbedding...`,
         TensorFlow 2.21 (2026).
@@ -185,7 +185,7 @@ class TableSet:
                     file.array(f"{table}/{name}", x)
 
     def restore(self, path: str | Path, *, max_bytes: int | None = None) -> None:
-        """`load` what `save` wrote, on any number of cores or devices.
+        """Load what `save` wrote, on any number of cores or devices.
 
         Where an optimizer has no `step_counter`, the steps that are counted for it go on from those made here.
 
@@ -207,7 +207,7 @@ class TableSet:
         self.load(variables)
 
     def _nbytes(self) -> int:
-        """The bytes of the tables and their slots as float32."""
+        """Return the bytes of the tables and their slots as float32."""
         return sum(4 * t.vocabulary_size * t.dim * len(names_of(t)) for t in self._tables)
 
     def _sizes(self) -> list[int]:
@@ -225,7 +225,7 @@ class TableSet:
 
 
 def _arrays_in(path: str | Path, max_bytes: int) -> dict[str, np.ndarray]:
-    """All arrays of a file that `save` wrote."""
+    """Return all arrays of a file that `save` wrote."""
     with Archive(path, _KIND, (_VERSION,), max_bytes=max_bytes) as file, checked(path, _KIND):
         found = file.arrays()
         for name, x in found.items():

@@ -12,15 +12,15 @@ import gradlab as gl
 from gradlab.tpu import Feature
 from gradlab.tpu.experimental.embedding import FeatureConfig, TableConfig
 from gradlab.tpu.experimental.embedding.host_inputs import (
-    checked,
+    check_known,
     fits,
-    ids_of_cores,
-    merged,
-    of_one_core,
+    merge_shapes,
     output_shape,
+    read_format,
+    shape_of_one_core,
     shapes_of_batch,
     shapes_of_inputs,
-    written,
+    split_ids,
 )
 
 PLAIN, SEQUENCE = FeatureConfig(TableConfig(8, 1)), FeatureConfig(TableConfig(8, 1), max_sequence_length=3)
@@ -70,13 +70,13 @@ def test_inputs_fit_what_is_known(old: Any, new: Any, expected: bool) -> None:
 
 def test_what_is_known_stays() -> None:
     named = [("a", PLAIN), ("b", PLAIN)]
-    assert merged(named, [None, (2, 2)], [(3,), (4,)]) == [(3,), (2, 2)]
+    assert merge_shapes(named, [None, (2, 2)], [(3,), (4,)]) == [(3,), (2, 2)]
     with pytest.raises(ValueError, match="feature 'b' has the output shape"):
-        merged(named, [None, (2,)], [(3,), (4,)])
+        merge_shapes(named, [None, (2,)], [(3,), (4,)])
     for shape in (None, (None, 3)):
         with pytest.raises(ValueError, match="feature 'a' has the output shape"):
-            checked(named, [shape, (2,)])
-    assert checked(named, [(1,), (2, 2)]) == [(1,), (2, 2)]
+            check_known(named, [shape, (2,)])
+    assert check_known(named, [(1,), (2, 2)]) == [(1,), (2, 2)]
 
 
 RAGGED = SimpleNamespace(row_splits=np.array([0, 1, 3]), values=np.array([5, 6, 7]))
@@ -97,7 +97,7 @@ SPARSE = SimpleNamespace(indices=np.array([[0, 0], [1, 0], [1, 4]]), values=np.a
     ],
 )
 def test_ids_say_how_they_are_written(values: Any, kind: str, shape: Any) -> None:
-    assert written(values, "f") == (kind, shape)
+    assert read_format(values, "f") == (kind, shape)
 
 
 @pytest.mark.parametrize(
@@ -110,18 +110,18 @@ def test_ids_say_how_they_are_written(values: Any, kind: str, shape: Any) -> Non
 )
 def test_what_cannot_be_read_is_refused(values: Any, told: str) -> None:
     with pytest.raises(ValueError, match=told):
-        written(values, "f")
+        read_format(values, "f")
 
 
 def test_samples_are_shared_equally_or_not_at_all() -> None:
-    assert of_one_core((4, None), 2, "f") == (2, None) and of_one_core((None, 3), 2, "f") == (None, 3)
+    assert shape_of_one_core((4, None), 2, "f") == (2, None) and shape_of_one_core((None, 3), 2, "f") == (None, 3)
     with pytest.raises(ValueError, match="feature 'f' has 3 samples, which 2 cores cannot share equally"):
-        of_one_core((3,), 2, "f")
+        shape_of_one_core((3,), 2, "f")
 
 
 def shared(values: Any, weights: Any = None, shape: tuple[int, ...] = (1,), **more: Any) -> list[Any]:
     config = FeatureConfig(TableConfig(9, 1), **more)
-    found = ids_of_cores(Feature("f", 0, shape), config, values, weights, 2)
+    found = split_ids(Feature("f", 0, shape), config, values, weights, 2)
     return [tuple(None if x is None else np.asarray(x).tolist() for x in ids[:3]) for ids in found]
 
 
@@ -159,6 +159,6 @@ SPARSE = ([[0, 0], [1, 0], [1, 1]], [1, 2, 3], [2, 2])
 def test_weights_are_written_as_the_ids_are(ids: Any, weights: Any, told: str) -> None:
     config = FeatureConfig(TableConfig(8, 1, name="t"))
     with pytest.raises(ValueError, match=f"Weight for 'f' {told}"):
-        ids_of_cores(Feature("f", 0, (2,)), config, ids, weights, 1)
-    (found,) = ids_of_cores(Feature("f", 0, (2,)), config, ids, np.float32([1, 2, 3]), 1)
+        split_ids(Feature("f", 0, (2,)), config, ids, weights, 1)
+    (found,) = split_ids(Feature("f", 0, (2,)), config, ids, np.float32([1, 2, 3]), 1)
     assert found.weights.tolist() == [1, 2, 3]

@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from gradlab.tpu.engine.optimizer_messages import FORMS
+from gradlab.tpu.engine.messages import FORMS
 from gradlab.tpu.engine.proto import GradientAccumulationStatus, LowDimensionalPackingStatus
 from gradlab.tpu.experimental import embedding
 from gradlab.tpu.experimental.embedding import (

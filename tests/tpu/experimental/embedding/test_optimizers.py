@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import gradlab as gl
-from gradlab.tpu.engine.optimizer_messages import rule_of
+from gradlab.tpu.engine.messages import rule_of
 from gradlab.tpu.experimental.embedding import (
     FTRL,
     Adadelta,

@@ -1,4 +1,4 @@
-"""Which hardware a batch is made for: the engine of TPU v2 to v4, or the SparseCores of v5p and later."""
+"""`make_batch` for either engine: that of TPU v2 to v4 ("classic"), or the SparseCores of v5p and later."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .batch import Batch, Cores
 from .plan import Plan
 
 Engine = Callable[..., Batch]  # what the host makes of a plan and the ids of all cores
-ENGINES: dict[str, Engine] = {"classic": batch.make_batch, "sparsecore": sparsecore.make_batch}
+ENGINES: dict[str, Engine] = {"classic": batch.make_classic_batch, "sparsecore": sparsecore.make_batch}
 
 
 def engine_of(engine: str | Engine) -> Engine:
-    """The function that stands for an engine, by name or itself."""
+    """Return the function that stands for an engine, by name or itself."""
     if callable(engine):
         return engine
     check_choice("engine", engine, tuple(ENGINES))

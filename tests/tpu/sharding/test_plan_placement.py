@@ -20,7 +20,7 @@ from gradlab.tpu import (
     plan_of,
     plan_placement,
 )
-from gradlab.tpu.plan_placement import EXCHANGE, Asked, cost_of
+from gradlab.tpu.sharding.plan_placement import EXCHANGE, RowDemand, cost_of
 from tests.tpu.sharding.plans import mesh, rows_of
 
 PLAN = Plan(
@@ -45,7 +45,7 @@ def test_memory_is_what_a_device_holds(layout: str, rule: object) -> None:
     state = create_placed(plan, mesh(4), [rows_of(table)], layouts=[layout])  # type: ignore[list-item]
     arrays = jax.tree.leaves((state.tables, state.slots))
     held = sum(x.addressable_shards[0].data.nbytes for x in arrays)
-    cost = cost_of(table, layout, 4, Asked(0, 0))  # type: ignore[arg-type]
+    cost = cost_of(table, layout, 4, RowDemand(0, 0))  # type: ignore[arg-type]
     assert cost.memory == held
     if layout == "rows":
         assert cost.memory * 4 - cost.padding * 3 == sum(x[:1].nbytes for x in arrays) * 13

@@ -1,7 +1,7 @@
-"""Messages that configure a table's optimizer, from rules and back.
+"""Tables and optimizers as messages: `table_of` and `rule_of` read them, `descriptor_of` and `parameters_of` write.
 
 Which fields of a rule are in its message, by which name, the rule itself declares: `table_message`, `table_slots`, and
-`in_tables` on its fields.
+`in_tables` on its fields. `FORMS` has all of them.
 """
 
 from __future__ import annotations
@@ -15,9 +15,16 @@ import numpy as np
 
 from ... import rules
 from ...errors import InvalidArgumentError
-from ...rules import Rule
+from ...rules import FrequencyEstimator, Rule
 from ...rules.table_field import TableField, table_fields
-from .proto import GradientAccumulationStatus, OptimizationParameters
+from ..plan import Combiner, Levels, Limits, Table, Tag
+from .proto import (
+    ClippingLimits,
+    GradientAccumulationStatus,
+    OptimizationParameters,
+    OptimizerDynamicInput,
+    TPUEmbeddingConfiguration,
+)
 
 
 @dataclass(frozen=True)
@@ -70,7 +77,7 @@ HIDDEN_SLOT = "gradient_accumulators"
 
 
 def form_of(parameters: OptimizationParameters) -> Form:
-    """The optimizer that a message has set; ValueError where it has none."""
+    """Return the optimizer that a message has set; ValueError where it has none."""
     name = parameters.WhichOneof("parameters")
     if name is None:
         raise ValueError(f"the parameters name no optimizer; set one of {', '.join(BY_MESSAGE)}")
@@ -86,7 +93,7 @@ def accumulates(parameters: OptimizationParameters) -> bool:
 
 
 def slot_names(parameters: OptimizationParameters) -> tuple[str, ...]:
-    """The slots of a table, in the order of loading and retrieving; the hidden sum of gradients is the last.
+    """Return the slots of a table, in the order of loading and retrieving; the hidden sum of gradients is the last.
 
     >>> from gradlab.tpu.engine.proto import AdamParameters
     >>> slot_names(OptimizationParameters(adam=AdamParameters()))
@@ -97,7 +104,7 @@ def slot_names(parameters: OptimizationParameters) -> tuple[str, ...]:
 
 
 def own_slots(parameters: OptimizationParameters) -> tuple[str, ...]:
-    """The slots of a table without the hidden one; those of a compiled program are all but the first of its results.
+    """Return the slots of a table without the hidden one; of a compiled program, all but the first of its results.
 
     Raises:
         InvalidArgumentError: a program that does not take its results and one or two numbers more.
@@ -116,7 +123,7 @@ def own_slots(parameters: OptimizationParameters) -> tuple[str, ...]:
 
 
 def rule_of(parameters: OptimizationParameters) -> Rule:
-    """The rule that a message configures.
+    """Return the rule that a message configures.
 
     The learning rate and what happens around the rule (limits, decay, accumulation) belong to the table: see `plan_of`.
     Initial values of slots are not in the message, which has them come with the slots; they are those of TensorFlow's
@@ -150,7 +157,7 @@ def rule_of(parameters: OptimizationParameters) -> Rule:
 
 
 def parameters_of(rule: Rule) -> OptimizationParameters:
-    """The message that configures a rule: the inverse of `rule_of`.
+    """Return the message that configures a rule: the inverse of `rule_of`.
 
     Numbers become float32. Not in the message, and not missed: initial values of slots, `order`, and readings of what
     is not public (`bounded`, `event_benefit`).
@@ -205,9 +212,173 @@ def _check_fixed(rule: Rule, form: Form) -> None:
 
 
 def single(value: Any, what: str) -> float:
-    """A number as a message holds it, rounded to float32; ValueError where it would become infinite."""
+    """Return a number as a message holds it, rounded to float32; ValueError where it would become infinite."""
     with np.errstate(over="ignore"):
         rounded = float(np.float32(value))
     if math.isinf(rounded) and not math.isinf(value):
         raise ValueError(f"{what} is more than float32 can hold")
     return rounded
+
+
+# Tables
+
+
+def table_of(
+    t: TPUEmbeddingConfiguration.TableDescriptor,
+    name: str | None = None,
+    combiner: Combiner = "sum",
+    rule: Rule | None = None,
+) -> Table:
+    """Return the table that a message describes.
+
+    Args:
+        name: instead of the one in the message.
+        combiner: which the message does not have.
+        rule: instead of the one in the message.
+
+    Raises:
+        ValueError: what cannot be run, with the name of the table; see `plan_of`.
+
+    Source: `tpu_embedding_configuration.proto`, TensorFlow 2.21 (2026).
+
+    >>> t = TPUEmbeddingConfiguration.TableDescriptor(name="t", vocabulary_size=8, dimension=4)
+    >>> t.optimization_parameters.assign.SetInParent()
+    >>> table_of(t).rule
+    Assign()
+    """
+    name = t.name if name is None else name
+    parameters = t.optimization_parameters
+    try:
+        table = Table(
+            name,
+            t.vocabulary_size,
+            t.dimension,
+            rule or rule_of(parameters),
+            _rate(parameters),
+            combiner,
+            gradient_limits=_limits(parameters.gradient_clipping_limits),
+            weight_limits=_limits(parameters.clipping_limits),
+            weight_decay=_finite(parameters.weight_decay_factor, "weight_decay_factor"),
+            weight_decay_times_rate=parameters.multiply_weight_decay_factor_by_learning_rate,
+            levels=_levels(parameters),
+            accumulate=accumulates(parameters),
+            step_counter=_step_counter(parameters),
+        )
+        if isinstance(table.rule, FrequencyEstimator) and table.width != 1:
+            raise ValueError(f"a frequency estimator needs dimension 1, got {table.width}")
+    except ValueError as error:
+        message = str(error)
+        if repr(name) not in message:
+            message = f"table {name!r}: {message}"
+        raise ValueError(message) from None
+    return table
+
+
+def descriptor_of(table: Table, num_features: int = 0) -> TPUEmbeddingConfiguration.TableDescriptor:
+    """Return the message that describes a table: the inverse of `table_of`. A message has no combiner.
+
+    Args:
+        num_features: how many outputs each element of a batch has, where features are not described one by one.
+
+    Raises:
+        ValueError: a rule that cannot be written, see `parameters_of`; a number that float32 cannot hold.
+
+    Source: `tpu_embedding_configuration.proto`, TensorFlow 2.21 (2026).
+
+    >>> from gradlab.tpu import Table, Tag
+    >>> descriptor_of(Table("t", 8, 4, learning_rate=Tag(1))).optimization_parameters.learning_rate.dynamic.tag
+    1
+    """
+    p = parameters_of(table.rule)
+    status = GradientAccumulationStatus
+    p.gradient_accumulation_status = status.ENABLED if table.accumulate else status.DISABLED
+    p.weight_decay_factor = single(table.weight_decay, f"weight_decay of table {table.name!r}")
+    p.multiply_weight_decay_factor_by_learning_rate = table.weight_decay_times_rate
+    if isinstance(table.learning_rate, Tag):
+        p.learning_rate.dynamic.tag = table.learning_rate.number
+    else:
+        p.learning_rate.constant = single(table.learning_rate, f"learning_rate of table {table.name!r}")
+    if table.step_counter is not None:
+        p.frequency_aware_adagrad.step_counter.tag = table.step_counter.number
+    _write_limits(p.clipping_limits, table.weight_limits)
+    _write_limits(p.gradient_clipping_limits, table.gradient_limits)
+    if table.levels is not None:
+        p.simulated_quantization.enabled = True
+        p.simulated_quantization.num_buckets = table.levels.num_buckets
+        _write_limits(p.simulated_quantization.clipping_limits, table.levels[:2])
+    return TPUEmbeddingConfiguration.TableDescriptor(
+        name=table.name,
+        vocabulary_size=table.rows,
+        dimension=table.width,
+        num_features=num_features,
+        optimization_parameters=p,
+    )
+
+
+def _write_limits(message: ClippingLimits, limits: Limits) -> None:
+    for name, limit in zip(("lower", "upper"), limits, strict=True):
+        if limit is not None:
+            getattr(message, name).value = single(limit, f"the {name} limit {limit!r}")
+
+
+def tags_in(parameters: OptimizationParameters) -> list[int]:
+    """Return the numbers that a table reads at every step: of its learning rate, of its step counter."""
+    rate = parameters.learning_rate
+    tags = [rate.dynamic.tag] if rate.WhichOneof("learning_rate") == "dynamic" else []
+    counter = _step_counter(parameters)
+    return tags if counter is None or counter.number in tags else [*tags, counter.number]
+
+
+def _rate(parameters: OptimizationParameters) -> float | Tag:
+    rate = parameters.learning_rate
+    match rate.WhichOneof("learning_rate"):
+        case "dynamic":
+            return _tag(rate.dynamic)
+        case "constant":
+            return _finite(rate.constant, "the learning rate")
+    if parameters.WhichOneof("parameters") == "assign":  # which has no use for it
+        return 0.0
+    raise ValueError("no learning rate is set; set learning_rate.constant, or learning_rate.dynamic with a tag")
+
+
+def _finite(x: float, what: str) -> float:
+    if not math.isfinite(x):
+        raise ValueError(f"{what} must be finite, got {x}")
+    return x
+
+
+def _step_counter(parameters: OptimizationParameters) -> Tag | None:
+    if parameters.WhichOneof("parameters") != "frequency_aware_adagrad":
+        return None
+    adagrad = parameters.frequency_aware_adagrad
+    return _tag(adagrad.step_counter) if adagrad.HasField("step_counter") else None
+
+
+def _tag(given: OptimizerDynamicInput) -> Tag:
+    return Tag(given.tag)
+
+
+def _limits(given: ClippingLimits) -> Limits:
+    return _side(given, "lower"), _side(given, "upper")
+
+
+def _side(given: ClippingLimits, name: str) -> float | None:
+    if not given.HasField(name):
+        return None
+    limit: float = getattr(given, name).value
+    if math.isnan(limit):
+        raise ValueError(f"a limit must be a number, got {name} nan")
+    return limit
+
+
+def _levels(parameters: OptimizationParameters) -> Levels | None:
+    given = parameters.simulated_quantization
+    if not given.enabled:
+        return None
+    lower, upper = _limits(given.clipping_limits)
+    if lower is None or upper is None or not lower < upper or given.num_buckets < 2:
+        raise ValueError(
+            "simulated quantization needs a lower limit below an upper one and at least 2 buckets, got "
+            f"lower {lower}, upper {upper}, num_buckets {given.num_buckets}"
+        )
+    return Levels(lower, upper, given.num_buckets)

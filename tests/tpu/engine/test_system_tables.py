@@ -9,7 +9,7 @@ import pytest
 
 from gradlab import rules
 from gradlab.tpu import Feature, Plan, Shards, State, Table, create, place
-from gradlab.tpu.engine.kept_tables import read_rows, untouched, write_rows
+from gradlab.tpu.engine.system_tables import empty_accumulator, read_rows, write_rows
 
 TABLES = (Table("t", 13, 2, rules.Adagrad()), Table("u", 5, 1))
 
@@ -47,6 +47,6 @@ def test_nothing_that_is_written_shares_memory() -> None:
 
 
 def test_the_hidden_sum_is_neither_zero_nor_anything() -> None:
-    x = untouched((2, 1))
+    x = empty_accumulator((2, 1))
     assert (x > 0).all()
     assert (np.float32(1) + x == 1).all()

@@ -1,4 +1,4 @@
-"""Ids as people hold them (dense, lists, sparse, ragged), read as sample, id and weight of each lookup."""
+"""The ids of a feature: `Ids`, and how dense, nested, sparse and ragged ids are read into it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,28 @@ import numpy as np
 from .._base.arrays import reals
 from .._base.indices import integers
 from ..errors import InvalidArgumentError
-from .batch import Ids
 from .plan import Feature
 
 
+class Ids(NamedTuple):
+    """The ids of one feature on one core: sample, id and weight of each lookup.
+
+    `samples` count the feature's samples in C order of its shape, without the sequence axis, and do not decrease.
+    Weights None are all 1. In a sequence `places` are those of its ids; None: 0, 1, ... as they come.
+    Source: inputs of op `EnqueueTPUEmbeddingSparseBatch`, TensorFlow 2.21 (2026).
+
+    >>> Ids(samples=[0, 0, 1], ids=[7, 3, 7]).weights is None
+    True
+    """
+
+    samples: Any
+    ids: Any
+    weights: Any = None
+    places: Any = None
+
+
 def ids_of(feature: Feature, values: Any, weights: Any = None) -> Ids:
-    """The lookups of a feature, whichever way its ids are written.
+    """Return the lookups of a feature, whichever way its ids are written.
 
         dense     an integer array of the feature's shape, with or without a last axis of 1: an id for each sample
         lists     a list for each sample, nested as the feature's shape is: [[7, 3], [], [7]]
@@ -52,8 +68,8 @@ def ids_of(feature: Feature, values: Any, weights: Any = None) -> Ids:
             f"the ids of feature {feature.name!r} must be integers, got {entries.values.dtype}; for several ids in "
             "one sample give lists, (indices, ids) or (row_splits, ids)"
         )
-    w = _weights(feature, entries, weights)
-    return _ordered(entries, w, keep_places=feature.sequence_length > 0)
+    w = _read_weights(feature, entries, weights)
+    return _sort_ids(entries, w, keep_places=feature.sequence_length > 0)
 
 
 class Entries(NamedTuple):
@@ -65,7 +81,7 @@ class Entries(NamedTuple):
 
 
 class Reader:
-    """Reads all ways to write ids, or their weights, of one feature."""
+    """Reads the ids of one feature, or their weights, in every form."""
 
     def __init__(self, feature: Feature) -> None:
         self.name = f"feature {feature.name!r}"
@@ -73,24 +89,29 @@ class Reader:
         self.shape = feature.shape[:-1] if self.length else feature.shape
 
     def read(self, values: Any) -> Entries:
+        """Return the entries of values in any form."""
         if hasattr(values, "row_splits"):
             values = (values.row_splits, values.values)
         elif hasattr(values, "indices") and hasattr(values, "values"):
             values = (values.indices, values.values)
         if isinstance(values, tuple):
-            return self.structured(integers(values[0], f"where the values of {self.name} are"), np.asarray(values[1]))
+            return self._read_pair(integers(values[0], f"where the values of {self.name} are"), np.asarray(values[1]))
         if isinstance(values, list) and is_nested(values, len(self.shape)):
-            return self.lists(values)
-        return self.dense(np.asarray(values))
+            return self._read_lists(values)
+        return self._read_dense(np.asarray(values))
 
-    def structured(self, where: np.ndarray, values: np.ndarray) -> Entries:
+    def _read_pair(self, where: np.ndarray, values: np.ndarray) -> Entries:
         if values.ndim != 1 and where.size:
             raise InvalidArgumentError(f"{self.name} needs a vector of values, got shape {values.shape}")
         if where.size == 0:
-            return self.dense(values) if values.size or where.ndim != 2 else Entries(np.zeros(0, np.int64), values)
-        return self.sparse(where, values) if where.ndim > 1 else self.ragged(where, values)
+            if where.ndim == 2 and not values.size:
+                return Entries(np.zeros(0, np.int64), values)
+            return self._read_dense(values)
+        if where.ndim > 1:
+            return self._read_sparse(where, values)
+        return self._read_ragged(where, values)
 
-    def dense(self, values: np.ndarray) -> Entries:
+    def _read_dense(self, values: np.ndarray) -> Entries:
         if self.length:
             raise InvalidArgumentError(
                 f"{self.name} has sequences of {self.length}, got dense ids of shape {values.shape}; give lists, "
@@ -103,7 +124,7 @@ class Reader:
             )
         return Entries(np.arange(values.size), values.reshape(-1))
 
-    def lists(self, values: Sequence[Any]) -> Entries:
+    def _read_lists(self, values: Sequence[Any]) -> Entries:
         rows: list[Any] = [values]
         for n in self.shape:
             if wrong := [len(r) for r in rows if len(r) != n]:
@@ -112,22 +133,25 @@ class Reader:
         parts = [np.asarray(r).reshape(-1) if np.size(r) else np.zeros(0, np.int32) for r in rows]
         return Entries(np.repeat(np.arange(len(rows)), [x.size for x in parts]), np.concatenate(parts))
 
-    def sparse(self, indices: np.ndarray, values: np.ndarray) -> Entries:
+    def _read_sparse(self, indices: np.ndarray, values: np.ndarray) -> Entries:
         if indices.shape != (values.size, len(self.shape) + 1):
             raise InvalidArgumentError(
                 f"{self.name} of shape {self.shape} needs indices of shape {(values.size, len(self.shape) + 1)}, a row "
                 f"for each id; got {indices.shape}"
             )
-        inside = (indices[:, :-1] >= 0) & (indices[:, :-1] < np.array(self.shape))
-        if not inside.all() or (indices[:, -1] < 0).any():
-            at = int(np.argmin(inside.all(1) & (indices[:, -1] >= 0)))
+        samples = indices[:, :-1]
+        places = indices[:, -1]
+        inside = ((samples >= 0) & (samples < np.array(self.shape))).all(1) & (places >= 0)
+        if not inside.all():
+            row = int(np.argmin(inside))
             raise InvalidArgumentError(
-                f"{self.name} has samples of shape {self.shape}; row {at} of its indices is {indices[at].tolist()}"
+                f"{self.name} has samples of shape {self.shape}; row {row} of its indices is {indices[row].tolist()}"
             )
-        return Entries(np.asarray(np.ravel_multi_index(tuple(indices.T[:-1]), self.shape)), values, indices[:, -1])
+        return Entries(np.asarray(np.ravel_multi_index(tuple(samples.T), self.shape)), values, places)
 
-    def ragged(self, splits: np.ndarray, values: np.ndarray) -> Entries:
-        count, lengths = math.prod(self.shape), np.diff(splits)
+    def _read_ragged(self, splits: np.ndarray, values: np.ndarray) -> Entries:
+        count = math.prod(self.shape)
+        lengths = np.diff(splits)
         if splits.size != count + 1 or splits[0] != 0 or splits[-1] != values.size or (lengths < 0).any():
             raise InvalidArgumentError(
                 f"{self.name} needs {count + 1} row splits that rise from 0 to the number of ids, {values.size}; got "
@@ -148,21 +172,21 @@ def _is_row(x: Any) -> bool:
     return isinstance(x, list | tuple) or np.ndim(x) > 0
 
 
-def _weights(feature: Feature, ids: Entries, weights: Any) -> np.ndarray | None:
-    """The weights in the order in which the ids are written."""
+def _read_weights(feature: Feature, ids: Entries, weights: Any) -> np.ndarray | None:
+    """Return the weights in the order in which the ids are written."""
     if weights is None or (not hasattr(weights, "values") and len(weights) == 0):
         return None
     name = f"feature {feature.name!r}"
     if feature.sequence_length:
         raise InvalidArgumentError(f"{name} is a sequence: its ids are not combined and have no weights")
-    vector = _is_vector(weights)
-    given = ids._replace(values=np.asarray(weights)) if vector else Reader(feature).read(weights)
-    if given.values.shape != ids.values.shape or not _same_places(given, ids):
+    is_vector = _is_vector(weights)
+    entries = ids._replace(values=np.asarray(weights)) if is_vector else Reader(feature).read(weights)
+    if entries.values.shape != ids.values.shape or not _have_same_places(entries, ids):
         raise InvalidArgumentError(
             f"{name} needs a weight for each id, written in the same places; got {ids.values.size} ids and "
-            f"{given.values.size} weights"
+            f"{entries.values.size} weights"
         )
-    return np.asarray(reals(given.values, f"the weights of {name}"), np.float32)
+    return np.asarray(reals(entries.values, f"the weights of {name}"), np.float32)
 
 
 def _is_vector(x: Any) -> bool:
@@ -171,22 +195,28 @@ def _is_vector(x: Any) -> bool:
     return not isinstance(x, tuple) and not hasattr(x, "values") and np.ndim(x) == 1
 
 
-def _same_places(a: Entries, b: Entries) -> bool:
-    places = a.places is None or b.places is None or np.array_equal(a.places, b.places)
-    return np.array_equal(a.samples, b.samples) and places
+def _have_same_places(a: Entries, b: Entries) -> bool:
+    if a.places is not None and b.places is not None and not np.array_equal(a.places, b.places):
+        return False
+    return np.array_equal(a.samples, b.samples)
 
 
-def _ordered(entries: Entries, weights: np.ndarray | None, keep_places: bool) -> Ids:
+def _sort_ids(entries: Entries, weights: np.ndarray | None, keep_places: bool) -> Ids:
+    """Return the ids in the order of samples, and of the places in them."""
     samples, ids, places = entries
-    if places is not None:
-        order = np.lexsort((places, samples))
-        samples, ids, places = samples[order], ids[order], places[order]
-        weights = None if weights is None else weights[order]
-    return Ids(samples, ids, weights, places if keep_places else None)
+    if places is None:
+        return Ids(samples, ids, weights)
+    order = np.lexsort((places, samples))
+    return Ids(
+        samples[order],
+        ids[order],
+        None if weights is None else weights[order],
+        places[order] if keep_places else None,
+    )
 
 
 def tensor_of(values: Any) -> str:
-    """The corresponding kind in TensorFlow: SparseTensor, RaggedTensor (lists of lists, too), or Tensor."""
+    """Return TensorFlow's kind of tensor for it: SparseTensor, RaggedTensor (also for lists of lists), or Tensor."""
     if hasattr(values, "row_splits"):
         return "RaggedTensor"
     if isinstance(values, tuple):

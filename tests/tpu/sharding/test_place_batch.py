@@ -24,7 +24,7 @@ from gradlab.tpu import (
     sizes_of,
     traffic,
 )
-from gradlab.tpu.lookups import OUTSIDE
+from gradlab.tpu.plan import PADDING_ID
 from tests.tpu.sharding.plans import ids_of_cores, mesh, start, two_tables
 
 PLAN = Plan((Table("t", 10, 1, combiner="sum"),), (Feature("f", 0, (2,)),), cores=2)
@@ -41,10 +41,10 @@ def test_each_part_holds_the_ids_of_one_owner(strategy: Any) -> None:
         shards = Shards(table.rows, 4, strategy)
         parts = np.asarray(t.unique).reshape(8, 4, -1)
         for core, ids in enumerate(plain.unique.reshape(8, -1)):
-            assert sorted(parts[core][parts[core] != OUTSIDE]) == sorted(ids[ids != OUTSIDE])
+            assert sorted(parts[core][parts[core] != PADDING_ID]) == sorted(ids[ids != PADDING_ID])
             for owner in range(4):
                 held = parts[core, owner]
-                assert set(shards.owner(held[held != OUTSIDE]).tolist()) <= {owner}
+                assert set(shards.owner(held[held != PADDING_ID]).tolist()) <= {owner}
 
 
 def test_one_device_reads_it_like_any_other() -> None:

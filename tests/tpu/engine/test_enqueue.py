@@ -9,7 +9,7 @@ import pytest
 
 from gradlab.errors import InvalidArgumentError
 from gradlab.tpu import Feature, Ids, Plan, Table
-from gradlab.tpu.engine.enqueued import Input, as_indices, combined, of_features, of_tables
+from gradlab.tpu.engine.enqueue import Input, as_indices, ids_of_features, ids_of_tables, set_combiners
 
 TABLES = (Table("t", 9, 1), Table("u", 9, 1))
 POOLED = Plan(TABLES[:1], (Feature("f", 0, (3,)),))
@@ -36,7 +36,7 @@ def read(found: Ids) -> list[Any]:
     ],
 )
 def test_pooled_features(given: Input, expected: list[Any]) -> None:
-    assert read(of_features(POOLED, [given])["f"]) == expected
+    assert read(ids_of_features(POOLED, [given])["f"]) == expected
 
 
 @pytest.mark.parametrize(
@@ -48,36 +48,36 @@ def test_pooled_features(given: Input, expected: list[Any]) -> None:
     ],
 )
 def test_sequences_are_cut_at_their_end(given: Input) -> None:
-    assert read(of_features(SEQUENCE, [given])["f"]) == [[0, 1, 2, 3], [7, 3, 8, 6], None]
+    assert read(ids_of_features(SEQUENCE, [given])["f"]) == [[0, 1, 2, 3], [7, 3, 8, 6], None]
 
 
 def test_weights_are_cut_with_their_ids() -> None:
     given = Input([[0, 2, 0], [0, 3, 0], [1, 0, 0]], [7, 3, 8], [1.0, 2.0, 3.0])
-    assert read(of_features(SEQUENCE, [given])["f"]) == [[2, 3], [7, 8], [1.0, 3.0]]
+    assert read(ids_of_features(SEQUENCE, [given])["f"]) == [[2, 3], [7, 8], [1.0, 3.0]]
 
 
 def test_flat_indices_count_all_axes_in_one() -> None:
     given = Input([[4, 0], [4, 1], [1, 0]], [7, 3, 8])
-    assert read(of_features(SEQUENCE, [given], flat=True)["f"]) == [[1, 4, 4], [8, 7, 3], None]
+    assert read(ids_of_features(SEQUENCE, [given], flat=True)["f"]) == [[1, 4, 4], [8, 7, 3], None]
 
 
 def test_inputs_of_one_table_lie_side_by_side() -> None:
     sequence = Input([[0, 0], [1, 0], [1, 1], [1, 2]], [1, 2, 3, 4], samples=2, is_sequence=True)
     pooled = Input([0, 2, 3], [5, 6, 7], [0.5, 0.25, 2.0])
     other = Input([], [8, 0])
-    found = of_tables(TWO, [sequence, other, pooled], table_ids=[0, 1, 0])
+    found = ids_of_tables(TWO, [sequence, other, pooled], table_ids=[0, 1, 0])
     assert read(found["t"]) == [[0, 2, 2, 3, 4, 5], [1, 5, 6, 2, 3, 7], [1, 0.5, 0.25, 1, 1, 2]]
     assert read(found["u"]) == [[0, 1], [8, 0], None]
 
 
 def test_an_input_with_several_rows_of_each_element() -> None:
     first = Input([[0, 0], [3, 0]], [1, 2], samples=2)  # elements 0 and 1, rows 0 and 1
-    found = of_tables(TWO, [first, Input([], [8, 0]), Input([], [5, 6])], table_ids=[0, 1, 0])
+    found = ids_of_tables(TWO, [first, Input([], [8, 0]), Input([], [5, 6])], table_ids=[0, 1, 0])
     assert read(found["t"])[:2] == [[0, 2, 4, 5], [1, 5, 2, 6]]
 
 
 def test_without_table_ids_an_input_is_a_table() -> None:
-    found = of_tables(TWO, [Input([[5, 0]], [1]), Input([], [8, 0])])
+    found = ids_of_tables(TWO, [Input([[5, 0]], [1]), Input([], [8, 0])])
     assert read(found["t"]) == [[5], [1], None]
 
 
@@ -97,9 +97,9 @@ def test_without_table_ids_an_input_is_a_table() -> None:
 )
 def test_what_does_not_fit_is_refused(plan: Plan, inputs: list[Input], table_ids: Any, words: str) -> None:
     with pytest.raises(InvalidArgumentError, match=words):
-        of_tables(plan, inputs, table_ids)
+        ids_of_tables(plan, inputs, table_ids)
 
 
 def test_combiners_are_one_for_each_table() -> None:
-    assert [t.combiner for t in combined(TWO, [b"mean", "sqrtn"]).tables] == ["mean", "sqrtn"]
-    assert [t.combiner for t in combined(TWO, None).tables] == ["sum", "sum"]
+    assert [t.combiner for t in set_combiners(TWO, [b"mean", "sqrtn"]).tables] == ["mean", "sqrtn"]
+    assert [t.combiner for t in set_combiners(TWO, None).tables] == ["sum", "sum"]

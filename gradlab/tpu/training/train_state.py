@@ -1,4 +1,4 @@
-"""Tables, a dense tower and its optimizer as one JAX tree, and where the leaves of such trees are put."""
+"""`TrainState`: tables, a dense tower and its optimizer as one JAX tree; and the devices on which its leaves are."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from ...errors import InvalidArgumentError
 from ..placement import OnMesh, Placement
 from ..state import State
 
-_spec: Any = PartitionSpec  # these have no types
+# These have no types.
+_spec: Any = PartitionSpec
 _path: Any = jax.tree_util.keystr
-_of_processes: Any = jax.make_array_from_process_local_data
+_join_processes: Any = jax.make_array_from_process_local_data
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,8 @@ class TrainState:
 jax.tree_util.register_dataclass(TrainState, data_fields=["tables", "params", "optimizer", "step"], meta_fields=[])
 
 
-def tower_on(placement: Placement, like: Any, tree: Any, what: str) -> Any:
-    """A copy of a tree of arrays where the tables are: on their device, or on every device of their mesh.
+def place_tower(placement: Placement, like: Any, tree: Any, what: str) -> Any:
+    """Return a copy of a tree of arrays where the tables are: on their device, or on every device of their mesh.
 
     A leaf that is sharded over the same devices keeps its sharding. Nothing is shared with what was given, since steps
     donate what they get.
@@ -63,46 +64,46 @@ def tower_on(placement: Placement, like: Any, tree: Any, what: str) -> Any:
                 "eqx.partition(model, eqx.is_array) and nnx.split(model, nnx.Param, ...) do"
             )
         if not isinstance(placement, OnMesh):
-            return _on_one(next(iter(like.devices())), x, name)
+            return _copy_to_device(next(iter(like.devices())), x, name)
         if not _is_spread(x) and placement.mesh.is_multi_process:
             return placement.copied(np.array(x))
-        spec = _kept(placement.mesh, x, name) if _is_spread(x) else _spec()
+        spec = _spec_on_mesh(placement.mesh, x, name) if _is_spread(x) else _spec()
         return jax.device_put(jnp.array(x, copy=True), placement.laid_out(spec, np.ndim(x)))
 
     return jax.tree_util.tree_map_with_path(put, tree)
 
 
-def _on_one(device: Any, x: Any, name: str) -> Any:
+def _copy_to_device(device: Any, x: Any, name: str) -> Any:
     if _is_spread(x):
         raise InvalidArgumentError(
             f"{name} is on {len(x.sharding.device_set)} devices, the tables are on one; place(tables, mesh) spreads "
             "them"
         )
-    copied = jnp.array(x, copy=True)
-    return copied if copied.devices() == {device} else jax.device_put(copied, device)
+    copy = jnp.array(x, copy=True)
+    return copy if copy.devices() == {device} else jax.device_put(copy, device)
 
 
 def _is_spread(x: Any) -> TypeGuard[jax.Array]:
     return is_jax(x) and not is_traced(x) and len(x.sharding.device_set) > 1
 
 
-def _kept(mesh: Mesh, x: jax.Array, name: str) -> PartitionSpec:
-    """The axes of this mesh by which a leaf is sharded."""
-    own = x.sharding
-    if not isinstance(own, NamedSharding) or _layout(own.mesh) != _layout(mesh):
+def _spec_on_mesh(mesh: Mesh, x: jax.Array, name: str) -> PartitionSpec:
+    """Return the axes of this mesh by which a leaf is sharded."""
+    sharding = x.sharding
+    if not isinstance(sharding, NamedSharding) or _layout(sharding.mesh) != _layout(mesh):
         raise InvalidArgumentError(
-            f"{name} is on {own}, the tables are on {mesh}; give arrays of one device, or shard them over the mesh of "
-            "the tables"
+            f"{name} is on {sharding}, the tables are on {mesh}; give arrays of one device, or shard them over the "
+            "mesh of the tables"
         )
-    return own.spec
+    return sharding.spec
 
 
 def _layout(mesh: Any) -> Any:
     return dict(mesh.shape), list(mesh.devices.flat)
 
 
-def data_on(placement: Placement, data: Any) -> Any:
-    """A tree of arrays of samples, their first axes split over the devices of the tables; scalars are on all.
+def place_data(placement: Placement, data: Any) -> Any:
+    """Return a tree of arrays of samples, first axes split over the devices of the tables; scalars are on all.
 
     Where several processes run, each gives the samples of its own cores.
 
@@ -124,7 +125,7 @@ def data_on(placement: Placement, data: Any) -> Any:
             )
         sharding = placement.sharding if shape else placement.everywhere
         if placement.mesh.is_multi_process and not _is_spread(x):
-            return _of_processes(sharding, np.asarray(x))
+            return _join_processes(sharding, np.asarray(x))
         return jax.device_put(x, sharding)
 
     return jax.tree_util.tree_map_with_path(put, data)

@@ -28,12 +28,12 @@ _NPY = 1024  # bytes, at the most, of a .npy beside its numbers
 
 
 def shard_names(number: int, mark: str, count: int) -> list[str]:
-    """The file names of a save."""
+    """Return the file names of a save."""
     return [f"shard-{number}-{k}-{mark}.npz" for k in range(count)]
 
 
 def block_rows(width: int) -> int:
-    """The number of float32 rows in a block."""
+    """Return the number of float32 rows in a block."""
     return max(1, BLOCK // (4 * width))
 
 
@@ -51,13 +51,13 @@ class ShardWriter:
         self._file.__exit__(*error)
 
     def rows(self, name: str, x: Any, count: int) -> None:
-        """The first `count` rows of x, which may be on a device."""
+        """Write the first `count` rows of x, which may be on a device."""
         step = block_rows(x.shape[1])
         for start in range(0, count, step):
             self.array(f"{name}/{start // step}", np.asarray(x[start : min(start + step, count)]))
 
     def array(self, name: str, x: np.ndarray) -> None:
-        """One array under a name."""
+        """Write one array under a name."""
         self._file.array(name, x)
 
 
@@ -77,7 +77,7 @@ class ShardReader:
         self._kept: tuple[str, np.ndarray] | None = None
 
     def whole(self, name: str, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
-        """An array that is one piece, of this dtype, and of this shape but for its length."""
+        """Return an array that is one piece, of this dtype, and of this shape but for its length."""
         with self._opened() as file:
             x = file.array(name, max_bytes=MAX_BYTES)
             if x.dtype != dtype or x.shape[:1] + shape != x.shape:
@@ -85,7 +85,7 @@ class ShardReader:
             return x
 
     def rows(self, name: str, places: np.ndarray, width: int) -> np.ndarray:
-        """The rows at these places."""
+        """Return the rows at these places."""
         step, out = block_rows(width), np.empty((places.size, width), np.float32)
         with self._opened() as file:
             for k in np.unique(places // step).tolist():
@@ -121,12 +121,12 @@ def write_manifest(folder: Path, content: Mapping[str, Any]) -> None:
     with suppress(FileNotFoundError, DataLossError):
         earlier = read_manifest(folder)["files"]
     write_json(folder / MANIFEST, _KIND, VERSION, content)
-    for old in _left(folder, earlier, content["files"]):
+    for old in _unnamed_files(folder, earlier, content["files"]):
         old.unlink(missing_ok=True)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a saved folder: the fields that `checkpoint` writes.
+    """Return the manifest of a saved folder: the fields that `checkpoint` writes.
 
     Raises:
         FileNotFoundError: nothing is. DataLossError: the manifest is damaged, or names other files than its own.
@@ -142,7 +142,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def _check_fields(content: Mapping[str, Any]) -> None:
-    """ValueError unless each is there and of its type."""
+    """Raise ValueError unless each field is there and of its type."""
     mark = field(content, "mark", str)
     files = field(content, "files", list)
     if not re.fullmatch("[0-9a-f]{8}", mark):
@@ -162,8 +162,8 @@ def _check_fields(content: Mapping[str, Any]) -> None:
         raise ValueError("its shared values and rates are not all numbers")
 
 
-def _left(folder: Path, earlier: Collection[str], own: Collection[str]) -> Iterator[Path]:
-    """Files that no manifest will name again: a save that runs at the same time keeps its shards."""
+def _unnamed_files(folder: Path, earlier: Collection[str], own: Collection[str]) -> Iterator[Path]:
+    """Yield files that no manifest will name again. A save that runs at the same time keeps its shards."""
     for path in folder.glob("shard-*.npz*"):
         with suppress(FileNotFoundError):
             forgotten = time.time() - path.stat().st_mtime > FORGOTTEN
