@@ -360,11 +360,14 @@ def why_no_columns(table: Table, devices: int) -> str | None:
     return None
 
 
+def _take_least_memory(costs: Mapping[Layout, Cost]) -> Layout:
+    """Return the layout of least memory, of several the cheapest one; "whole" if there is none."""
+    return min(costs, key=lambda layout: (costs[layout].memory, _price(layout, costs[layout])), default="whole")
+
+
 def _choose_layouts(problem: _Problem) -> list[Layout]:
     """Return a layout for each table: of least memory first, then whatever gains most while the budget lasts."""
-    chosen: list[Layout] = []
-    for costs in problem.options:
-        chosen.append(min(costs, key=lambda x: (costs[x].memory, _price(x, costs[x])), default="whole"))
+    chosen = [_take_least_memory(costs) for costs in problem.options]
 
     gains = []
     for k, costs in enumerate(problem.options):
