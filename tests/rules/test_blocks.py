@@ -9,8 +9,6 @@ import gradlab as gl
 from gradlab.rules import apply, blocks
 from gradlab.rules.blocks import BLOCK
 
-pytestmark = pytest.mark.sampled(3)
-
 RULE = gl.rules.StochasticGradientDescent()
 
 

@@ -11,8 +11,6 @@ import pytest
 import gradlab as gl
 from gradlab.rules import apply, donated
 
-pytestmark = pytest.mark.sampled(3)
-
 ROWS, WIDTH = 4096, 8
 TABLE = f"f32[{ROWS},{WIDTH}]"
 RULE = gl.rules.Adagrad()

@@ -30,8 +30,6 @@ from gradlab.tpu.engine.optimizer_messages import FORMS
 from tests import ways
 from tests.rules.cases import DEFAULTS
 
-pytestmark = pytest.mark.sampled(4)
-
 ROWS, WIDTH, LOOKUPS = 7, 2, 6
 RULES = {f.message: dataclasses.replace(DEFAULTS[f.rule.__name__].rule, **f.implied) for f in FORMS}
 FEATURES = (Feature("f", 0, (3,)), Feature("s", 0, (2, 2), 2))

@@ -24,8 +24,6 @@ from gradlab.tpu import (
     update,
 )
 
-pytestmark = pytest.mark.sampled(3)
-
 FEATURES = (Feature("f", 0, (3,)),)
 PLAIN = {"f": Ids([0, 1, 2], [1, 2, 4])}
 DOUBLED = {"f": Ids([0, 0, 0, 1], [2, 2, 1, 2])}
@@ -74,7 +72,6 @@ FOUND: dict[str, Any] = {
 
 
 @pytest.mark.exhaustive
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", FOUND)
 def test_a_trap_is_found(name: str) -> None:
     trap = explain_missing(FOUND[name](), table="t").named(name)

@@ -13,7 +13,7 @@ from gradlab.errors import DTypeError, InvalidArgumentError, NotFoundError
 from tests.differences import differs
 from tests.golden.tensorflow_values import tensorflow
 
-pytestmark = [pytest.mark.usefixtures("in_a_graph"), pytest.mark.sampled(4)]
+pytestmark = pytest.mark.usefixtures("in_a_graph")
 
 STRICT = pytest.mark.parametrize("strict", [None, "tf"])
 
