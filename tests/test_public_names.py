@@ -14,6 +14,7 @@ PACKAGE = TESTS.parent / "gradlab"
 
 # Modules without a test file of their own, and what tests them instead. An __init__ holds names only.
 TESTED_ELSEWHERE = {
+    "rules/stochastic_gradient_descent": "golden/ops.json: op.GradientDescent, to the bit",
     "tpu/sharding/pending": "tpu/sharding/test_place.py: a pending update moves along; test_layouts.py",
     "_app/voila_server": "browser/test_dashboard.py: every page",
     "_base/by_jax": "train/test_autodiff.py and test_gate.py there: every form of a gradient",

@@ -113,29 +113,12 @@ def test_dense_steps_use_two_buffers_in_turns() -> None:
     assert places[0] != places[1]
 
 
-def test_a_step_by_rows_lets_go_of_the_second_buffer() -> None:
-    v = gl.Variable(np.ones(SHAPE, np.float32))
-    step(v, by_rows=False)
-    assert v._buffer._spare is not None
-    step(v, by_rows=True)
-    assert v._buffer._spare is None
-
-
 @IN_NUMPY_AND_JAX
 def test_a_value_is_read_only_after_every_kind_of_step(module: ModuleType) -> None:
     v = gl.Variable(module.ones(SHAPE, np.float32))
     for by_rows in (False, True, False):
         step(v, by_rows)
         assert not np.asarray(v.value).flags.writeable
-
-
-def test_an_item_that_is_a_copy_does_not_share_the_array() -> None:
-    buffer = Buffer(np.arange(6.0), is_shared=False)
-    assert buffer.take(np.array([5, 0])).tolist() == [5, 0]
-    assert buffer.take(2) == 2
-    assert not buffer.is_shared
-    assert buffer.take(slice(1, 3)).tolist() == [1, 2]
-    assert buffer.is_shared
 
 
 @pytest.mark.parametrize("by_rows", [True, False])
