@@ -1,4 +1,4 @@
-"""The edge cases of the originals one by one: zeros, limits that are none, entries and squares without a value."""
+"""The edge cases of the originals in NumPy and JAX: zeros, limits that are none, entries and squares without value."""
 
 from typing import Any
 

@@ -212,6 +212,20 @@ class TestRefused:
             act(handle)
         assert state(handle) == (0, 1) and take(handle).tolist() == [1.0]
 
+    @pytest.mark.parametrize(
+        ("given", "error"),
+        [
+            ({"gradient_indices": [4]}, gl.errors.InvalidArgumentError),
+            ({"has_known_shape": 1}, TypeError),
+        ],
+    )
+    def test_rows(self, given: dict[str, Any], error: type[Exception]) -> None:
+        handle = sparse()
+        apply_rows(handle)
+        with pytest.raises(error):
+            apply_rows(handle, **given)
+        assert state(handle) == (0, 1)
+
 
 def test_a_handle_says_what_it_is() -> None:
     handle = dense(shared_name="mine")

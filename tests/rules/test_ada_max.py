@@ -1,4 +1,4 @@
-"""AdaMax step by step in float32, and what its shared field does."""
+"""The size of AdaMax's first step; golden files hold TensorFlow's numbers."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Against `tf.compat.v1.train.AdadeltaOptimizer`, and the size of the first step."""
+"""The size of Adadelta's first step; golden files hold TensorFlow's numbers."""
 
 import numpy as np
 import pytest

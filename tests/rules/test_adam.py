@@ -1,4 +1,4 @@
-"""Adam's forms step by step in float32: bias correction, place of epsilon, Nesterov, the rounding for slices."""
+"""Adam's bias correction, powers and places of epsilon; golden files hold TensorFlow's numbers."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""AddSign: the sign decides how long a step is."""
+"""AddSign without a decay of the sign; golden files hold TensorFlow's numbers."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""AMSGrad step by step in float32, and the slot that never shrinks."""
+"""AMSGrad's slot that never shrinks; golden files hold TensorFlow's numbers."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Centered RMSProp's two roundings, step by step in float32."""
+"""Centered RMSProp without variance; golden files hold TensorFlow's numbers."""
 
 import numpy as np
 import pytest

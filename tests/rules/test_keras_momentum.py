@@ -1,4 +1,4 @@
-"""Keras's momentum, step by step in float32, and beside TensorFlow 1's."""
+"""Keras's momentum beside TensorFlow 1's; golden files hold TensorFlow's numbers."""
 
 import numpy as np
 import pytest

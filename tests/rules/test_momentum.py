@@ -1,4 +1,4 @@
-"""Momentum's two formulas, step by step in float32."""
+"""Momentum without momentum; golden files hold TensorFlow's numbers."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""RMSProp's two roundings, step by step in float32."""
+"""Where RMSProp's mean starts; golden files hold TensorFlow's numbers."""
 
 import numpy as np
 import pytest

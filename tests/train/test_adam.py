@@ -1,4 +1,4 @@
-"""Adam's powers are variables; its slices move every row."""
+"""Adam's powers are variables."""
 
 import threading
 

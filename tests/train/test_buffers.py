@@ -41,6 +41,7 @@ def address(v: gl.Variable) -> int:
     return array.ctypes.data if isinstance(array, np.ndarray) else array.unsafe_buffer_pointer()
 
 
+@pytest.mark.every_case
 @IN_NUMPY_AND_JAX
 @DENSE_AND_ROWS
 @pytest.mark.parametrize("way", WAYS_TO_SEE)
@@ -119,6 +120,15 @@ def test_a_value_is_read_only_after_every_kind_of_step(module: ModuleType) -> No
     for by_rows in (False, True, False):
         step(v, by_rows)
         assert not np.asarray(v.value).flags.writeable
+
+
+def test_an_item_that_is_a_copy_does_not_share_the_array() -> None:
+    buffer = Buffer(np.arange(6.0), is_shared=False)
+    assert buffer.take(np.array([5, 0])).tolist() == [5, 0]
+    assert buffer.take(2) == 2
+    assert not buffer.is_shared
+    assert buffer.take(slice(1, 3)).tolist() == [1, 2]
+    assert buffer.is_shared
 
 
 @pytest.mark.parametrize("by_rows", [True, False])

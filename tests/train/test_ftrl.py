@@ -1,4 +1,4 @@
-"""FTRL keeps a share of the initial weights; its beta becomes a part of l2, in the precision of the rate."""
+"""FTRL's beta becomes a part of l2, in the precision of the rate."""
 
 import jax
 import jax.numpy as jnp

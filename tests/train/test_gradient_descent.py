@@ -1,4 +1,4 @@
-"""Gradient descent and momentum: the formulas they choose."""
+"""What gradient descent and momentum do to slices."""
 
 import numpy as np
 
