@@ -126,6 +126,7 @@ RATES: dict[str, tuple[Any, type[Exception], str]] = {
 }
 
 
+@pytest.mark.every_case
 @differs(
     "a call of a `gl.train` `Optimizer`, such as a `RuleOptimizer`, that raises",
     tensorflow="variables ahead of the bad gradient may be updated already",

@@ -42,5 +42,6 @@ def test_numpy_users_load_numpy_only(code: str) -> None:
     assert loaded(code) == set()
 
 
+@pytest.mark.exhaustive
 def test_this_test_can_fail() -> None:
     assert "jax" in loaded("import gradlab as gl\nv = gl.Variable([1.0])\ngl.gradients(lambda: v * v, v)")

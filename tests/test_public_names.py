@@ -12,73 +12,6 @@ import gradlab as gl
 TESTS = Path(__file__).parent
 PACKAGE = TESTS.parent / "gradlab"
 
-# Modules without a test file of their own, and what tests them instead. An __init__ holds names only.
-TESTED_ELSEWHERE = {
-    "tpu/sharding/pending": "tpu/sharding/test_place.py: a pending update moves along; test_layouts.py",
-    "_app/voila_server": "browser/test_dashboard.py: every page",
-    "_base/by_jax": "train/test_autodiff.py and test_gate.py there: every form of a gradient",
-    "_base/by_autograd": "_base/test_derivatives.py: beside JAX",
-    "models/cross_entropy": "_base/test_derivatives.py: in the losses of the course",
-    "_base/jax": "_base/test_extras.py: what is said where JAX is missing",
-    "clip/_limits": "clip/test_warnings.py: its warnings and refusals, through the clips that give them",
-    "_base/gradient_types": "test_bad_input.py: gradients of another shape",
-    "_base/options": "the tests of all who take them",
-    "_base/types": "the type checkers",
-    "exercises/scene": "exercises/test_three_steps.py: every mistake; _app/test_grade.py: in another process",
-    "_app/slides": "_app/test_course.py: the page of a lab in a deck",
-    "_app/grading/inside": "_app/test_grade.py: a class, what cheats and what never ends",
-    "_app/grading/place": "the same",
-    "_app/grading/answers": "the same",
-    "_app/grading/submissions": "the same",
-    "_app/grading/marks": "the same",
-    "_app/grading/page": "the same",
-    "exercises/starters": "notebooks/test_exercises.py: every cell; exercises/test_progress.py: no try",
-    "errors": "the tests of whoever raises them; the line a warning points at is in clip/test_warnings.py",
-    "record/attach/keras/tap": "attach/keras/test_recording.py: what is recorded; test_loops.py: every backend",
-    "record/attach/keras/losses": "attach/keras/test_loops.py: each backend; test_recording.py: where it is not known",
-    "record/attach/keras/ring": "record/attach/keras/test_loops.py: what each backend leaves in it",
-    "keras/saved": "train/test_training_state.py and test_copies.py there: every version, and what is refused",
-    "train/state_dict": "the same",
-    "raw_ops/training_step": "raw_ops/test_training.py and conformance/test_training_ops.py: every op",
-    "live/display_list": "live/test_renderer.py and live/test_pixels.py: what is written is what gets painted",
-    "live/state": "live/test_figure.py and live/test_inbox.py: who gets which message, and what is in it",
-    "train/gradient_checks": "test_bad_input.py: apply_gradients with everything it refuses",
-    "report/_html": "report/test_report.py and report/test_report_in_browser.py: the page, what is in it, what moves",
-    "report/_run": "the same",
-    "report/update_ratios": "report/test_updates.py",
-    "report/compare_picture": "report/test_compared.py: the page on several runs",
-    "record/watched": "record/test_growing.py and record/stream/",
-    "record/sampling": "record/test_updates.py: weights in every step, in some, and none",
-    "record/eager": "record/test_traced.py: eager, traced and in batches, the same columns",
-    "record/memory_limit": "record/test_traced.py: a state is as large as the docstring says",
-    "record/devices": "record/attach/test_optax_loops.py: pmap, shard_map, and meshes",
-    "record/attached": "attach/torch/test_recording.py and the same of keras: attached, read, closed, attached again",
-    "record/listeners": "record/test_growing.py: who is told, until when",
-    "record/outlet": "record/test_growing.py and record/streams/test_stream.py: what fails, and ends",
-    "record/streams/sink": "record/streams/test_stream.py and test_clients.py there: what every client gets",
-    "record/streams/tensorboard": "record/streams/test_clients.py: with a stand-in, and with the client itself",
-    "record/streams/wandb": "the same",
-    "record/streams/mlflow": "the same",
-    "record/buckets": "record/test_recorder.py and everything else there",
-    "train/sync_replicas/exchange": "train/sync_replicas/test_chief.py: waits, and why they last",
-    "train/sync_replicas/rounds": "the same",
-    "record/attach/torch/moving": "torch/test_loops.py and test_replicas.py there: weights and updates by hand",
-    "record/attach/torch/micro_batches": "the same: the noise scale by hand",
-    "record/attach/torch/waiting": "record/attach/torch/test_recording.py: every way in which a step comes about",
-    "record/attach/torch/notes": "torch/test_loops.py: of micro-batches; test_replicas.py there: over processes",
-    "record/attach/torch/backward": "torch/test_loops.py and test_replicas.py: each loop against gradients by hand",
-    "record/attach/torch/doubts": "the same",
-    "record/attach/torch/parameters": "the same, and record/attach/torch/test_recording.py: what is refused",
-    "record/attach/torch/scaling": "record/attach/torch/test_loops.py: every order of a GradScaler's calls",
-    "record/attach/torch/sharded": "record/attach/torch/test_replicas.py",
-    "train/proximal": "train/test_tensorflow.py, test_signatures.py and test_slots.py there, like every optimizer",
-    "train/rms_prop": "the same, and train/test_sparse_order.py",
-    "raw_ops/tpu_shapes": "conformance/: golden files, and TensorFlow's shape functions beside it",
-    "rules/table_field": "tpu/engine/test_messages.py: every field of every message, both ways",
-    "tpu/training/train_state": "tpu/training/test_training.py: where towers and data are put, and what is refused",
-    "tpu/engine/replicas": "tpu/engine/test_system.py and raw_ops/test_tpu_step.py: what is refused",
-}
-
 
 # Names whose home is Python or gradlab alone, so that no original can be named.
 OWN = "Not in TensorFlow"
@@ -140,13 +73,6 @@ def test_every_rule_file_is_listed_and_tested() -> None:
         assert getattr(gl.rules, name) is gl.rules.catalog()[name]
 
 
-def test_every_module_has_its_test() -> None:
-    modules = {p.relative_to(PACKAGE).with_suffix("") for p in PACKAGE.rglob("*.py") if p.name != "__init__.py"}
-    missing = {str(m) for m in modules if not (TESTS / m.parent / f"test_{m.name.strip('_')}.py").exists()}
-    assert missing - TESTED_ELSEWHERE.keys() == set(), "write tests/.../test_<module>.py"
-    assert TESTED_ELSEWHERE.keys() - missing == set(), "these have a test now, or are gone"
-
-
 def _documented() -> dict[str, Any]:
     tops = {name: getattr(gl, name) for name in gl._NAMES}
     tops |= {f"gl.record.{name}": getattr(gl.record, name) for name in gl.record._ATTACH}
@@ -176,9 +102,3 @@ def test_every_docstring_shows_an_example_and_names_its_source() -> None:
         if _needs_example(x):
             assert ">>> " in doc, f"{name} needs an example"
             assert "Source: " in doc or OWN in doc or "tf." in doc, f"{name} must name its source, or say {OWN!r}"
-
-
-def test_every_file_says_what_it_is() -> None:
-    for path in PACKAGE.rglob("*.py"):
-        source = path.read_text("utf-8")
-        assert not source or ast.get_docstring(ast.parse(source)), f"{path} needs a first line that says what it is"

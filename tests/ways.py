@@ -13,7 +13,6 @@ from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 from gradlab import IndexedSlices
 from gradlab._base.arrays import is_float
-from tests import programs
 
 Way = Callable[..., Any]  # (f, *trees of NumPy arrays) -> tree of NumPy arrays
 SHARDS = 8
@@ -63,8 +62,7 @@ def _shard_mapped(f: Callable[..., Any]) -> Callable[..., Any]:
     def run(*args: Any) -> Any:
         inside = jax.tree.map(_spec, args)
         outside = jax.tree.map(_spec, jax.eval_shape(f, *args))
-        with programs.quick():  # what is compiled in full is on one device
-            return jax.jit(jax.shard_map(f, mesh=_mesh(), in_specs=inside, out_specs=outside))(*args)
+        return jax.jit(jax.shard_map(f, mesh=_mesh(), in_specs=inside, out_specs=outside))(*args)
 
     return run
 
@@ -72,8 +70,7 @@ def _shard_mapped(f: Callable[..., Any]) -> Callable[..., Any]:
 def _sharded(f: Callable[..., Any]) -> Callable[..., Any]:
     def run(*args: Any) -> Any:
         mesh = _mesh()
-        with programs.quick():
-            return jax.jit(f)(*jax.tree.map(lambda x: jax.device_put(x, NamedSharding(mesh, _spec(x))), args))
+        return jax.jit(f)(*jax.tree.map(lambda x: jax.device_put(x, NamedSharding(mesh, _spec(x))), args))
 
     return run
 

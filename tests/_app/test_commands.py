@@ -77,7 +77,6 @@ def test_a_lab_that_is_nearly_called_so_is_suggested(capsys: pytest.CaptureFixtu
 HELD = {".html": r"\d+ states, [\d,]+ bytes each, "}
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("suffix", "start"),
     [

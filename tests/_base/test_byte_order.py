@@ -9,7 +9,7 @@ import pytest
 import gradlab as gl
 
 # Adam's usual epsilon is 0 in 16 bits, which rules/test_rule.py holds.
-pytestmark = [pytest.mark.filterwarnings("ignore::gradlab.errors.PrecisionWarning"), pytest.mark.sampled(4)]
+pytestmark = pytest.mark.filterwarnings("ignore::gradlab.errors.PrecisionWarning")
 
 DTYPES = ["f2", "f4", "f8", "c8", "c16"]
 CLIPS: dict[str, Callable[[np.ndarray], Any]] = {

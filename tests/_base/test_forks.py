@@ -74,6 +74,7 @@ CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.exhaustive
 def test_a_child_and_its_parent_go_on() -> None:
     code = FORKED.format(cases=list(CASES.values()))
 

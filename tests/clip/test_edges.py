@@ -1,4 +1,4 @@
-"""The edge cases of the originals one by one: zeros, limits that are none, entries and squares without a value."""
+"""The edge cases of the originals in NumPy and JAX: zeros, limits that are none, entries and squares without value."""
 
 from typing import Any
 
@@ -27,10 +27,8 @@ EDGES: dict[str, tuple[list[float], float, Any, Any, Any, Any]] = {
     "a NaN entry": ([NAN, 1], 1, NAN, NAN, NAN, NAN),
     "the square overflows": ([BIG, 1], 1, 0, 0, NAN, 0),
 }
-UNDERFLOWS = {
-    "the square underflows": ([SMALL, SMALL], 1, SAME, SAME, SAME, SAME),
-    "so does the product": ([SMALL, SMALL], 1e-20, 0, 0, SAME, 0),
-}
+
+
 CLIPS = {
     "norm": lambda t, c: gl.clip_by_norm(t, c),
     "norm, tf2.3": lambda t, c: gl.clip_by_norm(t, c, semantics="tf2.3"),
@@ -53,26 +51,8 @@ def test_numpy_and_jax_give_what_tensorflow_gives(edge: str, clip: str) -> None:
         _check(run(module.asarray(t, np.float32), limit), t, expected[list(CLIPS).index(clip)])
 
 
-@pytest.mark.parametrize("clip", CLIPS)
-@pytest.mark.parametrize("edge", UNDERFLOWS)
-def test_squares_that_vanish(edge: str, clip: str) -> None:
-    t, limit, *expected = UNDERFLOWS[edge]
-    _check(CLIPS[clip](np.float32(t), limit), t, expected[list(CLIPS).index(clip)])
-
-
 def test_one_bad_tensor_spoils_the_whole_step() -> None:
     for bad in (INF, NAN, BIG):
         clipped, norm = gl.clip_by_global_norm([np.float32([1.0]), np.float32([bad])], 1.0)
         assert np.isnan(clipped).all()
         assert not np.isfinite(norm)
-
-
-def test_float16_overflows_at_256() -> None:
-    t = np.float16([300.0, 1.0])
-    assert gl.clip_by_norm(t, 1.0).tolist() == [0.0, 0.0]
-    assert np.isnan(gl.clip_by_global_norm([t], 1.0)[0][0]).all()
-
-
-def test_denormals_count_as_zero() -> None:
-    assert gl.clip_by_norm(np.float32([1e-40]), 1.0).tolist() == [0.0]
-    assert gl.clip_by_norm(np.float32([1e-37, 1.0]), 1e-3)[0] == 0

@@ -12,8 +12,6 @@ import gradlab as gl
 from tests import ways
 from tests.clip.cases import CLIPS, DTYPES, FLOAT32_ONLY, arrays
 
-pytestmark = pytest.mark.sampled(4)
-
 T = np.random.default_rng(0).normal(0, 2, (8, 3)).astype(np.float32)
 BY_DTYPE = [(name, dtype) for name in CLIPS for dtype in DTYPES if dtype == np.float32 or name not in FLOAT32_ONLY]
 
@@ -38,7 +36,6 @@ def test_all_ways_agree(name: str, dtype: Any, way: str) -> None:
     assert ways.ulps(ways.numpy(CLIPS[name], T.astype(dtype)), clipped(way)[key]) <= 4
 
 
-@pytest.mark.sampled(6)
 @pytest.mark.parametrize("way", ["eager", "jit"])
 @pytest.mark.parametrize("name", CLIPS)
 @settings(max_examples=20)
@@ -47,7 +44,6 @@ def test_numpy_and_jax_agree_on_any_array(name: str, way: str, t: np.ndarray) ->
     assert ways.ulps(ways.numpy(CLIPS[name], t), ways.ALL[way](CLIPS[name], t)) <= 4
 
 
-@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", CLIPS)
 def test_vmap_clips_each_row_by_itself(name: str) -> None:
     rows = [ways.numpy(CLIPS[name], row) for row in T]

@@ -12,8 +12,6 @@ import pytest
 import gradlab as gl
 from tests import ways
 
-pytestmark = pytest.mark.sampled(2)
-
 RNG = np.random.default_rng(6)
 GRADS = [RNG.normal(0, s, (16, *shape)).astype(np.float32) for s, shape in ((1, (3,)), (2, (2, 4)), (0.1, ()))]
 CLOSE = {"rtol": 2e-6, "atol": 2e-6}
@@ -48,7 +46,6 @@ def test_it_is_the_sum_of_clipped_examples() -> None:
         np.testing.assert_allclose(a, b, **CLOSE)
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("per_layer", [False, True, "size"])
 def test_all_ways_agree(per_layer: Any) -> None:
     def clip(*grads: Any) -> Any:
@@ -62,7 +59,6 @@ def test_all_ways_agree(per_layer: Any) -> None:
             np.testing.assert_allclose(a, b, **CLOSE)
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.float64])
 @pytest.mark.parametrize("module", [np, jnp])
 def test_the_dtype_stays(dtype: Any, module: Any) -> None:

@@ -11,8 +11,6 @@ import pytest
 import gradlab as gl
 from tests import ways
 
-pytestmark = pytest.mark.sampled(3)
-
 RNG = np.random.default_rng(5)
 SHAPES = [(), (7,), (4, 5), (3, 4, 5), (3, 3, 2, 4), (2, 3, 3, 2, 4)]
 GRADS = [np.asarray(RNG.normal(0, 1, s), np.float32) for s in SHAPES]
@@ -20,7 +18,6 @@ PARAMS = [np.asarray(RNG.normal(0, 3, s), np.float32) for s in SHAPES]
 
 
 @pytest.mark.exhaustive
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("clipping", [0.01, 0.3, 100.0])
 @pytest.mark.parametrize("eps", [1e-3, 2.0])
 def test_agc_is_that_of_optax(clipping: float, eps: float) -> None:
@@ -58,7 +55,6 @@ def test_below_the_limit_nothing_moves() -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.sampled(7)
 @pytest.mark.parametrize("shape", [(4,), (3, 4), (2, 3, 4), (2, 3, 4, 5), (2, 1, 2, 3, 1, 2)])
 @pytest.mark.parametrize("axis", [0, -1, (0,), "all"])
 def test_axes_of_a_unit_as_in_optax(shape: tuple[int, ...], axis: Any) -> None:

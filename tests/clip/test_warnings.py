@@ -41,6 +41,7 @@ WARNS: dict[str, tuple[Any, str]] = {
 }
 
 
+@pytest.mark.every_case
 @differs(
     "clips that do something other than they seem to",
     tensorflow="silent",
@@ -159,6 +160,7 @@ REFUSES: dict[str, tuple[Any, type[Exception], str]] = {
 }
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("case", REFUSES)
 def test_what_cannot_be_clipped_is_refused(case: str) -> None:
     call, error, message = REFUSES[case]

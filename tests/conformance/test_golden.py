@@ -15,8 +15,6 @@ from tests.conformance.adapters import clip, ops
 from tests.conformance.scenarios import Scenario, Unsupported, load_directory
 from tests.conformance.summary import UNSUPPORTED, golden_directory
 
-pytestmark = pytest.mark.every_case
-
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     scenarios = load_directory(golden_directory(metafunc.config))
@@ -34,19 +32,18 @@ def _name(scenario: Scenario) -> str:
     return f"{scenario.file.removesuffix('.json')}/{scenario.id}"
 
 
+@pytest.mark.every_case
 def test_scenario(scenario: Scenario, record_property: pytest.FixtureRequest) -> None:
     record_property("golden", (scenario.file, scenario.group, scenario.id))
     _check(scenario, lambda: runner.differences(scenario))
 
 
-@pytest.mark.sampled(7)
 @pytest.mark.parametrize("jit", [False, True], ids=["eager", "jit"])
 def test_scenario_on_jax(scenario: Scenario, jit: bool, record_property: pytest.FixtureRequest) -> None:
     record_property("golden", (f"{scenario.file} on JAX", scenario.group, f"{scenario.id}[jax{'.jit' * jit}]"))
     _check(scenario, lambda: runner.quietly(clip.jax_differences, scenario, jit))
 
 
-@pytest.mark.sampled(7)
 def test_rule_under_jit(scenario: Scenario, record_property: pytest.FixtureRequest) -> None:
     record_property("golden", (f"{scenario.file} on JAX", scenario.group, f"{scenario.id}[jax.jit]"))
     _check(scenario, lambda: runner.quietly(ops.jax_differences, scenario))

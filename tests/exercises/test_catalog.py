@@ -8,8 +8,6 @@ import gradlab as gl
 from gradlab.exercises.catalog import EXERCISES, NOTEBOOKS, PREDICTIONS, notebook
 from gradlab.exercises.questions import Choice, Coded
 
-pytestmark = pytest.mark.sampled(3)
-
 MISTAKES = [
     pytest.param(name, answer, hint, id=f"{name}-{k}")
     for name, exercise in EXERCISES.items()

@@ -11,8 +11,6 @@ import gradlab as gl
 from gradlab.exercises import Prediction, predict, predictions
 from gradlab.exercises.prediction_picture import Quantity
 
-pytestmark = pytest.mark.sampled(3)
-
 every_prediction = pytest.mark.parametrize("name", predictions())
 
 
@@ -37,7 +35,6 @@ class Square(Prediction):
 
 
 @pytest.mark.exhaustive
-@pytest.mark.sampled(3)
 @every_prediction
 def test_the_result_is_not_computed_before_it_is_revealed(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -63,7 +60,6 @@ def test_the_result_is_not_computed_before_it_is_revealed(
     assert "result" not in (tmp_path / "guess.csv").read_text()
 
 
-@pytest.mark.sampled(4)
 @every_prediction
 def test_the_first_guess_stays_when_the_guess_moves_on(name: str) -> None:
     prediction = guessed(name)
@@ -81,7 +77,6 @@ def test_the_first_guess_stays_when_the_guess_moves_on(name: str) -> None:
     assert "moved to" in prediction.description.table[0][1]
 
 
-@pytest.mark.sampled(4)
 @every_prediction
 def test_the_words_state_the_distance_in_the_unit_of_the_axis(name: str) -> None:
     prediction = guessed(name)
@@ -97,7 +92,6 @@ def test_the_words_state_the_distance_in_the_unit_of_the_axis(name: str) -> None
     assert words.summary.endswith(".")
 
 
-@pytest.mark.sampled(4)
 @every_prediction
 def test_revealing_changes_the_picture_and_every_view_hears_of_it(name: str) -> None:
     prediction = guessed(name)

@@ -285,7 +285,6 @@ MAKE: dict[str, Any] = {
 }
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", MAKE)
 @pytest.mark.parametrize("version", ["legacy", "rewrite"])
 def test_the_pure_form_has_the_same_bits_and_jit_rounds_only(name: str, version: str) -> None:
@@ -334,7 +333,6 @@ def _on_mesh(opt: SGD, w: Any, grads: Any) -> Any:
     return jax.jit(step)(w, grads)
 
 
-@pytest.mark.sampled(5)
 @pytest.mark.parametrize("version", ["legacy", "rewrite", "keras3"])
 @pytest.mark.parametrize("limits", [{}, {"clipnorm": 1.0}, {"global_clipnorm": 1.0}, {"clipvalue": 0.25}])
 def test_a_mesh_steps_like_replicas(version: Any, limits: dict[str, float]) -> None:

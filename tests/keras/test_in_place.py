@@ -12,8 +12,6 @@ from gradlab.keras import SGD, Adagrad
 from gradlab.rules.blocks import BLOCK
 from gradlab.train import update
 
-pytestmark = pytest.mark.sampled(4)
-
 RNG = np.random.default_rng(7)
 SHAPE = (BLOCK // 8, 20)  # several blocks
 OPTIMIZERS: dict[str, Any] = {
@@ -67,22 +65,6 @@ def test_numpy_has_the_bits_of_the_pure_form(
 
 
 @summed
-@every_version
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64", "complex64"])
-def test_every_dtype_has_the_bits_of_the_pure_form(version: Any, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    import ml_dtypes
-
-    kind = np.dtype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
-    w, grads = _dense(kind), [_dense(kind), _slices(kind), _slices(kind)]
-    got = _run(Adagrad(0.1, semantics=version), w, grads)
-    monkeypatch.setattr(update, "prepare", lambda *args: None)
-    for a, b in zip(got, _run(Adagrad(0.1, semantics=version), w, grads), strict=True):
-        assert a.dtype == b.dtype
-        np.testing.assert_array_equal(a, b)
-
-
-@pytest.mark.sampled(3)
-@summed
 @every_optimizer
 @every_version
 def test_jax_has_the_same_bits_whoever_looks_on(name: str, version: Any) -> None:
@@ -99,7 +81,6 @@ def _places(opt: Any, v: gl.Variable) -> list[int]:
     return [x.ctypes.data if isinstance(x, np.ndarray) else x.unsafe_buffer_pointer() for x in values]
 
 
-@pytest.mark.sampled(5)
 @summed
 @pytest.mark.parametrize("module", [np, jnp])
 @every_version
@@ -114,15 +95,6 @@ def test_a_sparse_step_copies_no_table(module: Any, version: Any, strict: Any) -
         for _ in range(3):
             opt.apply_gradients([(_slices(), v)])
             assert _places(opt, v) == places
-
-
-def test_a_dense_step_uses_two_buffers_in_turns_and_with_jax_one() -> None:
-    for module, period in ((np, 2), (jnp, 1)):
-        opt, v, places = Adagrad(), gl.Variable(module.asarray(_dense()), name="v"), []
-        for _ in range(5):
-            opt.apply_gradients([(module.asarray(_dense()), v)])
-            places.append(_places(opt, v))
-        assert places[-1] == places[-1 - period]
 
 
 def _fails(strict: Any, last: Any, g: Any) -> tuple[bool, bool, list[str]]:
@@ -175,22 +147,6 @@ def test_slots_stand_in_the_order_of_the_pairs_whatever_their_size() -> None:
     small, large, opt = gl.Variable([1.0], name="small"), gl.Variable(_dense(), name="large"), Adagrad()
     opt.apply_gradients([(np.float32([1]), small), (_slices(), large)])
     assert [x.name for x in opt.weights[1:]] == ["Adagrad/small/accumulator:0", "Adagrad/large/accumulator:0"]
-
-
-@pytest.mark.parametrize("strict", [None, "tf"])
-def test_one_table_twice_is_two_updates(strict: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    w, pairs = _dense(), [_slices(), _dense(), _slices()]
-
-    def run() -> list[np.ndarray]:
-        v, opt = gl.Variable(w, name="v"), Adagrad(strict=strict)
-        for _ in range(2):
-            opt.apply_gradients([(g, v) for g in pairs])
-        return _state(opt, v)
-
-    got = run()
-    monkeypatch.setattr(update, "prepare", lambda *args: None)
-    for a, b in zip(got, run(), strict=True):
-        np.testing.assert_array_equal(a, b)
 
 
 def test_constraints_and_mixed_libraries_work_as_ever() -> None:

@@ -110,7 +110,6 @@ def pages(request: pytest.FixtureRequest) -> dict[bool, Page]:
 either = pytest.mark.parametrize("narrow", [False, True], ids=["wide", "narrow"])
 
 
-@pytest.mark.sampled(12)
 @either
 def test_texts_are_on_the_page_and_apart(pages: dict[bool, Page], narrow: bool) -> None:
     width, height = pages[narrow].size
@@ -124,13 +123,11 @@ def test_texts_are_on_the_page_and_apart(pages: dict[bool, Page], narrow: bool) 
     assert not [(words[a], words[b]) for a, b in np.argwhere(np.triu(together, 1))]
 
 
-@pytest.mark.sampled(12)
 @either
 def test_what_moves_is_painted(pages: dict[bool, Page], narrow: bool) -> None:
     assert not pages[narrow].silent
 
 
-@pytest.mark.sampled(12)
 @either
 def test_panels_are_on_the_page_apart_and_large_enough(pages: dict[bool, Page], narrow: bool) -> None:
     (width, height), boxes = pages[narrow].size, pages[narrow].panels
@@ -144,7 +141,6 @@ def test_panels_are_on_the_page_apart_and_large_enough(pages: dict[bool, Page], 
         assert len({round(box.x0) for box in boxes}) <= 1  # one column
 
 
-@pytest.mark.sampled(12)
 def test_texts_are_as_large_on_a_narrow_page(pages: dict[bool, Page], request: pytest.FixtureRequest) -> None:
     wide, narrow = pages[False].texts.sizes, pages[True].texts.sizes
     shared = set(wide) & set(narrow)
@@ -152,21 +148,18 @@ def test_texts_are_as_large_on_a_narrow_page(pages: dict[bool, Page], request: p
     assert {text: wide[text] for text in shared} == {text: narrow[text] for text in shared}
 
 
-@pytest.mark.sampled(12)
 @either
 @pytest.mark.parametrize("theme", THEMES)
 def test_texts_are_readable_and_marks_stand_out(pages: dict[bool, Page], narrow: bool, theme: str) -> None:
     assert not pages[narrow].faint[theme]
 
 
-@pytest.mark.sampled(12)
 @either
 def test_figures_speak_the_visual_language(pages: dict[bool, Page], narrow: bool) -> None:
     assert not pages[narrow].broken
     assert pages[narrow].size[1] <= 540 or narrow
 
 
-@pytest.mark.sampled(12)
 @pytest.mark.parametrize("state", ["clipping", "arrows", "libraries", "gate"])
 def test_there_and_back_gives_the_same_pixels(state: str) -> None:
     shown = Shown(state)

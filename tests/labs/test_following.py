@@ -17,8 +17,6 @@ from gradlab.labs._following import Room, turns
 from gradlab.live.scheduling import attention
 from tests.browser.lab import until
 
-pytestmark = pytest.mark.sampled(2)
-
 LABS = [gl.labs.clipping, gl.labs.run_layers]
 OTHERS = [gl.labs.run_adagrad, gl.labs.run_staleness]
 

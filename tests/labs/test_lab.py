@@ -22,8 +22,6 @@ from gradlab.labs._lab import MOST
 from gradlab.live import Button, Menu, Range, Slider, Toggle
 from gradlab.live.frame_cache import MOST_BYTES, pack
 
-pytestmark = pytest.mark.sampled(4)
-
 LABS = list(gl.labs.catalog().items())
 every_lab = pytest.mark.parametrize("make", [make for _, make in LABS], ids=[name for name, _ in LABS])
 SAVED_TWICE = ("clip_libraries", "gate_race")  # in the default run: a table, and curves
@@ -58,7 +56,6 @@ def drawn_afresh(live: Any) -> bytes:
     return bytes(live.frame())
 
 
-@pytest.mark.sampled(12)
 @every_lab
 def test_every_control_changes_params_and_words_and_every_menu_the_picture(make: Any, shown: Any) -> None:
     lab = shown(make)
@@ -132,7 +129,6 @@ def test_bad_params_are_refused_and_change_nothing(make: Any) -> None:
         make(speed=1)
 
 
-@pytest.mark.sampled(8)
 @every_lab
 def test_a_figure_shows_its_moving_artists_and_leaves_the_lab_alone(make: Any) -> None:
     lab = make()
@@ -163,7 +159,6 @@ def test_the_same_state_saves_the_same_bytes(
         assert one.stat().st_size > 100
 
 
-@pytest.mark.sampled(12)
 @every_lab
 def test_the_csv_holds_the_trace(make: Any, tmp_path: Path) -> None:
     lab = make()
@@ -187,7 +182,6 @@ def test_words_are_whole_sentences_with_a_number_and_repeat_exactly(make: Any) -
 
 
 @pytest.mark.exhaustive
-@pytest.mark.sampled(8)
 @every_lab
 def test_no_target_is_reached_by_a_preset_alone(make: Any) -> None:
     lab = make()
@@ -207,7 +201,6 @@ def test_presets_are_three_to_five_allowed_settings(make: Any) -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.sampled(8)
 @every_lab
 def test_the_axis_is_recorded_ahead_in_no_more_than_it_may_take(make: Any, shown: Any) -> None:
     lab = shown(make)
@@ -221,7 +214,6 @@ def test_the_axis_is_recorded_ahead_in_no_more_than_it_may_take(make: Any, shown
     assert len(pack(frames)) / len(frames) * len(values) < MOST_BYTES
 
 
-@pytest.mark.sampled(8)
 @every_lab
 def test_every_target_says_how_far_it_is_and_is_not_reached_at_the_start(make: Any) -> None:
     for name in make.targets:
@@ -232,7 +224,6 @@ def test_every_target_says_how_far_it_is_and_is_not_reached_at_the_start(make: A
 
 
 @pytest.mark.exhaustive
-@pytest.mark.sampled(8)
 @every_lab
 def test_what_is_set_or_given_before_it_is_shown_is_what_a_cell_shows(make: Any) -> None:
     controls, target = movable(make()), next(iter(make.targets), None)

@@ -59,7 +59,6 @@ def test_what_is_no_recording_is_refused_kindly(make: Any, tmp_path: Path) -> No
         make([1.0, 2.0])
 
 
-@pytest.mark.sampled(4)
 @every_lab
 @pytest.mark.parametrize(
     "rec",

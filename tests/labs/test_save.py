@@ -16,8 +16,6 @@ from gradlab.labs._save import _source
 from gradlab.live import Description, Menu, Slider
 from gradlab.live.film import FRAMES, save_film
 
-pytestmark = pytest.mark.sampled(3)
-
 FILMED = "staleness_models"  # in the default run; films of all other labs take minutes
 ENCODED = (FILMED, "clipping")  # as .mp4 too: the second gives the largest of all
 
@@ -70,7 +68,6 @@ def test_what_cannot_be_saved_is_said(name: str, theme: str, message: str, tmp_p
 
 
 @pytest.mark.exhaustive
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("ending", [".png", ".svg", ".pdf", ".html", ".csv", ".gif", ".mp4"])
 def test_other_params_are_saved_and_the_lab_stays(ending: str, tmp_path: Path) -> None:
     lab = gl.labs.clip_libraries()

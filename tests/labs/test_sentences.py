@@ -40,7 +40,6 @@ def somewhere(lab: Any) -> Iterator[dict[str, Any]]:
         yield {name: values[rng.integers(len(values))] for name, values in choices.items()}
 
 
-@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("states", "most"),
     [(starts, 1.0), pytest.param(somewhere, 1.9, marks=pytest.mark.exhaustive)],  # a line ends at the end of a word

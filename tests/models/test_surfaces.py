@@ -9,13 +9,10 @@ import pytest
 import gradlab as gl
 from gradlab.models.surfaces import REACH, SURFACES, Surface, bowl, walk
 
-pytestmark = pytest.mark.sampled(3)
-
 every = pytest.mark.parametrize("surface", SURFACES.values(), ids=SURFACES)
 DRAWN = np.random.default_rng(0).uniform(-REACH, REACH, (40, 2))
 
 
-@pytest.mark.sampled(3)
 @every
 def test_the_gradient_is_the_derivative_of_the_loss(surface: Surface) -> None:
     with jax.enable_x64(True):

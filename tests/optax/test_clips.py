@@ -13,8 +13,6 @@ import gradlab as gl
 from tests import ways
 from tests.optax.trees import TREES, flax_like, gradients
 
-pytestmark = pytest.mark.sampled(3)
-
 # transformation, and the function of a list of gradients and a list of weights it must agree with
 CLIPS: dict[str, tuple[Any, Any]] = {
     "value": (gl.optax.clip_by_value(-0.3, 0.2), lambda g, w: [gl.clip_by_value(x, -0.3, 0.2) for x in g]),
@@ -32,7 +30,6 @@ def clipped(tx: optax.GradientTransformation, grads: Any, params: Any = None) ->
 
 
 @pytest.mark.exhaustive
-@pytest.mark.sampled(11)
 @pytest.mark.parametrize("jit", [False, True])
 @pytest.mark.parametrize("tree", TREES)
 @pytest.mark.parametrize("name", CLIPS)
@@ -59,7 +56,6 @@ def test_slices_are_clipped_by_their_values_and_none_stays_none(name: str) -> No
         assert ways.ulps([got["table"].values, got["w"]], [want[0].values, want[1]]) <= 2
 
 
-@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", CLIPS)
 def test_vmap_clips_each_by_itself(name: str) -> None:
     tx, params = CLIPS[name][0], flax_like()

@@ -18,15 +18,12 @@ from tests.differences import differs
 from tests.optax.steps import equal, pure_run, pure_step, run, stepped, weights, widened
 from tests.optax.trees import TREES, flax_like, gradients
 
-pytestmark = pytest.mark.sampled(5)
-
 RULES = {name: kind for name, kind in rules.catalog().items() if name != "UserDefined"}
 SETTERS = {"AdagradDA", "Ftrl", "OnlineYogi", "FrequencyEstimator", "Assign", "ProximalYogi"}
 # So that the last bit has no reason to differ between shapes.
 PLAINLY = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 
 
-@pytest.mark.sampled(20)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", sorted(RULES.keys() - SETTERS))
 def test_a_rule_that_moves_weights_is_reached_bit_for_bit(name: str, dtype: str) -> None:
@@ -149,7 +146,6 @@ def compiled(dtype: str) -> tuple[dict[str, Any], dict[str, Any]]:
     return tuple({name: new for name, (new, _) in found.items()} for found in (got, want))
 
 
-@pytest.mark.sampled(20)
 @pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
 @pytest.mark.parametrize("jit", [False, True], ids=["eager", "jit"])
 @pytest.mark.parametrize("name", RULES)
@@ -182,7 +178,6 @@ def first_steps() -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", RULES)
 def test_under_jit_an_array_is_off_by_no_more_than_epsilon(name: str) -> None:
     w = weights("float32")
@@ -213,7 +208,6 @@ def trained_trees() -> tuple[Any, Any, Any]:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.sampled(6)
 @pytest.mark.parametrize("tree", TREES)
 @pytest.mark.parametrize("replace", [False, True])
 def test_any_tree_of_weights_keeps_its_shape(tree: str, replace: bool) -> None:
@@ -224,7 +218,6 @@ def test_any_tree_of_weights_keeps_its_shape(tree: str, replace: bool) -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.sampled(6)
 @pytest.mark.parametrize("rule", [rules.Adam(), rules.Momentum(), rules.StochasticGradientDescent()], ids=repr)
 def test_vmap_trains_many_at_once(rule: rules.Rule) -> None:
     params = jax.tree.map(lambda w: jnp.stack([w, 2 * w]), flax_like())

@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 
 from gradlab.optax.rule import Replacement, difference
 
-pytestmark = pytest.mark.sampled(3)
-
 DTYPES = ["float16", "bfloat16", "float32", "float64"]
 N = 100_000
 
@@ -27,7 +25,6 @@ def missed(w: jax.Array, n: jax.Array) -> jax.Array:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("spread", [0.0, 1.0, 3.0])
 def test_every_rounded_sum_is_reached(dtype: str, spread: float) -> None:
@@ -54,7 +51,6 @@ def test_hypothesis_finds_no_sum_that_is_missed(w: float, x: float) -> None:
         assert float(old + u) == float(n)
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_what_cannot_be_reached_is_off_by_no_more_than_epsilon(dtype: str) -> None:
     with jax.enable_x64(True):

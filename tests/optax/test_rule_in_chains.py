@@ -16,8 +16,6 @@ from tests import ways
 from tests.optax.steps import equal, run, stepped
 from tests.optax.trees import equinox_like, flax_like, gradients
 
-pytestmark = pytest.mark.sampled(2)
-
 
 @pytest.mark.parametrize("schedule", [optax.cosine_decay_schedule(0.5, 4), gl.schedules.CosineDecay(0.5, 4)])
 def test_a_schedule_sees_the_steps_from_0(schedule: Any) -> None:

@@ -62,7 +62,6 @@ def test_any_schedule_is_as_the_model_says(events: list[Event], limit: int, jit:
 BUSY = [("compute", k) for k in (0, 1, 2)] + [(what, k) for k in (0, 1, 2, 0, 1) for what in ("apply", "compute")]
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", OPTIMIZERS)
 @pytest.mark.parametrize("jit", [False, True], ids=["eager", "jit"])
 @pytest.mark.parametrize("limit", [0, 1])
@@ -77,7 +76,6 @@ def test_the_bits_are_the_optimizers(name: str, jit: bool, limit: int) -> None:
     np.testing.assert_array_max_ulp(np.asarray(w), theirs.w.numpy(), worst)
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("tree", TREES)
 @pytest.mark.parametrize("replace", [False, True])
 def test_a_drop_changes_no_bit_of_weights_and_inner_state(tree: str, replace: bool) -> None:

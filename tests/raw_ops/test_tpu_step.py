@@ -89,7 +89,6 @@ def loss(activations: list[Any]) -> Any:
     return sum(jnp.sum(jnp.sin(a + 0.5) * (1 + k)) for k, a in enumerate(activations))
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_steps_equal_numpy(optimizer: str) -> None:
     config, (_, name, starts, step) = configured(optimizer), OPTIMIZERS[optimizer]

@@ -17,8 +17,6 @@ import pytest
 from gradlab import Recorder
 from gradlab.record.analysis.summary import medians, norm_at, parts
 
-pytestmark = pytest.mark.sampled(3)
-
 SIZE = 30  # entries of each of the two tensors, "x" and "z"
 BATCH = 32
 STEPS = 512

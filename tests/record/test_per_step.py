@@ -10,8 +10,6 @@ import pytest
 
 import gradlab as gl
 
-pytestmark = pytest.mark.sampled(2)
-
 GRADS = {"w": np.zeros(3, np.float32)}
 
 
@@ -47,7 +45,6 @@ def test_every_step_is_kept_however_many_share_a_bucket() -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("steps", "kept"), [(10, 10), (17, 16), (60, 16)])
 def test_a_traced_state_keeps_the_last_steps_and_says_which_it_lost(steps: int, kept: int) -> None:
     rec, x = recorder(), norms(steps)

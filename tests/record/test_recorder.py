@@ -103,7 +103,6 @@ def test_an_empty_recorder_says_so() -> None:
             ask(gl.Recorder(2))
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["clip_norm", "clip_value", "clip_global_norm"])
 def test_a_recorder_whose_records_went_into_another_says_so(kind: str) -> None:
     rec = gl.Recorder(2)

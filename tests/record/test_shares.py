@@ -21,7 +21,6 @@ def recorded(norm: np.ndarray, buckets: int = 1000, bad: np.ndarray | None = Non
     return rec
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("steps", [1_000, 1_001, 5_000, 10_000, pytest.param(1_000_000, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("spread", [0.05, 0.02])
 def test_the_share_of_the_global_norm_is_counted_at_any_length(steps: int, spread: float) -> None:

@@ -80,7 +80,6 @@ def test_merged_buckets_have_the_norms_of_the_steps_taken(buckets: int) -> None:
     assert np.isfinite(merged.held_back().accumulator).all(), "what was never applied is not in the accumulator"
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("buckets", [4, 50])
 def test_compiled_code_and_batches_record_the_same(buckets: int) -> None:
     skipped = [0, 7, 8, 21]

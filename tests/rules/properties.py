@@ -1,7 +1,4 @@
-"""What every rule promises, each as a function that raises where a rule breaks it.
-
-They are apart from the tests so that rules broken on purpose can be held against them too.
-"""
+"""What every rule promises, each as a function that raises where a rule breaks it."""
 
 from __future__ import annotations
 

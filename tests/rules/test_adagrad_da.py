@@ -28,6 +28,7 @@ TENSORFLOW = {
 }
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("order", TENSORFLOW)
 def test_three_steps_bit_for_bit(order: str) -> None:
     squares = SQUARES_OF_ONE if order == "scalar" else SQUARES

@@ -14,8 +14,6 @@ import gradlab as gl
 from gradlab.rules import apply
 from tests import ways
 
-pytestmark = pytest.mark.sampled(4)
-
 RULES = gl.rules.catalog()
 SGD, MOMENTUM = gl.rules.StochasticGradientDescent(), gl.rules.Momentum(0.5)
 W = np.random.default_rng(3).normal(size=(6, 2)).astype(np.float32)
@@ -53,7 +51,6 @@ def test_gradient_descent_on_rows_is_gradient_descent_on_the_dense_gradient(g: g
     np.testing.assert_array_equal(rows, dense)
 
 
-@pytest.mark.sampled(16)
 @pytest.mark.parametrize("name", RULES)
 @given(slices())
 def test_each_is_a_loop_over_the_slices(name: str, g: gl.IndexedSlices) -> None:
@@ -62,7 +59,6 @@ def test_each_is_a_loop_over_the_slices(name: str, g: gl.IndexedSlices) -> None:
     assert ways.ulps(apply.each(rule, W, rule.init(W), g, LR), expected) == 0
 
 
-@pytest.mark.sampled(16)
 @pytest.mark.parametrize("name", RULES)
 @given(slices())
 def test_rows_is_one_step_with_the_sum(name: str, g: gl.IndexedSlices) -> None:
@@ -72,7 +68,6 @@ def test_rows_is_one_step_with_the_sum(name: str, g: gl.IndexedSlices) -> None:
     assert ways.ulps((w[named], tuple(s[named] for s in slots)), expected) == 0
 
 
-@pytest.mark.sampled(16)
 @pytest.mark.parametrize("way", [apply.rows, apply.each], ids=["rows", "each"])
 @pytest.mark.parametrize("name", RULES)
 @given(slices())

@@ -7,44 +7,6 @@ import pytest
 
 import gradlab as gl
 from gradlab.rules import apply, blocks
-from gradlab.rules.blocks import BLOCK
-
-pytestmark = pytest.mark.sampled(3)
-
-RULE = gl.rules.StochasticGradientDescent()
-
-
-class Seen(gl.rules.Rule):
-    """Notes the shapes it is called with."""
-
-    shapes: Any = []  # noqa: RUF012
-
-    def step(self, w: Any, slots: Any, g: Any, lr: Any) -> Any:
-        self.shapes.append(w.shape)
-        return w - g * lr, slots
-
-
-@pytest.mark.parametrize(
-    ("shape", "expected"),
-    [
-        ((2 * BLOCK + 1,), [(BLOCK,), (BLOCK,), (1,)]),
-        ((BLOCK, 2), [(BLOCK // 2, 2), (BLOCK // 2, 2)]),
-        ((2, 2 * BLOCK), [(1, 2 * BLOCK), (1, 2 * BLOCK)]),  # rows are never cut: a rule may look at a whole one
-        ((0, 3), []),
-    ],
-)
-def test_blocks_are_whole_rows_that_fit_the_cache(shape: Any, expected: Any) -> None:
-    Seen.shapes.clear()
-    w = np.zeros(shape, np.float32)
-    blocks.step(Seen(), w, (), w.copy(), 0.1, (w, ()))
-    assert Seen.shapes == expected
-
-
-def test_the_rule_gets_its_numbers_in_the_dtype_of_w_and_no_denormals() -> None:
-    w, out, g = np.ones(3, np.float32), np.zeros(3, np.float32), np.float32([1e-41, 1, 2])
-    blocks.step(RULE, w, (), g, np.float64(0.5), (out, ()))
-    assert out.dtype == np.float32
-    assert (out.tolist(), g[0] > 0) == ([1, 0.5, 0], True)
 
 
 @pytest.mark.parametrize("way", [apply.rows, apply.each])

@@ -16,7 +16,7 @@ from tests.rules import properties
 from tests.rules.cases import ALL, DEFAULTS, INPUTS, SETS_WEIGHTS, VARIANTS, Case, W
 
 # Rules with their usual constants, some of which 16 bits cannot hold; what is said of that is in test_rule.py.
-pytestmark = [pytest.mark.filterwarnings("ignore::gradlab.errors.PrecisionWarning"), pytest.mark.sampled(4)]
+pytestmark = pytest.mark.filterwarnings("ignore::gradlab.errors.PrecisionWarning")
 
 DTYPES = [np.float16, ml_dtypes.bfloat16, np.float32, np.float64]
 
@@ -69,7 +69,6 @@ def test_two_steps_through_optax_are_two_steps(name: str) -> None:
 
 
 @every_rule
-@pytest.mark.sampled(5)
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: np.dtype(d).name)
 @pytest.mark.parametrize("traced", [False, True], ids=["numpy", "jax"])
 def test_the_dtype_of_the_weights_stays(case: Case, dtype: Any, traced: bool) -> None:
@@ -78,7 +77,6 @@ def test_the_dtype_of_the_weights_stays(case: Case, dtype: Any, traced: bool) ->
 
 
 @every_variant
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("traced", [False, True], ids=["numpy", "jax"])
 def test_bfloat16_stays_with_float64_gradients(case: Case, traced: bool) -> None:
     properties.check_dtype(case, ml_dtypes.bfloat16, np.float64, traced)

@@ -12,7 +12,7 @@ import gradlab as gl
 from tests import ways
 
 # Rules with their usual constants, some of which 16 bits cannot hold; what is said of that is in test_rule.py.
-pytestmark = [pytest.mark.filterwarnings("ignore::gradlab.errors.PrecisionWarning"), pytest.mark.sampled(3)]
+pytestmark = pytest.mark.filterwarnings("ignore::gradlab.errors.PrecisionWarning")
 
 RULES = gl.rules.catalog()
 RNG = np.random.default_rng(11)
@@ -57,7 +57,6 @@ def _same_bits(a: Any, b: Any) -> None:
         assert np.ascontiguousarray(x).tobytes() == np.ascontiguousarray(y).tobytes()
 
 
-@pytest.mark.sampled(6)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("name", RULES)
 def test_numpy_has_the_bits_of_apply(name: str, dtype: str) -> None:
@@ -132,7 +131,6 @@ def test_a_rule_may_hand_its_inputs_on() -> None:
     assert [x[0] for x in (w, *slots)] == [0, 1, 2]
 
 
-@pytest.mark.sampled(11)
 @pytest.mark.parametrize("name", RULES)
 def test_jax_agrees_and_uses_its_arguments_up(name: str) -> None:
     rule = RULES[name]()

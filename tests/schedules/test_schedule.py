@@ -14,8 +14,6 @@ from gradlab import schedules
 from tests import ways
 from tests.differences import differs
 
-pytestmark = pytest.mark.sampled(5)
-
 EVERY: dict[str, tuple[type[schedules.LearningRateSchedule], dict[str, Any]]] = {
     "exponential": (schedules.ExponentialDecay, {"decay_steps": 3, "decay_rate": 0.7}),
     "exponential in stairs": (schedules.ExponentialDecay, {"decay_steps": 3, "decay_rate": 0.7, "staircase": True}),
@@ -69,14 +67,12 @@ def test_a_variable_is_a_step_too(schedule: Any) -> None:
     assert schedule(iterations) == schedule(3)
 
 
-@pytest.mark.sampled(9)
 @pytest.mark.parametrize("way", [ways.eager, ways.jit, ways.vmap, ways.shard_map, ways.sharded])
 def test_every_way_gives_numpy_s_numbers(schedule: Any, way: ways.Way) -> None:
     # A cosine near -1 and what is left of a quotient of periods cancel, so small rates have the error of large ones.
     assert np.allclose(way(schedule, STEPS), schedule(STEPS), rtol=1e-6, atol=1e-7)
 
 
-@pytest.mark.sampled(9)
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.float64])
 @pytest.mark.parametrize("name", EVERY)
 def test_the_dtype_of_the_rate_is_the_dtype_of_the_result(name: str, dtype: Any) -> None:
@@ -120,7 +116,6 @@ def test_an_unknown_name_in_a_config_is_refused(schedule: Any) -> None:
         type(schedule).from_config({**schedule.get_config(), "half_life": 3})
 
 
-@pytest.mark.sampled(4)
 def test_it_is_an_optax_schedule(schedule: Any) -> None:
     w, g = jnp.float32([1.0]), jnp.float32([1.0])
     scale, adagrad = optax.scale_by_schedule(schedule), optax.adagrad(learning_rate=schedule)

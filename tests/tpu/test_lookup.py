@@ -14,8 +14,6 @@ from gradlab.tpu import Feature, Ids, Levels, Plan, Table, create, lookup, make_
 from gradlab.tpu.lookup import CACHED_LOOKUPS, sum_rows
 from tests import ways
 
-pytestmark = pytest.mark.sampled(3)
-
 W = np.arange(12, dtype=np.float32).reshape(6, 2)
 
 
@@ -96,7 +94,6 @@ def in_order(count: int, rows: Any, take: Any, put: Any, weights: Any) -> np.nda
     return total
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("n", [0, 5, CACHED_LOOKUPS, CACHED_LOOKUPS + 1, 3 * CACHED_LOOKUPS])
 @pytest.mark.parametrize("way", [ways.eager, ways.jit], ids=["eager", "jit"])
 def test_the_order_is_that_of_the_lookups(n: int, way: ways.Way) -> None:

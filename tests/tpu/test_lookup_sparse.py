@@ -1,6 +1,5 @@
 """Lookups of whole samples and their derivatives, against a plain loop."""
 
-from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -14,7 +13,6 @@ from jax.test_util import check_grads
 
 from gradlab.errors import InvalidArgumentError
 from gradlab.tpu import embedding_lookup_sparse, safe_embedding_lookup_sparse
-from gradlab.tpu.ids import tensor_of
 
 TABLE = np.random.default_rng(0).normal(size=(5, 3))
 COMBINERS = ["sum", "mean", "sqrtn"]
@@ -87,25 +85,6 @@ def test_samples_of_two_axes() -> None:
     zero = np.zeros(3)
     np.testing.assert_array_equal(safe, [[zero, TABLE[1]], [TABLE[2] + TABLE[3], zero]])
     np.testing.assert_array_equal(embedding_lookup_sparse(TABLE, ids, None, "sum"), safe.sum(1))
-
-
-def test_all_ways_to_write_ids() -> None:
-    expected = embedding_lookup_sparse(TABLE, IDS, WEIGHTS, "mean")
-    splits, values = np.array([0, 3, 3, 5, 6, 6]), np.array([0, 1, 1, 4, 0, 3])
-    flat = np.array([w for row in WEIGHTS for w in row])
-    indices = np.array([[0, 0], [0, 1], [0, 2], [2, 0], [2, 1], [3, 0]])
-    for ids in (
-        (splits, values),
-        (indices, values, (5, 3)),
-        (indices, values),
-        SimpleNamespace(row_splits=splits, values=values),
-        SimpleNamespace(indices=indices, values=values, dense_shape=(5, 3)),
-    ):
-        is_sparse = tensor_of(ids) == "SparseTensor"
-        for w in (flat, (indices, flat) if is_sparse else (splits, flat), SimpleNamespace(values=flat)):
-            np.testing.assert_array_equal(embedding_lookup_sparse(TABLE, ids, w, "mean"), expected)
-    parts = [TABLE[:2], TABLE[2:]]
-    np.testing.assert_array_equal(embedding_lookup_sparse(parts, IDS, WEIGHTS, "mean"), expected)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.float64])

@@ -11,8 +11,6 @@ from gradlab.tpu import Feature, Ids, OnMesh, Plan, Table, create, lookup, make_
 from gradlab.tpu.stacks import Stack, assign_stacks, stack_lookups, stack_tables
 from tests.tpu.sharding.plans import mesh
 
-pytestmark = pytest.mark.sampled(2)
-
 TABLES = (
     Table("users", 40, 4, Adagrad()),
     Table("days", 7, 4, PartialRowWiseAdam()),

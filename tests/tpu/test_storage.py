@@ -33,7 +33,6 @@ def test_the_result_is_the_nearest_level(entries: list[float], n: int) -> None:
     np.testing.assert_allclose(quantize(got, -2.0, 3.0, n), got, atol=1e-12)
 
 
-@pytest.mark.sampled(5)
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.float64])
 @pytest.mark.parametrize("way", [ways.numpy, ways.eager, ways.jit], ids=["numpy", "eager", "jit"])
 def test_the_dtype_stays(dtype: Any, way: ways.Way) -> None:

@@ -29,8 +29,6 @@ from gradlab.tpu import (
 )
 from gradlab.tpu.update import after_lookup, depends_on_own
 
-pytestmark = pytest.mark.sampled(3)
-
 W = np.arange(12, dtype=np.float32).reshape(6, 2)
 TWO = (Feature("f", 0, (2,)), Feature("g", 0, (1,)))
 

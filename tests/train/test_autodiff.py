@@ -175,6 +175,7 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
 }
 
 
+@pytest.mark.every_case
 @differs(
     "`gl.gradients` outside a `Graph`",
     tensorflow="RuntimeError",

@@ -41,6 +41,7 @@ def address(v: gl.Variable) -> int:
     return array.ctypes.data if isinstance(array, np.ndarray) else array.unsafe_buffer_pointer()
 
 
+@pytest.mark.every_case
 @IN_NUMPY_AND_JAX
 @DENSE_AND_ROWS
 @pytest.mark.parametrize("way", WAYS_TO_SEE)
@@ -111,14 +112,6 @@ def test_dense_steps_use_two_buffers_in_turns() -> None:
 
     assert places[:2] == places[2:4]
     assert places[0] != places[1]
-
-
-def test_a_step_by_rows_lets_go_of_the_second_buffer() -> None:
-    v = gl.Variable(np.ones(SHAPE, np.float32))
-    step(v, by_rows=False)
-    assert v._buffer._spare is not None
-    step(v, by_rows=True)
-    assert v._buffer._spare is None
 
 
 @IN_NUMPY_AND_JAX

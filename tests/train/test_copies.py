@@ -12,7 +12,7 @@ import gradlab as gl
 from gradlab.train.variable import enter_collection
 from tests.train.runs import TRAIN, Run
 
-pytestmark = [pytest.mark.filterwarnings("ignore::gradlab.errors.KerasWarning"), pytest.mark.sampled(4)]
+pytestmark = pytest.mark.filterwarnings("ignore::gradlab.errors.KerasWarning")
 COPIED = [n for n in TRAIN if n != "sync replicas"]
 PICKLED = [n for n in COPIED if "scheduled" not in n or "keras" in n]  # a lambda has no name
 MODULES = {"numpy": np, "jax": jnp}
@@ -60,7 +60,6 @@ def test_a_deep_copy_alone_is_for_the_same_variables(name: str) -> None:
     assert [v.numpy().tobytes() for v in kept.variables()] == slots
 
 
-@pytest.mark.sampled(6)
 @pytest.mark.parametrize("module", MODULES)
 @pytest.mark.parametrize("name", PICKLED)
 def test_a_pickle_with_its_variables_goes_on(name: str, module: str) -> None:

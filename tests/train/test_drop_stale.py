@@ -22,8 +22,6 @@ from gradlab.train.variable import current_collection
 from tests.differences import differs
 from tests.train.stale_models import START, Event, Run, model, schedules
 
-pytestmark = pytest.mark.sampled(2)
-
 
 def test_one_turn_for_each_step() -> None:
     one, other = (gl.Variable(np.int64(0), trainable=False) for _ in range(2))

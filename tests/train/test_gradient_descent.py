@@ -1,9 +1,8 @@
-"""Gradient descent and momentum: the formulas they choose."""
+"""What gradient descent and momentum do to slices."""
 
 import numpy as np
 
 import gradlab as gl
-from gradlab import rules
 
 
 def test_gradient_descent_takes_slices_one_by_one() -> None:
@@ -22,11 +21,6 @@ def test_momentum_sums_slices_and_leaves_other_rows() -> None:
         opt.apply_gradients([(gl.IndexedSlices(np.ones((3, 1), np.float32), indices), v)])
     assert opt.get_slot(v, "momentum").numpy().ravel().tolist() == [2, 1, 2.5]
     assert v.numpy().ravel().tolist() == [-2, -1, -3.5]
-
-
-def test_momentum_is_rounded_to_float32() -> None:
-    assert gl.train.MomentumOptimizer(0.1, 0.9)._rule == rules.Momentum(float(np.float32(0.9)))
-    assert gl.train.MomentumOptimizer(0.1, 0.9, use_nesterov=True)._rule.use_nesterov
 
 
 def test_locking_changes_no_value() -> None:

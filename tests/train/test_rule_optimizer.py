@@ -13,7 +13,7 @@ import gradlab as gl
 from tests import ways
 from tests.differences import differs
 
-pytestmark = [pytest.mark.filterwarnings("ignore::gradlab.errors.PrecisionWarning"), pytest.mark.sampled(4)]
+pytestmark = pytest.mark.filterwarnings("ignore::gradlab.errors.PrecisionWarning")
 
 OPTIMIZERS: dict[str, Any] = {
     "sgd": lambda: gl.train.GradientDescentOptimizer(0.1),
@@ -101,7 +101,6 @@ def _compiled() -> dict[str, tuple[Any, list[Any]]]:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.sampled(4)
 @every_optimizer
 def test_under_jit_it_differs_by_rounding_only(name: str) -> None:
     values, slots = _stateful(OPTIMIZERS[name]())
@@ -110,7 +109,6 @@ def test_under_jit_it_differs_by_rounding_only(name: str) -> None:
         np.testing.assert_allclose(a, b, rtol=2e-7, atol=2e-7)
 
 
-@pytest.mark.sampled(4)
 @every_optimizer
 def test_update_keeps_the_type_of_the_state_and_compiles_once(name: str) -> None:
     opt, traced = OPTIMIZERS[name](), []
@@ -151,7 +149,6 @@ def test_hyperparameters_that_change_need_no_new_program(make: Any, monkeypatch:
     assert 0 < counts[1] == counts[3]
 
 
-@pytest.mark.sampled(4)
 @every_optimizer
 def test_it_runs_in_scan_and_vmap(name: str) -> None:
     opt, w = OPTIMIZERS[name](), jnp.asarray(W["b"])
@@ -174,7 +171,6 @@ def test_it_runs_in_scan_and_vmap(name: str) -> None:
     tensorflow="refused for dense gradients",
     gradlab="the number is cast",
 )
-@pytest.mark.sampled(7)
 @every_optimizer
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 @pytest.mark.parametrize("module", [np, jnp])

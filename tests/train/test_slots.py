@@ -11,8 +11,6 @@ import pytest
 import gradlab as gl
 from tests.golden.tensorflow_values import tensorflow
 
-pytestmark = pytest.mark.sampled(3)
-
 F32 = np.float32
 NAMES = ["beta1_power:0", "beta2_power:0", "v/Adam:0", "v/Adam_1:0"]
 

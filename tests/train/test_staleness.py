@@ -51,7 +51,6 @@ def test_the_adaptive_form_step_by_step() -> None:
         np.testing.assert_allclose(got, g + 2.0 / np.sqrt(mean + 1e-7) * g * g * (now - read), rtol=1e-12, err_msg=k)
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("way", ways.ROW_LOCAL.values(), ids=ways.ROW_LOCAL)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_one_formula_for_numpy_and_jax(way: ways.Way, dtype: str) -> None:

@@ -24,12 +24,10 @@ from tests.train.runs import LARGE, TRAIN, Run
 MODULES = {"numpy": np, "jax": jnp}
 pytestmark = [
     pytest.mark.filterwarnings("ignore::gradlab.errors.KerasWarning"),  # some runs walk into traps on purpose
-    pytest.mark.sampled(4),
 ]
 
 
 @pytest.mark.exhaustive
-@pytest.mark.sampled(15)
 @pytest.mark.parametrize("module", MODULES)
 @pytest.mark.parametrize("name", TRAIN)
 def test_a_run_that_was_stopped_has_the_bits_of_one_that_was_not(name: str, module: str, tmp_path: Path) -> None:
@@ -44,7 +42,6 @@ def test_a_run_that_was_stopped_has_the_bits_of_one_that_was_not(name: str, modu
     assert all(type(v.value) is type(w.value) for v, w in zip(whole.weights, second.weights, strict=True))
 
 
-@pytest.mark.sampled(6)
 @pytest.mark.parametrize("module", MODULES)
 @pytest.mark.parametrize("name", [n for n in TRAIN if n.startswith(("adam", "momentum", "ftrl", "keras adagrad,"))])
 def test_so_it_is_with_weights_that_are_stepped_in_place(name: str, module: str, tmp_path: Path) -> None:

@@ -13,8 +13,6 @@ from gradlab.rules import apply, pure
 from gradlab.rules.blocks import BLOCK
 from gradlab.train import update
 
-pytestmark = pytest.mark.sampled(2)
-
 RNG = np.random.default_rng(5)
 SHAPE = (BLOCK // 8, 20)  # several blocks
 LR = np.float32(0.1)
@@ -59,7 +57,6 @@ def test_numpy_has_the_bits_of_the_pure_form(name: str, hold: bool, monkeypatch:
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.sampled(4)
 @every_optimizer
 def test_jax_has_the_same_bits_whoever_looks_on(name: str) -> None:
     w, grads = _dense(), [_dense(), _slices(), _dense(), _slices()]

@@ -91,7 +91,6 @@ def test_equals_the_simulated_engine(
     assert_is_simulated(e, sweep(e, **axes))
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("policy", ["apply", "drop", "wait", "backup"])
 @pytest.mark.parametrize(("workers", "gradients"), [(1, 25), (2, 1), (9, 25)])
 def test_any_number_of_workers_and_one_gradient_too(policy: str, workers: int, gradients: int) -> None:
@@ -100,7 +99,6 @@ def test_any_number_of_workers_and_one_gradient_too(policy: str, workers: int, g
 
 
 @pytest.mark.exhaustive
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("policy", ["drop", "wait"])
 def test_more_configurations_than_one_block_holds(policy: str) -> None:
     e = Experiment(Bowl(), policy=policy, workers=4, gradients=15, speeds=Speeds(median=3, spread=0.5))
@@ -154,7 +152,6 @@ def test_who_waits_for_a_straggler_is_as_slow_as_the_straggler() -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("workers", "aggregate"), [(4, 4), (8, 6), (8, 1)])
 def test_the_first_update_with_backup_workers_is_an_order_statistic(workers: int, aggregate: int) -> None:
     """It takes as long as the k-th fastest of n: the quantile of a beta(k, n - k + 1) variable, on average."""

@@ -11,7 +11,6 @@ from gradlab.workers.simulated import decide_by_events
 from tests.workers.experiments import experiments, same
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("policy", POLICIES)
 def test_traces_are_equal(policy: str) -> None:
     @settings(max_examples=100)

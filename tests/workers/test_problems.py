@@ -26,7 +26,6 @@ def digits_loss(weights: dict[str, jax.Array], images: np.ndarray, labels: np.nd
     return -jax.nn.log_softmax(x)[jnp.arange(len(labels)), labels].mean()
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("hidden", [(), (7,), (150, 6)])
 def test_digits_against_jax(hidden: tuple[int, ...]) -> None:
     digits = Digits(hidden, batch=16)

@@ -25,8 +25,6 @@ from gradlab.workers.replays import replay_move
 from tests.rules.cases import DEFAULTS
 from tests.workers.experiments import POLICIES, experiments
 
-pytestmark = pytest.mark.sampled(3)
-
 ENGINES = ("simulated", "threads")  # Ray's own test asks it the same
 
 

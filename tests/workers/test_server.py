@@ -61,7 +61,6 @@ def test_the_mean_square_runs_over_all_gradients() -> None:
     assert s.weights["w"][0] == pytest.approx(6 - (4 - 32 / 4.75**0.5), rel=1e-6)
 
 
-@pytest.mark.sampled(5)
 @every_policy
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: np.dtype(d).name)
 @pytest.mark.parametrize("traced", [False, True], ids=["numpy", "jax"])

@@ -14,8 +14,6 @@ from gradlab.errors import DeadlockError
 from gradlab.workers import JOIN, LEAVE, Bowl, Crash, Experiment, Speeds, Trace, run
 from tests.workers.experiments import POLICIES
 
-pytestmark = pytest.mark.sampled(2)
-
 PATIENCE = 30.0
 
 

@@ -100,7 +100,6 @@ def test_only_the_end_has_a_verdict() -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("narrow", [False, True], ids=["wide", "narrow"])
 @pytest.mark.parametrize(("first", "second"), list(itertools.pairwise([*SCHEDULES, "none_b"])))
 def test_no_text_touches_another_or_leaves_its_panel(first: str, second: str, narrow: bool) -> None:

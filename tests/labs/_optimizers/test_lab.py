@@ -19,8 +19,6 @@ from gradlab.labs._optimizers.lab import (
 from gradlab.labs._optimizers.picture import Racer
 from gradlab.models.surfaces import REACH, SURFACES, unturned, walk
 
-pytestmark = pytest.mark.sampled(2)
-
 
 def raced(**params: object) -> Race:
     lab = gl.labs.optimizers(**params)

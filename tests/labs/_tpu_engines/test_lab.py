@@ -17,7 +17,6 @@ def preset(name: str) -> Compared:
     return shown(**gl.labs.tpu_engines.presets[name])
 
 
-@pytest.mark.sampled(5)
 @pytest.mark.parametrize("rule", ["sgd", "adagrad", "adagrad_momentum", "adam", "ftrl"])
 def test_both_engines_move_rows_alike(rule: str) -> None:
     moved = shown(rule=rule, zipf=1.5, limit=8).shown.moved

@@ -367,7 +367,6 @@ def test_shard_map_averaged(check: bool) -> None:
     assert_rows(gl.record.absorb(rec, state), expected)
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("check", [True, False])
 def test_shard_map_of_each_device_is_refused(check: bool) -> None:
     rec, w = gl.Recorder(), weights()

@@ -10,8 +10,6 @@ from gradlab.tpu import TPUEmbeddingConfiguration, activation_shapes, all_parame
 from gradlab.tpu.engine import shapes as of
 from gradlab.tpu.engine.messages import FORMS, Form
 
-pytestmark = pytest.mark.sampled(3)
-
 TABLE = """table_descriptor { name: "a" vocabulary_size: 8 dimension: 4 num_features: 2
   optimization_parameters { adagrad {} } } """
 WRITTEN = [f for f in FORMS if f.message != "user_defined_program"]

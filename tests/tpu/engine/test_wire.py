@@ -7,8 +7,6 @@ from hypothesis import strategies as st
 from gradlab.tpu.engine.proto import TPUEmbeddingConfiguration
 from gradlab.tpu.engine.wire import read
 
-pytestmark = pytest.mark.sampled(4)
-
 
 def config() -> TPUEmbeddingConfiguration:
     made = TPUEmbeddingConfiguration(mode="TRAINING", num_hosts=2)

@@ -35,8 +35,6 @@ from gradlab.tpu import (
 from gradlab.tpu.explanations.explain import count_ulps, find_contributions, given_ids, read_row
 from gradlab.tpu.sparsecore import Limits
 
-pytestmark = pytest.mark.sampled(4)
-
 ROWS, WIDTH = 6, 2
 TWO = (Feature("f", 0, (3,)), Feature("g", 0, (2, 2), sequence_length=2))
 WIDER = {"Ftrl": 4, "OnlineYogi": 4}  # XLA rounds by how many numbers it takes at once; these subtract near equals
@@ -90,7 +88,6 @@ def steps(draw: Any, plan: Plan) -> tuple[Any, Any, Any]:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.sampled(48)
 @pytest.mark.parametrize("name", RULES)
 @settings(max_examples=1, phases=[Phase.generate])
 @given(data=st.data())
@@ -282,7 +279,6 @@ def test_the_running_system_is_explained(pipelined: bool, engine: str) -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("devices", [None, 2])
 def test_what_an_engine_dropped_is_not_explained_as_looked_up(devices: int | None) -> None:
     few = functools.partial(sparsecore.make_batch, per_core=1, limits=Limits(1, 1), allow_id_dropping=True)

@@ -25,8 +25,6 @@ from gradlab.tpu import (
 )
 from gradlab.tpu.explanations.traps import make_excerpt
 
-pytestmark = pytest.mark.sampled(3)
-
 TWO_TABLES = (Feature("f", 0, (3,)), Feature("g", 1, (2,)), Feature("h", 1, (1,)))
 IDS_OF_TWO = [{"f": Ids([0], [1]), "g": Ids([0, 0, 1], [90, 7, 90]), "h": Ids([0], [50])}, {"g": Ids([1], [7])}]
 
@@ -108,7 +106,6 @@ FOUND: dict[str, Any] = {
 
 
 @pytest.mark.exhaustive
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", FOUND)
 def test_a_trap_is_found(name: str) -> None:
     trap = explain_missing(FOUND[name](), table="t").named(name)

@@ -13,8 +13,6 @@ from gradlab import rules
 from gradlab.tpu import Feature, Levels, Plan, Policy, Table, Tag, make_batch, place, place_batch
 from tests.tpu.sharding.plans import bits, compiled, ids_of_cores, mesh, start
 
-pytestmark = pytest.mark.sampled(2)
-
 RULES = [
     rules.Adagrad(),
     rules.Adam(),

@@ -32,7 +32,6 @@ IDS = [{"f": Ids([0, 0, 1], [9, 1, 9])}, {"f": Ids([1, 1], [4, 3])}]
 
 
 @pytest.mark.exhaustive
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("strategy", ["div", "mod"])
 def test_each_part_holds_the_ids_of_one_owner(strategy: Any) -> None:
     plan, placement = two_tables(8), OnMesh(mesh(4), strategy)

@@ -10,7 +10,6 @@ import numpy as np
 from jax.sharding import Mesh
 
 from gradlab.tpu import Checkpoints, Training, cores_here, create_placed
-from tests import programs
 from tests.tpu.training import towers
 
 
@@ -35,5 +34,4 @@ def main(address: str, number: int, count: int, folder: str) -> None:
 
 
 if __name__ == "__main__":
-    with programs.quick():  # as in the process that compares
-        main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])

@@ -13,7 +13,7 @@ from gradlab.errors import DTypeError, InvalidArgumentError, NotFoundError
 from tests.differences import differs
 from tests.golden.tensorflow_values import tensorflow
 
-pytestmark = [pytest.mark.usefixtures("in_a_graph"), pytest.mark.sampled(4)]
+pytestmark = pytest.mark.usefixtures("in_a_graph")
 
 STRICT = pytest.mark.parametrize("strict", [None, "tf"])
 
@@ -109,6 +109,7 @@ DENSE: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
 ]
 
 
+@pytest.mark.every_case
 @STRICT
 @pytest.mark.parametrize(("call", "error", "words"), DENSE)
 def test_a_dense_accumulator_refuses_and_stays_as_it_was(
@@ -146,6 +147,7 @@ SPARSE: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
 ]
 
 
+@pytest.mark.every_case
 @STRICT
 @pytest.mark.parametrize(("call", "error", "words"), SPARSE)
 def test_a_sparse_accumulator_refuses_and_stays_as_it_was(

@@ -37,7 +37,6 @@ def hopeless(acc, needs=1):
     gradlab="a `DeadlockError`",
     strict="as by default",
 )
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "source",
     [

@@ -9,14 +9,12 @@ import functools
 import os
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import gradlab as gl
-from tests import programs
 from tests.record import hosts
 
 SCALE = 2.0**24  # float16 overflows with it
@@ -175,5 +173,4 @@ def main(folder: Path, *names: str) -> None:
 
 
 if __name__ == "__main__":
-    with programs.quick() if BACKEND == "jax" else nullcontext():
-        main(Path(sys.argv[1]), *sys.argv[2:])
+    main(Path(sys.argv[1]), *sys.argv[2:])

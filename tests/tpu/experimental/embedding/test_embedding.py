@@ -167,7 +167,6 @@ def test_gradients_of_all_features_of_a_table_are_summed() -> None:
     assert tables["user"].ravel().tolist() == [10, 10.5, 11.5, 13, 12]
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("cores", [1, 2, 4])
 def test_cores_share_a_batch_and_change_nothing(cores: int) -> None:
     embedding = TPUEmbedding(features(), Adagrad(0.5), num_cores=cores)
