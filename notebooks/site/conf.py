@@ -9,19 +9,25 @@ html_title = "gradlab"
 html_baseurl = on_site()
 language = "en"
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "sphinx.ext.autodoc",
+    "sphinx.ext.githubpages",  # whose pages leave out folders that begin with _ otherwise
+    "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
-    "notebooks.site.docstrings",
-    "notebooks.site.mathml",
-    "notebooks.site.accessible",
-    "notebooks.site.navigation",
-    "notebooks.site.public",
+    "notebooks.site.hooks",
 ]
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
+nb_execution_mode = "off"  # pages show what is saved; a test runs the notebooks
 html_math_renderer = "mathml"
+
+default_role = "py:obj"  # names in single backticks are links where they are public
+napoleon_numpy_docstring = False
+# Lists: several arguments or fields may share an item, and those of a class get no address of their own.
+napoleon_use_param = False
+napoleon_use_rtype = False
+napoleon_custom_sections = [("Attributes", "params_style")]
 
 add_module_names = False
 autodoc_member_order = "bysource"

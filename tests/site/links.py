@@ -1,26 +1,19 @@
-"""Do the links of a built site lead somewhere?
+"""The links of a built site: what its pages load, and which links within it lead nowhere.
 
-python -m notebooks.site.links OUT            lists links to other hosts; broken ones within the site are an error
-python -m notebooks.site.links OUT --fetch    asks the other hosts, too
+Sphinx checks the links that it makes itself. Cards, buttons and labs are HTML of our own, which it doesn't read.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
-import urllib.error
-import urllib.request
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import unquote, urldefrag, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from gradlab._base.addresses import LITE
 
-_GIVES = {
+ADDRESSES = {
     "a": "href",
     "link": "href",
     "img": "src",
@@ -29,7 +22,7 @@ _GIVES = {
     "source": "src",
     "div": "data-page",
 }
-_LOADS = _GIVES.keys() - {"a"}
+LOADING = ADDRESSES.keys() - {"a"}
 
 
 @dataclass
@@ -53,9 +46,9 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
         self.anchors |= {given[name] or "" for name in ("id", "name") if name in given}
-        if address := given.get(_GIVES.get(tag, "")):
+        if address := given.get(ADDRESSES.get(tag, "")):
             self.links.append(address)
-            if tag in _LOADS and given.get("rel") not in ("canonical", "next", "prev"):
+            if tag in LOADING and given.get("rel") not in ("canonical", "next", "prev"):
                 self.loaded.append(address)
             if tag == "img" and not (given.get("alt") or "").strip():
                 self.silent.append(address[:80])
@@ -91,44 +84,3 @@ def broken(pages: dict[Path, Page]) -> Iterator[str]:
                 yield f"{path.name}: {address}: there is no such file"
             elif target in pages and unquote(parts.fragment) not in pages[target].anchors:
                 yield f"{path.name}: {address}: the page has no such place"
-
-
-def external(pages: dict[Path, Page]) -> dict[str, list[str]]:
-    """Give the links to other hosts, each with the pages that have it."""
-    found: dict[str, list[str]] = defaultdict(list)
-    for path, page in pages.items():
-        for address in filter(is_external, page.links):
-            found[urldefrag(address).url].append(path.name)
-    return dict(sorted(found.items()))
-
-
-def fetched(address: str) -> str:
-    """Ask a host for an address; give what is wrong, or nothing."""
-    request = urllib.request.Request(address, headers={"User-Agent": "Mozilla/5.0 (link check)"})
-    try:
-        with urllib.request.urlopen(request, timeout=20):
-            return ""
-    except (urllib.error.URLError, OSError) as error:
-        return str(error)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit status is 1 if a link is broken."""
-    parser = argparse.ArgumentParser(prog="python -m notebooks.site.links", description="Check the links of a site.")
-    parser.add_argument("site", type=Path, metavar="OUT", help="a folder that python -m notebooks.site wrote")
-    parser.add_argument("--fetch", action="store_true", help="ask other hosts, too")
-    options = parser.parse_args(arguments)
-    pages = read(options.site)
-    wrong, others = list(broken(pages)), external(pages)
-    if options.fetch:
-        with ThreadPoolExecutor(8) as pool:
-            said = dict(zip(others, pool.map(fetched, others), strict=True))
-        wrong += [f"{', '.join(sorted({*others[address]}))}: {address}: {why}" for address, why in said.items() if why]
-    else:
-        print(*others, sep="\n")
-    print(*wrong, sep="\n", file=sys.stderr)
-    return int(bool(wrong))
-
-
-if __name__ == "__main__":
-    sys.exit(main())
