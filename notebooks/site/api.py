@@ -19,7 +19,7 @@ def modules() -> dict[str, ModuleType]:
 def contents(module: ModuleType) -> Iterator[tuple[str, Any]]:
     """Yield the public functions, classes and constants of a module, each under its public name and once."""
     names = gl._NAMES if module is gl else set(module.__all__) - gl._NAMES.keys()
-    for name in sorted(names, key=str.lower):
+    for name in sorted(names, key=lambda name: (name.lower(), name)):
         thing = getattr(module, name)
         is_alias = getattr(thing, "__name__", name) != name and thing.__name__ in names
         if (is_documented(thing) or name.isupper()) and not is_alias:

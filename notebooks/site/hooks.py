@@ -56,13 +56,13 @@ def mark_formulas(_app: Any, what: str, _name: str, _thing: Any, _options: Any, 
     >>> lines
     ['Half of x.', '', '.. code-block:: text', '', '    y = x / 2', '', 'Args:', '    x: a number.']
     """
-    # Of a property napoleon takes what stands before a colon in the first line for a type.
-    marked = [""] if what == "property" else []
+    # In the first line of a property napoleon takes what stands before a colon for a type; this one is a comment.
+    marked = ["..", ""] if what == "property" else []
     is_item = False
     for line in lines:
         if line and not line.startswith(" "):
             is_item = bool(SECTION.match(line))
-        elif line and not is_item and not marked[-1]:
+        elif line and not is_item and marked and not marked[-1]:
             marked += [".. code-block:: text", ""]
             is_item = True  # until the next line that is not indented
         marked.append(line)
