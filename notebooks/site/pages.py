@@ -192,13 +192,6 @@ def launchers(name: str) -> str:
     return f'<nav class="launch" aria-label="This notebook elsewhere">{links}</nav>'
 
 
-class Guide(NamedTuple):
-    """A page of the guide."""
-
-    name: str
-    title: str
-
-
 def fill(template: str, path: Path, **values: Any) -> None:
     """Write a page from a template."""
     path.parent.mkdir(exist_ok=True)
@@ -237,12 +230,11 @@ def write_texts(folder: Path, notebooks: Sequence[Notebook], top: Path = ROOT) -
     install = next(text.partition("\n")[2] for text in sections if text.startswith("Two commands\n"))
     citation = yaml.safe_load((top / "CITATION.cff").read_text("utf-8"))
     binder = on_binder(notebooks[0].path.name)
-    guides = []
+    guides = sorted((HERE / "guide").glob("*.md"))
     (folder / "guide").mkdir()
-    for path in sorted((HERE / "guide").glob("*.md")):
-        text = path.read_text("utf-8")
-        guides.append(Guide(path.stem, text.partition("\n")[0].lstrip("# ")))
-        (folder / "guide" / path.name).write_text(plain(text.replace("](../../pictures/", "](../pictures/")), "utf-8")
+    for path in guides:
+        text = path.read_text("utf-8").replace("](../../pictures/", "](../pictures/")
+        (folder / "guide" / path.name).write_text(plain(text), "utf-8")
     badge = re.compile(r"^\[!\[.*\n", re.MULTILINE)
     first = badge.sub("", first, count=1).strip()
     fill("index.md", folder / "index.md", opening=at_top(first), notebooks=notebooks, guides=guides, binder=binder)

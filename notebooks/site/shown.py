@@ -83,7 +83,8 @@ def program(sources: Sequence[str]) -> str:
     """
     *earlier, last = [s for source in sources for s in ast.parse(_MAGIC.sub(r"\1pass", source)).body]
     imported = {name for statement in earlier if _imports(statement) for name in _names(statement)}
-    needed, taken = _names(last), [last]
+    needed = _names(last)
+    taken = [last]
     for statement in reversed(earlier):
         names = _names(statement)
         if names & (needed if _imports(statement) else needed - imported):

@@ -14,12 +14,11 @@ from importlib.metadata import Distribution, distribution
 from pathlib import Path, PurePath
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-_WHEEL = "Wheel-Version: 1.0\nGenerator: gradlab\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-_COMPILED = (".so", ".pyd", ".dylib")
-_ABOUT = ("RECORD", "WHEEL", "INSTALLER", "REQUESTED", "direct_url.json")  # of this installation
+WHEEL = "Wheel-Version: 1.0\nGenerator: gradlab\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+COMPILED = (".so", ".pyd", ".dylib")
+ABOUT = ("RECORD", "WHEEL", "INSTALLER", "REQUESTED", "direct_url.json")  # of this installation
 
 
 def of_checkout(root: Path, folder: Path) -> Path:
@@ -45,10 +44,10 @@ def of_installed(name: str, folder: Path) -> Path:
         ValueError: it has code that is compiled only.
     """
     found = distribution(name)
-    files = {path: (Path(str(found.locate_file(path)))).read_bytes() for path in _files(found)}
+    files = {path: Path(str(found.locate_file(path))).read_bytes() for path in list_files(found)}
     about = next(path.parent for path in files if path.name == "METADATA")
-    files[about / "WHEEL"] = _WHEEL.encode()
-    record = "".join(f"{path},sha256={_digest(data)},{len(data)}\n" for path, data in files.items())
+    files[about / "WHEEL"] = WHEEL.encode()
+    record = "".join(f"{path},sha256={digest(data)},{len(data)}\n" for path, data in files.items())
     files[about / "RECORD"] = f"{record}{about}/RECORD,,\n".encode()
     stem = canonicalize_name(name).replace("-", "_")
     wheel = folder / f"{stem}-{found.version}-py3-none-any.whl"
@@ -58,26 +57,21 @@ def of_installed(name: str, folder: Path) -> Path:
     return wheel
 
 
-def requirements(name: str) -> set[str]:
-    """The names of what an installed distribution needs where the system is Emscripten."""
-    found = map(Requirement, distribution(name).requires or ())
-    there = {"sys_platform": "emscripten", "extra": ""}
-    return {canonicalize_name(one.name) for one in found if not one.marker or one.marker.evaluate(there)}
-
-
-def _files(found: Distribution) -> list[PurePath]:
-    """What of a distribution a wheel holds, by the places it has there."""
+def list_files(found: Distribution) -> list[PurePath]:
+    """Return what of a distribution a wheel holds, by the places it has there."""
     inside = [PurePath(path) for path in found.files or () if ".." not in path.parts]
-    for path in (path for path in inside if path.suffix in _COMPILED):
-        module = path.with_name(path.name.partition(".")[0])
-        if module.with_suffix(".py") not in inside and not module.name.endswith("__mypyc"):
-            raise ValueError(f"{found.name} has code that is compiled only, {path}: no browser could run it")
-    return [
-        path
-        for path in inside
-        if path.suffix not in (".pyc", *_COMPILED) and not (path.parent.suffix == ".dist-info" and path.name in _ABOUT)
-    ]
+    files = []
+    for path in inside:
+        is_about = path.parent.suffix == ".dist-info" and path.name in ABOUT
+        if path.suffix in COMPILED:
+            module = path.with_name(path.name.partition(".")[0])
+            if module.with_suffix(".py") not in inside and not module.name.endswith("__mypyc"):
+                raise ValueError(f"{found.name} has code that is compiled only, {path}: no browser could run it")
+        elif path.suffix != ".pyc" and not is_about:
+            files.append(path)
+    return files
 
 
-def _digest(data: bytes) -> str:
+def digest(data: bytes) -> str:
+    """Return a hash as RECORD has it."""
     return urlsafe_b64encode(sha256(data).digest()).rstrip(b"=").decode()

@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from notebooks.site import lite, wheels
+from notebooks.site import lite
+from tests.site.emscripten import requirements
 
 pytestmark = pytest.mark.wasm
 
@@ -42,7 +43,7 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
             if ".." not in path.parts and path.suffix not in (".so", ".pyc"):  # what is left falls back on Python
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 (folder / path).write_bytes(path.locate().read_bytes())
-        left |= wheels.requirements(name) - done - {"numpy"}
+        left |= requirements(name) - done - {"numpy"}
     return folder
 
 

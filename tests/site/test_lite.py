@@ -7,8 +7,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from notebooks.site import lite, wheels
+from notebooks.site import lite
 from tests.notebooks.test_badges import INSTALL, NOTEBOOKS
+from tests.site.emscripten import project_requirements, requirements
 
 # Of what we need, in Pyodide's own distribution; the last has a stand-in in JupyterLite's kernel.
 IN_PYODIDE = {
@@ -18,12 +19,12 @@ IN_PYODIDE = {
 
 
 def test_nothing_that_a_tab_needs_is_asked_for_elsewhere() -> None:
-    left, known = set(lite.needed()), set()
+    left, known = project_requirements(), set()
     while left:
         name = left.pop()
         known.add(name)
         if name in lite.PURE:
-            left |= wheels.requirements(name) - known
+            left |= requirements(name) - known
     assert known == IN_PYODIDE | set(lite.PURE)
 
 
@@ -38,10 +39,3 @@ def test_a_notebook_differs_in_its_kernel_and_its_installation_alone(path: Path)
         if old != new
     ]
     assert changed == [(INSTALL, "%pip install -q gradlab-notebooks[tpu]")]
-
-
-def test_a_distribution_that_is_too_old_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "pyodide-lock.json").write_text('{"packages": {"n": {"name": "numpy", "version": "1.26"}}}', "utf-8")
-    with pytest.raises(ValueError, match=r"numpy>=2.0 is needed, it has 1\.26; matplotlib>=3\.9 is not in it"):
-        lite.build(tmp_path / "out", tmp_path)
-    assert not (tmp_path / "out").exists()

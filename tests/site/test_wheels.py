@@ -37,4 +37,4 @@ def test_code_that_is_compiled_only_is_refused(tmp_path: Path) -> None:
     (about / "RECORD").write_text("it/fast.cpython-311-x86_64-linux-gnu.so,,\nit-1.0.dist-info/METADATA,,\n", "utf-8")
     found: Distribution = PathDistribution(about)
     with pytest.raises(ValueError, match=r"compiled only, it/fast\.cpython"):
-        wheels._files(found)
+        wheels.list_files(found)
