@@ -111,7 +111,8 @@ class Notebook:
         text = page["cells"][0]
         title, _, rest = text["source"].partition("\n")
         # The buttons lead to the same places as the links below the opening.
-        text["source"] = f"{title}\n\n{raw_html(launchers(self.path.name))}\n{LAUNCH_LINKS.sub('', rest)}"
+        buttons = f"```{{raw}} html\n{launchers(self.path.name)}\n```"
+        text["source"] = f"{title}\n\n{buttons}\n\n{LAUNCH_LINKS.sub('', rest)}"
         for number, cell in enumerate(page["cells"]):
             if cell["cell_type"] == "markdown":
                 text = cell
@@ -169,11 +170,6 @@ def output(html: str) -> dict[str, Any]:
     return {"output_type": "display_data", "data": {"text/html": html}, "metadata": {}}
 
 
-def raw_html(html: str) -> str:
-    """Return HTML as a directive in Markdown."""
-    return f"```{{raw}} html\n{html}\n```\n"
-
-
 def lab_figure(cell: Mapping[str, Any], address: str | None) -> str:
     """Return what a cell shows; the page at the address takes its place when a reader comes near."""
     moves = f' data-page="{address}"' if address else ""
@@ -203,28 +199,26 @@ def write(
     shown: Mapping[Notebook, Sequence[Shown]],
     addresses: Mapping[Notebook, Mapping[int, str]],
     reached: Mapping[Notebook, Collection[int]],
-    top: Path = ROOT,
 ) -> None:
-    """Write all pages of a checkout.
+    """Write all pages.
 
     Args:
         folder: that Sphinx reads.
         shown: the labs of each notebook.
         addresses: of the pages on which labs move, by cells.
         reached: cells whose target is reached there.
-        top: of the checkout.
     """
     folder.mkdir()
     for notebook in shown:
         page = notebook.page(addresses[notebook], reached[notebook])
         (folder / notebook.path.name).write_text(json.dumps(page), "utf-8")
-    write_texts(folder, list(shown), top)
+    write_texts(folder, list(shown))
     write_labs(folder / "lab", shown, addresses)
     write_reference(folder / "api")
 
 
 def write_texts(folder: Path, notebooks: Sequence[Notebook], top: Path = ROOT) -> None:
-    """Write the first pages, and what is written elsewhere in the checkout."""
+    """Write the first pages, and what is written elsewhere in a checkout whose top is `top`."""
     readme = (top / "README.md").read_text("utf-8")
     first, *sections = readme.partition("\n")[2].split("\n## ")
     install = next(text.partition("\n")[2] for text in sections if text.startswith("Two commands\n"))
