@@ -95,9 +95,9 @@ class Notebook:
 
     @cached_property
     def picture(self) -> Picture | None:
-        """The picture that says most, by its alternative text."""
+        """The richest picture: the one whose PNG is the largest."""
         pictures = (Picture(*found) for cell in self.cells for found in PICTURE.findall(html_of(cell)))
-        return max(pictures, key=lambda picture: len(picture.alt), default=None)
+        return max(pictures, key=lambda picture: len(picture.png), default=None)
 
     def page(self, labs: Mapping[int, str], reached: Collection[int] = ()) -> dict[str, Any]:
         """Return the notebook as its page shows it.
