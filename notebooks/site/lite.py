@@ -70,9 +70,9 @@ def for_a_tab(notebook: dict[str, Any]) -> dict[str, Any]:
 
 def run_jupyterlite(source: Path, out: Path) -> None:
     """Build a JupyterLite site from a folder."""
+    extensions = [*map(find_extension, EXTENSIONS), HERE / "at_cell"]
     command = [sys.executable, "-m", "jupyterlite_core", "build", "--output-dir", str(out.resolve())]
-    for extension in [*map(find_extension, EXTENSIONS), HERE / "at_cell"]:
-        command.append(f"--LiteBuildConfig.federated_extensions={extension}")
+    command += [f"--LiteBuildConfig.federated_extensions={extension}" for extension in extensions]
     done = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"JupyterLite could not be built: {done.stdout[-2000:]}{done.stderr[-2000:]}")
