@@ -1,4 +1,4 @@
-"""Moving artists become stale where they are set to something else, and only there."""
+"""Moving artists count a change where they are set to something else, and only there."""
 
 from typing import Any
 
