@@ -40,7 +40,7 @@ TESTED_ELSEWHERE = {
     "keras/saved": "train/test_training_state.py and test_copies.py there: every version, and what is refused",
     "train/states": "the same",
     "live/display_list": "live/test_renderer.py and live/test_pixels.py: what is written is what gets painted",
-    "live/state": "live/test_figure.py and live/test_inbox.py: who gets which message, and what is in it",
+    "live/state": "live/test_figure.py and live/test_messages.py: who gets which message, and what is in it",
     "train/gradient_checks": "test_bad_input.py: apply_gradients with everything it refuses",
     "report/_html": "report/test_report.py and report/test_report_in_browser.py: the page, what is in it, what moves",
     "report/_run": "the same",

@@ -20,9 +20,9 @@ from .description import Items
 from .display_list import Writer
 from .lettering import Agg, Recent, text_settings
 from .renderer import DisplayListRenderer
-from .sight import Sight
 from .theme import DarkAgg, Palette
 from .zoom import Zoom, fractions
+from .zoomed_panels import ZoomedPanels
 
 FAST, SMALL = 1, 9
 SIZES = 4  # resolutions for which renderers are kept
@@ -95,7 +95,7 @@ class Scene:
     def _painted(self, dark: bool) -> np.ndarray:
         painter = self._painter(dark)
         painter.clear()
-        with self._sight.on(self._sight.children()):
+        with self._zoomed_panels.clip(self._zoomed_panels.children()):
             self.figure.draw(painter)
         pixels = np.array(painter.buffer_rgba())
         pixels.flags.writeable = False
@@ -125,8 +125,8 @@ class Scene:
     def _draw_moving(self, draw: Callable[[Any], None]) -> None:
         """Draw the moving artists, one after the other: some place those that come later."""
         for artist in moving(self.figure):
-            if self._sight:
-                with self._sight.on([artist]):
+            if self._zoomed_panels:
+                with self._zoomed_panels.clip([artist]):
                     draw(artist)
             else:
                 draw(artist)
@@ -186,12 +186,12 @@ class Scene:
 
     def _settle(self) -> None:
         self._at(self.dpi)
-        self._sight = Sight(self._zoom.closer())
+        self._zoomed_panels = ZoomedPanels(self._zoom.closer())
         if self._layout is not None:
             for axes in self.figure.axes:
                 if (place := axes.get_subplotspec()) is not None:
                     axes.set_subplotspec(place)  # the layout starts from the grid, so that it ends at the same place
-            with self._sight.on(self._sight.children()):
+            with self._zoomed_panels.clip(self._zoomed_panels.children()):
                 self._layout.execute(self.figure)
         for axes in self.figure.axes:
             axes.get_xlim()  # limits that follow the data are worked out when they are asked for
