@@ -11,10 +11,10 @@ import traitlets
 
 from .._base.forks import give_lock
 from ._bundle import widget_source, widget_style
-from .cells import cells, layout_is_shared
 from .controls import Button, Control, Drag, Preset, checked
 from .description import Description, figure_html
-from .inbox import Inbox, Stage
+from .messages import Inbox, Stage
+from .notebook_cells import cells, layout_is_shared
 from .scene import encoded
 from .scheduling import attention, drawing, hear_at_any_time, in_background, shell
 from .sliders import Slider
@@ -97,9 +97,18 @@ class LiveFigure(anywidget.AnyWidget):
         self._guard: threading.Lock
         give_lock(self, "_guard", threading.Lock)
         self._state = FigureState(
-            figure, controls, update, drags, label, name, presets, axis, dark, arrange,
+            figure,
+            controls,
+            update,
+            drags=drags,
+            label=label,
+            name=name,
+            presets=presets,
+            axis=axis,
+            dark=dark,
+            arrange=arrange,
             send=lambda *message: self.send(*message),
-        )  # fmt: skip
+        )
         self._stage = Stage(self._state, self._mirror)
         self._inbox = Inbox(self._stage)
         valued = {key: c for key, c in self._state.controls.items() if not isinstance(c, Button)}

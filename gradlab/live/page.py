@@ -18,7 +18,7 @@ import numpy as np
 from ._bundle import WEB, joined, widget_style
 from .description import few_colors
 from .grid import MOST_STATES, Grid, Values, grid
-from .inbox import Stage
+from .messages import Stage
 from .packed import Masks, Recorded, pack
 from .progress import told
 from .scheduling import drawing

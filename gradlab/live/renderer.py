@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 from matplotlib.backend_bases import RendererBase
 from matplotlib.colors import to_rgba_array
-from matplotlib.text import Text
 
+from .artist_cache import ArtistCache
 from .display_list import FAR, NO_COLOR, Writer, color, pack
-from .lettering import REMEMBERED, Lettering, Recent, draw_text
-from .memory import Memory
+from .lettering import Lettering
 
 CAPS = ("butt", "round", "projecting")
 JOINS = ("miter", "round", "bevel")
@@ -32,9 +31,8 @@ class DisplayListRenderer(RendererBase):
         self._flip = np.array([[1.0, 0.0, 0.0], [0.0, -1.0, height], [0.0, 0.0, 1.0]])
         self._page = (-MARGIN, -MARGIN, width + MARGIN, height + MARGIN)
         self._lettering = Lettering(dpi)
-        self.layouts = Recent(REMEMBERED)  # of texts, without their places
         self.colors: set[int] = set()  # every color word recorded so far
-        self.memory = Memory()
+        self.cache = ArtistCache()
         self._begin()
 
     def _begin(self) -> None:
@@ -49,18 +47,16 @@ class DisplayListRenderer(RendererBase):
         return data
 
     def record(self, artist: Any) -> None:
-        """Record what an artist draws: from memory, if it is as it was."""
-        found = self._clip_state, self._style_state
-        if (piece := self.memory.find(artist, found)) is not None:
-            self._writer.extend(piece.operations)
-            self._clip_state, self._style_state = piece.left
+        """Record what an artist draws, without drawing it again if it has not changed."""
+        pen = self._clip_state, self._style_state
+        drawing = self.cache.find(artist, pen)
+        if drawing is not None:
+            self._writer.extend(drawing.operations)
+            self._clip_state, self._style_state = drawing.pen_after
             return
         start = self._writer.length
-        if isinstance(artist, Text):
-            draw_text(artist, self)
-        else:
-            artist.draw(self)
-        self.memory.keep(artist, self._writer.since(start), found, (self._clip_state, self._style_state))
+        artist.draw(self)
+        self.cache.keep(artist, pen, (self._clip_state, self._style_state), self._writer.since(start))
 
     # What matplotlib asks of a renderer
 

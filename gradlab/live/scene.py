@@ -20,13 +20,24 @@ from .description import Items
 from .display_list import Writer
 from .lettering import Agg, Recent, text_settings
 from .renderer import DisplayListRenderer
-from .sight import Sight
 from .theme import DarkAgg, Palette
-from .ticks import ticks_once
 from .zoom import Zoom, fractions
+from .zoomed_panels import ZoomedPanels
 
 FAST, SMALL = 1, 9
 SIZES = 4  # resolutions for which renderers are kept
+
+
+class _Canvas(FigureCanvasAgg):
+    """A canvas whose layouts measure by a renderer of ours, which remembers the sizes of texts."""
+
+    def __init__(self, figure: Any, get_renderer: Callable[[], Any]) -> None:
+        super().__init__(figure)
+        self._get_renderer = get_renderer
+
+    def get_renderer(self) -> Any:
+        """Return the renderer for the resolution that is set."""
+        return self._get_renderer()
 
 
 class Scene:
@@ -43,9 +54,8 @@ class Scene:
         self.palette, self._zoom = Palette(dark), Zoom(figure)
         # Renderers remember the texts they have laid out; layouts measure by the one that paints.
         self._painters, self._recorders = Recent(SIZES), Recent(SIZES)
-        self._spots = Recent(2 * SIZES)
         self._blanks = Recent(1)  # a notebook's static picture and the first one in its page have the same still parts
-        FigureCanvasAgg(figure).get_renderer = self._painter  # type: ignore[method-assign]
+        _Canvas(figure, self._painter)
         # The layout is worked out when still parts change, and kept: a frame must fit the still picture below it.
         self._layout = figure.get_layout_engine()
         figure.set_layout_engine("none")
@@ -85,7 +95,7 @@ class Scene:
     def _painted(self, dark: bool) -> np.ndarray:
         painter = self._painter(dark)
         painter.clear()
-        with self._sight.on(self._sight.children()), ticks_once(self.figure):
+        with self._zoomed_panels.clip(self._zoomed_panels.children()):
             self.figure.draw(painter)
         pixels = np.array(painter.buffer_rgba())
         pixels.flags.writeable = False
@@ -103,36 +113,36 @@ class Scene:
         """Record the moving parts as a display list, in light colors, and where the items lie."""
         screen = self._at(self.dpi * ratio)
         recorder = self._recorders.find((*screen, text_settings()), lambda: DisplayListRenderer(*screen))
-        recorder.memory.look(self.figure)
+        recorder.cache.check_panels(self.figure)
         try:
             self._draw_moving(recorder.record)
         finally:
             data = recorder.finish()
         for word in recorder.colors - self.colors.keys():
             self.colors[word] = self.palette.word(word)
-        return data if items is None else data + self._places(items, recorder)
+        return data if items is None else data + self._places(items, recorder.height)
 
     def _draw_moving(self, draw: Callable[[Any], None]) -> None:
         """Draw the moving artists, one after the other: some place those that come later."""
         for artist in moving(self.figure):
-            if self._sight:
-                with self._sight.on([artist]):
+            if self._zoomed_panels:
+                with self._zoomed_panels.clip([artist]):
                     draw(artist)
             else:
                 draw(artist)
 
-    def _places(self, items: Items, recorder: DisplayListRenderer) -> bytes:
-        writer = Writer()
-
-        def place(axes: Axes) -> np.ndarray:
-            points = np.column_stack([np.asarray(column, float) for column in items.places[axes]])
-            key = axes, recorder.memory.mark, points.tobytes()  # they often stay where they are
-            found: np.ndarray = self._spots.find(key, lambda: _inside(axes, points, recorder.height))
-            return found
-
-        places = [place(axes) if axes in items.places else None for axes in self.axes]
+    def _places(self, items: Items, height: int) -> bytes:
+        """Record where the items lie in each panel, on a picture of this height."""
         nowhere = np.full((len(items), 2), np.nan)
-        writer.items([nowhere if one is None else one for one in places], list(items.values.values()))
+        places = []
+        for axes in self.axes:
+            if axes in items.places:
+                points = np.column_stack([np.asarray(column, float) for column in items.places[axes]])
+                places.append(_inside(axes, points, height))
+            else:
+                places.append(nowhere)
+        writer = Writer()
+        writer.items(places, list(items.values.values()))
         return writer.finish()
 
     # Parts of the picture
@@ -176,12 +186,12 @@ class Scene:
 
     def _settle(self) -> None:
         self._at(self.dpi)
-        self._sight = Sight(self._zoom.closer())
+        self._zoomed_panels = ZoomedPanels(self._zoom.closer())
         if self._layout is not None:
             for axes in self.figure.axes:
                 if (place := axes.get_subplotspec()) is not None:
                     axes.set_subplotspec(place)  # the layout starts from the grid, so that it ends at the same place
-            with self._sight.on(self._sight.children()), ticks_once(self.figure):
+            with self._zoomed_panels.clip(self._zoomed_panels.children()):
                 self._layout.execute(self.figure)
         for axes in self.figure.axes:
             axes.get_xlim()  # limits that follow the data are worked out when they are asked for

@@ -118,13 +118,18 @@ def let_speak() -> None:
 
 
 def hear_at_any_time(comm: Any) -> None:
-    """Let pages reach this comm while a cell runs, where they speak to a kernel's subshells, as JupyterLab's do.
+    """Let pages reach this comm while a cell runs.
 
-    ipykernel 7.4 hands what they say to the loop from which the comm spoke last, and that of a cell is busy. Here
-    the one that gets it first acts on it, in any thread.
+    JupyterLab sends a comm's messages to a subshell of the kernel, so that a widget answers while a
+    cell runs (https://github.com/jupyterlab/jupyterlab/pull/17363). But ipykernel 7.4 asks the comm's
+    `_reply_subshell_for`, which by default sends each message on to the loop that wrote to the comm
+    last (https://github.com/ipython/ipykernel/blob/main/ipykernel/comm/comm.py). That is often the
+    loop of the cell, which is busy. There is no public way to choose, so this comm is given a
+    function that leaves each message where the page sent it; a figure acts on it in any thread.
+    Kernels that choose no loop have no such attribute and need nothing.
     """
     if hasattr(comm, "_reply_subshell_for"):
-        comm._reply_subshell_for = lambda _, asked: asked
+        comm._reply_subshell_for = lambda _data, subshell_asked: subshell_asked
 
 
 def shell() -> Any:

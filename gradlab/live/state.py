@@ -57,6 +57,7 @@ class FigureState:
         figure: Any,
         controls: Iterable[Control],
         update: Callable[[dict[str, Any]], Description],
+        *,
         drags: Sequence[Drag],
         label: str,
         name: str,
@@ -71,8 +72,12 @@ class FigureState:
         if axis is not None and not isinstance(self.controls.get(axis), Slider | Menu | Toggle):
             raise ValueError(f"axis must name a slider, a menu or a toggle, got {axis!r}")
         self.presets = [Preset(p.label, checked(self.controls, p.values, p.label)) for p in presets]
-        self.label, self.name, self.axis = label, name, axis
-        self.drags, self.arrange, self.send = tuple(drags), arrange, send
+        self.label = label
+        self.name = name
+        self.axis = axis
+        self.drags = tuple(drags)
+        self.arrange = arrange
+        self.send = send
         self.values = {n: c.check(c.value) for n, c in self.controls.items() if not isinstance(c, Button)}
         self.start = dict(self.values)
         self.number = self.edition = 0

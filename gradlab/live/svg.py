@@ -11,7 +11,6 @@ from typing import Any
 from .display_list import color
 from .scheduling import drawing
 from .theme import Palette
-from .ticks import ticks_once
 
 # matplotlib names clips by unrounded numbers, whose last bits depend on what ran before.
 _CLIP = re.compile(r'<clipPath id="([^"]+)">(.*?)</clipPath>', re.DOTALL)
@@ -37,7 +36,7 @@ def inline_svg(figure: Any, alt: str, name: str, dark: Mapping[str, str] | None 
 
     buffer = io.StringIO()
     settings: Any = {"svg.hashsalt": f"gradlab {name}", "svg.fonttype": "path"}
-    with drawing, matplotlib.rc_context(settings), ticks_once(figure):
+    with drawing, matplotlib.rc_context(settings):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     text = buffer.getvalue()
     inner = _LEFT_OUT.sub("", text[text.index(">", text.index("<svg")) + 1 :])

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.gridspec import GridSpec
-from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
 from ...live.drawing.labels import EndLabels, label
+from ...live.drawing.moving import MovingPath
 from ...live.drawing.shapes import contours
 from ...live.drawing.style import (
     BLACK,
@@ -123,7 +123,7 @@ class AdagradView:
             log_ticks(axes.yaxis, *ends)
 
     def _moving(self) -> None:
-        self._rings = PathPatch(Path(np.zeros((1, 2))), fc="none", ec=OTHER, lw=0.5, animated=True)
+        self._rings = MovingPath(Path(np.zeros((1, 2))), fc="none", ec=OTHER, lw=0.5, animated=True)
         self.plane.add_patch(self._rings)
         self._bottom = moving_line(self.plane, **_BOTTOM)
         self._paths = [moving_line(self.plane, **looks) for looks in (_DESCENT, _ADAGRAD)]

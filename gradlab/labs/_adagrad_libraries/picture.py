@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from matplotlib.patches import PathPatch
-
 from ...live.drawing.lanes import text
+from ...live.drawing.moving import MovingPath
 from ...live.drawing.style import BLACK, LABEL, NARROW, OTHER, SMALL, WIDE, moving_line, new_figure
 from .._clip_libraries.picture import boxes
 
@@ -59,8 +58,8 @@ class DigitsView:
             artist.set_in_layout(False)
         self.arrange(narrow=False)
 
-    def _add_boxes(self, color: str) -> PathPatch:
-        patch = PathPatch(boxes([], _BESIDE), fc=color, ec=OTHER, lw=0.8, animated=True)
+    def _add_boxes(self, color: str) -> MovingPath:
+        patch = MovingPath(boxes([], _BESIDE), fc=color, ec=OTHER, lw=0.8, animated=True)
         self.axes.add_patch(patch)
         return patch
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 from matplotlib.gridspec import GridSpec
-from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
 from ..._base.numbers import number
 from ...live.drawing.labels import label, on_paper
 from ...live.drawing.lanes import text
+from ...live.drawing.moving import MovingPath
 from ...live.drawing.style import (
     BLACK,
     BLUE,
@@ -54,10 +54,10 @@ class ArrowsView:
         self.transfer.plot([0, REACH * 2], [0, REACH * 2], ":", color=OTHER, lw=1.4)
         looks: dict[str, Any] = {"fontsize": SMALL, "ha": "center", "va": "bottom", "color": BLACK}
         self.transfer.annotate("unclipped", (6.4, 6.5), rotation=45, **looks)
-        self._region = PathPatch(Path(np.zeros((1, 2))), fc=PALE_GREEN, ec=GREEN, lw=1.4, ls="-.", animated=True)
+        self._region = MovingPath(Path(np.zeros((1, 2))), fc=PALE_GREEN, ec=GREEN, lw=1.4, ls="-.", animated=True)
         self.plane.add_patch(self._region)
         self._before, self._after = moving_line(self.plane, **_BEFORE), moving_line(self.plane, **_AFTER)
-        self._heads = [PathPatch(Path(np.zeros((1, 2))), fc=c, ec="none", animated=True) for c in (ORANGE, BLUE)]
+        self._heads = [MovingPath(Path(np.zeros((1, 2))), fc=c, ec="none", animated=True) for c in (ORANGE, BLUE)]
         for head in self._heads:
             self.plane.add_patch(head)
         words: dict[str, Any] = {"weight": "bold", "bbox": {"fc": "white", "ec": "none", "pad": 1, "alpha": 0.8}}

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
 from ..._base.numbers import number, signed
 from ...live.drawing.lanes import text
+from ...live.drawing.moving import MovingPath
 from ...live.drawing.style import BLACK, LABEL, NARROW, OTHER, WIDE, new_figure
 
 # What can happen to an entry, and how its cell looks: pale colors under dark text, and the word itself.
@@ -43,8 +43,8 @@ class LibrariesView:
         self._texts = [[self._add_text() for _ in columns] for _ in rows]
         self.arrange(narrow=False)
 
-    def _add_boxes(self, color: str) -> PathPatch:
-        patch = PathPatch(boxes([], _BESIDE), fc=color, ec=OTHER, lw=0.8, animated=True)
+    def _add_boxes(self, color: str) -> MovingPath:
+        patch = MovingPath(boxes([], _BESIDE), fc=color, ec=OTHER, lw=0.8, animated=True)
         self.axes.add_patch(patch)
         return patch
 

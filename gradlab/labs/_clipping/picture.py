@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.gridspec import GridSpec
-from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Affine2D, blended_transform_factory
@@ -16,6 +15,7 @@ from ..._base.numbers import are, counted, number
 from ...live.drawing.curves import running_median, window
 from ...live.drawing.labels import EndLabels, apart, chip, colored_title, label, on_paper
 from ...live.drawing.lanes import patch, text
+from ...live.drawing.moving import MovingPath
 from ...live.drawing.shapes import NOWHERE, bars, segments
 from ...live.drawing.style import (
     BLACK,
@@ -222,7 +222,7 @@ class ClippingView:
             moving_line(axes, transform=axes.get_yaxis_transform(), color=GREEN, ls=DASHED, lw=1.6)
             for axes in (self.norm, self.spread)
         ]
-        self._bars = [PathPatch(NOWHERE, fc=c, ec="none", animated=True) for c in (BLUE, ORANGE)]
+        self._bars = [MovingPath(NOWHERE, fc=c, ec="none", animated=True) for c in (BLUE, ORANGE)]
         for one in self._bars:
             self.spread.add_patch(one)
         right: dict[str, Any] = {"x": 1.0, "ha": "right", "transform": self.spread.transAxes}

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.gridspec import GridSpec
-from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 from matplotlib.ticker import NullLocator
 
 from ..._base.numbers import number
 from ...live.drawing.labels import EndLabels
 from ...live.drawing.lanes import text
+from ...live.drawing.moving import MovingPath
 from ...live.drawing.shapes import NOWHERE, contours, segments
 from ...live.drawing.style import (
     BLACK,
@@ -133,7 +133,7 @@ class RaceView:
         self._key = self._note.text(0, 0, "", fontsize=SMALL, color=QUIET, **looks)
 
     def _moving(self) -> None:
-        self._contours = PathPatch(NOWHERE, fc="none", ec=OTHER, lw=0.5, animated=True, zorder=1)
+        self._contours = MovingPath(NOWHERE, fc="none", ec=OTHER, lw=0.5, animated=True, zorder=1)
         self.plane.add_patch(self._contours)
         self._minima, self._start = moving_line(self.plane, **_MINIMUM), moving_line(self.plane, **_START)
         self._where = text(self.plane, s="start", va="bottom", weight="bold")

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.gridspec import GridSpec
-from matplotlib.patches import PathPatch
 from matplotlib.transforms import ScaledTranslation
 
 from ..._base.numbers import number as rounded
 from ...live.drawing.labels import label, moving_title
+from ...live.drawing.moving import MovingPath
 from ...live.drawing.shapes import NOWHERE, bars, segments
 from ...live.drawing.style import (
     BLUE,
@@ -112,7 +112,7 @@ class _LossPanel:
         axes.set_yticks(range(count), names)
         axes.grid(False, axis="y")
         log_ticks(axes.xaxis, LOWEST, HIGHEST)
-        self.spread = axes.add_patch(PathPatch(NOWHERE, fc=PALE_BLUE, ec=BLUE, lw=0.8, animated=True))
+        self.spread = axes.add_patch(MovingPath(NOWHERE, fc=PALE_BLUE, ec=BLUE, lw=0.8, animated=True))
         self.median = moving_line(axes, color=BLUE, marker="o", ms=6, ls="none", mew=0)
         self.single = moving_line(axes, color=ORANGE, marker="^", ms=6, ls="none", mew=0)
         beside = {"x": 1.03, "ha": "left", "transform": axes.get_yaxis_transform()}

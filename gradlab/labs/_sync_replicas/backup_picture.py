@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 from matplotlib.gridspec import GridSpec
-from matplotlib.patches import PathPatch
 from matplotlib.transforms import ScaledTranslation
 
 from ..._base.numbers import number, percent
 from ...live.drawing.curves import SMOOTHED, smoothed
 from ...live.drawing.labels import EndLabels, beyond, label, on_paper
+from ...live.drawing.moving import MovingPath
 from ...live.drawing.shapes import NOWHERE, band
 from ...live.drawing.style import (
     BLACK,
@@ -67,7 +67,7 @@ class SpareView:
         self._said = [label(axes, weight="bold", transform=axes.transData + up) for axes in (self.rounds, self.needed)]
         for words in self._said:
             on_paper(words, True)  # where the line is steep
-        self._band: Any = self.curves.add_patch(PathPatch(NOWHERE, fc=PALE_BLUE, ec=BLUE, lw=0.5, animated=True))
+        self._band: Any = self.curves.add_patch(MovingPath(NOWHERE, fc=PALE_BLUE, ec=BLUE, lw=0.5, animated=True))
         self._chosen = moving_line(self.curves, color=BLUE, lw=SELECTED)
         self._reference = moving_line(self.curves, color=QUIET, ls=DASHED, lw=1.4, zorder=3)  # seen on the chosen one
         self._names = EndLabels(self.curves, 2)

@@ -102,7 +102,8 @@ class EndLabels:
         self._axes = axes
         self._names = [label(axes, ha="left", transform=axes.transAxes) for _ in range(most)]
         self._leaders = axes.add_line(Leaders(self._place, axes.transAxes))
-        self._told: tuple[np.ndarray, list[int]] = np.empty((0, 2)), []
+        self._ends = np.empty((0, 2))  # of the curves, in the panel
+        self._named: list[int] = []  # the curves that have a name now
 
     def draw(self, x: float, ends: Sequence[float], words: Sequence[str], **looks: Sequence[Any]) -> None:
         """Write words at the ends of curves that all end at x, if that is in sight.
@@ -120,12 +121,14 @@ class EndLabels:
             name.set_visible(k in named)
             if k in named:
                 name.set(text=words[k], **{look: each[k] for look, each in looks.items()})
-        if named != self._told[1] or not np.array_equal(places, self._told[0], equal_nan=True):
-            self._told, self._leaders.stale = (places, named), True
+        self._ends = places
+        self._named = named
+        self._leaders.stale = True
 
     def _place(self) -> None:
         """Put the names and their lines where there is room in the panel."""
-        places, named = self._told
+        places = self._ends
+        named = self._named
         width, height = self._axes.get_position().size * self._axes.figure.get_size_inches()
         half = _LINE / 2 / height  # of a name: none stands beside the title of its panel, or beside the numbers below
         heights, lines = apart(places[named, 1], 2 * half, half, 1 - half), []

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from matplotlib.patches import PathPatch
 from matplotlib.ticker import FuncFormatter
 from matplotlib.transforms import ScaledTranslation
 
 from ..._base.numbers import number
 from .labels import chip, label
-from .moving import MovingText
+from .moving import MovingPath, MovingText
 from .shapes import NOWHERE, bars, hatching, segments
 from .style import (
     BLACK,
@@ -45,7 +44,7 @@ _TALL, _TALLEST = 0.8, 0.16  # of a bar, in its lane and in all
 
 def patch(axes: Any, looks: dict[str, Any]) -> Any:
     """A moving path, filled and edged."""
-    return axes.add_patch(PathPatch(NOWHERE, animated=True, zorder=2, **looks))
+    return axes.add_patch(MovingPath(NOWHERE, animated=True, zorder=2, **looks))
 
 
 def text(axes: Any, **looks: Any) -> Any:
@@ -74,16 +73,13 @@ class LaneNames:
         ]
         self._slow = label(axes, weight="bold", transform=above, **looks)
         self._note = label(axes, color=QUIET, transform=below, **looks)
-        self._drawn: tuple[int, int, float] | None = None
         if room:
             axes.yaxis.labelpad = 48
             axes.set_ylabel(" ", fontsize=SMALL)
 
     def draw(self, workers: int, slow: int = -1, times: float = 1.0) -> None:
         """Name so many workers, one of which may be so many times as slow."""
-        if self._drawn == (workers, slow, times):
-            return
-        self._drawn, noted = (workers, slow, times), times > 1 and 0 <= slow < workers
+        noted = times > 1 and 0 <= slow < workers
         for k, name in enumerate(self._names):
             name.set(y=np.mean(sides(np.array(k), max(1, workers))), visible=k < workers and not (noted and k == slow))
         for words, said in ((self._slow, f"worker {slow + 1}"), (self._note, f"{number(times)}× as slow")):

@@ -8,7 +8,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from matplotlib.cbook import normalize_kwargs
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import Locator, LogLocator, MaxNLocator, NullLocator, ScalarFormatter
 
 from ..._base.numbers import number, percent
@@ -181,6 +183,8 @@ def _plain(value: float) -> str:
 
 def moving_line(axes: Any, *style: str, **looks: Any) -> Any:
     """An empty line that `draw` fills for every state."""
-    (line,) = axes.plot([], [], *style, animated=True, **looks)
-    line.__class__ = MovingLine  # `plot`, which reads the style, makes plain lines only
-    return line
+    # `plot` alone reads styles such as "o--" and chooses the next color, but it makes plain lines.
+    (plain,) = axes.plot([], [], *style, **looks)
+    plain.remove()
+    chosen = {"color": plain.get_color(), "linestyle": plain.get_linestyle(), "marker": plain.get_marker()}
+    return axes.add_line(MovingLine([], [], animated=True, **chosen | normalize_kwargs(looks, Line2D)))

@@ -124,7 +124,7 @@ def test_the_thin_line_of_the_recorded_run_is_named_at_its_end(narrow: bool, nam
     lab.draw(view, lab.compute(lab.params))
     assert [words.get_text() for words in view._names._names if words.get_visible()][-1] == name
     assert view._names._names[6].get_color() == ORANGE_TEXT
-    assert view._names._told[0][6, 1] > 0.5, "where the run ends, above all medians"
+    assert view._names._ends[6, 1] > 0.5, "where the run ends, above all medians"
 
 
 def test_lines_of_losses_are_medians_over_runs_smoothed_and_the_recorded_run_is_thin() -> None:

@@ -1,13 +1,16 @@
-"""Moving artists become stale where they are set to something else, and only there."""
+"""Moving artists count a change where they are set to something else, and only there."""
 
 from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure
+from matplotlib.path import Path
 
 from gradlab.live.drawing.labels import EndLabels
 from gradlab.live.drawing.lanes import text
+from gradlab.live.drawing.moving import MovingPath
 from gradlab.live.drawing.style import moving_line
 from gradlab.live.scene import Scene
 
@@ -43,6 +46,27 @@ def test_a_line_that_is_given_its_data_again_stays_fresh() -> None:
     assert line.stale is False
     line.set_data([1, 2], [3.0, 4.0])
     assert line.stale and line.get_ydata() == [3.0, 4.0]
+
+
+def test_a_path_that_is_given_again_is_unchanged() -> None:
+    corners = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, np.nan]])
+    patch = MovingPath(Path(corners))
+    patch.set_path(Path(corners))
+    changes = patch.changes
+
+    patch.set_path(Path(corners))
+    assert patch.changes == changes
+
+    patch.set_path(Path(corners + 1))
+    assert patch.changes > changes
+
+
+def test_drawing_is_not_a_change() -> None:
+    line = moving_line(panel(), "o")
+    line.set_data([1, 2], [3, 4])
+    changes = line.changes
+    line.draw(RendererAgg(100, 100, 72))
+    assert line.changes == changes and not line.stale
 
 
 def test_one_coordinate_alone_is_not_mistaken_for_both() -> None:

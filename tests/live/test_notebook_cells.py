@@ -38,7 +38,7 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
 @pytest.fixture
 def notebook(started: Kernel) -> Kernel:
     """A kernel in which nothing is open and no cell is known."""
-    started.run("ipywidgets.Widget.close_all(); Out.clear(); made.clear(); gl.live.cells.cells._runs.clear()")
+    started.run("ipywidgets.Widget.close_all(); Out.clear(); made.clear(); gl.live.notebook_cells.cells._runs.clear()")
     return started
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure
 
-from gradlab.live import Description, LiveFigure, Slider, inbox
+from gradlab.live import Description, LiveFigure, Slider, messages
 from tests.live.conftest import Wire
 from tests.live.examples import clipped
 
@@ -138,12 +138,12 @@ def test_who_asks_again_is_answered_again_unless_the_answer_is_on_its_way(
     wire.live._inbox._told["a"] -= 100
     assert open_again(wire, dark=True) == ["setup"]
     assert open_again(wire, dark=True) == []
-    monkeypatch.setattr(inbox, "AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr(messages, "AGAIN_SECONDS", 0.0)
     assert open_again(wire, dark=True) == ["setup"]
 
 
 def test_who_asks_again_has_not_spoken_last(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inbox, "AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr(messages, "AGAIN_SECONDS", 0.0)
     wire.live._inbox.receive({"kind": "open", "view": "b", "ratio": 1, "narrow": True})
     assert open_again(wire) == ["setup"]
     assert wire.live._state.views.narrow

@@ -1,7 +1,8 @@
-"""Close the figures that are no longer visible.
+"""Which notebook cell shows which figures, to close the figures that are no longer visible.
 
-ipywidgets keeps a widget until it is closed, and nobody says so when an output is replaced. So a figure that is shown
-is noted with its cell, and once that cell has run again, what only its earlier runs had shown is closed.
+ipywidgets keeps a widget until it is closed, and no event says that an output was replaced. So a
+figure that is shown is noted with its cell, and once that cell has run again, figures that only its
+earlier runs had shown are closed.
 
 A cell is known by the id that JupyterLab and Notebook 7 send with its code. A front end that sends none shows each run
 in a place of its own, as far as can be known here, and nothing is closed.
@@ -26,7 +27,7 @@ class Shown(Protocol):
     def close(self) -> None: ...
 
 
-class Cells:
+class NotebookCells:
     """The figures shown by the runs of each cell, by the ids of both."""
 
     def __init__(self) -> None:
@@ -69,7 +70,10 @@ def _running(ipython: Any) -> tuple[str, str]:
 
 
 def _open() -> Iterator[Any]:
-    """All widgets that are not closed."""
+    """Yield all widgets that are not closed.
+
+    ipywidgets' public list of them, `Widget.widgets`, is deprecated without a successor.
+    """
     yield from list(getattr(widget, "_instances", {}).values())
 
 
@@ -82,7 +86,7 @@ def _drop_from_history(ipython: Any, shown: Shown) -> None:
             names.pop(f"_{number}", None)
 
 
-cells = Cells()
+cells = NotebookCells()
 
 
 def layout_is_shared(figure: Any) -> bool:

@@ -1,7 +1,7 @@
-"""Panels that are shown closer: names of what is out of sight, and marks beyond the edge, are left out.
+"""What a zoomed panel leaves out: names of what is out of sight, and marks beyond the edge.
 
-Direct labels are not clipped, for they may stand beside a panel. What they name leaves it when somebody looks closer,
-and they would lie on its neighbors.
+Direct labels are not clipped, because they may stand beside a panel. When somebody zooms in, what
+they name leaves the panel, and they would lie on its neighbors.
 """
 
 from __future__ import annotations
@@ -17,14 +17,19 @@ from matplotlib.text import Annotation, Text
 from matplotlib.transforms import Bbox, Transform
 
 NEAR = 1.0  # pixels: what is placed at the edge of a panel is in sight
-_SPELLED = ("contains_branch_separately", "contains_branch_seperately")  # since matplotlib 3.11, and before
-_SEPARATELY = next(name for name in _SPELLED if hasattr(Transform, name))
-_STEPS = "_iter_break_from_left_to_right"  # matplotlib's own way to what a transform begins with
+# The spelling since matplotlib 3.11, and the one before.
+_SPELLINGS = ("contains_branch_separately", "contains_branch_seperately")
+_CONTAINS_BRANCH = next(name for name in _SPELLINGS if hasattr(Transform, name))
+# The one private name of matplotlib that live uses. A text a few pixels beside a point in data has
+# the transform `transData + offset`. The public `contains_branch` finds what such a chain ends
+# with; only this method yields what it begins with. Without it, such a text counts as one that
+# does not move with the data, and stays in the picture when its place is zoomed out of sight.
+_CHAIN_STARTS = "_iter_break_from_left_to_right"
 
 Directions = tuple[bool, bool]  # x and y
 
 
-class Sight:
+class ZoomedPanels:
     """The panels that show less than at the start, and in which directions.
 
     In these directions, a text is not drawn while its place in data is out of sight, and anything else that is not
@@ -44,7 +49,7 @@ class Sight:
             yield from (child for child in axes.get_children() if not isinstance(child, Axes | Axis | Spine))
 
     @contextmanager
-    def on(self, artists: Iterable[Any]) -> Iterator[None]:
+    def clip(self, artists: Iterable[Any]) -> Iterator[None]:
         """Keep artists to what is in sight, and give them back afterwards what they had."""
         with ExitStack() as undo:
             for artist in artists:
@@ -105,6 +110,8 @@ def _follows(axes: Any, place: Any) -> Directions:
         return True, True
     if not isinstance(place, Transform):  # a word such as "offset points", or another artist
         return False, False
-    steps = [place, *(begun for begun, _ in getattr(place, _STEPS, tuple)())]
-    x, y = zip(*(getattr(step, _SEPARATELY)(axes.transData) for step in steps), strict=True)
+    parts = [place]
+    for start, _ in getattr(place, _CHAIN_STARTS, tuple)():
+        parts.append(start)
+    x, y = zip(*(getattr(part, _CONTAINS_BRANCH)(axes.transData) for part in parts), strict=True)
     return any(x), any(y)
