@@ -14,7 +14,7 @@ import numpy as np
 from ....errors import RecordingWarning, warn
 from ...analysis.noise import SCALARS
 from ...layout import Layout
-from ...measure import BINS, EXPONENT_BIAS, LOWEST, well_inside
+from ...measure import BINS, bin_of, careful, well_inside
 from ...updates import gap_at
 
 Tensor = Any
@@ -83,7 +83,7 @@ class Ring:
         ops = self._ops
         if self._squares is not None:
             there = [(g, size) for g, size in zip(grads, self._layout.sizes, strict=True) if g is not None]
-            norms = [self._careful(self._flat(g, size))[0] for g, size in there]
+            norms = [careful(self._flat(g, size), ops)[0] for g, size in there]
             self._squares.assign(self._squares.value + ops.sum(ops.stack(norms) ** 2))
 
     def _micro_norm(self, skipped: bool) -> Tensor:
@@ -110,7 +110,7 @@ class Ring:
         def norms() -> Tensor:
             own, after = ([self._flat(x, n) for x, n in zip(xs, sizes, strict=True)] for xs in (before, variables))
             change = [a - b for a, b in zip(after, own, strict=True)]
-            rows = [ops.stack([self._careful(x)[0] for x in some]) for some in (own, change)]
+            rows = [ops.stack([careful(x, ops)[0] for x in some]) for some in (own, change)]
             return ops.where(ops.any(rows[1] != 0), ops.stack(rows), now)
 
         is_due = ops.equal(last % gap_at(last, every, ops.where), 0)
@@ -171,31 +171,27 @@ class Ring:
         squares = ops.stack([ops.sum(g * g) for g in flat])
         largest = ops.stack([ops.maximum(ops.max(g), -ops.min(g)) for g in flat])
         fine = ops.logical_or(well_inside(squares), ops.equal(largest, 0))
+
+        def with_care() -> Tensor:
+            columns = zip(*(careful(g, ops) for g in flat), strict=True)
+            return ops.stack([ops.cast(ops.stack(column), "float32") for column in columns])
+
         numbers: Sequence[Tensor] = ops.unstack(
             _choose(
                 ops.all(fine),
                 lambda: ops.stack([ops.sqrt(squares), largest, ops.zeros_like(squares)]),
-                lambda: ops.stack([ops.stack(column) for column in zip(*map(self._careful, flat), strict=True)]),
+                with_care,
             ),
             3,
         )
         return numbers
 
-    def _careful(self, g: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Compute what `gradlab.record.measure.careful` does."""
-        ops = self._ops
-        size = ops.abs(g)
-        finite = ops.isfinite(size)
-        largest = ops.max(ops.where(finite, size, 0.0))
-        unit = ops.where(largest > 0, largest, 1.0)
-        return unit * ops.sqrt(ops.sum((size / unit) ** 2)), largest, ops.sum(ops.cast(~finite, "float32"))
-
     def _histogram(self, g: Tensor) -> Tensor:
         """Compute what `gradlab.record.measure.histogram` does."""
         ops = self._ops
         exponent = _bits(ops.abs(g)) // 2**23
-        counted = ops.cast(exponent < 2 * EXPONENT_BIAS + 1, "int32")
-        return ops.segment_sum(counted, ops.clip(exponent - (EXPONENT_BIAS + LOWEST), 0, BINS - 1), num_segments=BINS)
+        counted = ops.cast(exponent < 255, "int32")
+        return ops.segment_sum(counted, bin_of(exponent, ops), num_segments=BINS)
 
 
 def backend() -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...._base.arrays import quiet
 from ... import Recorder
 from ...eager import Part
 from ...measure import BINS, careful, flat
@@ -32,6 +33,7 @@ class HostSteps:
         """Return how many steps the recorder does not have yet."""
         return 0
 
+    @quiet
     def measured(self, k: int, g: Tensor) -> Part:
         """Return what the recorder needs of a gradient of tensor number k."""
         import torch
@@ -66,6 +68,7 @@ class HostSteps:
                 return True
         return False
 
+    @quiet
     def norm(self, part: Any) -> float:
         """The norm of a gradient that was measured."""
         return float(careful(part)[0]) if isinstance(part, np.ndarray) else part[0][0]
