@@ -17,8 +17,9 @@ from . import per_step, probes, sketch, updates
 from .buckets import COLUMNS
 from .layout import Layout
 from .merge import BY_BUCKET, Columns
+from .store import Store
 
-Found = tuple[Layout, Columns, int, int, int]  # and how many steps were seen, are in a bucket, and are missing
+Loaded = tuple[Store, int]  # and how many steps are missing
 
 _KIND = "recording"
 _VERSION = 1
@@ -27,20 +28,21 @@ _MOST = np.iinfo(np.int32).max
 _LARGEST = 1 << 48  # entries of a tensor: indices of samples are computed in int64
 
 
-def save(
-    path: str | PathLike[str], layout: Layout, data: Mapping[str, np.ndarray], seen: int, stride: int, missing: int = 0
-) -> None:
+def save(path: str | PathLike[str], store: Store, missing: int = 0) -> None:
     """Write the buckets that are filled."""
-    head, columns = parts(layout, data, seen, stride, missing)
+    head, columns = parts(store, missing)
     with ArchiveWriter(_named(path), _KIND, _VERSION, head, compressed=True) as file:
         for name, x in columns.items():
             file.array(name, x)
 
 
-def parts(
-    layout: Layout, data: Mapping[str, np.ndarray], seen: int, stride: int, missing: int = 0
-) -> tuple[dict[str, Any], Columns]:
+def parts(store: Store, missing: int = 0) -> tuple[dict[str, Any], Columns]:
     """Return all of a recording: plain values, and copies of the filled buckets."""
+    assert store.layout is not None, "nothing is recorded yet"
+    layout = store.layout
+    data = store.columns
+    seen = store.seen
+    stride = store.stride
     filled = -(-seen // stride)
     columns = {name: data[name][:filled] for name in BY_BUCKET}
     columns["histogram"] = data["histogram"][: -(-filled // layout.histogram_every)]
@@ -52,7 +54,7 @@ def parts(
     return {"seen": seen, "stride": stride, "missing": missing, **fields}, small
 
 
-def load(path: str | PathLike[str], max_bytes: int = MAX_BYTES) -> Found:
+def load(path: str | PathLike[str], max_bytes: int = MAX_BYTES) -> Loaded:
     """Read what `save` wrote; DataLossError unless all of it is of one recording."""
     path = os.fsdecode(fspath(path))
     _refuse_logs_of_others(path)
@@ -83,11 +85,16 @@ def find(path: str | PathLike[str]) -> str:
     return named if os.path.exists(named := _named(path)) else os.fsdecode(fspath(path))
 
 
-def whole_of(header: Mapping[str, Any], saved: Mapping[str, np.ndarray], max_bytes: int = MAX_BYTES) -> Found:
+def whole_of(header: Mapping[str, Any], saved: Mapping[str, np.ndarray], max_bytes: int = MAX_BYTES) -> Loaded:
     """Of what `parts` gave; ValueError unless all of it is of one recording."""
     layout, seen, stride = _layout(header, max_bytes)
     _check_columns(layout, saved, seen, stride)
-    return layout, _filled(layout, saved), seen, stride, whole(header, "missing", 0)
+    store = Store(layout.capacity)
+    store.layout = layout
+    store.columns = _filled(layout, saved)
+    store.seen = seen
+    store.stride = stride
+    return store, whole(header, "missing", 0)
 
 
 def _layout(header: Mapping[str, Any], max_bytes: int) -> tuple[Layout, int, int]:

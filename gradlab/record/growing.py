@@ -23,9 +23,10 @@ from .._base.growing import GrowingFile, Record, read_records
 from .._base.numbers import counted
 from ..errors import InvalidArgumentError, RecordingWarning, warn
 from . import file, per_step
-from .buckets import LOCK, Buckets
+from .buckets import Buckets
 from .merge import Columns
 from .outlet import Outlet
+from .store import LOCK
 
 _KIND = "recording"
 _VERSION = 1
@@ -94,14 +95,14 @@ class Appended(Outlet):
             self._file.close()
 
     def _left(self) -> str:
-        missing = vars(self.recorder)["seen"] - self.steps
+        missing = self.recorder.store.seen - self.steps
         return f"{counted(missing, 'step')} are not in the file" if missing > 0 else ""
 
     def __repr__(self) -> str:
         return f"<Appended: {counted(self.steps, 'step')} in {self.path}>"
 
 
-def load(path: str | PathLike[str], max_bytes: int = MAX_BYTES) -> file.Found:
+def load(path: str | PathLike[str], max_bytes: int = MAX_BYTES) -> file.Loaded:
     """Read what is in a file that grows.
 
     Raises:
@@ -113,7 +114,7 @@ def load(path: str | PathLike[str], max_bytes: int = MAX_BYTES) -> file.Found:
     return found
 
 
-def _load(path: str | PathLike[str], max_bytes: int = MAX_BYTES) -> file.Found | None:
+def _load(path: str | PathLike[str], max_bytes: int = MAX_BYTES) -> file.Loaded | None:
     """Read what is in a file that grows; None before its first record."""
     with checked(path, _KIND):
         contents = merge_records(read_records(path, max_bytes), max_bytes)
@@ -123,11 +124,8 @@ def _load(path: str | PathLike[str], max_bytes: int = MAX_BYTES) -> file.Found |
 def contents_now(rec: Buckets) -> Contents | None:
     """Return what `file.parts` has of the steps that do not wait on a device; None before the first."""
     with LOCK:
-        rec._settle()
-        mine = vars(rec)
-        if rec._layout is None or not mine["seen"]:
-            return None
-        return file.parts(rec._layout, mine["_data"], mine["seen"], mine["stride"], rec.missing_steps)
+        rec.store.flush()
+        return file.parts(rec.store, rec.missing_steps) if rec.store.seen else None
 
 
 def _check_continues(rec: Buckets, path: str) -> None:
@@ -135,18 +133,20 @@ def _check_continues(rec: Buckets, path: str) -> None:
     found = _load(path)
     if found is None:
         return
-    layout, data, seen, *_ = found
+    store, _ = found
+    assert store.layout is not None  # of a recording that was saved
     own = contents_now(rec)
-    steps = 0 if own is None else min(own[0]["seen"], seen)
-    if own is None or tuple(own[0]["names"]) != layout.names or not _agree(own[1]["each"], data["each"], steps):
+    steps = 0 if own is None else min(own[0]["seen"], store.seen)
+    is_same = own is not None and tuple(own[0]["names"]) == store.layout.names
+    if own is None or not is_same or not _agree(own[1]["each"], store.columns["each"], steps):
         raise InvalidArgumentError(
-            f"{path} holds {counted(seen, 'step')} of another run. Go on with that one, rec = Recorder.load(path) and "
-            "rec.append_to(path), give another path, or delete the file"
+            f"{path} holds {counted(store.seen, 'step')} of another run. Go on with that one, rec = Recorder.load(path) "
+            "and rec.append_to(path), give another path, or delete the file"
         )
-    if seen > steps:
+    if store.seen > steps:
         warn(
-            f"{path} has {counted(seen - steps, 'step')} more than this recorder, which is that of step {steps}; they "
-            "are replaced by those to come",
+            f"{path} has {counted(store.seen - steps, 'step')} more than this recorder, which is that of step {steps}; "
+            "they are replaced by those to come",
             RecordingWarning,
         )
 

@@ -7,9 +7,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from .._base.arrays import Array
+from .._base.tree import named_leaves
+from ..errors import InvalidArgumentError
 from . import per_step, sketch
 from .measure import BINS
 
@@ -79,6 +83,18 @@ class Layout:
         tensor, flat = (int(column[k]) for column in self.sampled)
         index = ", ".join(str(i) for i in np.unravel_index(flat, self.shapes[tensor]))
         return f"{self.names[tensor]}[{index}]" if index else self.names[tensor]
+
+    def align(self, tree: Any, what: str) -> list[Array]:
+        """Return the leaves of a tree in the order of the tensors: by name, else by sizes; ValueError for others."""
+        leaves = dict(named_leaves(tree, what.removesuffix("s")))
+        if set(self.names) <= set(leaves):
+            return [leaves[name] for name in self.names]
+        if tuple(x.size for x in leaves.values()) == self.sizes:
+            return list(leaves.values())
+        raise InvalidArgumentError(
+            f"{what} must be a tree like grads, with tensors {self.names} of sizes {self.sizes}; it has "
+            f"{tuple(leaves)} of sizes {tuple(x.size for x in leaves.values())}"
+        )
 
     def empty(self) -> dict[str, np.ndarray]:
         """Room for all buckets."""

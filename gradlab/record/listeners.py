@@ -16,13 +16,12 @@ class Listener(Protocol):
 
 def follow(rec: Any, listener: Listener) -> None:
     """Tell this one of new steps of a recorder, for as long as something else holds it."""
-    rec._told.add(listener)
+    rec.listeners.add(listener)
 
 
 def here(rec: Any) -> int:
     """Return how many steps a recorder has, but for those that wait on a device: nothing waits for them."""
-    mine = vars(rec)
-    return int(mine["seen"]) + len(mine["_waiting"] or ())
+    return int(rec.store.next_step)
 
 
 class Listeners:
@@ -61,7 +60,7 @@ class Listeners:
 
     def tell(self, rec: Any) -> None:
         """Tell all of them; not again while one of them is busy with it."""
-        if self._telling:
+        if self._telling or not len(self):
             return
         self._telling = True
         try:

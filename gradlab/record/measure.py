@@ -1,11 +1,11 @@
 """Measurements of one gradient: norm, largest entry, entries that aren't finite, and sizes of the entries.
 
 What is measured is said here once, over the namespace of an array library: `careful`, `norm_by`, `well_inside` and
-`bin_of`. Keras calls these and no others. NumPy, JAX and torch have kernels of their own where that is faster: NumPy's are
-here, those of JAX in `reductions`, those of torch in `attach/torch/measure`; each says why.
+`bin_of`. Keras calls these and no others. NumPy, JAX and torch have kernels of their own where that is faster:
+NumPy's are here, those of JAX in `reductions`, those of torch in `attach/torch/measure`; each says why.
 
-A norm is the root of the sum of squares. Where that sum overflows or underflows, or meets NaN or Inf, the gradient is read
-again with care.
+A norm is the root of the sum of squares. Where that sum overflows or underflows, or meets NaN or Inf, the gradient is
+read again with care.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def well_inside(square: Any) -> Any:
 
 
 def bin_of(exponent: Any, xp: Any) -> Any:
-    """The bin of float32 numbers with these exponents, as they are stored. Those that aren't finite have 255, and none."""
+    """Return the bin of float32 numbers by their exponents, as stored; 255 is that of NaN and Inf, which have none."""
     return xp.clip(exponent - (LOWEST + EXPONENT_BIAS), 0, BINS - 1)
 
 

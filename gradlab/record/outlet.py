@@ -31,7 +31,7 @@ class Outlet:
         self._guard = threading.RLock()
         self._warned = False
         self.closed = False
-        recorder._told.keep(self)
+        recorder.listeners.keep(self)
         atexit.register(self.close)
 
     @property
@@ -62,7 +62,7 @@ class Outlet:
         """Hand on all steps so far."""
         with self._guard:
             if not self.closed:
-                _ = self.recorder.seen  # what waits on a device comes first
+                self.recorder.flush()  # steps that wait on a device come first
                 self._try()
 
     def close(self) -> None:
@@ -72,7 +72,7 @@ class Outlet:
                 return
             self.flush()
             self.closed = True
-            self.recorder._told.drop(self)
+            self.recorder.listeners.drop(self)
             atexit.unregister(self.close)
             try:
                 self._finish()

@@ -16,6 +16,7 @@ from .._base.types import EachA as A
 from . import devices, merge, per_step, reductions, sketch, updates
 from .layout import Layout
 from .memory_limit import Room
+from .store import Store
 
 if TYPE_CHECKING:
     from jax import Array
@@ -29,11 +30,13 @@ _PACKS: dict[str, tuple[str, ...]] = {
 _ONE = ("peak", "taken")  # columns of one number
 
 
-def init(data: Mapping[str, np.ndarray], seen: int, stride: int, before: tuple[int, int], room: Room) -> State:
-    """A state that goes on where `data` ends; `before`: how many steps were missing by then, and not finite."""
+def init(store: Store, before: tuple[int, int], room: Room) -> State:
+    """A state that goes on where a store ends; `before`: how many steps were missing by then, and not finite."""
     from .._base.jax import jnp
 
-    few, stride = merge.condensed(data, seen, stride, room.buckets, room.layout.histogram_every)
+    data = store.columns
+    seen = store.seen
+    few, stride = merge.condensed(data, seen, store.stride, room.buckets, room.layout.histogram_every)
     packed = _packed(few)
     now = min(seen // stride, room.buckets - 1)
     start = {f"open_{name}": x[now : now + 1] for name, x in packed.items()}
@@ -45,15 +48,22 @@ def init(data: Mapping[str, np.ndarray], seen: int, stride: int, before: tuple[i
     return {"at": jnp.array([seen, stride, *before], np.int32), **{name: jnp.array(x) for name, x in start.items()}}
 
 
-def columns(layout: Layout, state: Mapping[str, Array]) -> tuple[dict[str, np.ndarray], int, int, tuple[int, int]]:
-    """Back on the host: the columns, how many steps were seen, the stride, and what `init` was given as `before`."""
+def drain(layout: Layout, state: Mapping[str, Array]) -> tuple[Store, tuple[int, int]]:
+    """Return the steps of a state, on the host, and what `init` was given as `before`."""
     host = devices.one_of(state)
-    seen, stride, *before = host["at"].tolist()
-    found = {**_unpacked(layout, host), "histogram": host["histogram"]}
-    found, _ = merge.condensed(found, seen, stride, layout.capacity, layout.histogram_every)
-    found["sketch"] = np.concatenate([sketch.fitted(host[name]) for name in _sketches(layout)])
-    found |= updates.from_traced(host) if "moved" in host else {}
-    return {**found, "each": per_step.unrolled(host["each"], seen)}, seen, stride, (before[0], before[1])
+    seen, stride, missing, nonfinite = host["at"].tolist()
+    columns = {**_unpacked(layout, host), "histogram": host["histogram"]}
+    columns, _ = merge.condensed(columns, seen, stride, layout.capacity, layout.histogram_every)
+    columns["sketch"] = np.concatenate([sketch.fitted(host[name]) for name in _sketches(layout)])
+    if "moved" in host:
+        columns |= updates.from_traced(host)
+    columns["each"] = per_step.unrolled(host["each"], seen)
+    store = Store(layout.capacity)
+    store.layout = layout
+    store.columns = columns
+    store.seen = seen
+    store.stride = stride
+    return store, (missing, nonfinite)
 
 
 def is_full(state: Mapping[str, Array]) -> bool:

@@ -242,7 +242,7 @@ def _weighted_quartiles(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 def updates(rec: Buckets) -> Updates:
     """See `Recorder.updates`."""
-    data = rec._data
+    data = rec.flush().columns
     if "moved" not in data:
         raise ValueError(_NO_WEIGHTS)
     gradient, weight, update = data["moved"]
@@ -251,7 +251,7 @@ def updates(rec: Buckets) -> Updates:
 
 def sampled_updates(rec: Buckets) -> Updates | None:
     """Return what `updates` returns; None where there is no sample."""
-    if "moved" not in rec._data:
+    if "moved" not in rec.flush().columns:
         return None
     sampled = updates(rec)
     return sampled if len(sampled.step) else None

@@ -281,7 +281,7 @@ def _nonfinite(rec: Buckets, kind: str) -> tuple[int, np.ndarray]:
     """Return on how many of the steps taken what is limited wasn't finite: in some tensor, and (tensors,) in each."""
     # Rows of the sketch: the norm of each tensor, the global norm, the largest norm of a tensor, the largest entry of
     # each tensor, and the largest of all entries.
-    counts = sketch.nonfinite(rec._data["sketch"])
+    counts = sketch.nonfinite(rec.flush().columns["sketch"])
     tensors = len(rec.names)
     if kind == "clip_value":
         return int(counts[-1]), counts[tensors + 2 : -1]

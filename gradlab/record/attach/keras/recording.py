@@ -198,7 +198,7 @@ class _Recording(Attached[Recorder]):
         try:
             self.recorder.prepare({v.path: v.shape for v in variables}, ["loss", *SCALARS * self._noise_scale])
             if self._weights:
-                self.recorder._sample()
+                self.recorder.sampler.start()
         except ValueError:
             if self._attached:  # inside a step
                 self._detach()
@@ -257,7 +257,7 @@ class _Recording(Attached[Recorder]):
             return
         if backend() == "jax":
             self._model.jax_state_sync()
-        columns = self._tap.ring.take()
+        columns = self._tap.ring.drain()
         self._batches.loss += self._tap.ring.losses()
         made = self._made.of(columns.pop("before"), columns["skipped"])
         self._compare(self._made.count(self._tap.taken()))
@@ -278,8 +278,8 @@ class _Recording(Attached[Recorder]):
         if moved is None:
             return
         for k in np.flatnonzero(moved.any(axis=(1, 2))):
-            if first + k >= recorder._next_sample():
-                recorder._sampled(first + int(k), np.stack([steps["norm"][k], *moved[k]]))
+            if first + k >= recorder.sampler.next_due:
+                recorder.sampler.put(first + int(k), np.stack([steps["norm"][k], *moved[k]]))
 
     def _compare(self, applied: int) -> None:
         """Warn if the optimizer was not called once for each batch: then which step is of which batch is not known."""

@@ -15,10 +15,11 @@ from ....errors import RecordingWarning, warn
 from ...analysis.noise import SCALARS
 from ...layout import Layout
 from ...measure import BINS, bin_of, careful, well_inside
+from ...store import split_rows
 from ...updates import gap_at
 
 Tensor = Any
-_MARKS = 3  # of a step beside its tensors: its loss scale, whether it was skipped, the norm of its micro-batches
+_MARKS = ("scale", "skipped", SCALARS[0])  # of a step beside its tensors; the last is the norm of its micro-batches
 
 
 class Ring:
@@ -38,7 +39,7 @@ class Ring:
 
         self._keras, self._ops, self._layout, self._size = keras, keras.ops, layout, size
         self._slots = -(-size // layout.histogram_every) + 1
-        tensors, width = len(layout.names), 3 * len(layout.names) + _MARKS + len(layout.sampled[0])
+        tensors, width = len(layout.names), 3 * len(layout.names) + len(_MARKS) + len(layout.sampled[0])
         # Replicas write them together, once, so that the copy of the first is as good as any.
         add = functools.partial(optimizer.add_variable, initializer="zeros", aggregation="only_first_replica")
         self._at = add((), dtype="int32", name="recorded")
@@ -130,7 +131,7 @@ class Ring:
         kept: list[float] = np.where(numbers >= batches - self._size, found[numbers % self._size], np.nan).tolist()
         return kept
 
-    def take(self) -> dict[str, np.ndarray]:
+    def drain(self) -> dict[str, np.ndarray]:
         """The steps since the last time, as `Recorder.extend` takes them, and "before" of each.
 
         And "moved" (n, 2, tensors), norms of weights and updates, 0 where they were not measured.
@@ -144,20 +145,18 @@ class Ring:
             )
         number, every = np.arange(first, int(at)), self._layout.histogram_every
         self.taken = int(at)
-        tensors, rows = len(self._layout.names), numbers[number % self._size]
-        norm, largest, nonfinite, marks, entry = np.split(rows, np.cumsum([tensors, tensors, tensors, _MARKS]), axis=1)
+        place = number % self._size
+        columns = split_rows(numbers[place], len(self._layout.names), _MARKS)
         counted = (number % every == 0)[:, None, None]
-        slot, also = number // every % self._slots, {}
+        columns["histogram"] = np.where(counted, counts[number // every % self._slots], 0)
+        columns["before"] = before[place]
         if self._moves is not None:
-            also["moved"] = self._moves.numpy()[number % self._size]
+            columns["moved"] = self._moves.numpy()[place]
         if self._micro:
-            also |= dict(zip(SCALARS, (marks[:, 2], np.full(len(number), self._micro)), strict=True))
-        return {
-            "norm": norm, "largest": largest, "nonfinite": nonfinite, "entry": entry,
-            "scale": marks[:, 0], "skipped": marks[:, 1] > 0,
-            "histogram": np.where(counted, counts[slot], 0),
-            "before": before[number % self._size], **also,
-        }  # fmt: skip
+            columns[SCALARS[1]] = np.full(len(number), self._micro)
+        else:
+            del columns[SCALARS[0]]
+        return columns
 
     def _flat(self, g: Tensor | None, size: int) -> Tensor:
         ops = self._ops

@@ -18,9 +18,9 @@ class Moving:
     """Copies the weights before such a step, and compares them after it. Nothing waits for an accelerator."""
 
     def __init__(self, recorder: Recorder, parameters: Sequence[torch.nn.Parameter]) -> None:
-        recorder._sample()
+        recorder.sampler.start()
         self._recorder, self._parameters = recorder, parameters
-        self._next = recorder._next_sample()
+        self._next = recorder.sampler.next_due
         self._step, self._before, self._gradient = -1, [], None  # type: tuple[int, list[Any], Any]
 
     def begin(self, step: int) -> None:
@@ -42,4 +42,4 @@ class Moving:
             return
         change = [a.float() - b.float() for a, b in zip(now, before, strict=True)]
         steps.sample(self._step, [self._gradient, steps.norms_of(before), steps.norms_of(change)])
-        self._next = next_after(self._step, self._recorder._samples_every())
+        self._next = next_after(self._step, self._recorder.sampler.every)

@@ -14,7 +14,7 @@ from ...._base.options import check_choice
 from ....errors import InvalidArgumentError, RecordingWarning, warn
 from ... import Recorder
 from ...analysis import noise
-from ...attached import Attached, attached_to
+from ...attached import Attached
 from .backward import AfterBackward, outside_graphs
 from .doubts import clipped_with_scale, doubt, is_looked_at
 from .measure import shifted
@@ -516,8 +516,8 @@ def _has_closure(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
 
 def _detach(recorder: Recorder) -> None:
     """End an earlier recording of this recorder, and say so."""
-    if earlier := attached_to(recorder):
-        earlier.close()
+    if recorder.attachment is not None:
+        recorder.attachment.close()
         warn(
             "this recorder was attached before; that recording is closed, and the recorder goes on with this one. "
             "Two optimizers need a recorder each",

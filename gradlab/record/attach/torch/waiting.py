@@ -9,8 +9,8 @@ import numpy as np
 
 from ...._base.arrays import quiet
 from ... import Recorder
-from ...eager import Part
 from ...measure import BINS, careful, flat
+from ...store import Part, split_rows
 from ...updates import norms_of
 from .measure import Tensor, counted, looked_up, measured
 from .measure import careful as careful_on_device
@@ -84,7 +84,7 @@ class HostSteps:
 
     def sample(self, step: int, norms: Sequence[Any]) -> None:
         """Add the norms of gradient, weights and update of one step."""
-        self._recorder._sampled(step, np.stack(norms))
+        self._recorder.sampler.put(step, np.stack(norms))
 
     def append(self, found: Mapping[int, Part], counts: Mapping[int, Tensor], numbers: Numbers) -> None:
         """Add what was measured and counted of some tensors, by their number; of the others there was no gradient."""
@@ -92,10 +92,10 @@ class HostSteps:
         parts = [found[k] if k in found else self._part(k, np.zeros(self._sizes[k], np.float32)) for k in tensors]
         scalars = [float(numbers.get(name, np.nan)) for name in ("seconds", *recorder.scalars)]
         scale, skipped = float(numbers.get("scale", np.nan)), bool(numbers.get("skipped", False))
-        recorder._add(parts, scalars, _all_counts(counts, len(tensors)) if counts else None, scale, skipped)
+        recorder.add_step(parts, scalars, _all_counts(counts, len(tensors)) if counts else None, scale, skipped)
 
     def _part(self, k: int, array: np.ndarray) -> Part:
-        (part,) = self._recorder._room().parts({k: array})
+        (part,) = self._recorder.store.queue.parts({k: array})
         return part
 
     def flush(self) -> None:
@@ -173,27 +173,26 @@ class DeviceSteps:
 
     def flush(self) -> None:
         """Hand over the steps, and have none left. It waits for the device."""
+        for step, norms in self._samples:
+            self._recorder.sampler.put(step, norms.cpu().numpy())
+        self._samples = []
+        if self._steps:
+            self._recorder.extend(self.drain())
+
+    def drain(self) -> dict[str, np.ndarray]:
+        """Return the steps as `Recorder.extend` takes them, and leave none. It waits for the device."""
         import torch
 
-        for step, norms in self._samples:
-            self._recorder._sampled(step, norms.cpu().numpy())
-        self._samples = []
-        if not self._steps:
-            return
-        steps, seconds, counts = torch.stack(self._steps).cpu().numpy(), np.array(self._seconds), self._counts
+        tensors = len(self._places)
+        rows = torch.stack(self._steps).cpu().numpy()
+        columns = split_rows(rows, tensors, (*self._recorder.scalars, *_MARKS))
+        columns["seconds"] = np.array(self._seconds)
+        if self._counts:
+            columns["histogram"] = np.zeros((len(rows), tensors, BINS), np.int32)
+            for k, counts in self._counts.items():
+                columns["histogram"][k] = _all_counts(counts, tensors)
         self._steps, self._seconds, self._counts = [], [], {}
-        tensors, names = len(self._places), (*self._recorder.scalars, *_MARKS)
-        norm, largest, nonfinite, scalars, entry = np.split(
-            steps, np.cumsum([tensors, tensors, tensors, len(names)]), axis=1
-        )
-        columns = {"norm": norm, "largest": largest, "nonfinite": nonfinite, "entry": entry, "seconds": seconds}
-        if counts:
-            columns["histogram"] = np.zeros((len(steps), tensors, BINS), np.int32)
-            for k, of_step in counts.items():
-                columns["histogram"][k] = _all_counts(of_step, tensors)
-        columns |= dict(zip(names, scalars.T, strict=True))
-        columns["skipped"] = columns["skipped"] > 0  # NaN where nobody might have skipped it
-        self._recorder.extend(columns)
+        return columns
 
     def _number(self, x: Any) -> Tensor:
         import torch

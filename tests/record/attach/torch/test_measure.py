@@ -24,7 +24,9 @@ def test_it_agrees_with_numpy(case: str) -> None:
     g = CASES[case].astype(np.float32)
     tensor = torch.from_numpy(g)
     found = on_device.measured(tensor, torch.zeros(0, dtype=torch.int64))
-    np.testing.assert_allclose([float(x) for x in found[:3]], plain.careful(g), 1e-6)
+    with np.errstate(all="ignore"):
+        expected = plain.careful(g)
+    np.testing.assert_allclose([float(x) for x in found[:3]], expected, 1e-6)
     np.testing.assert_array_equal(on_device.histogram_on_device(tensor), plain.histogram(g))
 
 

@@ -192,7 +192,7 @@ def test_a_closed_recording_leaves_nothing_behind() -> None:
     loss_of(net, 0).backward()
     optimizer.step()
     assert recording.recorder.seen == 1  # reading hands over what waits
-    assert copy.copy(recording.recorder)._elsewhere is None
+    assert copy.copy(recording.recorder).attachment is None
     assert recording.close() is recording.close()
     optimizer.step()
     assert recording.flush().seen == 1
