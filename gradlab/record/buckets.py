@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -345,3 +345,13 @@ class Buckets:
         of = listed((*self.names, *self.scalars), SHOWN)
         missing = f", {counted(self.missing_steps, 'more step')} missing" if self.missing_steps else ""
         return f"<gradlab.{type(self).__name__}: {counted(self.seen, 'step')}{merged} of {of}{missing}>"
+
+
+AnyRecording = TypeVar("AnyRecording", bound=Buckets)
+
+
+def condensed(rec: AnyRecording, buckets: int) -> AnyRecording:
+    """The recording itself if it has no more buckets than that, else one with every two neighbors joined, and so on."""
+    if len(rec) <= buckets:
+        return rec
+    return rec.with_store(rec.flush().condense(buckets))

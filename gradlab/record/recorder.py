@@ -20,14 +20,13 @@ import numpy as np
 
 from .._base.archive import MAX_BYTES
 from .._base.arrays import Array, is_traced, real_array
-from .._base.growing import is_growing
 from .._base.tree import named_leaves
 from ..errors import InvalidArgumentError
-from . import budget, file, growing, memory_limit, merge, per_step, probes, traced
+from . import file, merge, per_step, probes, traced
 from .analysis import noise
 from .buckets import COLUMNS
-from .growing import Appended
-from .layout import Layout
+from .file import Appended
+from .layout import Layout, sample_every_for
 from .measure import flat, histograms
 from .merge import Columns, from_steps
 from .probes import Probes
@@ -116,7 +115,7 @@ class Recorder(Recording):
         entries: int = 512,
         sample_every: int | None = None,
         ring: int = per_step.RING,
-        state_bytes: int = memory_limit.NBYTES,
+        state_bytes: int = traced.STATE_BYTES,
     ) -> None:
         for name, value, least in (
             ("steps", steps, 1),
@@ -365,7 +364,7 @@ class Recorder(Recording):
             self.layout.align(weights, "weights")
             self.sampler.start()
         before = (self.missing_steps, self._nonfinite_rows)
-        room = memory_limit.within(self.layout, self.ring, self.state_bytes)
+        room = traced.within(self.layout, self.ring, self.state_bytes)
         return traced.init(self.flush(), before, room)
 
     def update(
@@ -459,7 +458,7 @@ class Recorder(Recording):
             raise ValueError("there is no gradient to record: every entry is None, or the tree is empty")
         if taken := sorted(COLUMNS & set(scalars)):
             raise ValueError(f"{', '.join(taken)} cannot be the name of a scalar; call it something else")
-        every = self._sample_every or budget.sample_every(tuple(map(math.prod, shapes)))
+        every = self._sample_every or sample_every_for(tuple(map(math.prod, shapes)))
         layout = Layout(names, shapes, scalars, self.capacity, self.entries, every)
         if (own := self.store.layout) is None:
             return layout
@@ -488,8 +487,7 @@ class Recorder(Recording):
         ...     Recorder.load(os.path.join(d, "run.npz")).global_norm.tolist()
         [2.0]
         """
-        path = file.find(path)
-        store, missing_steps = growing.load(path, max_bytes) if is_growing(path) else file.load(path, max_bytes)
+        store, missing_steps = file.load(file.find(path), max_bytes)
         assert store.layout is not None  # of a recording that was saved
         rec = cls(store.capacity, entries=store.layout.entries, sample_every=store.layout.histogram_every)
         rec._set_contents(store, missing_steps)

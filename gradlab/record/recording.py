@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import Self, TypeVar
+from typing import Self
 
 import numpy as np
 
@@ -207,13 +207,3 @@ class Recording(Buckets):
         (1, 2)
         """
         return self.with_store(self.store.snapshot())
-
-
-AnyRecording = TypeVar("AnyRecording", bound=Recording)
-
-
-def condensed(rec: AnyRecording, buckets: int) -> AnyRecording:
-    """The recording itself if it has no more buckets than that, else one with every two neighbors joined, and so on."""
-    if len(rec) <= buckets:
-        return rec
-    return rec.with_store(rec.flush().condense(buckets))

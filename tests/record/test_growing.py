@@ -11,7 +11,7 @@ import pytest
 import gradlab as gl
 from gradlab._base.growing import GrowingFile
 from gradlab.errors import DataLossError, RecordingWarning
-from gradlab.record.growing import Appended, change_record, contents_now, whole_record
+from gradlab.record.file import Appended, change_record, contents_now, whole_record
 from tests._base.damage import rewrite
 
 

@@ -14,7 +14,7 @@ from ...clip.report import turn_angle
 from .. import sketch
 from ..buckets import EMPTY, SHOWN, Buckets
 from ..measure import BINS, LOWEST
-from ..shares import Share, of_all, of_tensors
+from .shares import Share, of_all, of_tensors
 
 OVERFLOW = float(np.sqrt(np.finfo(np.float32).max))  # from here on the squares that float32 clips sum are infinite
 

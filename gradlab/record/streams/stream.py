@@ -13,7 +13,7 @@ from ..._base.numbers import counted
 from ...errors import RecordingWarning, warn
 from .. import per_step
 from ..buckets import Buckets
-from ..outlet import Outlet
+from ..listeners import Outlet
 from ..store import LOCK
 from . import json_lines, mlflow, tensorboard, wandb
 from .sink import Sink, Steps

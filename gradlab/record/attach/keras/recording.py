@@ -13,11 +13,10 @@ from ...._base.extras import need
 from ....errors import InvalidArgumentError, RecordingWarning, warn
 from ... import Recorder
 from ...analysis.noise import SCALARS
-from ...attached import Attached
+from ..attachment import Attached
 from .batches import Batches, Made
-from .losses import Losses
 from .ring import Ring, backend
-from .tap import Tap, check_optimizer
+from .taps import LossTap, OptimizerTap, check_optimizer
 
 _MARK = "_gradlab_recording"  # on an optimizer that is recorded
 
@@ -131,8 +130,8 @@ class _Recording(Attached[Recorder]):
         self._executed = self._model.steps_per_execution
         self._room = self._size = max(self._every, self._executed)
         self._batches, self._waiting = Batches(), ({}, [])
-        self._tap = Tap(outer, inner, self._begin, variables)
-        self._losses = Losses(self._model, lambda: self._tap.ring)
+        self._tap = OptimizerTap(outer, inner, self._begin, variables)
+        self._losses = LossTap(self._model, lambda: self._tap.ring)
         self._made = Made(self._tap.taken())
         self._inner, self._attached, self._by_batch, self._numbered = inner, True, False, True
         vars(inner)[_MARK] = self

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._base.arrays import quiet
-from . import sketch
-from .buckets import Buckets
+from ..._base.arrays import quiet
+from .. import sketch
+from ..buckets import Buckets
 
 
 class Share(NamedTuple):

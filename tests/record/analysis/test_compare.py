@@ -8,7 +8,7 @@ import pytest
 
 import gradlab as gl
 from gradlab.record import per_step
-from gradlab.record.compare import Comparison, run_names
+from gradlab.record.analysis.compare import Comparison, run_names
 from tests import sick_runs
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Generic, Self, TypeVar
 
-from .buckets import Buckets
+from ..buckets import Buckets
 
 R = TypeVar("R", bound=Buckets)
 
