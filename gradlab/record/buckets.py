@@ -209,8 +209,7 @@ class Buckets:
 
         Of all, but for those that a traced state had no room for any more when `absorb` took it.
         """
-        found: np.ndarray = ~per_step.lost(self._each)
-        return found
+        return ~per_step.lost(self._each)
 
     @property
     def taken(self) -> np.ndarray:
@@ -290,15 +289,13 @@ class Buckets:
     def nonfinite_by_tensor(self) -> np.ndarray:
         """(tensors,) on how many steps, skipped ones too, each held NaN or Inf."""
         rows = self.flush().columns["sketch"][len(self.names) + 2 : -1]
-        found: np.ndarray = sketch.nonfinite(rows) + rows[:, sketch.SKIPPED]
-        return found
+        return sketch.nonfinite(rows) + rows[:, sketch.SKIPPED]
 
     @property
     def overflows(self) -> np.ndarray:
         """(tensors,) on how many of the skipped steps each held NaN or Inf."""
         tensors = len(self.names)
-        found: np.ndarray = self.flush().columns["sketch"][tensors + 2 : -1, sketch.SKIPPED]
-        return found
+        return self.flush().columns["sketch"][tensors + 2 : -1, sketch.SKIPPED]
 
     def __len__(self) -> int:
         """Buckets."""

@@ -83,8 +83,7 @@ class Updates:
     @quiet
     def ratio(self) -> np.ndarray:
         """(n, names) norm of the update over that of the weights."""
-        found: np.ndarray = np.where(self.weight > 0, self.update / self.weight, np.nan)
-        return found
+        return np.where(self.weight > 0, self.update / self.weight, np.nan)
 
     @property
     def first(self) -> int:
@@ -94,14 +93,12 @@ class Updates:
     @property
     def later(self) -> np.ndarray:
         """(n,) whether each sample is of a step after the first ones."""
-        found: np.ndarray = self.step >= self.first
-        return found
+        return self.step >= self.first
 
     @property
     def stands_for(self) -> np.ndarray:
         """(n,) how many steps there are from each sample up to the next, or to the end of the run."""
-        found: np.ndarray = np.diff(np.append(self.step, self.seen))
-        return found
+        return np.diff(np.append(self.step, self.seen))
 
     @property
     def quartiles(self) -> np.ndarray:
@@ -360,8 +357,7 @@ def _power_of_2(x: Array) -> Array:
     """Return the largest power of 2 that is at most x, an int32 of 1 or more."""
     from .._base.jax import jax, jnp
 
-    power: Array = jnp.left_shift(jnp.ones_like(x), 31 - jax.lax.clz(x))
-    return power
+    return jnp.left_shift(jnp.ones_like(x), 31 - jax.lax.clz(x))
 
 
 def _drop_every_second(x: tuple[Array, Array]) -> tuple[Array, Array]:

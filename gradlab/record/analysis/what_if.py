@@ -291,8 +291,7 @@ def _nonfinite(rec: Buckets, kind: str) -> tuple[int, np.ndarray]:
 
 
 def _quotient(after: np.ndarray, before: np.ndarray) -> np.ndarray:
-    found: np.ndarray = np.where(before == 0, 1.0, after / before)
-    return found
+    return np.where(before == 0, 1.0, after / before)
 
 
 def _median(values: np.ndarray) -> float:
