@@ -117,11 +117,7 @@ def whole_of(header: Mapping[str, Any], saved: Mapping[str, np.ndarray], max_byt
     """Of what `parts` gave; ValueError unless all of it is of one recording."""
     layout, seen, stride = _layout(header, max_bytes)
     _check_columns(layout, saved, seen, stride)
-    store = Store(layout.capacity)
-    store.layout = layout
-    store.columns = _filled(layout, saved)
-    store.seen = seen
-    store.stride = stride
+    store = Store(layout.capacity, layout, _filled(layout, saved), seen, stride)
     return store, whole(header, "missing", 0)
 
 

@@ -44,14 +44,29 @@ Part: TypeAlias = "tuple[tuple[float, float, int], np.ndarray] | np.ndarray"
 
 
 class Store:
-    """The columns of a run. The first axis of each is the bucket: consecutive steps."""
+    """The columns of a run. The first axis of each is the bucket: consecutive steps.
 
-    def __init__(self, capacity: int) -> None:
-        self.capacity = capacity  # buckets
-        self.layout: Layout | None = None  # None before the first step
-        self.columns: Columns = {}
-        self.seen = 0  # steps in the columns
-        self.stride = 1  # steps of a bucket
+    Attributes:
+        capacity: the number of buckets that there is room for.
+        layout: the tensors and scalars; None before the first step.
+        columns: name -> array.
+        seen: the number of steps in the columns.
+        stride: steps of a bucket.
+    """
+
+    def __init__(
+        self,
+        capacity: int,
+        layout: Layout | None = None,
+        columns: Columns | None = None,
+        seen: int = 0,
+        stride: int = 1,
+    ) -> None:
+        self.capacity = capacity
+        self.layout = layout
+        self.columns = columns or {}
+        self.seen = seen
+        self.stride = stride
         self._queue: StepQueue | None = None
 
     def set_layout(self, layout: Layout) -> None:
@@ -153,7 +168,8 @@ class Store:
         """Return a copy that stays as it is, whatever is added."""
         with LOCK:
             self.flush()
-            return self._copy_with({name: x.copy() for name, x in self.columns.items()}, self.stride)
+            columns = {name: x.copy() for name, x in self.columns.items()}
+            return Store(self.capacity, self.layout, columns, self.seen, self.stride)
 
     def condense(self, buckets: int) -> Store:
         """Return a copy in which every two neighboring buckets are joined until there are at most so many."""
@@ -165,15 +181,7 @@ class Store:
             merge.halve(columns)
             stride *= 2
             used = -(-self.seen // stride)
-        return self._copy_with(columns, stride)
-
-    def _copy_with(self, columns: Columns, stride: int) -> Store:
-        copied = Store(self.capacity)
-        copied.layout = self.layout
-        copied.columns = columns
-        copied.seen = self.seen
-        copied.stride = stride
-        return copied
+        return Store(self.capacity, self.layout, columns, self.seen, stride)
 
     def __getstate__(self) -> dict[str, Any]:
         """For `copy.copy` and pickle. The queue stays behind: flush first."""

@@ -117,12 +117,7 @@ def drain(layout: Layout, state: Mapping[str, Array]) -> tuple[Store, tuple[int,
     if "moved" in host:
         columns |= updates.from_traced(host)
     columns["each"] = per_step.unrolled(host["each"], seen)
-    store = Store(layout.capacity)
-    store.layout = layout
-    store.columns = columns
-    store.seen = seen
-    store.stride = stride
-    return store, (missing, nonfinite)
+    return Store(layout.capacity, layout, columns, seen, stride), (missing, nonfinite)
 
 
 def is_full(state: Mapping[str, Array]) -> bool:
