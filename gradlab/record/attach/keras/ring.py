@@ -37,7 +37,9 @@ class Ring:
     ) -> None:
         import keras
 
-        self._keras, self._ops, self._layout, self._size = keras, keras.ops, layout, size
+        self._ops = keras.ops
+        self._layout = layout
+        self._size = size
         self._slots = -(-size // layout.histogram_every) + 1
         tensors, width = len(layout.names), 3 * len(layout.names) + len(_MARKS) + len(layout.sampled[0])
         # Replicas write them together, once, so that the copy of the first is as good as any.
