@@ -2,9 +2,9 @@
 
 Samples are dense at first and then rarer: every step up to 15, every second step up to 31, every fourth up to 63, and
 so on, until they are `every` steps apart. So a short run has a few dozen samples, while in a long one they cost what
-`budget` says. Quartiles weigh a sample by the steps that it stands for, those up to the next sample, because otherwise
-the first steps would count most. The first steps also differ from all later ones: Adam's first step is the learning
-rate in every entry.
+`layout.sample_every_for` allows. Quartiles weigh a sample by the steps that it stands for, those up to the next sample,
+because otherwise the first steps would count most. The first steps also differ from all later ones: Adam's first step
+is the learning rate in every entry.
 
 The columns are two arrays:
 
