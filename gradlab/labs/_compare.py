@@ -11,9 +11,9 @@ from .._base.numbers import counted, listed, number, percent
 from .._base.numbers import percent_of_many_within as percent_within
 from ..live import Description, Drag, Items, LiveFigure, Menu
 from ..models import char_rnn
+from ..record.analysis.compare import FEWEST, Comparison, run_names, times
 from ..record.analysis.summary import norm_at, percentiles
 from ..record.analysis.what_if import WhatIf
-from ..record.compare import FEWEST, Comparison, run_names, times
 from ._lab import Control, Lab, Target
 from ._own_run import Recording, follow_clicks, in_sight, limit_slider, opened, reach, written
 from .compare_picture import FARTHEST, MOST_ROWS, CompareView, Shown, in_picture

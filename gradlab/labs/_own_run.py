@@ -11,7 +11,7 @@ import numpy as np
 
 from ..live import LiveFigure, Slider
 from ..record import Recorder
-from ..record.recording import AnyRecording, condensed
+from ..record.buckets import AnyRecording, condensed
 from ._lab import Lab
 
 Recording = str | PathLike[str] | Recorder

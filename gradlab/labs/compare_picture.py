@@ -34,7 +34,7 @@ from ..live.drawing.style import (
     plain,
     tidy,
 )  # fmt: skip
-from ..record.compare import Comparison
+from ..record.analysis.compare import Comparison
 from ..record.recording import Recording
 from .tensor_rows import name_rows, short
 
@@ -93,7 +93,7 @@ class Runs(NamedTuple):
         return max(float(steps[-1]) for steps in self.steps)
 
 
-def in_picture(both: Comparison, seen: Sequence[Recording], norms: tuple[float, float]) -> Runs:
+def in_picture(both: Comparison[Any], seen: Sequence[Recording], norms: tuple[float, float]) -> Runs:
     """Return the drawn part of a comparison; `seen` are its recordings in as many buckets as there is room for."""
     rows = both.order[:MOST_ROWS]
     losses = [rec["loss"] if "loss" in rec.scalars else np.full(len(rec), np.nan) for rec in seen]

@@ -1,18 +1,17 @@
-"""Columns of a recording, in buckets of consecutive steps, and their layout."""
+"""What a recording holds: its columns, in buckets of consecutive steps, and what can be read off them directly."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+import copy
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
-from .._base.forks import in_child
 from .._base.numbers import counted, listed
 from . import per_step, sketch
 from .layout import Layout
 from .listeners import Listeners
+from .store import Store
 
 COLUMNS = {
     *("norm", "norm_low", "global_norm", "global_norm_low", "largest", "nonfinite", "histogram"),
@@ -31,27 +30,15 @@ EMPTY = (
 )
 SHOWN = 8  # of many names
 
-# Of all recorders: one thread adds steps while another looks at them. Nobody waits for anything while it holds it.
-LOCK = threading.RLock()
-if hasattr(LOCK, "_at_fork_reinit"):
-    in_child(LOCK._at_fork_reinit)
 
+class Attachment(Protocol):
+    """A training loop in which steps may wait, on a device say, until the recorder is read."""
 
-class Settled:
-    """An attribute that is up to date when it is read: steps that wait, here or elsewhere, are put in first."""
+    def flush(self) -> object:
+        """Hand the steps so far to the recorder."""
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, rec: Buckets, owner: type | None = None) -> Any:
-        if rec._elsewhere is not None:
-            rec._elsewhere()
-        with LOCK:
-            rec._settle()
-            return vars(rec)[self._name]
-
-    def __set__(self, rec: Buckets, value: Any) -> None:
-        vars(rec)[self._name] = value
+    def close(self) -> object:
+        """Hand over the last steps, and leave the loop as it was."""
 
 
 class Buckets:
@@ -60,35 +47,62 @@ class Buckets:
     What can be asked of them is in the files above; `Recording` offers all of it, `Recorder` fills them.
     """
 
-    if TYPE_CHECKING:
-        seen: int
-        stride: int
-        _data: dict[str, np.ndarray]
-    else:
-        seen, stride, _data = Settled(), Settled(), Settled()
-    _elsewhere: Callable[[], object] | None = None  # hands over what waits on a device, if somebody records there
-
     def __init__(self, capacity: int, entries: int, sample_every: int | None) -> None:
-        self.capacity, self.entries, self._sample_every = capacity, entries, sample_every
-        self.seen, self.stride = 0, 1
+        self.entries = entries
+        self._sample_every = sample_every
         self.missing_steps = 0  # that were taken back before they were recorded: see `Recorder.absorb`
-        self._layout: Layout | None = None
-        self._told = Listeners()  # of new steps
-        self._data = {}
+        self.store = Store(capacity)
+        self.listeners = Listeners()  # files, streams and labs that follow the run
+        self.attachment: Attachment | None = None
 
-    def _settle(self) -> None:
-        """Put steps that wait into their buckets."""
+    def flush(self) -> Store:
+        """Move every step recorded so far into the columns, and return the store.
+
+        Steps on a device are fetched, too. A query calls it before it reads the columns.
+        """
+        if self.attachment is not None:
+            self.attachment.flush()
+        self.store.flush()
+        return self.store
+
+    def with_store(self, store: Store) -> Self:
+        """Return a copy that has these columns, and neither listeners nor an attachment."""
+        copied = object.__new__(type(self))
+        vars(copied).update(self._state_with(store))
+        return copied
+
+    def _state_with(self, store: Store) -> dict[str, Any]:
+        return {**vars(self), "store": store, "listeners": Listeners(), "attachment": None}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For `copy.copy` and pickle."""
+        return self._state_with(copy.copy(self.flush()))
+
+    @property
+    def capacity(self) -> int:
+        """The number of buckets that there is room for."""
+        return self.store.capacity
+
+    @property
+    def seen(self) -> int:
+        """The number of steps recorded."""
+        return self.flush().seen
+
+    @property
+    def stride(self) -> int:
+        """The number of steps of a bucket."""
+        return self.flush().stride
 
     @property
     def layout(self) -> Layout:
         """The layout of what is recorded; ValueError before it is known."""
-        if self._layout is None:
+        if self.store.layout is None:
             raise ValueError(EMPTY)
-        return self._layout
+        return self.store.layout
 
     @property
     def names(self) -> tuple[str, ...]:
-        return self._layout.names if self._layout else ()
+        return self.store.layout.names if self.store.layout else ()
 
     @property
     def sample_every(self) -> int | None:
@@ -97,7 +111,7 @@ class Buckets:
         Worked out from the sizes of the tensors, the same on every machine, unless it was given. None before they are
         known.
         """
-        return self._layout.histogram_every if self._layout else self._sample_every
+        return self.store.layout.histogram_every if self.store.layout else self._sample_every
 
     @property
     def budget(self) -> str:
@@ -109,7 +123,7 @@ class Buckets:
         >>> rec.budget
         '2 tensors: norms, largest and followed entries in every step, all entries by size in 1 of 64'
         """
-        moved = vars(self)["_data"].get("moved_at")
+        moved = self.store.columns.get("moved_at")
         every = "norms, largest and followed entries in every step, all entries by size in 1 of "
         also = "" if moved is None else f", weights and updates in 1 of {moved[0]:,} and more of the first"
         return f"{counted(len(self.names), 'tensor')}: {every}{self.layout.histogram_every:,}{also}"
@@ -122,15 +136,15 @@ class Buckets:
     @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
         """Shape of each tensor."""
-        return self._layout.shapes if self._layout else ()
+        return self.store.layout.shapes if self.store.layout else ()
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        return self._layout.sizes if self._layout else ()
+        return self.store.layout.sizes if self.store.layout else ()
 
     @property
     def scalars(self) -> tuple[str, ...]:
-        return self._layout.scalars if self._layout else ()
+        return self.store.layout.scalars if self.store.layout else ()
 
     @property
     def sampled(self) -> tuple[np.ndarray, np.ndarray]:
@@ -186,9 +200,8 @@ class Buckets:
 
     @property
     def _each(self) -> np.ndarray:
-        seen = self.seen  # steps that wait are put in first
-        found: np.ndarray = self._data["each"][:, :seen]
-        return found
+        store = self.flush()
+        return store.columns["each"][:, : store.seen]
 
     @property
     def known(self) -> np.ndarray:
@@ -196,8 +209,7 @@ class Buckets:
 
         Of all, but for those that a traced state had no room for any more when `absorb` took it.
         """
-        found: np.ndarray = ~per_step.lost(self._each)
-        return found
+        return ~per_step.lost(self._each)
 
     @property
     def taken(self) -> np.ndarray:
@@ -219,12 +231,12 @@ class Buckets:
         tensors = len(self.names)
         if self.stride == 1:
             return np.zeros(tensors)
-        return sketch.error(self._data["sketch"][:tensors])
+        return sketch.error(self.flush().columns["sketch"][:tensors])
 
     @property
     def nonfinite_steps(self) -> int:
         """The number of steps taken that held NaN or Inf."""
-        return int(sketch.nonfinite(self._data["sketch"])[-1])
+        return int(sketch.nonfinite(self.flush().columns["sketch"])[-1])
 
     @property
     def first_nonfinite_step(self) -> int | None:
@@ -270,22 +282,20 @@ class Buckets:
     @property
     def _nonfinite_rows(self) -> int:
         """Number of recorded steps, skipped ones included, that held NaN or Inf."""
-        every = self._data["sketch"][-1]
+        every = self.flush().columns["sketch"][-1]
         return int(every[-1] + every[sketch.SKIPPED])
 
     @property
     def nonfinite_by_tensor(self) -> np.ndarray:
         """(tensors,) on how many steps, skipped ones too, each held NaN or Inf."""
-        rows = self._data["sketch"][len(self.names) + 2 : -1]
-        found: np.ndarray = sketch.nonfinite(rows) + rows[:, sketch.SKIPPED]
-        return found
+        rows = self.flush().columns["sketch"][len(self.names) + 2 : -1]
+        return sketch.nonfinite(rows) + rows[:, sketch.SKIPPED]
 
     @property
     def overflows(self) -> np.ndarray:
         """(tensors,) on how many of the skipped steps each held NaN or Inf."""
         tensors = len(self.names)
-        found: np.ndarray = self._data["sketch"][tensors + 2 : -1, sketch.SKIPPED]
-        return found
+        return self.flush().columns["sketch"][tensors + 2 : -1, sketch.SKIPPED]
 
     def __len__(self) -> int:
         """Buckets."""
@@ -301,20 +311,20 @@ class Buckets:
         if column in ("square", "entry") and not len(self.sampled[0]):
             raise ValueError(_NO_ENTRIES)
         if column in _BY_TENSOR:
-            found = self._data[column][:, :tensors]
+            found = self.flush().columns[column][:, :tensors]
         elif column in ("global_norm", "global_norm_low"):
-            found = self._data[column.removeprefix("global_")][:, tensors]
+            found = self.flush().columns[column.removeprefix("global_")][:, tensors]
         elif column in ("seconds", *layout.scalars):
-            found = self._data["mean"][:, ("seconds", *layout.scalars).index(column)]
+            found = self.flush().columns["mean"][:, ("seconds", *layout.scalars).index(column)]
         elif column == "histogram":
-            return self._data[column][: -(-len(self) // self.layout.histogram_every)]
+            return self.flush().columns[column][: -(-len(self) // self.layout.histogram_every)]
         elif column == "scale":
             return self._scale()
         elif column == "skipped":
             skipped: np.ndarray = self.bucket_steps - self.taken
             return skipped
         elif column in ("square", "entry", "peak", "taken"):
-            found = self._data[column]
+            found = self.flush().columns[column]
         else:
             known = ", ".join((*_BY_TENSOR, "global_norm", "global_norm_low", *_OTHERS))
             raise KeyError(f"no column {column!r}; there are {known}, {', '.join(('seconds', *layout.scalars))}")
@@ -332,3 +342,13 @@ class Buckets:
         of = listed((*self.names, *self.scalars), SHOWN)
         missing = f", {counted(self.missing_steps, 'more step')} missing" if self.missing_steps else ""
         return f"<gradlab.{type(self).__name__}: {counted(self.seen, 'step')}{merged} of {of}{missing}>"
+
+
+AnyRecording = TypeVar("AnyRecording", bound=Buckets)
+
+
+def condensed(rec: AnyRecording, buckets: int) -> AnyRecording:
+    """The recording itself if it has no more buckets than that, else one with every two neighbors joined, and so on."""
+    if len(rec) <= buckets:
+        return rec
+    return rec.with_store(rec.flush().condense(buckets))

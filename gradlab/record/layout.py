@@ -1,4 +1,9 @@
-"""Layout of a recording: its tensors, its scalars, and the entries that are sampled."""
+"""Layout of a recording: its tensors, its scalars, the sampled entries, and how often costly numbers are measured.
+
+Norms of all tensors are there in every step. What costs more, all entries by size, weights and updates, is done in
+every k-th, so that it adds at most a part of what the norms cost. k follows from the sizes of the tensors alone, so it
+is the same on every machine and in every run.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +12,25 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from .._base.arrays import Array
+from .._base.tree import named_leaves
+from ..errors import InvalidArgumentError
 from . import per_step, sketch
 from .measure import BINS
 
 _SMALL = 4096  # entries of a tensor that costs more to call for than to copy
 _GOLDEN = (5**0.5 - 1) / 2  # its multiples modulo 1 are spread evenly, and repeat on every machine
+
+# What is done with an entry, in units of reading it for a norm, and with a tensor whatever its size, in the same units.
+_NORM, _NORM_CALL = 1, 16_000
+_COUNTED, _COUNT_CALL = 12, 50_000
+_MOVED, _MOVE_CALL = 16, 80_000
+_PART = 0.25  # of the cost of the norms
+_LEAST, _MOST = 64, 1024
 
 
 @dataclass(frozen=True)
@@ -80,6 +96,18 @@ class Layout:
         index = ", ".join(str(i) for i in np.unravel_index(flat, self.shapes[tensor]))
         return f"{self.names[tensor]}[{index}]" if index else self.names[tensor]
 
+    def align(self, tree: Any, what: str) -> list[Array]:
+        """Return the leaves of a tree in the order of the tensors: by name, else by sizes; ValueError for others."""
+        leaves = dict(named_leaves(tree, what.removesuffix("s")))
+        if set(self.names) <= set(leaves):
+            return [leaves[name] for name in self.names]
+        if tuple(x.size for x in leaves.values()) == self.sizes:
+            return list(leaves.values())
+        raise InvalidArgumentError(
+            f"{what} must be a tree like grads, with tensors {self.names} of sizes {self.sizes}; it has "
+            f"{tuple(leaves)} of sizes {tuple(x.size for x in leaves.values())}"
+        )
+
     def empty(self) -> dict[str, np.ndarray]:
         """Room for all buckets."""
         return {name: np.zeros(shape, dtype) for name, shape, dtype in self.columns()}
@@ -134,3 +162,20 @@ def _spread(size: int, count: int) -> np.ndarray:
     parts = np.arange(count + 1) * size // max(count, 1)
     places: np.ndarray = parts[:-1] + (np.arange(count) * _GOLDEN % 1 * np.diff(parts)).astype(int)
     return places
+
+
+def sample_every_for(sizes: Sequence[int]) -> int:
+    """The power of 2 that is k for tensors of these sizes.
+
+        k >= (28 entries + 130,000 tensors) / ((entries + 16,000 tensors) / 4),   64 <= k <= 1024
+
+    >>> sample_every_for([400, 20, 200, 10]), sample_every_for([4096 * 4096] * 100)
+    (64, 128)
+    """
+    entries, tensors = sum(sizes), len(sizes)
+    norms = _NORM * entries + _NORM_CALL * tensors
+    rest = (_COUNTED + _MOVED) * entries + (_COUNT_CALL + _MOVE_CALL) * tensors
+    k = _LEAST
+    while k < min(_MOST, rest / (_PART * norms)):
+        k *= 2
+    return k

@@ -1,4 +1,12 @@
-"""Measurements of one gradient: norm, largest entry, entries that aren't finite, and sizes of the entries."""
+"""Measurements of one gradient: norm, largest entry, entries that aren't finite, and sizes of the entries.
+
+What is measured is said here once, over the namespace of an array library: `careful`, `norm_by`, `well_inside` and
+`bin_of`. Keras calls these and no others. NumPy, JAX and torch have kernels of their own where that is faster:
+NumPy's are here, those of JAX in `reductions`, those of torch in `attach/torch/measure`; each says why.
+
+A norm is the root of the sum of squares. Where that sum overflows or underflows, or meets NaN or Inf, the gradient is
+read again with care.
+"""
 
 from __future__ import annotations
 
@@ -41,26 +49,29 @@ def measure(g: np.ndarray) -> tuple[float, float, int]:
     return float(norm), float(highest), int(nonfinite)
 
 
-@quiet
-def careful(g: np.ndarray) -> tuple[np.float32, np.float32, int]:
-    """Return the same for whatever a tensor holds: the norm is taken relative to the largest entry."""
-    size = np.abs(g.astype(np.float32, copy=False))
-    finite = np.isfinite(size)
-    largest = np.max(np.where(finite, size, 0), initial=np.float32(0))
-    return norm_by(size, largest), largest, int(np.sum(~finite))
+def careful(g: Any, xp: Any = np) -> tuple[Any, Any, Any]:
+    """Norm, largest finite |entry| and number of entries that are not finite, whatever a tensor holds.
+
+    Args:
+        g: float32, of any shape.
+        xp: its library: numpy, jax.numpy or keras.ops. NumPy is to be `quiet`.
+    """
+    size = xp.abs(g)
+    finite = xp.isfinite(size)
+    largest = xp.max(xp.where(finite, size, np.float32(0)), initial=np.float32(0))
+    return norm_by(size, largest, xp), largest, xp.sum(~finite)
 
 
 @quiet
 def together(norms: A) -> A:
     """Norm over all tensors from (..., tensors) norms of each."""
     xp: Any = namespace(norms)
-    norm: A = norm_by(norms, xp.max(norms, axis=-1, keepdims=True, initial=0), axis=-1)[..., 0]
+    norm: A = norm_by(norms, xp.max(norms, axis=-1, keepdims=True, initial=0), xp, axis=-1)[..., 0]
     return norm
 
 
-def norm_by(x: Any, largest: Any, axis: int | None = None) -> Any:
+def norm_by(x: Any, largest: Any, xp: Any, axis: int | None = None) -> Any:
     """Norm of what may be of any size: taken relative to the largest |entry|, no square overflows or underflows."""
-    xp: Any = namespace(x)
     unit = xp.where((largest > 0) & xp.isfinite(largest), largest, np.float32(1))
     return unit * xp.sqrt(xp.sum((x / unit) ** 2, axis=axis, keepdims=axis is not None))
 
@@ -68,6 +79,11 @@ def norm_by(x: Any, largest: Any, axis: int | None = None) -> Any:
 def well_inside(square: Any) -> Any:
     """Tell whether a sum of squares lost nothing to overflow or underflow, and met neither NaN nor Inf."""
     return (square >= _SMALLEST) & (square <= _LARGEST)
+
+
+def bin_of(exponent: Any, xp: Any) -> Any:
+    """Return the bin of float32 numbers by their exponents, as stored; 255 is that of NaN and Inf, which have none."""
+    return xp.clip(exponent - (LOWEST + EXPONENT_BIAS), 0, BINS - 1)
 
 
 def histogram(g: np.ndarray) -> np.ndarray:

@@ -195,8 +195,7 @@ def _first_peaks(norm: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """Return where the largest norm of each group is, the first of equal ones; NaN is the largest of all."""
     top = np.repeat(np.maximum.reduceat(norm, starts), np.diff(np.append(starts, len(norm))))
     found = np.where((norm == top) | np.isnan(norm), np.arange(len(norm)), len(norm))
-    first: np.ndarray = np.minimum.reduceat(found, starts)
-    return first
+    return np.minimum.reduceat(found, starts)
 
 
 def _means(steps: Columns, starts: np.ndarray) -> Columns:

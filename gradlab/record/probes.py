@@ -16,13 +16,13 @@ the whole gradient isn't at hand.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from .._base.arrays import quiet
 from ..errors import RecordingWarning, warn
+from .layout import Layout
 from .measure import flat
 
 COLUMNS = ("probe", "probe_step")
@@ -34,8 +34,7 @@ _DROPPED = (
     "hand. Return both gradients from the jitted step, and call rec.probe and rec.record outside of it"
 )
 
-# (tensors, what they are called in an error) -> the tensors in recorded order; ValueError where they aren't those
-Align = Callable[[Any, str], Sequence[Any]]
+_NAME = "the grads of probe"  # in an error
 
 
 class _Outstanding:
@@ -55,21 +54,26 @@ class Probes:
         self._outstanding: list[_Outstanding] = []
         self._next_step = 0
 
-    def take(self, tensors: Mapping[str, np.ndarray]) -> None:
-        """Keep the probe of the step that is recorded next; a second one of that step replaces the first."""
+    def take(self, tensors: Mapping[str, np.ndarray], layout: Layout | None) -> None:
+        """Keep the probe of the step that is recorded next; a second one of that step replaces the first.
+
+        Raises ValueError: its tensors are not those of the layout.
+        """
+        if layout is not None:
+            layout.align(tensors, _NAME)
         self._taken = dict(tensors)
 
-    def check(self, align: Align) -> None:
+    def check(self, layout: Layout) -> None:
         """Raise ValueError unless the probe of the next step has the recorded tensors."""
         if self._taken is not None:
-            align(self._taken, "the grads of probe")
+            layout.align(self._taken, _NAME)
 
-    def compare(self, data: dict[str, np.ndarray], step: int, tensors: Sequence[np.ndarray], align: Align) -> None:
+    def compare(self, data: dict[str, np.ndarray], step: int, tensors: Sequence[np.ndarray], layout: Layout) -> None:
         """Multiply all pending probes with the gradient of a step that was not skipped."""
         if step != self._next_step:
             self._outstanding.clear()  # steps in between were recorded without their whole gradients: lags are lost
         if self._taken is not None:
-            probe_tensors = [flat(np.asarray(x)) for x in align(self._taken, "the grads of probe")]
+            probe_tensors = [flat(np.asarray(x)) for x in layout.align(self._taken, _NAME)]
             self._outstanding.append(_Outstanding(_add_row(data, step), probe_tensors))
             self._taken = None
         if self._outstanding:

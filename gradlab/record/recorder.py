@@ -1,8 +1,15 @@
-"""Record what the gradients of a training run looked like, and ask what a clip would have done to them."""
+"""The recorder: it adds steps to a recording, eager and traced, saves it, and sends it on.
+
+A `Recorder` has a `store` of columns, a `sampler` of weights and updates, `listeners` that follow the run, such as
+files and streams, and perhaps an `attachment`: a training loop in which steps wait until the recorder is read. What can
+be asked of a recording is in `Recording`.
+
+An attachment adds steps in one of two ways: `add_step`, one that it has measured with `store.queue.parts`, or `extend`,
+many at once. Norms of weights and updates go to `sampler`.
+"""
 
 from __future__ import annotations
 
-import copy
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,28 +20,26 @@ import numpy as np
 
 from .._base.archive import MAX_BYTES
 from .._base.arrays import Array, is_traced, real_array
-from .._base.growing import is_growing
 from .._base.tree import named_leaves
 from ..errors import InvalidArgumentError
-from . import budget, file, growing, memory_limit, merge, per_step, probes, traced
+from . import file, merge, per_step, probes, traced
 from .analysis import noise
-from .attached import attached_to
-from .buckets import COLUMNS, LOCK
-from .eager import Part, Waiting
-from .layout import Layout
-from .listeners import Listeners
+from .buckets import COLUMNS
+from .file import Appended
+from .layout import Layout, sample_every_for
 from .measure import flat, histograms
 from .merge import Columns, from_steps
 from .probes import Probes
 from .recording import Recording
-from .sampling import Sampling
-from .watched import Watched
+from .sampling import WeightSampler
+from .store import LOCK, Part, Store
+from .streams.stream import Stream
 
 if TYPE_CHECKING:
     import jax
 
 
-class Recorder(Sampling, Watched, Recording):
+class Recorder(Recording):
     """Norm, largest entry, non-finite count and some single entries of every gradient of a run of any length.
 
         norm[t, k] = |g_k| at step t,  histogram[t, k, b] = number of entries with floor(log2|g|) = b - 32
@@ -110,7 +115,7 @@ class Recorder(Sampling, Watched, Recording):
         entries: int = 512,
         sample_every: int | None = None,
         ring: int = per_step.RING,
-        state_bytes: int = memory_limit.NBYTES,
+        state_bytes: int = traced.STATE_BYTES,
     ) -> None:
         for name, value, least in (
             ("steps", steps, 1),
@@ -122,9 +127,10 @@ class Recorder(Sampling, Watched, Recording):
             if value < least:
                 raise ValueError(f"{name} must be >= {least}, got {value}")
         super().__init__(int(steps), int(entries), None if sample_every is None else int(sample_every))
-        self.ring, self.state_bytes = int(ring), int(state_bytes)
+        self.ring = int(ring)
+        self.state_bytes = int(state_bytes)
+        self.sampler = WeightSampler(self.store)
         self._clock: float | None = None  # when the last step was recorded
-        self._waiting: Waiting | None = None
         self._probes = Probes()
 
     def prepare(self, shapes: Mapping[str, Sequence[int]], scalars: Sequence[str] = ()) -> None:
@@ -135,9 +141,8 @@ class Recorder(Sampling, Watched, Recording):
         >>> [rec.entry_name(k) for k in range(3)], rec.sampled[0].tolist()
         (['w[0, 0]', 'w[3, 1]', 'b[0]'], [0, 0, 1])
         """
-        layout = self._layout_of(tuple(shapes), tuple(tuple(map(int, s)) for s in shapes.values()), tuple(scalars))
-        if self._layout is None:
-            self._layout, self._data = layout, layout.empty()
+        sizes = tuple(tuple(map(int, shape)) for shape in shapes.values())
+        self.store.set_layout(self._layout_of(tuple(shapes), sizes, tuple(scalars)))
 
     def record(
         self,
@@ -175,25 +180,30 @@ class Recorder(Sampling, Watched, Recording):
         >>> rec.what_if(clip_global_norm=1.0).steps  # it asks about the steps taken
         1
         """
-        noted, scalars = _checked_scale(scale), dict(noise.with_norms(scalars, micro_norms))
+        scale_or_nan = _check_scale(scale)
+        scalars = dict(noise.with_norms(scalars, micro_norms))
         tensors = [np.asarray(g) for g in self._prepare(grads, scalars)]
-        self._require_room_for(1)
-        self._probes.check(self._aligned)
-        step = self._number()
-        move = self._move(self._number, tensors, weights, updates)
-        now, before = time.perf_counter(), self._clock
-        seconds = np.nan if before is None else now - before
-        numbers = [seconds, *(float(scalars.get(name, np.nan)) for name in self.scalars)]
-        parts = self._room().parts({k: flat(g) for k, g in enumerate(tensors)})
-        counts = histograms(tensors) if self._counts_next() else None
-        self._add(parts, numbers, counts, noted, bool(skipped))
+        store = self.store
+        layout = self.layout
+        store.require_room(1)
+        self._probes.check(layout)
+        step = store.next_step
+        self.sampler.begin_step(step, tensors, weights, updates)
+
+        now = time.perf_counter()
+        seconds = np.nan if self._clock is None else now - self._clock
+        numbers = [seconds, *(float(scalars.get(name, np.nan)) for name in layout.scalars)]
+        parts = store.queue.parts({k: flat(g) for k, g in enumerate(tensors)})
+        counts = histograms(tensors) if store.counts_next_step else None
+        self.add_step(parts, numbers, counts, scale_or_nan, bool(skipped))
+
         self._clock = now
         if skipped:
             self._probes.skip(step)
             return
-        move()
+        self.sampler.end_step()
         with LOCK:
-            self._probes.compare(vars(self)["_data"], step, tensors, self._aligned)
+            self._probes.compare(store.columns, step, tensors, layout)
 
     def probe(self, grads: Any) -> None:
         """Give the gradient of a batch that is *not* trained on, at the weights of the step that is recorded next.
@@ -228,7 +238,7 @@ class Recorder(Sampling, Watched, Recording):
         >>> rec.agreement().in_words(3)  # the weights hardly move, so the true gradients agree
         '1.01 (0.99 to 1.03)'
         """
-        if attached_to(self) is not None:
+        if self.attachment is not None:
             raise InvalidArgumentError(
                 "probes are for loops that call rec.record(grads); this recorder is attached to a loop, whose later "
                 "gradients it doesn't keep whole. Record a run with rec.probe(grads) and rec.record(grads) instead"
@@ -239,34 +249,10 @@ class Recorder(Sampling, Watched, Recording):
                 "the grads of probe must be arrays, got traced values. Return both gradients from the jitted step, and "
                 "call rec.probe and rec.record outside of it"
             )
-        copies = {name: np.array(x) for name, x in tensors.items()}
-        if self._layout is not None:
-            self._aligned(copies, "the grads of probe")
-        self._probes.take(copies)
+        self._probes.take({name: np.array(x) for name, x in tensors.items()}, self.store.layout)
         self._clock = None
 
-    def _number(self) -> int:
-        """The number of the step to come."""
-        return int(vars(self)["seen"]) + len(self._room())
-
-    def _require_room_for(self, steps: int) -> None:
-        """Refuse more steps than a recording can count."""
-        if self._number() + steps > per_step.MOST:
-            raise InvalidArgumentError(
-                f"a recording holds at most {per_step.MOST:,} steps; save this one, and go on with a new Recorder"
-            )
-
-    def _room(self) -> Waiting:
-        """Return where steps wait."""
-        if self._waiting is None:
-            self._waiting = Waiting(self.layout)
-        return self._waiting
-
-    def _counts_next(self) -> bool:
-        """Tell whether all entries of the step to come are counted by size."""
-        return self._number() % self.layout.histogram_every == 0
-
-    def _add(
+    def add_step(
         self,
         parts: Sequence[Part],
         scalars: Sequence[float],
@@ -274,27 +260,18 @@ class Recorder(Sampling, Watched, Recording):
         scale: float = np.nan,
         skipped: bool = False,
     ) -> None:
-        """One step more, as `Waiting` has it; the counts of its entries if they are due."""
-        self._require_room_for(1)
-        with LOCK:
-            waiting = self._room()
-            if counts is not None:
-                self._settle()
-            waiting.add(parts, scalars, scale, skipped)
-            if counts is not None:
-                self._settle(counts[None])
-            elif waiting.full:
-                self._settle()
-        self._tell()
+        """Add a step that has been measured, as `Store.add_step` takes it, and tell the listeners. For attachments."""
+        self.store.add_step(parts, scalars, counts, scale, skipped)
+        self.listeners.tell(self)
 
-    def _settle(self, counts: np.ndarray | None = None) -> None:
-        if self._waiting:
-            self._append(self._waiting.take(vars(self)["seen"]), counts)
+    def _state_with(self, store: Store) -> dict[str, Any]:
+        return {**super()._state_with(store), "sampler": WeightSampler(store), "_probes": Probes()}
 
-    def __getstate__(self) -> dict[str, Any]:
-        _ = self._data  # reading it puts in what waits
-        gone: dict[str, Any] = {"_waiting": None, "_moving": None, "_elsewhere": None, "_probes": Probes()}
-        return {**vars(self), **gone, "_told": Listeners()}
+    def _set_contents(self, store: Store, missing_steps: int) -> None:
+        """Replace all that is recorded."""
+        self.store = store
+        self.sampler = WeightSampler(store)
+        self.missing_steps = missing_steps
 
     def state_dict(self) -> dict[str, Any]:
         """The layout and the columns, for `gl.save`; what a recorder made with the same arguments can go on from.
@@ -308,11 +285,11 @@ class Recorder(Sampling, Watched, Recording):
         >>> later.global_norm.tolist()
         [2.0, 0.0]
         """
-        data = self._data  # reading it puts in what waits
+        store = self.flush()
         head: dict[str, Any] | None = None
         columns: Columns = {}
-        if self._layout is not None:
-            head, columns = file.parts(self._layout, data, self.seen, self.stride, self.missing_steps)
+        if store.layout is not None:
+            head, columns = file.parts(store, self.missing_steps)
         return {"made with": self._made_with(), "head": head, "columns": columns}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -330,13 +307,15 @@ class Recorder(Sampling, Watched, Recording):
             made.pop("sample_every", None)
         if made != own:
             raise InvalidArgumentError(f"the recorder was made with {made}, this one with {own}")
-        none: tuple[Layout | None, Columns, int, int, int] = None, {}, 0, 1, 0
-        found = none if state["head"] is None else file.whole_of(state["head"], state["columns"])
+        store = Store(self.capacity)
+        missing_steps = 0
+        if state["head"] is not None:
+            store, missing_steps = file.whole_of(state["head"], state["columns"])
 
         def commit() -> None:
-            self._waiting, self._moving, self._clock = None, None, None
+            self._clock = None
             self._probes = Probes()
-            self._layout, self._data, self.seen, self.stride, self.missing_steps = found
+            self._set_contents(store, missing_steps)
 
         return commit
 
@@ -366,28 +345,14 @@ class Recorder(Sampling, Watched, Recording):
         given = merge.checked(columns, self.layout)
         self._probes.drop()
         n = len(given["norm"])
-        self._require_room_for(n)
-        step = np.arange(self.seen, self.seen + n, dtype=np.int32)
+        store = self.flush()
+        store.require_room(n)
+        step = np.arange(store.seen, store.seen + n, dtype=np.int32)
         of_step = ("norm", "largest", "nonfinite", "entry", "scalars", "scale", "skipped")
         steps = from_steps(step, *(given[name] for name in of_step))
         with LOCK:
-            self._append(steps, given.get("histogram"))
-        self._tell()
-
-    def _append(self, steps: Columns, counts: np.ndarray | None) -> None:
-        done, n = 0, len(steps["peak"])
-        while done < n:
-            if self.seen == self.capacity * self.stride:
-                merge.halve(self._data)
-                self.stride *= 2
-            some = slice(done, done + min(n - done, self.capacity * self.stride - self.seen))
-            merge.put(self._data, {n: x[some] for n, x in steps.items()}, self.seen, self.stride)
-            if counts is not None:
-                merge.put_counts(
-                    self._data["histogram"], counts[some], self.seen, self.layout.histogram_every * self.stride
-                )
-            self.seen += some.stop - some.start
-            done = some.stop
+            store.append(steps, given.get("histogram"))
+        self.listeners.tell(self)
 
     def init(self, grads: Any, *, weights: Any = None, micro_norms: Any = None, **scalars: Any) -> dict[str, jax.Array]:
         """The state that `update` carries through traced code.
@@ -396,11 +361,11 @@ class Recorder(Sampling, Watched, Recording):
         """
         self._prepare(grads, noise.with_norms(scalars, micro_norms))
         if weights is not None:
-            self._aligned(weights, "weights")
-            self._sample()
+            self.layout.align(weights, "weights")
+            self.sampler.start()
         before = (self.missing_steps, self._nonfinite_rows)
-        space = memory_limit.within(self.layout, self.ring, self.state_bytes)
-        return traced.init(self._data, self.seen, self.stride, before, space)
+        room = traced.within(self.layout, self.ring, self.state_bytes)
+        return traced.init(self.flush(), before, room)
 
     def update(
         self,
@@ -420,8 +385,9 @@ class Recorder(Sampling, Watched, Recording):
         marks = (np.nan if scale is None else scale, skipped)
         scalars = dict(noise.with_norms(scalars, micro_norms))
         tensors = self._prepare(grads, scalars)
-        moves = () if weights is None else (self._aligned(weights, "weights"), self._aligned(updates, "updates"))
-        return traced.update(self.layout, state, tensors, scalars, marks, moves)
+        layout = self.layout
+        moves = () if weights is None else (layout.align(weights, "weights"), layout.align(updates, "updates"))
+        return traced.update(layout, state, tensors, scalars, marks, moves)
 
     def absorb(self, state: Mapping[str, jax.Array], *, nonfinite: int | None = None) -> Recorder:
         """A recorder with what a traced run has recorded; this one stays as it is, ready for another run.
@@ -437,24 +403,25 @@ class Recorder(Sampling, Watched, Recording):
         A state has the norm of every one of its last `ring` steps. Those of earlier steps come from this recorder if it
         has absorbed an earlier state of the same run: `rec = rec.absorb(state)` now and then keeps a long run exact.
         """
-        recorder = copy.copy(self)
         if traced.is_full(state):
             raise InvalidArgumentError(
                 f"the state has counted {per_step.MOST:,} steps, which is as far as it can: later ones are not told "
                 "apart. Absorb the state of a longer run now and then, and go on with init of a new Recorder"
             )
-        data, seen, stride, (missing, before) = traced.columns(self.layout, state)
-        data |= probes.filled(self._data)  # of eager steps before the traced ones
+        own = self.flush()
+        store, (missing_steps, nonfinite_before) = traced.drain(self.layout, state)
+        store.columns |= probes.filled(own.columns)  # of eager steps before the traced ones
         self._probes.drop()
-        if 0 < self.seen <= seen and _is_earlier(self, data, stride):
-            data["each"] = per_step.continued(data["each"], self._data["each"][:, : self.seen])
-        recorder._data, recorder.seen, recorder.stride = data, seen, stride
-        recorder._clock, recorder._moving, recorder.missing_steps = None, None, missing
+        if 0 < own.seen <= store.seen and _is_earlier(own, store):
+            store.columns["each"] = per_step.continued(store.columns["each"], own.columns["each"][:, : own.seen])
+
+        recorder = self.with_store(store)
+        recorder._clock = None
+        recorder.missing_steps = missing_steps
         if nonfinite is not None:
-            recorder.missing_steps += max(0, nonfinite - (recorder._nonfinite_rows - before))
-        recorder._probes = Probes()
-        recorder._told = self._told
-        recorder._tell()
+            recorder.missing_steps += max(0, nonfinite - (recorder._nonfinite_rows - nonfinite_before))
+        recorder.listeners = self.listeners  # of the run, which goes on
+        recorder.listeners.tell(recorder)
         return recorder
 
     def _prepare(self, grads: Any, scalars: Mapping[str, Any]) -> list[Array]:
@@ -464,7 +431,8 @@ class Recorder(Sampling, Watched, Recording):
         for name, x in scalars.items():
             if not isinstance(x, float) and (shape := tuple(real_array(x, name).shape)):
                 raise InvalidArgumentError(f"{name} must be one number for each step, got shape {shape}; give its mean")
-        shapes, own = {name: g.shape for name, g in tensors.items()}, self._layout
+        shapes = {name: g.shape for name, g in tensors.items()}
+        own = self.store.layout
         if own is None or tuple(shapes.items()) != own.items or own.scalars != tuple(scalars):
             self.prepare(shapes, tuple(scalars))
         return list(tensors.values())
@@ -474,7 +442,7 @@ class Recorder(Sampling, Watched, Recording):
 
         A walk through any tree costs as much as the norms of a small network.
         """
-        own = self._layout
+        own = self.store.layout
         if own is None or type(grads) is not dict or len(grads) != len(own.names) or own.scalars != tuple(scalars):
             return None
         found: list[Any] = [grads.get(name) for name in own.names]
@@ -490,9 +458,9 @@ class Recorder(Sampling, Watched, Recording):
             raise ValueError("there is no gradient to record: every entry is None, or the tree is empty")
         if taken := sorted(COLUMNS & set(scalars)):
             raise ValueError(f"{', '.join(taken)} cannot be the name of a scalar; call it something else")
-        every = self._sample_every or budget.sample_every(tuple(map(math.prod, shapes)))
+        every = self._sample_every or sample_every_for(tuple(map(math.prod, shapes)))
         layout = Layout(names, shapes, scalars, self.capacity, self.entries, every)
-        if (own := self._layout) is None:
+        if (own := self.store.layout) is None:
             return layout
         if (names, layout.sizes) != (own.names, own.sizes) or not set(scalars) <= set(own.scalars):
             raise ValueError(
@@ -519,15 +487,96 @@ class Recorder(Sampling, Watched, Recording):
         ...     Recorder.load(os.path.join(d, "run.npz")).global_norm.tolist()
         [2.0]
         """
-        path = file.find(path)
-        found = growing.load(path, max_bytes) if is_growing(path) else file.load(path, max_bytes)
-        layout = found[0]
-        rec = cls(layout.capacity, entries=layout.entries, sample_every=layout.histogram_every)
-        rec._layout, rec._data, rec.seen, rec.stride, rec.missing_steps = found
+        store, missing_steps = file.load(file.find(path), max_bytes)
+        assert store.layout is not None  # of a recording that was saved
+        rec = cls(store.capacity, entries=store.layout.entries, sample_every=store.layout.histogram_every)
+        rec._set_contents(store, missing_steps)
         return rec
 
+    def append_to(self, path: str | PathLike[str], *, seconds: float = 10.0, sync: bool = True) -> Appended:
+        """Write steps to a file while they are recorded; `load` and `gradlab report` read it at any time.
 
-def _checked_scale(scale: float | None) -> float:
+        Whatever ends the process, all but the last piece is in the file, and a damaged one is refused as every other.
+        The file is an SQLite database; beside it is a file "run.rec-journal" while a piece is written.
+        To go on after that: `rec = Recorder.load(path)`, or a checkpoint's recorder, and `rec.append_to(path)` again.
+
+        Args:
+            path: of the file, "run.rec" say; one that holds the first steps of this recorder goes on.
+            seconds: between two pieces at least. All pieces together take at most 1% of the time, so they are rarer
+                where one takes long. 0 for one after each step, whatever it takes.
+            sync: whether a piece is on the disk when the next step begins (fsync), and so outlives the machine, too.
+                Without it a machine that loses power may leave a damaged file.
+
+        Returns: what writes, until its `close()`; a context manager, with `flush()`. Of a traced run it goes on with
+            what `absorb` returns: call that now and then.
+
+        Raises:
+            ValueError: the file holds another run, or its name ends in .npz. OSError: it cannot be written.
+            DataLossError: something else is there. TimeoutError: another process writes to it.
+            ModuleNotFoundError: this Python has no sqlite3, as in some browsers.
+
+        Where a piece cannot be written, a `gl.errors.RecordingWarning` says so once, and the next one has its steps.
+
+        Not in TensorFlow.
+
+        >>> import tempfile, os
+        >>> rec = Recorder()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "run.rec")
+        ...     with rec.append_to(path, seconds=0):
+        ...         for scale in (1.0, 2.0):
+        ...             rec.record([scale * np.array([3.0, 4.0])])
+        ...             print(Recorder.load(path).global_norm.tolist())
+        [5.0]
+        [5.0, 10.0]
+        """
+        return Appended(self, path, seconds, sync)
+
+    def stream(self, to: Any, *, seconds: float = 1.0, share: float = 0.05) -> Stream:
+        """Send each step, once and in order, to TensorBoard, Weights & Biases, MLflow, or a file of JSON lines.
+
+        Sent are the numbers that `every_step` has: global norm, largest norm of a tensor, largest entry, whether the
+        step was skipped, its loss scale where there is one, and scalars. In a client their names begin with gradlab/.
+
+        Args:
+            to: a path that ends in .jsonl, which `gl.record.read_json_lines` reads; "tensorboard:FOLDER"; a
+                SummaryWriter of torch.utils.tensorboard, tensorboardX or tensorboard; "wandb" or "mlflow" for the run
+                that has begun in this process, or a new one; such a run.
+            seconds: between two times at least, 0 for each step. share: of the time of the loop at most; 0.05 is 5%.
+                Steps that queue up go on their way at `flush` or `close`.
+
+        Steps that a file, a folder, or a run has already are not sent again, so a run that goes on from a checkpoint
+        goes on there, under the same numbers; in a file, steps after the checkpoint give way to the new ones. Steps
+        that were recorded before go first, but for a SummaryWriter, which gets those from now on.
+
+        In Weights & Biases the charts are over gradlab/step, as its own step counts what everybody logs; log your own
+        numbers without step=. JSON has no NaN: the lines have "NaN", "Infinity" and "-Infinity".
+
+        Returns: the stream, until its `close()`; a context manager, with `flush()`. Of a traced run it goes on with
+            what `absorb` returns: call that now and then.
+
+        Raises:
+            ValueError: the file holds another run, or another text. TypeError: something else. ModuleNotFoundError: the
+            client is missing; it is in the extra tensorboard, wandb or mlflow.
+
+        A client that fails does not end the training: a `gl.errors.RecordingWarning` says so once, its steps are sent
+        later, and `close` says how many were not.
+
+        Not in TensorFlow.
+
+        >>> import tempfile, os
+        >>> rec = Recorder()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with rec.stream(path := os.path.join(folder, "run.jsonl")):
+        ...         rec.record([np.array([3.0, 4.0])], loss=0.1)
+        ...     with open(path) as file:
+        ...         print(file.read(), end="")
+        {"step": 0, "global_norm": 5.0, "leading_norm": 5.0, "largest": 4.0, "skipped": false, "loss": 0.1}
+        """
+        return Stream(self, to, seconds, share)
+
+
+def _check_scale(scale: float | None) -> float:
     """NaN for none."""
     if scale is None:
         return np.nan
@@ -536,14 +585,16 @@ def _checked_scale(scale: float | None) -> float:
     return number
 
 
-def _is_earlier(rec: Recorder, data: Columns, stride: int) -> bool:
-    """Tell whether a recorder holds the first steps of the run that these columns are of.
+def _is_earlier(own: Store, later: Store) -> bool:
+    """Tell whether a store holds the first steps of the run that a later one is of.
 
     Steps that both know must be the same, what is followed of the first step taken, and the largest norms of buckets
-    that the recorder has all steps of.
+    that the first store has all steps of.
     """
-    n = rec.seen
-    mine, now = rec._data["each"][:, :n], data["each"][:, :n]
+    n = own.seen
+    stride = later.stride
+    mine = own.columns["each"][:, :n]
+    now = later.columns["each"][:, :n]
     both = ~(per_step.lost(mine) | per_step.lost(now))
     starts = np.arange(0, n - n % stride, stride)
     largest = np.where(mine[per_step.SKIPPED] > 0, -np.inf, mine[per_step.GLOBAL])
@@ -552,6 +603,6 @@ def _is_earlier(rec: Recorder, data: Columns, stride: int) -> bool:
     known = np.isfinite(ends)  # skipped ones alone, or NaN, say nothing
     return bool(
         np.array_equal(mine[:, both], now[:, both], equal_nan=True)
-        and np.array_equal(rec._data["entry"][0], data["entry"][0], equal_nan=True)
-        and np.array_equal(ends[known], data["norm"][full // stride, -2][known])
+        and np.array_equal(own.columns["entry"][0], later.columns["entry"][0], equal_nan=True)
+        and np.array_equal(ends[known], later.columns["norm"][full // stride, -2][known])
     )

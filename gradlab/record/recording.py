@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import copy
 from os import PathLike
-from typing import Self, TypeVar
+from typing import Self
 
 import numpy as np
 
-from . import file, merge
+from . import file
 from .analysis.agreement import Agreement, agreement
 from .analysis.held_back import BELOW, HeldBack, held_back
 from .analysis.noise import NoiseScale, noise_scale
 from .analysis.summary import Summary, summarize
 from .analysis.what_if import WhatIf, what_if
-from .buckets import EMPTY, LOCK, Buckets
-from .listeners import Listeners
-from .probes import Probes, products
+from .buckets import EMPTY, Buckets
+from .probes import products
 from .updates import Updates, updates
 
 
@@ -124,7 +122,7 @@ class Recording(Buckets):
         >>> step.tolist(), products[0, :3].tolist()
         ([0], [11.0, 5.0, nan])
         """
-        return products(self._data)
+        return products(self.flush().columns)
 
     def updates(self) -> Updates:
         """Norms of weights and updates and their ratio, of each tensor, in the steps in which they were measured.
@@ -193,7 +191,7 @@ class Recording(Buckets):
         """
         if not self.seen:
             raise ValueError(EMPTY)
-        file.save(path, self.layout, self._data, self.seen, self.stride, self.missing_steps)
+        file.save(path, self.flush(), self.missing_steps)
 
     def snapshot(self) -> Self:
         """A copy that stays as it is, whatever is recorded; of steps that wait on a device none.
@@ -208,26 +206,4 @@ class Recording(Buckets):
         >>> before.seen, rec.seen
         (1, 2)
         """
-        found = object.__new__(type(self))
-        with LOCK:
-            self._settle()
-            vars(found).update(vars(self), _waiting=None, _elsewhere=None, _told=Listeners(), _probes=Probes())
-            vars(found)["_data"] = {name: x.copy() for name, x in vars(self)["_data"].items()}
-        return found
-
-
-AnyRecording = TypeVar("AnyRecording", bound=Recording)
-
-
-def condensed(rec: AnyRecording, buckets: int) -> AnyRecording:
-    """The recording itself if it has no more buckets than that, else one with every two neighbors joined, and so on."""
-    if len(rec) <= buckets:
-        return rec
-    fewer = copy.copy(rec)
-    fewer._data = {name: x.copy() for name, x in rec._data.items()}
-    while len(fewer) > buckets:
-        there = len(fewer)
-        fewer._data |= {name: fewer._data[name][:there] for name in merge.BY_BUCKET}
-        merge.halve(fewer._data)
-        fewer.stride *= 2
-    return fewer
+        return self.with_store(self.store.snapshot())

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .layout import Layout, groups
-from .measure import BINS, EXPONENT_BIAS, LOWEST, flat, norm_by, well_inside
+from .measure import BINS, bin_of, flat, norm_by, well_inside
 
 if TYPE_CHECKING:
     from jax import Array
@@ -183,7 +183,9 @@ def _extremes(g: Array) -> tuple[Array, Array]:
 
 
 def _norm(g: Array) -> Array:
-    found: Array = norm_by(g, abs(g).max(initial=0))
+    from .._base.jax import jnp
+
+    found: Array = norm_by(g, abs(g).max(initial=0), jnp)
     return found
 
 
@@ -192,8 +194,7 @@ def _histogram(g: Array) -> Array:
     from .._base.jax import jnp
 
     exponent = (g.view(np.int32) >> 23) & 255
-    in_bin = jnp.clip(exponent - (LOWEST + EXPONENT_BIAS), 0, BINS - 1)
-    k = jnp.where(exponent == 255, BINS, in_bin)[..., None]
+    k = jnp.where(exponent == 255, BINS, bin_of(exponent, jnp))[..., None]
     there = [(k == some).astype(np.int32) for some in np.arange(BINS, dtype=np.int32).reshape(-1, _AT_ONCE)]
     return jnp.concatenate(_reduced(there, lambda a, b: [x + y for x, y in zip(a, b, strict=True)], axes=g.ndim))
 

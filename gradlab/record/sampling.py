@@ -1,80 +1,117 @@
-"""A recording that is given weights: what is measured of them in some of its steps, and when."""
+"""Norms of weights and updates, measured in some steps.
+
+Measuring them costs more than the norm of a gradient, so it is done in most of the first steps, and then in steps that
+are `sample_every` apart, or a multiple of that once room runs out. In such a step the weights are copied. The next
+step, whose weights are those after the update, compares.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .._base.arrays import Array
-from .._base.tree import named_leaves
 from ..errors import InvalidArgumentError
 from . import updates
-from .buckets import Buckets
+from .layout import Layout
+from .store import Store
 
 
-class Sampling(Buckets):
-    """Norms of weights and updates, in most of the first steps, and then in steps `sample_every` or more apart."""
+@dataclass
+class PendingSample:
+    """A step whose gradient and weights are measured, and whose update may still be missing."""
 
-    # The weights before a step, which step it is, and the norms of its gradient and weights, until the next one comes.
-    _moving: tuple[list[np.ndarray], int, list[np.ndarray]] | None = None
+    step: int
+    gradient_norms: np.ndarray
+    weight_norms: np.ndarray
+    update_norms: np.ndarray | None = None
+    # Copies, to compare with the weights of the next step where the update isn't given.
+    weights_before: Sequence[np.ndarray] = ()
 
-    def _sample(self) -> None:
-        """Make room for norms of weights and updates."""
-        if "moved" not in vars(self)["_data"]:
-            vars(self)["_data"] |= updates.empty_columns(len(self.names), self.layout.histogram_every)
 
-    def _next_sample(self) -> int:
-        """The first step whose weights and updates may be measured next."""
-        return updates.next_due(vars(self)["_data"])
+class WeightSampler:
+    """Measures weights and updates of a recording when that is due."""
 
-    def _samples_every(self) -> int:
-        """Return how many steps are between two of them now."""
-        return int(vars(self)["_data"]["moved_at"][0])
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._current: PendingSample | None = None  # of the step that is being recorded
+        self._previous: PendingSample | None = None  # of the step before, whose update is not known yet
 
-    def _sampled(self, step: int, norms: np.ndarray) -> None:
-        """Norms (3, tensors) of the gradient, the weights and the update of a step; one that moved nothing is none."""
-        if (norms[2] != 0).any():
-            updates.append_sample(vars(self)["_data"], step, norms)
+    @property
+    def _layout(self) -> Layout:
+        assert self._store.layout is not None, "set_layout comes first"
+        return self._store.layout
 
-    def _move(
-        self, number: Callable[[], int], grads: Sequence[np.ndarray], weights: Any, given: Any
-    ) -> Callable[[], None]:
-        """Measure how far the step before this one has moved the weights, if that is due.
+    def start(self) -> None:
+        """Make room for the norms."""
+        if "moved" not in self._store.columns:
+            self._store.columns |= updates.empty_columns(len(self._layout.names), self._layout.histogram_every)
 
-        `number` says which step this one is. What is returned notes what it will need, once the step is there.
+    @property
+    def next_due(self) -> int:
+        """The first step that may be measured next."""
+        return updates.next_due(self._store.columns)
+
+    @property
+    def every(self) -> int:
+        """The largest number of steps between two samples now."""
+        return int(self._store.columns["moved_at"][0])
+
+    def put(self, step: int, norms: np.ndarray) -> None:
+        """Add the norms (3, tensors) of the gradient, the weights and the update of a step."""
+        update_norms = norms[2]
+        if update_norms.any():  # a step that moved nothing isn't a sample
+            updates.append_sample(self._store.columns, step, norms)
+
+    def begin_step(self, step: int, grads: Sequence[np.ndarray], weights: Any, given_updates: Any) -> None:
+        """Compare the weights with those of the step before, and measure them if this step is due.
+
+        Args:
+            step: its number.
+            grads: its gradients, flat or not.
+            weights: as they are before the step, or None.
+            given_updates: what is added to them, or None to compare with the next step's weights.
+
+        Raises ValueError: updates without weights; tensors that are not those recorded.
         """
-        moving, self._moving = self._moving, None
+        previous = self._previous
+        self._previous = None
+        self._current = None
         if weights is None:
-            if given is not None:
+            if given_updates is not None:
                 raise InvalidArgumentError("updates are compared with weights; give weights=, too")
-            return lambda: None
-        self._sample()
-        if moving is not None:
-            before, step, norms = moving
-            now = self._aligned(weights, "weights")
-            change = [np.asarray(x, np.float32) - y for x, y in zip(now, before, strict=True)]
-            self._sampled(step, np.stack([*norms, updates.norms_of(change)]))
-        step = number()
-        if step < self._next_sample():
-            return lambda: None
-        own = [np.asarray(x) for x in self._aligned(weights, "weights")]
-        norms = [updates.norms_of(grads), updates.norms_of(own)]
-        if given is not None:
-            change = [np.asarray(x) for x in self._aligned(given, "updates")]
-            return lambda: self._sampled(step, np.stack([*norms, updates.norms_of(change)]))
-        copies = [x.astype(np.float32) for x in own]
-        return lambda: vars(self).update(_moving=(copies, step, norms))
+            return
 
-    def _aligned(self, tree: Any, what: str) -> list[Array]:
-        """The leaves of a tree in the order of the recorded tensors: by name, else by sizes."""
-        found = dict(named_leaves(tree, what.removesuffix("s")))
-        if set(self.names) <= set(found):
-            return [found[name] for name in self.names]
-        if tuple(x.size for x in found.values()) == self.sizes:
-            return list(found.values())
-        raise InvalidArgumentError(
-            f"{what} must be a tree like grads, with tensors {self.names} of sizes {self.sizes}; it has "
-            f"{tuple(found)} of sizes {tuple(x.size for x in found.values())}"
-        )
+        self.start()
+        if previous is not None:
+            now = self._layout.align(weights, "weights")
+            pairs = zip(now, previous.weights_before, strict=True)
+            change = [np.asarray(x, np.float32) - y for x, y in pairs]
+            self._put_sample(previous, updates.norms_of(change))
+        if step < self.next_due:
+            return
+
+        before = [np.asarray(x) for x in self._layout.align(weights, "weights")]
+        sample = PendingSample(step, updates.norms_of(grads), updates.norms_of(before))
+        if given_updates is None:
+            sample.weights_before = [x.astype(np.float32) for x in before]
+        else:
+            change = [np.asarray(x) for x in self._layout.align(given_updates, "updates")]
+            sample.update_norms = updates.norms_of(change)
+        self._current = sample
+
+    def end_step(self) -> None:
+        """Keep what `begin_step` measured. Don't call it for a step that was skipped."""
+        sample = self._current
+        self._current = None
+        if sample is None:
+            return
+        if sample.update_norms is None:
+            self._previous = sample
+        else:
+            self._put_sample(sample, sample.update_norms)
+
+    def _put_sample(self, sample: PendingSample, update_norms: np.ndarray) -> None:
+        self.put(sample.step, np.stack([sample.gradient_norms, sample.weight_norms, update_norms]))

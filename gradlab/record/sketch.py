@@ -262,8 +262,7 @@ def quantiles(sketch: np.ndarray, percents: Sequence[float], zeros: bool = False
         """About the number of this rank, from 0, in each row."""
         place = np.minimum((passed <= rank[:, None]).sum(axis=1), passed.shape[1] - 1)
         low, high = _ends(edges(), sketch[rows, LOWEST] + place - 1, shift)
-        found: np.ndarray = np.where(place == 0, 0, 2 * low * (high / (low + high)))
-        return found
+        return np.where(place == 0, 0, 2 * low * (high / (low + high)))
 
     found = []
     for percent in percents:
@@ -276,8 +275,7 @@ def quantiles(sketch: np.ndarray, percents: Sequence[float], zeros: bool = False
 
 def error(sketch: np.ndarray) -> np.ndarray:
     """(rows,) relative error of `quantiles` at most."""
-    found: np.ndarray = np.array([_error(int(shift)) for shift in sketch[:, SHIFT]])
-    return found
+    return np.array([_error(int(shift)) for shift in sketch[:, SHIFT]])
 
 
 @functools.cache

@@ -1,21 +1,31 @@
 """The recorder in traced code: a state that goes in and out of every step, and no callback.
 
-The state has few arrays, because each costs time at every call, and a step touches one place of them.
+    init     a state that goes on where a store ends
+    update   the state after one step more, in traced code
+    drain    the steps of a state, on the host
+
+The state has few arrays, because each costs time at every call, and a step touches one place of them. Its size is
+limited, because every checkpoint of an optimizer holds it: `Room` and `within`. On several devices each keeps the same
+state, of gradients that are the same on all of them: the last section.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._base.arrays import namespace
+from .._base.numbers import listed
 from .._base.types import EachA as A
-from . import devices, merge, per_step, reductions, sketch, updates
+from ..errors import InvalidArgumentError
+from . import merge, per_step, reductions, sketch, updates
 from .layout import Layout
-from .memory_limit import Room
+from .measure import BINS
+from .store import Store
 
 if TYPE_CHECKING:
     from jax import Array
@@ -28,12 +38,64 @@ _PACKS: dict[str, tuple[str, ...]] = {
 }
 _ONE = ("peak", "taken")  # columns of one number
 
+STATE_BYTES = 1_000_000
+FEWEST = 16  # buckets
+_NARROWEST = 256  # bins of a sketch: numbers are known to 1 % where the largest is up to 150 times the smallest
+_WORD = 4  # bytes of a number
 
-def init(data: Mapping[str, np.ndarray], seen: int, stride: int, before: tuple[int, int], room: Room) -> State:
-    """A state that goes on where `data` ends; `before`: how many steps were missing by then, and not finite."""
+_SAME = 1e-5  # norms of one gradient differ by less where devices add its entries in another order
+_LOCAL = (
+    "Average them before the update, jax.lax.pmean(grads, axis); where they are parts of one gradient, call the update "
+    "outside of shard_map"
+)
+
+
+@dataclass(frozen=True)
+class Room:
+    """Capacity of a state: `buckets` of each column, bins of norms, `width`, and a `ring` of steps."""
+
+    layout: Layout
+    buckets: int
+    width: int
+    ring: int
+
+    @property
+    def bins(self) -> dict[str, int]:
+        """Of norms, and of largest entries: half as many, as limits on single entries are asked for less."""
+        return {"sketch": self.width, "sketch_largest": self.width // 2}
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the state takes; the sum that the docstring of `Recorder` says."""
+        tensors, scalars, entries = len(self.layout.names), len(self.layout.scalars), len(self.layout.sampled[0])
+        counts = BINS * tensors * -(-self.buckets // self.layout.histogram_every)
+        columns = (self.buckets + 1) * (4 * tensors + 2 * entries + 2 * scalars + 8)
+        steps = self.ring * (len(per_step.NAMES) + scalars)
+        norms, largest = map(sketch.columns, self.bins.values())
+        return _WORD * (columns + counts + norms * (tensors + 2) + largest * (tensors + 1) + steps + 4)
+
+
+def within(layout: Layout, ring: int, nbytes: int) -> Room:
+    """Return as many buckets as fit into a number of bytes, at least `FEWEST`; half of them is for bins of norms."""
+    wide = _WORD * sketch.columns(sketch.WIDTH) * len(layout.names) <= nbytes // 2
+    width = sketch.WIDTH if wide else _NARROWEST
+    low, high = min(FEWEST, layout.capacity), layout.capacity
+    while low < high:
+        middle = (low + high + 1) // 2
+        if Room(layout, middle, width, ring).nbytes <= nbytes:
+            low = middle
+        else:
+            high = middle - 1
+    return Room(layout, low, width, ring)
+
+
+def init(store: Store, before: tuple[int, int], room: Room) -> State:
+    """A state that goes on where a store ends; `before`: how many steps were missing by then, and not finite."""
     from .._base.jax import jnp
 
-    few, stride = merge.condensed(data, seen, stride, room.buckets, room.layout.histogram_every)
+    data = store.columns
+    seen = store.seen
+    few, stride = merge.condensed(data, seen, store.stride, room.buckets, room.layout.histogram_every)
     packed = _packed(few)
     now = min(seen // stride, room.buckets - 1)
     start = {f"open_{name}": x[now : now + 1] for name, x in packed.items()}
@@ -45,15 +107,17 @@ def init(data: Mapping[str, np.ndarray], seen: int, stride: int, before: tuple[i
     return {"at": jnp.array([seen, stride, *before], np.int32), **{name: jnp.array(x) for name, x in start.items()}}
 
 
-def columns(layout: Layout, state: Mapping[str, Array]) -> tuple[dict[str, np.ndarray], int, int, tuple[int, int]]:
-    """Back on the host: the columns, how many steps were seen, the stride, and what `init` was given as `before`."""
-    host = devices.one_of(state)
-    seen, stride, *before = host["at"].tolist()
-    found = {**_unpacked(layout, host), "histogram": host["histogram"]}
-    found, _ = merge.condensed(found, seen, stride, layout.capacity, layout.histogram_every)
-    found["sketch"] = np.concatenate([sketch.fitted(host[name]) for name in _sketches(layout)])
-    found |= updates.from_traced(host) if "moved" in host else {}
-    return {**found, "each": per_step.unrolled(host["each"], seen)}, seen, stride, (before[0], before[1])
+def drain(layout: Layout, state: Mapping[str, Array]) -> tuple[Store, tuple[int, int]]:
+    """Return the steps of a state, on the host, and what `init` was given as `before`."""
+    host = one_of(state)
+    seen, stride, missing, nonfinite = host["at"].tolist()
+    columns = {**_unpacked(layout, host), "histogram": host["histogram"]}
+    columns, _ = merge.condensed(columns, seen, stride, layout.capacity, layout.histogram_every)
+    columns["sketch"] = np.concatenate([sketch.fitted(host[name]) for name in _sketches(layout)])
+    if "moved" in host:
+        columns |= updates.from_traced(host)
+    columns["each"] = per_step.unrolled(host["each"], seen)
+    return Store(layout.capacity, layout, columns, seen, stride), (missing, nonfinite)
 
 
 def is_full(state: Mapping[str, Array]) -> bool:
@@ -82,8 +146,8 @@ def update(
     moving = [[jnp.asarray(x) for x in some] for some in moves]
     for what, some in zip(("weights", "updates"), moving, strict=False):
         given |= {f"{what} of {name}": x for name, x in zip(layout.names, some, strict=True)}
-    devices.check_same(state, given)
-    step = devices.on_any_mesh(functools.partial(_update, layout), tensors)
+    check_same(state, given)
+    step = on_any_mesh(functools.partial(_update, layout), tensors)
     found: State = step(dict(state), tensors, numbers, (scale, skipped), moving)
     return found
 
@@ -238,3 +302,64 @@ def _with_counts(layout: Layout, histogram: Array, counts: Array, seen: Array, s
     share = layout.histogram_every * stride  # steps of an entry
     at, before = seen // share, seen % share != 0  # has it counts already?
     return histogram.at[at].set(merge.added(jnp.where(before, histogram[at], 0), counts))
+
+
+# Several devices
+
+
+def on_any_mesh(step: Callable[..., Any], gradients: Sequence[Array]) -> Callable[..., Any]:
+    """The step itself, or for gradients whose types say how they are sharded one that leaves it to the compiler.
+
+    Its result is the same on all devices.
+    """
+    from .._base.jax import jax
+
+    everywhere: Any = jax.sharding.PartitionSpec
+    explicit = jax.sharding.AxisType.Explicit
+    for g in gradients:
+        if explicit in (mesh := jax.typeof(g).sharding.mesh).axis_types:
+            out = jax.sharding.NamedSharding(mesh, everywhere())
+            found: Callable[..., Any] = jax.sharding.auto_axes(step, out_sharding=out)
+            return found
+    return step
+
+
+def check_same(state: Mapping[str, Array], given: Mapping[str, Any]) -> None:
+    """Refuse what differs between devices of `shard_map` while the state does not; ValueError."""
+    kept = frozenset.intersection(*map(_varying, state.values()))
+    differing = {name: axes for name, x in given.items() if (axes := _varying(x) - kept)}
+    if differing:
+        along = sorted(frozenset.union(*differing.values()))
+        raise InvalidArgumentError(
+            f"{listed(tuple(differing))} differ between the devices along {listed(along)}; the recorder keeps one "
+            f"state for all of them. {_LOCAL}"
+        )
+
+
+def _varying(x: Any) -> frozenset[str]:
+    """Axes of `shard_map` along which a value may differ; none outside of it, or where JAX was told not to check."""
+    from .._base.jax import jax
+
+    type_: Any = jax.typeof(x)
+    older: frozenset[str] = getattr(type_, "vma", frozenset())  # its name in earlier JAX
+    return frozenset(getattr(getattr(type_, "manual_axis_type", None), "varying", older))
+
+
+def one_of(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """The state on the host; of one that `pmap` has replicated the first replica. ValueError where they differ."""
+    copies = [np.array(copy) for copy in _copies(state["each"])]
+    extra = copies[0].ndim - 2
+    replicas = [x for copy in copies for x in copy.reshape(-1, *copy.shape[extra:])]
+    if not all(np.allclose(x, replicas[0], rtol=_SAME, atol=0, equal_nan=True) for x in replicas[1:]):
+        raise InvalidArgumentError(
+            f"the state holds {len(replicas)} recordings that differ: each device of pmap or shard_map recorded its "
+            f"own gradients. {_LOCAL}. To read one of them, or of the runs of a vmap, the k-th: "
+            "jax.tree.map(lambda x: x[k], state)"
+        )
+    return {name: np.array(x)[(0,) * extra] for name, x in state.items()}
+
+
+def _copies(x: Any) -> list[Any]:
+    """Return what each device that is here holds of an array that is said to be the same on all, else the array."""
+    shards = getattr(x, "addressable_shards", ())
+    return [shard.data for shard in shards] if len(shards) > 1 and x.is_fully_replicated else [x]

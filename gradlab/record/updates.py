@@ -2,9 +2,9 @@
 
 Samples are dense at first and then rarer: every step up to 15, every second step up to 31, every fourth up to 63, and
 so on, until they are `every` steps apart. So a short run has a few dozen samples, while in a long one they cost what
-`budget` says. Quartiles weigh a sample by the steps that it stands for, those up to the next sample, because otherwise
-the first steps would count most. The first steps also differ from all later ones: Adam's first step is the learning
-rate in every entry.
+`layout.sample_every_for` allows. Quartiles weigh a sample by the steps that it stands for, those up to the next sample,
+because otherwise the first steps would count most. The first steps also differ from all later ones: Adam's first step
+is the learning rate in every entry.
 
 The columns are two arrays:
 
@@ -83,8 +83,7 @@ class Updates:
     @quiet
     def ratio(self) -> np.ndarray:
         """(n, names) norm of the update over that of the weights."""
-        found: np.ndarray = np.where(self.weight > 0, self.update / self.weight, np.nan)
-        return found
+        return np.where(self.weight > 0, self.update / self.weight, np.nan)
 
     @property
     def first(self) -> int:
@@ -94,14 +93,12 @@ class Updates:
     @property
     def later(self) -> np.ndarray:
         """(n,) whether each sample is of a step after the first ones."""
-        found: np.ndarray = self.step >= self.first
-        return found
+        return self.step >= self.first
 
     @property
     def stands_for(self) -> np.ndarray:
         """(n,) how many steps there are from each sample up to the next, or to the end of the run."""
-        found: np.ndarray = np.diff(np.append(self.step, self.seen))
-        return found
+        return np.diff(np.append(self.step, self.seen))
 
     @property
     def quartiles(self) -> np.ndarray:
@@ -242,7 +239,7 @@ def _weighted_quartiles(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 def updates(rec: Buckets) -> Updates:
     """See `Recorder.updates`."""
-    data = rec._data
+    data = rec.flush().columns
     if "moved" not in data:
         raise ValueError(_NO_WEIGHTS)
     gradient, weight, update = data["moved"]
@@ -251,7 +248,7 @@ def updates(rec: Buckets) -> Updates:
 
 def sampled_updates(rec: Buckets) -> Updates | None:
     """Return what `updates` returns; None where there is no sample."""
-    if "moved" not in rec._data:
+    if "moved" not in rec.flush().columns:
         return None
     sampled = updates(rec)
     return sampled if len(sampled.step) else None
@@ -360,8 +357,7 @@ def _power_of_2(x: Array) -> Array:
     """Return the largest power of 2 that is at most x, an int32 of 1 or more."""
     from .._base.jax import jax, jnp
 
-    power: Array = jnp.left_shift(jnp.ones_like(x), 31 - jax.lax.clz(x))
-    return power
+    return jnp.left_shift(jnp.ones_like(x), 31 - jax.lax.clz(x))
 
 
 def _drop_every_second(x: tuple[Array, Array]) -> tuple[Array, Array]:

@@ -14,11 +14,11 @@ from .._base.numbers import counted, in_full, listed, number
 from .._base.numbers import percent_of_many_within as percent_within
 from ..labs.compare_picture import Runs, in_picture, labels
 from ..record import Recorder
+from ..record.analysis.compare import Comparison, times
 from ..record.analysis.diagnosis import names_by_layer
 from ..record.analysis.summary import medians
 from ..record.analysis.what_if import WhatIf
-from ..record.compare import Comparison, times
-from ..record.recording import condensed
+from ..record.buckets import condensed
 from ._html import Section, moving, paragraph, picture, table
 from ._run import Run
 from .compare_picture import course_figure, curves_figure, factors_figure
@@ -47,7 +47,7 @@ class Several:
     """Recordings, their comparison, the limit asked about if any, and states of the moving figure; 0: it is still."""
 
     recs: tuple[Recorder, ...]
-    both: Comparison
+    both: Comparison[Recorder]
     asked: float | None
     states: int
 
@@ -169,7 +169,7 @@ def tensors(runs: Several) -> Section:
     return Section("tensors", title, sentence, partial(_tensors, runs, sentence))
 
 
-def _one_factor(both: Comparison) -> list[str]:
+def _one_factor(both: Comparison[Recorder]) -> list[str]:
     """Say which runs differ from the first by one factor in all tensors, and what that points to."""
     said = []
     for run in range(1, len(both.recs)):
@@ -182,7 +182,7 @@ def _one_factor(both: Comparison) -> list[str]:
     return said
 
 
-def _without_gradient(both: Comparison) -> list[str]:
+def _without_gradient(both: Comparison[Recorder]) -> list[str]:
     """Say which tensors have no gradient in a run, and one in the first run, or the other way round."""
     said = []
     for run in range(1, len(both.recs)):
@@ -197,7 +197,7 @@ def _without_gradient(both: Comparison) -> list[str]:
     return said
 
 
-def _farthest(both: Comparison) -> str:
+def _farthest(both: Comparison[Recorder]) -> str:
     """Name the tensor that differs most, and by how much."""
     most = both.order[0]
     run = int(np.nanargmax(both.distance[:, most]))

@@ -17,7 +17,7 @@ from .._base.numbers import counted, listed
 from ..live import page
 from ..live.progress import shown, told
 from ..record import Recorder
-from ..record.compare import Comparison, run_names
+from ..record.analysis.compare import Comparison, run_names
 from ._html import Section
 from ._run import Run
 from .compared import SECTIONS, Several

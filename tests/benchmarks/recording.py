@@ -199,7 +199,7 @@ def _long(who: str, run: Callable[[], Any]) -> Row:
     start = time.perf_counter()
     recorder = run()
     seconds = time.perf_counter() - start
-    kept = sum(x.nbytes for x in recorder._data.values()) / 2**20
+    kept = sum(x.nbytes for x in recorder.flush().columns.values()) / 2**20
     asked = statistics.median(_milliseconds(lambda: recorder.what_if(clip_norm=1.0)) for _ in range(5))
     note = f"{kept:.0f} MiB, {seconds:.0f} s in all; {recorder!r}; what_if {asked:.0f} ms"
     return Row(LONG, who, median=1000 * seconds / STEPS, note=note)

@@ -76,7 +76,7 @@ def _write_recording(path: Path, k: int) -> None:
 
 def read_recording(path: Path) -> Content:
     rec = gl.Recorder.load(path)
-    columns = {name: x[: len(rec)] for name, x in rec._data.items()}
+    columns = {name: x[: len(rec)] for name, x in rec.flush().columns.items()}
     loss = rec[rec.scalars[0]][0] if rec.scalars else 0
     return {"number": int(loss), "layout": rec.layout, "seen": rec.seen, "stride": rec.stride, **bits(columns)}
 

@@ -148,7 +148,7 @@ def test_no_lab_is_kept_by_its_recorder() -> None:
     with turns._guard:
         turns._waiting.clear()
     until(lambda: gc.collect() >= 0 and gone() is None, saying="the thread that drew ahead has let go of it")
-    assert follower() is None and not len(rec._told)
+    assert follower() is None and not len(rec.listeners)
 
 
 @pytest.mark.exhaustive

@@ -25,7 +25,7 @@ def recorded(steps: int, **options: Any) -> gl.Recorder:
 
 
 def check_same_steps(back: gl.Recorder, rec: gl.Recorder) -> None:
-    np.testing.assert_array_equal(back._data["sketch"], rec._data["sketch"])
+    np.testing.assert_array_equal(back.flush().columns["sketch"], rec.flush().columns["sketch"])
     for column in ("global_norm", "leading_norm", "largest", "skipped", "scale", "loss"):
         np.testing.assert_array_equal(back.every_step(column), rec.every_step(column))
     assert back.known.all()
@@ -102,11 +102,12 @@ def write_recording(path: Path, header: dict[str, Any], columns: dict[str, np.nd
 
 def parts(rec: gl.Recorder) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Header and columns of a recording as they are saved."""
+    store = rec.flush()
     filled = len(rec)
-    columns = {name: x[:filled] for name, x in rec._data.items()}
-    columns["histogram"] = rec._data["histogram"][: -(-filled // rec.layout.histogram_every)]
-    columns |= {"sketch": rec._data["sketch"], "each": rec._data["each"][:, : rec.seen]}
-    return saved_parts(rec.layout, rec._data, rec.seen, rec.stride)[0], columns
+    columns = {name: x[:filled] for name, x in store.columns.items()}
+    columns["histogram"] = store.columns["histogram"][: -(-filled // rec.layout.histogram_every)]
+    columns |= {"sketch": store.columns["sketch"], "each": store.columns["each"][:, : store.seen]}
+    return saved_parts(store)[0], columns
 
 
 @pytest.mark.parametrize(
@@ -197,8 +198,8 @@ def test_of_damaged_copies_none_is_another_recording(tmp_path: Path) -> None:
             back = gl.Recorder.load(path)
         except gl.errors.DataLossError:
             continue
-        others = {k: x for k, x in rec._data.items() if k not in ("mean", "each")}
-        assert back.layout == rec.layout and all((x == back._data[k]).all() for k, x in others.items())
+        others = {k: x for k, x in rec.flush().columns.items() if k not in ("mean", "each")}
+        assert back.layout == rec.layout and all((x == back.flush().columns[k]).all() for k, x in others.items())
         check_same_steps(back, rec)
 
 

@@ -11,7 +11,7 @@ import pytest
 import gradlab as gl
 from gradlab._base.growing import GrowingFile
 from gradlab.errors import DataLossError, RecordingWarning
-from gradlab.record.growing import Appended, change_record, contents_now, whole_record
+from gradlab.record.file import Appended, change_record, contents_now, whole_record
 from tests._base.damage import rewrite
 
 
@@ -131,7 +131,7 @@ def test_appended_to_twice_the_later_one_goes_on(tmp_path: Path) -> None:
     go_on(rec, 3)
     assert first.closed and second.steps == 3
     second.close()
-    assert not len(rec._told)
+    assert not len(rec.listeners)
 
 
 def test_a_full_disk_costs_no_step_and_ends_no_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Which entries are followed: repeatable, spread over all tensors, and named."""
+"""Which entries are followed, repeatable, spread over all tensors, and named; how often costly numbers are measured."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradlab as gl
+from gradlab.record.layout import sample_every_for
 
 
 def prepared(entries: int, **shapes: tuple[int, ...]) -> gl.Recorder:
@@ -38,3 +39,26 @@ def test_none_are_followed_if_none_are_asked_for() -> None:
     assert len(rec.sampled[0]) == 0
     with pytest.raises(ValueError, match="holds no single entries"):
         rec["entry"]
+
+
+def test_sample_every_follows_from_sizes_alone_and_can_be_fixed() -> None:
+    found = [sample_every_for([size] * 10) for size in (1, 10**4, 10**5, 10**6, 10**9)]
+    assert found == sorted(found) and found[0] == 64 and found[-1] == 128
+    rec = gl.Recorder()
+    assert rec.sample_every is None
+    rec.prepare({"w": (1000, 1000)})
+    assert rec.sample_every == sample_every_for([10**6])
+    fixed = gl.Recorder(sample_every=3)
+    fixed.prepare({"w": (2,)})
+    assert fixed.sample_every == 3
+    with pytest.raises(ValueError, match="sample_every must be >= 1, got 0"):
+        gl.Recorder(sample_every=0)
+
+
+def test_a_state_says_how_often_it_was_sampled() -> None:
+    rec, later = gl.Recorder(sample_every=5), gl.Recorder()
+    rec.record([np.ones(3)])
+    later.load_state_dict(rec.state_dict())
+    assert later.sample_every == 5
+    with pytest.raises(ValueError, match="made with"):
+        gl.Recorder(sample_every=4).load_state_dict(rec.state_dict())

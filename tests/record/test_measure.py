@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 from gradlab import Recorder
 from gradlab._base.arrays import quiet
-from gradlab.record import eager, layout
+from gradlab.record import layout, store
 from gradlab.record import measure as module
 from gradlab.record.measure import BINS, LOWEST, careful, histogram, histograms, measure
 
@@ -53,7 +53,7 @@ def test_small_tensors_of_one_size_are_measured_in_few_calls(monkeypatch: pytest
     """A step of 100,000 tensors took half a minute when each was counted and placed by itself."""
     calls = []
     monkeypatch.setattr(module, "histogram", lambda g: calls.append(len(g)))
-    monkeypatch.setattr(eager, "careful", lambda g: calls.append(len(g)))
+    monkeypatch.setattr(store, "careful", lambda g: calls.append(len(g)))
     layout._spread.cache_clear()
     rec = Recorder()
     rec.record({f"w{k:03}": np.full((3, 4), k + 1.0) for k in range(500)})

@@ -143,8 +143,9 @@ def damaged(tmp_path: Path, **columns: np.ndarray) -> Path:
     from gradlab.record import file
 
     rec = recorded()
-    data = dict(rec._data) | columns
-    file.save(tmp_path / "bad.npz", rec.layout, data, rec.seen, rec.stride)
+    store = rec.flush()
+    store.columns |= columns
+    file.save(tmp_path / "bad.npz", store)
     return tmp_path / "bad.npz"
 
 

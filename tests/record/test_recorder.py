@@ -217,7 +217,7 @@ def test_scalars_that_are_not_real_numbers_are_refused_by_name(loss: Any) -> Non
 def test_more_steps_than_can_be_counted_are_refused_and_nothing_changes() -> None:
     rec = gl.Recorder()
     rec.record([np.ones(2)])
-    rec.seen = per_step.MOST
+    rec.store.seen = per_step.MOST
     for more in (
         lambda: rec.record([np.ones(2)]),
         lambda: rec.extend({name: [[1]] for name in ("norm", "largest", "nonfinite")} | {"entry": [[1, 1]]}),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradlab import Recorder
-from gradlab.record.recording import condensed
+from gradlab.record.buckets import condensed
 from gradlab.workers import Speeds
 
 

@@ -88,7 +88,7 @@ def check_same(got: gl.Recorder, want: gl.Recorder) -> None:
         np.testing.assert_array_equal(column(got, name), column(want, name), err_msg=name)
     for name in CLOSE:
         np.testing.assert_allclose(column(got, name), column(want, name), rtol=2e-6, err_msg=name)
-    assert got._data["sketch"][:, 2:].sum() == want._data["sketch"][:, 2:].sum()
+    assert got.flush().columns["sketch"][:, 2:].sum() == want.flush().columns["sketch"][:, 2:].sum()
     for name in ("global_norm", "leading_norm", "largest", "loss"):
         np.testing.assert_allclose(got.every_step(name), want.every_step(name), rtol=2e-6, err_msg=name)
 
@@ -140,7 +140,7 @@ def test_no_extreme_is_lost_when_buckets_merge(seed: int, capacity: int, odd: di
         np.testing.assert_allclose(merged["loss"][k], loss[steps].mean(), rtol=1e-6)
         with np.errstate(over="ignore"):
             np.testing.assert_allclose(merged["square"][k], (every["entry"][steps] ** 2).sum(axis=0), rtol=1e-5)
-    counts, others = (rec._data["sketch"] for rec in (merged, every))
+    counts, others = (rec.flush().columns["sketch"] for rec in (merged, every))
     np.testing.assert_array_equal(counts[:, ZEROS], others[:, ZEROS])
     np.testing.assert_array_equal(counts[:, -1], others[:, -1])
     np.testing.assert_array_equal(counts[:, FIRST:].sum(axis=1), others[:, FIRST:].sum(axis=1))

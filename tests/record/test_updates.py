@@ -83,7 +83,7 @@ def test_long_runs_keep_samples_spread_over_all_of_it(monkeypatch: pytest.Monkey
     np.testing.assert_allclose(same.updates().update, rec.updates().update, 1e-5)
     rec.save(tmp_path / "run.npz")
     back = gl.Recorder.load(tmp_path / "run.npz")
-    assert np.array_equal(back._data["moved"], rec._data["moved"])
+    assert np.array_equal(back.flush().columns["moved"], rec.flush().columns["moved"])
     assert back.absorb(back.init(course(1)[0][0])).updates().step.tolist() == step.tolist()
     later = gl.Recorder(sample_every=1)
     later.load_state_dict(rec.state_dict())
@@ -151,7 +151,7 @@ def test_absent_where_no_weights_were_given(tmp_path: Path) -> None:
     rec.record(course(1)[0][0])
     rec.save(tmp_path / "run.npz")
     for each in (rec, gl.Recorder.load(tmp_path / "run.npz")):
-        assert "moved" not in each._data and each.summary().updates is None
+        assert "moved" not in each.flush().columns and each.summary().updates is None
         with pytest.raises(ValueError, match="weights=True"):
             each.updates()
 

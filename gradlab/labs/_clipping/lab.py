@@ -12,8 +12,8 @@ from ..._base.numbers import counted, number
 from ...live import Button, Description, Drag, Items, Menu, Slider
 from ...models import char_rnn, claims
 from ...record import Recorder
+from ...record.analysis.shares import Steps, by_step
 from ...record.analysis.what_if import OF_A_STEP, WhatIf
-from ...record.shares import Steps, by_step
 from .._following import FollowingLab, Room, positive_range
 from .._lab import Control, Target
 from .._own_run import every, in_sight, limit_slider, reach, written

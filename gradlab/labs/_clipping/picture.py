@@ -41,8 +41,8 @@ from ...live.drawing.style import (
     room_below,
     tidy,
 )  # fmt: skip
+from ...record.analysis.shares import Steps
 from ...record.analysis.what_if import WhatIf
-from ...record.shares import Steps
 
 _PER_DECADE = 10  # bars of the distribution
 _TURNED = 0.05  # degrees from which on a step counts as turned

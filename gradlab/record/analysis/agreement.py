@@ -86,7 +86,7 @@ def agreement(rec: Buckets, first: int, last: int | None) -> Agreement:
             f"first and last must be steps with 0 <= first < last <= {rec.seen}, the steps of this recording; got "
             f"{first!r} and {last!r}"
         )
-    step, products = probes.products(rec._data)
+    step, products = probes.products(rec.flush().columns)
     if not len(step):
         raise ValueError(NO_PROBES)
     updates = np.cumsum(rec.every_step("skipped") != 1)[step]  # up to each probe; a skipped step isn't an update
@@ -110,7 +110,7 @@ def estimate(products: np.ndarray, step: np.ndarray, updates: np.ndarray, first:
 
 def known_agreement(rec: Buckets) -> Agreement | None:
     """Return the agreement over the whole run; None where there are no probes."""
-    if not rec.seen or not probes.count(rec._data):
+    if not rec.seen or not probes.count(rec.flush().columns):
         return None
     return agreement(rec, 0, None)
 

@@ -41,7 +41,7 @@ _FEWEST_TENSORS = 3  # to say that one stands out from the others, or that they 
 def nonfinite_norms(rec: Buckets) -> int:
     """Return in how many of the steps taken the global norm was NaN or Inf."""
     # The sketch has a row for each tensor, and the next one is that of the global norm.
-    return int(sketch.nonfinite(rec._data["sketch"])[len(rec.names)])
+    return int(sketch.nonfinite(rec.flush().columns["sketch"])[len(rec.names)])
 
 
 def taken_steps(rec: Buckets) -> int:

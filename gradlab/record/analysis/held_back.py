@@ -103,14 +103,12 @@ class HeldBack:
     @property
     def is_judged(self) -> np.ndarray:
         """(tensors,) dense, with at least 20 countable entries."""
-        judged: np.ndarray = self.is_dense & (self.countable_by_tensor >= JUDGED)
-        return judged
+        return self.is_dense & (self.countable_by_tensor >= JUDGED)
 
     @property
     def in_trouble(self) -> np.ndarray:
         """(tensors,) judged, and a quarter or more of its countable entries are held back."""
-        trouble: np.ndarray = self.is_judged & (self.held_by_tensor >= TROUBLE * self.countable_by_tensor)
-        return trouble
+        return self.is_judged & (self.held_by_tensor >= TROUBLE * self.countable_by_tensor)
 
     def verdict(self, k: int) -> str:
         """Return the verdict on tensor number k: "trouble" or "fine", or why there is none."""
@@ -128,8 +126,7 @@ class HeldBack:
         It depends on the unit of the loss: for the sum over a batch of 64 the accumulator is 4096 times that of the
         mean.
         """
-        share: np.ndarray = initial / (initial + self.accumulator)
-        return share
+        return initial / (initial + self.accumulator)
 
     def named(self, mask: np.ndarray) -> tuple[str, ...]:
         """Return the names of the entries of a mask, such as `held`."""

@@ -60,7 +60,7 @@ def losses(rec: Buckets) -> Losses | None:
         num_steps = rec.bucket_steps
         is_sick = rec["nonfinite"].any(axis=1) | ~np.isfinite(rec.global_norm)
         column = 1 + rec.scalars.index("loss")  # the first column counts seconds
-        missing = num_steps - rec._data["count"][: len(rec), column]
+        missing = num_steps - rec.flush().columns["count"][: len(rec), column]
     is_infinite = np.isinf(loss)
     is_logged_seldom = missing[~is_sick].sum() > num_steps[~is_sick].sum() / 2
     is_nan = is_sick & ~is_logged_seldom  # a loss that is logged now and then is more likely missing than NaN

@@ -183,7 +183,7 @@ def norm_at(rec: Buckets, percent: float) -> float:
     Exact, but for a traced run with more steps than its ring: then from a sketch, as `norm_error` says.
     """
     if not rec.known.all():
-        return float(sketch.quantiles(rec._data["sketch"][len(rec.names)][None], (percent,))[0, 0])
+        return float(sketch.quantiles(rec.flush().columns["sketch"][len(rec.names)][None], (percent,))[0, 0])
     norms = rec.every_step("global_norm")[rec.every_step("skipped") != 1].astype(np.float64)
     norms = norms[np.isfinite(norms) & (norms > 0)]
     return float(np.percentile(norms, percent)) if norms.size else 0.0
@@ -193,7 +193,7 @@ def norm_error(rec: Buckets) -> float:
     """Relative error of `norm_at` at most."""
     if rec.known.all():
         return 0.0
-    return float(sketch.error(rec._data["sketch"][len(rec.names)][None])[0])
+    return float(sketch.error(rec.flush().columns["sketch"][len(rec.names)][None])[0])
 
 
 def _limit_at(rec: Buckets, percent: float) -> float:
@@ -229,7 +229,7 @@ def percentiles(rec: Buckets, percents: Sequence[float]) -> np.ndarray:
     `Recorder.quantile_error`, and the largest and smallest exactly.
     """
     if rec.stride > 1:
-        found = sketch.quantiles(rec._data["sketch"][: len(rec.names)], percents)
+        found = sketch.quantiles(rec.flush().columns["sketch"][: len(rec.names)], percents)
         return _within_extremes(rec, found, percents)
     norms = rec["norm"][rec.taken > 0].astype(np.float64)
     norms = np.where(np.isfinite(norms) & (norms > 0), norms, np.nan)
@@ -242,7 +242,7 @@ def percentiles(rec: Buckets, percents: Sequence[float]) -> np.ndarray:
 def medians(rec: Buckets) -> np.ndarray:
     """(tensors,) median norm of each tensor over the steps taken where it is finite; as exact as `percentiles`."""
     if rec.stride > 1:
-        middle: np.ndarray = sketch.quantiles(rec._data["sketch"][: len(rec.names)], (50,), True)[0]
+        middle: np.ndarray = sketch.quantiles(rec.flush().columns["sketch"][: len(rec.names)], (50,), True)[0]
         return middle
     norms = rec["norm"][rec.taken > 0].astype(np.float64)
     norms = np.where(np.isfinite(norms), norms, np.nan)
@@ -254,7 +254,7 @@ def medians(rec: Buckets) -> np.ndarray:
 @quiet
 def _within_extremes(rec: Buckets, found: np.ndarray, percents: Sequence[float]) -> np.ndarray:
     """Narrow it by what buckets know: the largest and smallest, if none of their norms was 0 or not finite."""
-    bins = rec._data["sketch"][: len(rec.names)]
+    bins = rec.flush().columns["sketch"][: len(rec.names)]
     high, low = rec["norm"].astype(np.float64), rec["norm_low"].astype(np.float64)
     taken = rec.taken[:, None] > 0
     most = np.where(sketch.nonfinite(bins) == 0, np.where(taken, high, 0).max(axis=0), np.inf)

@@ -14,7 +14,7 @@ from ...clip.report import turn_angle
 from .. import sketch
 from ..buckets import EMPTY, SHOWN, Buckets
 from ..measure import BINS, LOWEST
-from ..shares import Share, of_all, of_tensors
+from .shares import Share, of_all, of_tensors
 
 OVERFLOW = float(np.sqrt(np.finfo(np.float32).max))  # from here on the squares that float32 clips sum are infinite
 
@@ -281,7 +281,7 @@ def _nonfinite(rec: Buckets, kind: str) -> tuple[int, np.ndarray]:
     """Return on how many of the steps taken what is limited wasn't finite: in some tensor, and (tensors,) in each."""
     # Rows of the sketch: the norm of each tensor, the global norm, the largest norm of a tensor, the largest entry of
     # each tensor, and the largest of all entries.
-    counts = sketch.nonfinite(rec._data["sketch"])
+    counts = sketch.nonfinite(rec.flush().columns["sketch"])
     tensors = len(rec.names)
     if kind == "clip_value":
         return int(counts[-1]), counts[tensors + 2 : -1]
@@ -291,8 +291,7 @@ def _nonfinite(rec: Buckets, kind: str) -> tuple[int, np.ndarray]:
 
 
 def _quotient(after: np.ndarray, before: np.ndarray) -> np.ndarray:
-    found: np.ndarray = np.where(before == 0, 1.0, after / before)
-    return found
+    return np.where(before == 0, 1.0, after / before)
 
 
 def _median(values: np.ndarray) -> float:

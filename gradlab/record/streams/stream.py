@@ -12,8 +12,9 @@ import numpy as np
 from ..._base.numbers import counted
 from ...errors import RecordingWarning, warn
 from .. import per_step
-from ..buckets import LOCK, Buckets
-from ..outlet import Outlet
+from ..buckets import Buckets
+from ..listeners import Outlet
+from ..store import LOCK
 from . import json_lines, mlflow, tensorboard, wandb
 from .sink import Sink, Steps
 
@@ -97,7 +98,7 @@ class Stream(Outlet):
         if self._last is None:
             return False
         with LOCK:
-            every = vars(rec)["_data"]["each"][:, : vars(rec)["seen"]]
+            every = rec.store.columns["each"][:, : rec.store.seen]
             if every.shape[1] < self.sent:
                 return False
             now = every[:, self.sent - 1]
@@ -110,7 +111,7 @@ class Stream(Outlet):
         self._sink.close()
 
     def _left(self) -> str:
-        missing = int(vars(self.recorder)["seen"]) - self.sent
+        missing = self.recorder.store.seen - self.sent
         return f"{counted(missing, 'step')} {'was' if missing == 1 else 'were'} not sent" if missing > 0 else ""
 
     def __repr__(self) -> str:
@@ -119,12 +120,13 @@ class Stream(Outlet):
 
 def _steps(rec: Buckets, first: int) -> Steps:
     """Return those from a number on that do not wait on a device."""
-    if rec._layout is None:
+    store = rec.store
+    if store.layout is None:
         return Steps(first, {})
     with LOCK:
-        rec._settle()
-        every = vars(rec)["_data"]["each"][:, first : vars(rec)["seen"]].copy()
-    return Steps(first, dict(zip(per_step.names(rec.layout.scalars), every, strict=True)))
+        store.flush()
+        every = store.columns["each"][:, first : store.seen].copy()
+    return Steps(first, dict(zip(per_step.names(store.layout.scalars), every, strict=True)))
 
 
 def _opened(to: Any) -> Sink:

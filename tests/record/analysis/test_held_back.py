@@ -6,7 +6,7 @@ import pytest
 import gradlab as gl
 from gradlab import Recorder
 from gradlab.record import HeldBack
-from gradlab.record.recording import condensed
+from gradlab.record.buckets import condensed
 
 RNG = np.random.default_rng(0)
 

@@ -42,7 +42,7 @@ def test_each_step_once_in_order_and_skipped_ones_marked() -> None:
         go_on(rec, 9)
         assert writer.steps == list(range(9)) and stream.sent == 9
     go_on(rec, 11)
-    assert writer.steps == list(range(9)) and writer.skipped == [SKIPPED] and not rec._told
+    assert writer.steps == list(range(9)) and writer.skipped == [SKIPPED] and not rec.listeners
     with resumed(rec).stream(writer, seconds=0) as again:
         go_on(again.recorder, 13)  # type: ignore[arg-type]
     assert writer.steps == [*range(9), 11, 12]  # who was given a writer cannot know what is in it
@@ -104,7 +104,7 @@ def test_what_is_no_destination_is_said_with_those_there_are(tmp_path: Path) -> 
     for to, error in (("run.json", ValueError), ("tensorboard:", ValueError), (3, TypeError), (tmp_path, ValueError)):
         with pytest.raises(error, match=r"cannot stream to .*\.jsonl"):
             rec.stream(to)
-    assert not rec._told
+    assert not rec.listeners
 
 
 def test_a_missing_client_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:

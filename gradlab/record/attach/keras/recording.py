@@ -13,11 +13,10 @@ from ...._base.extras import need
 from ....errors import InvalidArgumentError, RecordingWarning, warn
 from ... import Recorder
 from ...analysis.noise import SCALARS
-from ...attached import Attached
+from ..attachment import Attached
 from .batches import Batches, Made
-from .losses import Losses
 from .ring import Ring, backend
-from .tap import Tap, check_optimizer
+from .taps import LossTap, OptimizerTap, check_optimizer
 
 _MARK = "_gradlab_recording"  # on an optimizer that is recorded
 
@@ -131,8 +130,8 @@ class _Recording(Attached[Recorder]):
         self._executed = self._model.steps_per_execution
         self._room = self._size = max(self._every, self._executed)
         self._batches, self._waiting = Batches(), ({}, [])
-        self._tap = Tap(outer, inner, self._begin, variables)
-        self._losses = Losses(self._model, lambda: self._tap.ring)
+        self._tap = OptimizerTap(outer, inner, self._begin, variables)
+        self._losses = LossTap(self._model, lambda: self._tap.ring)
         self._made = Made(self._tap.taken())
         self._inner, self._attached, self._by_batch, self._numbered = inner, True, False, True
         vars(inner)[_MARK] = self
@@ -198,7 +197,7 @@ class _Recording(Attached[Recorder]):
         try:
             self.recorder.prepare({v.path: v.shape for v in variables}, ["loss", *SCALARS * self._noise_scale])
             if self._weights:
-                self.recorder._sample()
+                self.recorder.sampler.start()
         except ValueError:
             if self._attached:  # inside a step
                 self._detach()
@@ -257,7 +256,7 @@ class _Recording(Attached[Recorder]):
             return
         if backend() == "jax":
             self._model.jax_state_sync()
-        columns = self._tap.ring.take()
+        columns = self._tap.ring.drain()
         self._batches.loss += self._tap.ring.losses()
         made = self._made.of(columns.pop("before"), columns["skipped"])
         self._compare(self._made.count(self._tap.taken()))
@@ -278,8 +277,8 @@ class _Recording(Attached[Recorder]):
         if moved is None:
             return
         for k in np.flatnonzero(moved.any(axis=(1, 2))):
-            if first + k >= recorder._next_sample():
-                recorder._sampled(first + int(k), np.stack([steps["norm"][k], *moved[k]]))
+            if first + k >= recorder.sampler.next_due:
+                recorder.sampler.put(first + int(k), np.stack([steps["norm"][k], *moved[k]]))
 
     def _compare(self, applied: int) -> None:
         """Warn if the optimizer was not called once for each batch: then which step is of which batch is not known."""

@@ -14,11 +14,12 @@ import numpy as np
 from ....errors import RecordingWarning, warn
 from ...analysis.noise import SCALARS
 from ...layout import Layout
-from ...measure import BINS, EXPONENT_BIAS, LOWEST, well_inside
+from ...measure import BINS, bin_of, careful, well_inside
+from ...store import split_rows
 from ...updates import gap_at
 
 Tensor = Any
-_MARKS = 3  # of a step beside its tensors: its loss scale, whether it was skipped, the norm of its micro-batches
+_MARKS = ("scale", "skipped", SCALARS[0])  # of a step beside its tensors; the last is the norm of its micro-batches
 
 
 class Ring:
@@ -36,9 +37,11 @@ class Ring:
     ) -> None:
         import keras
 
-        self._keras, self._ops, self._layout, self._size = keras, keras.ops, layout, size
+        self._ops = keras.ops
+        self._layout = layout
+        self._size = size
         self._slots = -(-size // layout.histogram_every) + 1
-        tensors, width = len(layout.names), 3 * len(layout.names) + _MARKS + len(layout.sampled[0])
+        tensors, width = len(layout.names), 3 * len(layout.names) + len(_MARKS) + len(layout.sampled[0])
         # Replicas write them together, once, so that the copy of the first is as good as any.
         add = functools.partial(optimizer.add_variable, initializer="zeros", aggregation="only_first_replica")
         self._at = add((), dtype="int32", name="recorded")
@@ -83,7 +86,7 @@ class Ring:
         ops = self._ops
         if self._squares is not None:
             there = [(g, size) for g, size in zip(grads, self._layout.sizes, strict=True) if g is not None]
-            norms = [self._careful(self._flat(g, size))[0] for g, size in there]
+            norms = [careful(self._flat(g, size), ops)[0] for g, size in there]
             self._squares.assign(self._squares.value + ops.sum(ops.stack(norms) ** 2))
 
     def _micro_norm(self, skipped: bool) -> Tensor:
@@ -110,7 +113,7 @@ class Ring:
         def norms() -> Tensor:
             own, after = ([self._flat(x, n) for x, n in zip(xs, sizes, strict=True)] for xs in (before, variables))
             change = [a - b for a, b in zip(after, own, strict=True)]
-            rows = [ops.stack([self._careful(x)[0] for x in some]) for some in (own, change)]
+            rows = [ops.stack([careful(x, ops)[0] for x in some]) for some in (own, change)]
             return ops.where(ops.any(rows[1] != 0), ops.stack(rows), now)
 
         is_due = ops.equal(last % gap_at(last, every, ops.where), 0)
@@ -130,7 +133,7 @@ class Ring:
         kept: list[float] = np.where(numbers >= batches - self._size, found[numbers % self._size], np.nan).tolist()
         return kept
 
-    def take(self) -> dict[str, np.ndarray]:
+    def drain(self) -> dict[str, np.ndarray]:
         """The steps since the last time, as `Recorder.extend` takes them, and "before" of each.
 
         And "moved" (n, 2, tensors), norms of weights and updates, 0 where they were not measured.
@@ -144,20 +147,18 @@ class Ring:
             )
         number, every = np.arange(first, int(at)), self._layout.histogram_every
         self.taken = int(at)
-        tensors, rows = len(self._layout.names), numbers[number % self._size]
-        norm, largest, nonfinite, marks, entry = np.split(rows, np.cumsum([tensors, tensors, tensors, _MARKS]), axis=1)
+        place = number % self._size
+        columns = split_rows(numbers[place], len(self._layout.names), _MARKS)
         counted = (number % every == 0)[:, None, None]
-        slot, also = number // every % self._slots, {}
+        columns["histogram"] = np.where(counted, counts[number // every % self._slots], 0)
+        columns["before"] = before[place]
         if self._moves is not None:
-            also["moved"] = self._moves.numpy()[number % self._size]
+            columns["moved"] = self._moves.numpy()[place]
         if self._micro:
-            also |= dict(zip(SCALARS, (marks[:, 2], np.full(len(number), self._micro)), strict=True))
-        return {
-            "norm": norm, "largest": largest, "nonfinite": nonfinite, "entry": entry,
-            "scale": marks[:, 0], "skipped": marks[:, 1] > 0,
-            "histogram": np.where(counted, counts[slot], 0),
-            "before": before[number % self._size], **also,
-        }  # fmt: skip
+            columns[SCALARS[1]] = np.full(len(number), self._micro)
+        else:
+            del columns[SCALARS[0]]
+        return columns
 
     def _flat(self, g: Tensor | None, size: int) -> Tensor:
         ops = self._ops
@@ -171,31 +172,27 @@ class Ring:
         squares = ops.stack([ops.sum(g * g) for g in flat])
         largest = ops.stack([ops.maximum(ops.max(g), -ops.min(g)) for g in flat])
         fine = ops.logical_or(well_inside(squares), ops.equal(largest, 0))
+
+        def with_care() -> Tensor:
+            columns = zip(*(careful(g, ops) for g in flat), strict=True)
+            return ops.stack([ops.cast(ops.stack(column), "float32") for column in columns])
+
         numbers: Sequence[Tensor] = ops.unstack(
             _choose(
                 ops.all(fine),
                 lambda: ops.stack([ops.sqrt(squares), largest, ops.zeros_like(squares)]),
-                lambda: ops.stack([ops.stack(column) for column in zip(*map(self._careful, flat), strict=True)]),
+                with_care,
             ),
             3,
         )
         return numbers
 
-    def _careful(self, g: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Compute what `gradlab.record.measure.careful` does."""
-        ops = self._ops
-        size = ops.abs(g)
-        finite = ops.isfinite(size)
-        largest = ops.max(ops.where(finite, size, 0.0))
-        unit = ops.where(largest > 0, largest, 1.0)
-        return unit * ops.sqrt(ops.sum((size / unit) ** 2)), largest, ops.sum(ops.cast(~finite, "float32"))
-
     def _histogram(self, g: Tensor) -> Tensor:
         """Compute what `gradlab.record.measure.histogram` does."""
         ops = self._ops
         exponent = _bits(ops.abs(g)) // 2**23
-        counted = ops.cast(exponent < 2 * EXPONENT_BIAS + 1, "int32")
-        return ops.segment_sum(counted, ops.clip(exponent - (EXPONENT_BIAS + LOWEST), 0, BINS - 1), num_segments=BINS)
+        counted = ops.cast(exponent < 255, "int32")
+        return ops.segment_sum(counted, bin_of(exponent, ops), num_segments=BINS)
 
 
 def backend() -> str:

@@ -1,12 +1,11 @@
-"""Parameters that a recording holds: which ones, under which names, and what cannot be recorded."""
+"""Parameters that a recording holds: which ones, under which names, how they are sharded, what cannot be recorded."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ....errors import InvalidArgumentError
-from .sharded import is_sharded, require_known_placements
 
 if TYPE_CHECKING:
     import torch
@@ -118,3 +117,28 @@ def _wrapped_paths(model: torch.nn.Module) -> Iterator[str]:
 def _without(dropped: set[str], name: str) -> str:
     parts = name.split(".")
     return ".".join(part for k, part in enumerate(parts) if ".".join(parts[: k + 1]) not in dropped)
+
+
+def is_sharded(tensor: Any) -> bool:
+    """Tell whether this is a DAny: of its entries a process may have some only."""
+    return hasattr(tensor, "to_local") and hasattr(tensor, "device_mesh")
+
+
+def local(tensor: Any) -> Any:
+    """The part of a tensor that this process has; of an ordinary tensor all of it."""
+    return tensor.to_local() if is_sharded(tensor) else tensor
+
+
+def require_known_placements(parameters: Mapping[str, Any]) -> None:
+    """An error unless the parts of all parameters are rectangles, over one mesh."""
+    meshes = {p.device_mesh: name for name, p in parameters.items()}
+    if len(meshes) > 1:
+        raise InvalidArgumentError(
+            f"all parameters must be on one device mesh, got {' and '.join(meshes.values())} on different ones; "
+            "give each mesh its own optimizer and recorder"
+        )
+    for name, p in parameters.items():
+        if kinds := {type(placement).__name__ for placement in p.placements} - {"Shard", "Replicate"}:
+            raise InvalidArgumentError(
+                f"{name} is placed as {', '.join(sorted(kinds))}; only Shard and Replicate can be recorded"
+            )

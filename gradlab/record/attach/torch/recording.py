@@ -14,17 +14,21 @@ from ...._base.options import check_choice
 from ....errors import InvalidArgumentError, RecordingWarning, warn
 from ... import Recorder
 from ...analysis import noise
-from ...attached import Attached, attached_to
+from ..attachment import Attached
 from .backward import AfterBackward, outside_graphs
-from .doubts import clipped_with_scale, doubt, is_looked_at
-from .measure import shifted
 from .micro_batches import MicroBatches
-from .moving import Moving
 from .notes import Notes, processes
-from .parameters import device_of, moved_by, require_room, to_record
-from .scaling import innermost, listen, scale_of, stop_listening
-from .sharded import ShardedSteps, is_sharded, local
-from .waiting import DeviceSteps, HostSteps, waiting_on
+from .parameters import device_of, is_sharded, local, moved_by, require_room, to_record
+from .queues import DeviceSteps, HostSteps, ShardedSteps, WeightSamples, queue_on, shift_counts
+from .scaling import (
+    explain_change,
+    explain_clip_with_scale,
+    innermost,
+    is_checked,
+    listen,
+    scale_of,
+    stop_listening,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -133,7 +137,7 @@ def record(
     _detach(recorder)
     named = tuple(parameters.values())
     micro = MicroBatches(named, whole) if noise_scale else None
-    moving = Moving(recorder, named) if weights else None
+    moving = WeightSamples(recorder, named) if weights else None
     noted = Notes(tuple(scalars), notes, across_processes)
     return Recording(recorder, named, optimizer, whole, before_clip, noted, every, scaler, moving, micro)
 
@@ -164,7 +168,7 @@ class Recording(Attached[Recorder]):
         notes: Notes,
         every: int,
         scaler: Any,
-        moving: Moving | None,
+        moving: WeightSamples | None,
         micro: MicroBatches | None,
     ) -> None:
         self.recorder, self._moving, self._micro = recorder, moving, micro
@@ -299,7 +303,7 @@ class Recording(Attached[Recorder]):
         if is_sharded(self._parameters[0]):
             self._steps: HostSteps | DeviceSteps = ShardedSteps(self.recorder, self._device, named)
         else:
-            self._steps = waiting_on(self._device, self.recorder)
+            self._steps = queue_on(self._device, self.recorder)
         self._begin()
 
     def _begin(self) -> None:
@@ -416,12 +420,12 @@ class Recording(Attached[Recorder]):
     def _scaler_unscales(self, scaler: Any) -> None:
         """`scaler.unscale_(optimizer)` begins: warn, once, if something has shrunk gradients with their scale on."""
         scale = scale_of(scaler)
-        if scale is None or self._doubted or self._by_hand or not self._found or not is_looked_at(self.steps):
+        if scale is None or self._doubted or self._by_hand or not self._found or not is_checked(self.steps):
             return
         measured, now = self._norms_then_and_now(self._measured_scale)
         if self._measured_scale is None:
             measured, now = measured / float(scale), now / float(scale)
-        if message := clipped_with_scale(measured, now, float(scale)):
+        if message := explain_clip_with_scale(measured, now, float(scale)):
             self._doubted = True
             warn(message, RecordingWarning)
 
@@ -448,7 +452,7 @@ class Recording(Attached[Recorder]):
         factor = 1 / float(scale)
         self._measured_scale = scale
         self._found = {k: self._steps.scaled(part, factor) for k, part in self._found.items()}
-        self._counted = {k: shifted(counts, round(math.log2(factor))) for k, counts in self._counted.items()}
+        self._counted = {k: shift_counts(counts, round(math.log2(factor))) for k, counts in self._counted.items()}
 
     def _scaler_stepped(self, scaler: Any) -> None:
         """`scaler.step(optimizer)` is done; where the optimizer heard nothing of it, it was skipped."""
@@ -491,10 +495,10 @@ class Recording(Attached[Recorder]):
 
     def _look_twice(self, scale: Any) -> None:
         """Warn, once, if gradients have changed since backward as no clip changes them."""
-        if self._doubted or self._by_hand or not self._found or not is_looked_at(self.steps):
+        if self._doubted or self._by_hand or not self._found or not is_checked(self.steps):
             return
         after_backward, at_step = self._norms_then_and_now(scale)
-        if message := doubt(after_backward, at_step, processes()):
+        if message := explain_change(after_backward, at_step, processes()):
             self._doubted = True
             warn(message, RecordingWarning)
 
@@ -516,8 +520,8 @@ def _has_closure(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
 
 def _detach(recorder: Recorder) -> None:
     """End an earlier recording of this recorder, and say so."""
-    if earlier := attached_to(recorder):
-        earlier.close()
+    if recorder.attachment is not None:
+        recorder.attachment.close()
         warn(
             "this recorder was attached before; that recording is closed, and the recorder goes on with this one. "
             "Two optimizers need a recorder each",

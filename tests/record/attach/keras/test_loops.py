@@ -128,7 +128,7 @@ def assert_rows(folder: Path, loop: str, rel: float = 1e-4, **kwargs: Any) -> No
     assert (got["nonfinite"].sum(1) > 0).tolist() == skipped.tolist()
     np.testing.assert_allclose(got["loss"], expected["loss"], rel)
     assert (got["seconds"] > 0).all()
-    if "moved" in got._data:
+    if "moved" in got.flush().columns:
         updates = got.updates()
         assert updates.step.tolist() == np.flatnonzero(~skipped).tolist()
         np.testing.assert_allclose(np.stack([updates.weight, updates.update], axis=1), expected["moved"][~skipped], rel)

@@ -48,7 +48,7 @@ import pytest
 import gradlab as gl
 from gradlab.record.attach.torch import recording as module
 from gradlab.record.attach.torch import scaling
-from gradlab.record.attach.torch.waiting import DeviceSteps
+from gradlab.record.attach.torch.queues import DeviceSteps
 from tests.record.attach.torch.by_hand import NAMES, gradients, loss_of, model, norms
 from tests.record.attach.torch.later import torch
 
@@ -62,7 +62,7 @@ STEPS = 4
 def host_or_device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps as the CPU has them, and as an accelerator has, which torch's ops are the same for."""
     if request.param != "cpu":
-        monkeypatch.setattr(module, "waiting_on", lambda device, recorder: DeviceSteps(recorder, device))
+        monkeypatch.setattr(module, "queue_on", lambda device, recorder: DeviceSteps(recorder, device))
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ import pytest
 
 import gradlab as gl
 from gradlab.record.attach.torch import recording as module
-from gradlab.record.attach.torch.waiting import DeviceSteps
+from gradlab.record.attach.torch.queues import DeviceSteps
 from tests.record.attach.torch.later import torch
 
 pytestmark = pytest.mark.torch
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.torch
 def host_or_device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps as the CPU has them, and as an accelerator has, which torch's ops are the same for."""
     if request.param != "cpu":
-        monkeypatch.setattr(module, "waiting_on", lambda device, recorder: DeviceSteps(recorder, device))
+        monkeypatch.setattr(module, "queue_on", lambda device, recorder: DeviceSteps(recorder, device))
 
 
 def model() -> Any:
@@ -192,7 +192,7 @@ def test_a_closed_recording_leaves_nothing_behind() -> None:
     loss_of(net, 0).backward()
     optimizer.step()
     assert recording.recorder.seen == 1  # reading hands over what waits
-    assert copy.copy(recording.recorder)._elsewhere is None
+    assert copy.copy(recording.recorder).attachment is None
     assert recording.close() is recording.close()
     optimizer.step()
     assert recording.flush().seen == 1

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike, fsdecode, fspath
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 
-from .._base.arrays import quiet
-from .._base.numbers import are, counted, listed, number
-from ..errors import InvalidArgumentError
-from .recording import Recording, condensed
+from ..._base.arrays import quiet
+from ..._base.numbers import are, counted, listed, number
+from ...errors import InvalidArgumentError
+from ..buckets import AnyRecording, condensed
 
 FEWEST, MOST = 2, 6  # runs
 _NOTABLE = 0.01  # a relative difference that is more than rounding
@@ -67,7 +67,7 @@ class Parting(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Generic[AnyRecording]):
     """Comparison of 2 to 6 recordings with the first: what they have in common, and where they differ.
 
     How many buckets, entries, or histograms a recorder keeps isn't a difference: steps are compared by number.
@@ -77,7 +77,7 @@ class Comparison:
     """
 
     names: tuple[str, ...]
-    recs: tuple[Recording, ...]
+    recs: tuple[AnyRecording, ...]
 
     @cached_property
     def steps(self) -> int:
@@ -277,7 +277,7 @@ class Comparison:
         if lacking := [name for name, rec in self._runs() if "loss" not in rec.scalars]:
             yield f"No loss was recorded in {listed(lacking, MOST)}, so losses are not compared."
 
-    def _runs(self) -> Iterator[tuple[str, Recording]]:
+    def _runs(self) -> Iterator[tuple[str, AnyRecording]]:
         return zip(self.names, self.recs, strict=True)
 
 

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._base.arrays import quiet
-from . import sketch
-from .buckets import Buckets
+from ..._base.arrays import quiet
+from .. import sketch
+from ..buckets import Buckets
 
 
 class Share(NamedTuple):
@@ -82,14 +82,14 @@ def _share(rec: Buckets, found: np.ndarray, least: np.ndarray, most: np.ndarray)
 def _sketched(rec: Buckets, column: str, limit: float) -> np.ndarray:
     """(3, rows) counts by the sketch; rows are the tensors, of norms all of them, and the largest of any."""
     tensors = len(rec.names)
-    rows = rec._data["sketch"]
+    rows = rec.flush().columns["sketch"]
     return sketch.above(rows[: tensors + 2] if column == "norm" else rows[tensors + 2 :], limit)
 
 
 def _bin_around(rec: Buckets, column: str, limit: float, row: int) -> tuple[float, float]:
     """The edges of the bin that holds the limit in a row of the sketch."""
     tensors = len(rec.names)
-    rows = rec._data["sketch"]
+    rows = rec.flush().columns["sketch"]
     return sketch.bin_around(rows[: tensors + 2][row] if column == "norm" else rows[row], limit)
 
 
@@ -105,7 +105,7 @@ def _by_bucket(rec: Buckets, column: str, limit: float, which: slice) -> tuple[n
 
 def _norms(rec: Buckets, which: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(buckets, columns) smallest of each bucket, one that some step had, and the largest."""
-    low, high = (rec._data[name][: len(rec), which] for name in ("norm_low", "norm"))
+    low, high = (rec.flush().columns[name][: len(rec), which] for name in ("norm_low", "norm"))
     return low, high, high
 
 

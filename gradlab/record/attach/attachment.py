@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, Self, TypeVar
+from typing import Generic, Self, TypeVar
 
-from .buckets import Buckets
+from ..buckets import Buckets
 
 R = TypeVar("R", bound=Buckets)
 
@@ -33,15 +33,9 @@ class Attached(Generic[R]):
 
     def _join(self) -> None:
         """From here on the recorder asks this for steps when it is read."""
-        self.recorder._elsewhere = self.flush
+        self.recorder.attachment = self
 
     def _leave(self) -> None:
         """It does not any more, unless it asks another one by now."""
-        if self.recorder._elsewhere == self.flush:
-            self.recorder._elsewhere = None
-
-
-def attached_to(recorder: Buckets) -> Attached[Any] | None:
-    """Return what a recorder asks for steps now."""
-    found = getattr(recorder._elsewhere, "__self__", None)
-    return found if isinstance(found, Attached) else None
+        if self.recorder.attachment is self:
+            self.recorder.attachment = None
