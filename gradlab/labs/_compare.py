@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ..record.analysis.summary import norm_at, percentiles
 from ..record.analysis.what_if import WhatIf
 from ..record.compare import FEWEST, Comparison, run_names, times
 from ._lab import Control, Lab, Target
-from ._own_run import Recording, follow_clicks, in_sight, limit_slider, opened, reach, written
+from ._own_run import Recording, follow_clicks, in_sight, limit_slider, opened, reach, without_none, written
 from .compare_picture import FARTHEST, MOST_ROWS, CompareView, Shown, in_picture
 from .tensor_rows import short
 
@@ -61,7 +61,13 @@ def _one_run_only(trace: Answer) -> tuple[bool, str]:
     return low <= 0.05 and high >= 0.95, f"It fires on {percent(low)} and {percent(high)} now"
 
 
-class compare(Lab):
+def compare(
+    *recordings: Recording,
+    names: Sequence[str] | None = None,
+    limit: float | None = None,
+    tensor: str | None = None,
+    target: Literal["one_run_only"] | None = None,
+) -> CompareLab:
     """Put recorded runs on the same axes: see where they part, and how often one limit fires on each.
 
     At a glance: Two runs go apart after a few steps. A limit fires on nearly every step of one and on a tenth of the
@@ -72,25 +78,31 @@ class compare(Lab):
     differ most, by the median over common steps of (norm in a run) / (norm in the first run). Click one to see it. A
     recorder that goes on recording is compared as it was when the lab was made.
 
-    Controls: `limit` (log scale, as wide as the norms of these runs) and `tensor` (whose norm is shown and limited;
-    None, the default, for the global norm).
-
     Args:
         *recordings: each a `Recorder` or the path of one that was saved; the first is what others are compared with. By
             default two shipped runs of a recurrent network, without a limit and with limit 1, both at learning
             rate 0.4 and from one seed.
         names: what the runs are called; by default as their files, or "run 1" and so on.
-        **initial: limit, tensor.
+        limit: on a log scale as wide as the norms of these runs; by default one that leaves 90% of a run's steps alone.
+        tensor: whose norm is shown and limited; None, the default, for the global norm.
+        target: a goal that is shown above the picture until it is reached.
 
     Raises:
         ValueError: fewer than 2 recordings or more than 6, two of one name, not a recording, or nothing is
-            recorded yet. TypeError: neither a recording nor a path.
+            recorded yet.
+        TypeError: neither a recording nor a path.
 
     >>> lab = compare(limit=1.0)
     >>> lab.description.summary
     'Limit 1 fires on 97.7% of the steps of “unclipped” and on 10.0% of “clip at 1”.'
     """
+    return CompareLab(*recordings, names=names, target=target, **without_none(limit=limit, tensor=tensor))
 
+
+class CompareLab(Lab):
+    """Lab of `compare`: recorded runs on the same axes."""
+
+    function = "compare"
     label = "Recorded runs compared"
     axis = "limit"
     targets: ClassVar = {

@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -93,7 +93,7 @@ class FollowingLab(Lab):
             axes.text(0.5, 0.5, _WAITS, ha="center", va="center", fontsize=15, transform=axes.transAxes, gid=_WAITS)
         return view
 
-    def save(self, path: str | Path, theme: str = "light", **params: Any) -> str:
+    def save(self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Any) -> str:
         self.fresh()
         if self.waits:
             raise InvalidArgumentError(f"{NOTHING}; there is nothing to save yet")

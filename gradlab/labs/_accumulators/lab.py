@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -60,7 +60,16 @@ def _mostly_dropped(trace: Filling) -> tuple[bool, str]:
     return good, f"Now {lost} of {trace.done} are dropped{but}"
 
 
-class accumulators(Lab):
+def accumulators(
+    *,
+    event: int = 15,
+    needs: int = 4,
+    pause: int = 0,
+    second: int = 2,
+    notes: Literal["read", "never", "ahead"] = "read",
+    reduction: Literal["MEAN", "SUM"] = "MEAN",
+    target: Literal["more", "dropped"] | None = None,
+) -> AccumulatorsLab:
     """Four workers hand gradients to an accumulator, and takers in a queue wait for their mean.
 
     At a glance: A bucket fills until the first taker leaves with the mean; stale gradients fall out.
@@ -68,13 +77,34 @@ class accumulators(Lab):
     Taker A asks for `needs` gradients and, once it has its mean, asks again after `pause` more have come. Taker B, if
     there is one, asks again at once. A worker notes the accumulator's step when it begins, as it should, or does not.
 
-    Controls: `event` (how many gradients have come), `needs`, `pause`, `second` (what B asks for; 0 is nobody), `notes`
-    (read, never, ahead: the local step that workers pass), `reduction` (MEAN, SUM).
+    Args:
+        event: how many gradients have come, 0 to 32.
+        needs: how many gradients A asks for, 1 to 4.
+        pause: how many gradients come before A asks again, 0 to 12.
+        second: how many gradients B asks for, 0 to 3; with 0 there is no B.
+        notes: the local step that workers pass: the one that they "read" as they began, "never" one,
+            which counts as 0, or always one "ahead", 1,000.
+        reduction: what a take gives, the "MEAN" or the "SUM".
+        target: a goal that is shown above the picture until it is reached.
 
     >>> accumulators().description.summary
     'A waits for one more gradient: 3 of 4 are in; 6 of 15 were stale and were dropped.'
     """
+    return AccumulatorsLab(
+        target,
+        event=event,
+        needs=needs,
+        pause=pause,
+        second=second,
+        notes=notes,
+        reduction=reduction,
+    )
 
+
+class AccumulatorsLab(Lab):
+    """Lab of `accumulators`: one accumulator, gradient by gradient."""
+
+    function = "accumulators"
     label = "Filling an accumulator"
     axis = "event"
     presets: ClassVar = {
@@ -277,7 +307,13 @@ def _three_times(trace: Taken) -> tuple[bool, str]:
     return best >= 5.5, f"Now they differ by a factor of at most {number(best)}" if best else "Now no row is there"
 
 
-class sparse_accumulators(Lab):
+def sparse_accumulators(
+    *,
+    event: int = 5,
+    case: Literal["two", "words", "twice", "unsorted", "empty"] = "words",
+    merge: Literal["gradlab", "tf"] = "gradlab",
+    target: Literal["apart"] | None = None,
+) -> SparseAccumulatorsLab:
     """Gradients of some rows come to a sparse accumulator; every row has a sum and a count, and there are two means.
 
     At a glance: A row that few gradients hold has two means, far apart: over those few, or over all.
@@ -285,13 +321,22 @@ class sparse_accumulators(Lab):
     TensorFlow divides a row by the number of gradients that hold it; a dense accumulator that is given the same would
     divide by the number of all. TensorFlow also assumes that the indices of a gradient are sorted and distinct.
 
-    Controls: `event` (how many gradients have come), `case` (two, words, twice, unsorted, empty), `merge` (gradlab:
-    rows of one index are one row; tf: merged as TensorFlow does).
+    Args:
+        event: how many gradients have come, 0 to 6.
+        case: which gradients come.
+        merge: "gradlab" makes one row of rows with one index, "tf" merges them as TensorFlow does.
+        target: a goal that is shown above the picture until it is reached.
 
     >>> sparse_accumulators(case="two", event=2).description.summary
     'Row 3 is in 1 of 2 gradients: its mean is 6 over that one, 3 over both.'
     """
+    return SparseAccumulatorsLab(target, event=event, case=case, merge=merge)
 
+
+class SparseAccumulatorsLab(Lab):
+    """Lab of `sparse_accumulators`: the rows of one accumulator."""
+
+    function = "sparse_accumulators"
     label = "Rows in an accumulator"
     axis = "event"
     presets: ClassVar = {

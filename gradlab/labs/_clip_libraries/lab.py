@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -40,17 +40,31 @@ class Comparison(NamedTuple):
     results: dict[str, np.ndarray | None]
 
 
-class clip_libraries(Lab):
+def clip_libraries(
+    *,
+    case: Literal[
+        "above", "below", "at", "inf", "nan", "overflow", "zero", "limit_zero", "negative", "limit_inf"
+    ] = "overflow",
+) -> ClipLibrariesLab:
     """Choose an edge case and compare TensorFlow, Keras 3, optax, PyTorch and JAX's example optimizers entry by entry.
 
     At a glance: One limit, five libraries: at the edges they give different numbers, or none.
 
-    Controls: `case` (above, below, at, inf, nan, overflow, zero, limit_zero, negative, limit_inf).
+    Args:
+        case: the gradient and the limit: a norm "above", "below" or "at" the limit; an entry that is "inf" or "nan"; a
+            square that overflows ("overflow"); a gradient of zeros ("zero"); a limit of 0 ("limit_zero"), a negative
+            one ("negative") or an infinite one ("limit_inf").
 
     >>> clip_libraries(case="overflow").description.summary
     'The square overflows: TensorFlow and Keras 3 give NaN; the other three give 0.'
     """
+    return ClipLibrariesLab(case=case)
 
+
+class ClipLibrariesLab(Lab):
+    """Lab of `clip_libraries`: five libraries' clips on one edge case."""
+
+    function = "clip_libraries"
     label = "Same gradients, five libraries"
     axis = "case"
     presets: ClassVar = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ...record.analysis.what_if import OF_A_STEP, WhatIf
 from ...record.shares import Steps, by_step
 from .._following import FollowingLab, Room, positive_range
 from .._lab import Control, Target
-from .._own_run import every, in_sight, limit_slider, reach, written
+from .._own_run import every, in_sight, limit_slider, reach, without_none, written
 from .picture import ClippingView, Trained
 
 Recording = str | PathLike[str] | Recorder | dict[float | None, Recorder] | None
@@ -58,7 +58,14 @@ def _turns_little(trace: Answer) -> tuple[bool, str]:
     return answer.fraction_fired >= 2 / 3 and turn < 5, now
 
 
-class clipping(FollowingLab):
+def clipping(
+    recording: Recording = None,
+    *,
+    limit: float | None = None,
+    method: Literal["global", "norm", "value"] = "global",
+    run: str | None = None,
+    target: Literal["keep_95", "turn_little"] | None = None,
+) -> ClippingLab:
     """Drag a limit over the recorded gradients of a recurrent network and see what every step would have become.
 
     At a glance: The limit flattens all that is above it. At rate 0.4, nine of ten runs without a limit end above a loss
@@ -67,26 +74,35 @@ class clipping(FollowingLab):
     The losses are medians and quartiles of ten runs for each limit, at the learning rate that a sweep chose for it, and
     of ten without a limit at rate 0.4. What they say of the limits is under *Values*, see `gradlab.models.claims`.
 
-    Controls: `limit` (log scale, as wide as the norms of the runs), `method` (global, norm, value), `run` (which
-    recorded run; "none" is the one that explodes, without a limit at rate 0.4, "none tuned" has no limit and a rate of
-    its own), and, for the shipped recording, a button that records one run of each again on this machine.
-
-    Of your own recorder it follows the run while it goes on, at most a few times a second, see `run_layers`.
+    The shipped recording comes with a button that records one run of each again on this machine. Of your own recorder
+    the lab follows the run while it goes on, at most a few times a second, see `run_layers`.
 
     Args:
         recording: your own `Recorder`, the path of one that was saved, or runs by limit, as
             `gl.models.char_rnn.record()` returns; the shipped recording by default.
-        **initial: limit, method, run.
+        limit: the clip limit, on a log scale as wide as the norms of the runs; by default 1, or the median norm of your
+            own run.
+        method: "global" clips by the global norm, "norm" by the norm of each tensor, "value" clips each entry.
+        run: the recorded run whose norms are shown. Of the shipped ones "none", the default, explodes without a limit
+            at rate 0.4; "none tuned" has no limit and a rate of its own; "0.1", "0.3", "1" and "3" are named by their
+            limits.
+        target: a goal that is shown above the picture until it is reached.
 
     Raises:
-        ValueError: the file is no recording, or nothing is recorded yet. TypeError: not a recording, or
-            one given as `run`, which takes a name.
+        ValueError: the file isn't a recording, or nothing is recorded yet.
+        TypeError: not a recording, or one given as `run`, which takes a name.
 
     >>> lab = clipping(limit=1.0, run="0.3")
     >>> lab.description.summary
     'Limit 1 clips 11.3% of steps of the run with limit 0.3; 10 runs with limit 1 end at losses of 2.10 to 2.17.'
     """
+    return ClippingLab(recording, target=target, method=method, **without_none(limit=limit, run=run))
 
+
+class ClippingLab(FollowingLab):
+    """Lab of `clipping`: one limit over one of several recorded runs."""
+
+    function = "clipping"
     label = "Clipping a recorded run"
     axis = "limit"
     presets: ClassVar = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -33,7 +33,12 @@ def _largest(trace: Descended) -> tuple[bool, str]:
     return falls and not more, f"At rate {number(trace.rate)} it {now}{more}"
 
 
-class descent(Lab):
+def descent(
+    *,
+    learning_rate: float = RATE.value,
+    step: int = 2,
+    target: Literal["one_step", "largest"] | None = None,
+) -> DescentLab:
     """Move the learning rate, and see gradient descent creep, arrive, jump across the minimum, or fly off.
 
     At a glance: A small rate creeps, a good one rolls down, a large one jumps across, and beyond 2 the ball flies off.
@@ -41,12 +46,21 @@ class descent(Lab):
     The loss is a bowl over one weight, and the ball is that weight. The arrow is the next step: the learning rate times
     the gradient, against the gradient.
 
-    Controls: `learning_rate` and `step` (how many are done).
+    Args:
+        learning_rate: 0.05 to 2.5.
+        step: how many steps are done, 0 to 12.
+        target: a goal that is shown above the picture until it is reached.
 
     >>> descent().description.summary
     'At rate 1.7 every step jumps across the minimum and lands lower: loss 8 to 1.92 in 2 steps.'
     """
+    return DescentLab(target, learning_rate=learning_rate, step=step)
 
+
+class DescentLab(Lab):
+    """Lab of `descent`: a loss over one weight, and steps downhill."""
+
+    function = "descent"
     label = "A ball on a bowl"
     axis = "learning_rate"
     presets: ClassVar = {

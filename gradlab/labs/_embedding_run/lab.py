@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -34,6 +34,26 @@ RULES: dict[str, tuple[str, Rule]] = {
     "online_yogi": ("Online Yogi", rules.OnlineYogi()),
     "mdl_adagrad_light": ("MDL Adagrad Light", rules.MdlAdagradLight()),
 }
+
+TableRule = Literal[
+    "sgd",
+    "momentum",
+    "adagrad",
+    "adagrad_momentum",
+    "bounded_adagrad",
+    "proximal_adagrad",
+    "frequency_aware",
+    "adadelta",
+    "rms_prop",
+    "centered_rms_prop",
+    "adam",
+    "adam_corrected",
+    "proximal_yogi",
+    "lion",
+    "ftrl",
+    "online_yogi",
+    "mdl_adagrad_light",
+]
 
 # What rules take from a row, of its sum and of its first slot after the step; of the others the picture tells the name.
 FORMULAS: dict[str, tuple[str, ...]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -32,13 +32,21 @@ SCHEDULES: dict[str, tuple[int, tuple[str, ...], str]] = {
     "graph_b": (GATE_GRAPH, _B_FIRST, "update b must wait"),
 }
 
+Schedule = Literal["none_b", "none_a", "none_lucky", "op_b", "op_a", "graph_b"]
+
 
 def _b_is_wrong(race: Race) -> tuple[bool, str]:
     wrong = race.first.raced
     return wrong == ("b",), f"Now {wrong[0]} is wrong" if wrong else "Now nothing is wrong"
 
 
-class gate_race(Lab):
+def gate_race(
+    *,
+    step: int = 4,
+    first: Schedule = "none_b",
+    second: Schedule = "op_b",
+    target: Literal["b_wrong"] | None = None,
+) -> GateRaceLab:
     """Step through two schedules of the same gradient-descent step, and see an update overtake a gradient.
 
     At a glance: Without a gate an update overtakes a gradient, which then reads the new weights.
@@ -46,13 +54,23 @@ class gate_race(Lab):
     The loss is sum(a @ b). A schedule is a scheduler, which would like to be done with one variable before it begins
     with the other, and a gate, which decides what may run.
 
-    Controls: `step` (how many of the four tasks have run), `first` and `second` (none_b, none_a, none_lucky, op_b,
-    op_a, graph_b: the gate, and the variable the scheduler begins with).
+    Args:
+        step: how many of the four tasks have run, 0 to 4.
+        first: the first schedule: its gate (none, op, graph) and the variable that its scheduler begins with (a, b);
+            "none_lucky" runs both gradients first.
+        second: the second schedule.
+        target: a goal that is shown above the picture until it is reached.
 
     >>> gate_race(step=4).description.summary
     'Without a gate, a is wrong: its gradient read the new b; with GATE_OP, a and b are right.'
     """
+    return GateRaceLab(target, step=step, first=first, second=second)
 
+
+class GateRaceLab(Lab):
+    """Lab of `gate_race`: two schedules of one step, task by task."""
+
+    function = "gate_race"
     label = "The gate race"
     axis = "step"
     presets: ClassVar = {

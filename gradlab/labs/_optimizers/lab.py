@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,34 @@ RATES = tuple(10.0 ** (k / _PER_DECADE) for k in range(-4 * _PER_DECADE, 3 * _PE
 PLACES = ("first", "second", "third", "fourth")
 _COUNTS = ("no", "one", "two", "three", "four")
 _NO_DESCENT = ("Assign", "FrequencyEstimator", "UserDefined")  # they do not go downhill, or not by themselves
+RuleName = Literal[
+    "StochasticGradientDescent",
+    "Momentum",
+    "KerasMomentum",
+    "ProximalGradientDescent",
+    "Adagrad",
+    "BoundedAdagrad",
+    "ProximalAdagrad",
+    "AdagradMomentum",
+    "AdagradDA",
+    "FrequencyAwareAdagrad",
+    "RowWiseAdagrad",
+    "Adadelta",
+    "RMSProp",
+    "CenteredRMSProp",
+    "Adam",
+    "AdaMax",
+    "AddSign",
+    "PowerSign",
+    "AMSGrad",
+    "PartialRowWiseAdam",
+    "ProximalYogi",
+    "LaProp",
+    "Lion",
+    "Ftrl",
+    "OnlineYogi",
+    "MdlAdagradLight",
+]
 _TITLES = {"StochasticGradientDescent": "Gradient descent"}
 _FLOOR = 1e-9  # losses below it are as good as none when rates are compared
 _BOTTOM = 1e-12  # a loss below this share of the first is rounding
@@ -100,7 +128,21 @@ def _valley_floor(trace: Race) -> tuple[bool, str]:
     return there and near < 0.1, now if trace.surface == "rosenbrock" else "Now this is another surface"
 
 
-class optimizers(Lab):
+def optimizers(
+    *,
+    step: int = STEPS,
+    factor: float = 1.0,
+    surface: Literal["bowl", "ravine", "turned", "rosenbrock", "saddle", "beale", "himmelblau", "plateau"] = "turned",
+    heavy: Literal["first", "second", "third", "fourth"] = "third",
+    first: RuleName = "StochasticGradientDescent",
+    second: RuleName = "Momentum",
+    third: RuleName | Literal["none"] = "Adagrad",
+    fourth: RuleName | Literal["none"] = "Adam",
+    noise: float = 0.0,
+    x: float = -1.7,
+    y: float = -0.6,
+    target: Literal["descent_wins", "valley"] | None = None,
+) -> OptimizersLab:
     """Race any rules of the catalog over a loss of two weights, from a start that you drag.
 
     At a glance: Turn the ravine, and from this start Adagrad goes from first to last.
@@ -110,14 +152,43 @@ class optimizers(Lab):
     start can reverse it. Under noise the rules are compared over ten other draws of it. A factor that is one for all
     multiplies the rates: move it and see who forgives.
 
-    Controls: `surface` (bowl, ravine, turned, rosenbrock, saddle, beale, himmelblau, plateau), `first`, `second`,
-    `third`, `fourth` (names of rules, or "none" for the last two), `heavy` (whose lines are heavy), `factor` (log
-    scale), `noise` (a share of the first gradient), `step`, and the start, `x` and `y`.
+    Args:
+        step: how many steps are done, 0 to 160.
+        factor: of all learning rates, 0.01 to 100.
+        surface: the loss.
+        heavy: the place whose lines are heavy.
+        first: a rule of `gl.rules.catalog()`.
+        second: the second rule.
+        third: the third rule, or "none".
+        fourth: the fourth rule, or "none".
+        noise: added to the gradients, 0 to 1, as a share of the first gradient.
+        x: the first weight at the start, -2 to 2.
+        y: the second weight at the start, -2 to 2.
+        target: a goal that is shown above the picture until it is reached.
 
     >>> optimizers().description.summary
     'From this start, turning the ravine takes Adagrad from first to last of four.'
     """
+    return OptimizersLab(
+        target,
+        step=step,
+        factor=factor,
+        surface=surface,
+        heavy=heavy,
+        first=first,
+        second=second,
+        third=third,
+        fourth=fourth,
+        noise=noise,
+        x=x,
+        y=y,
+    )
 
+
+class OptimizersLab(Lab):
+    """Lab of `optimizers`: up to four rules on one loss."""
+
+    function = "optimizers"
     label = "A race of optimizers"
     axis = "step"
 
@@ -222,7 +293,7 @@ def _preset(surface: str, *names: str, **more: Any) -> dict[str, Any]:
 
 
 _FOUR = ("StochasticGradientDescent", "Momentum", "Adagrad", "Adam")
-optimizers.presets = {
+OptimizersLab.presets = {
     "Ravine": _preset("ravine", *_FOUR),
     "The same, turned": _preset("turned", *_FOUR),
     "Saddle": _preset("saddle", *_FOUR),

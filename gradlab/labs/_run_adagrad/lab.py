@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ...record import HeldBack, Recorder
 from ...record.analysis.held_back import BELOW, Past, share_in_words
 from .._following import FollowingLab, Room
 from .._lab import Control, Target
-from .._own_run import Recording, RunLab, every, follow_clicks, in_sight
+from .._own_run import Recording, RunLab, every, follow_clicks, in_sight, without_none
 from ..tensor_rows import MOST_ROWS
 from .picture import Entries, EntriesView
 
@@ -59,7 +59,15 @@ def _past_counts(trace: Answer) -> tuple[bool, str]:
     return trace.is_end and share <= 0.05, f"it is more than half in {percent(share)} of the entries now{at}"
 
 
-class run_adagrad(FollowingLab, RunLab):
+def run_adagrad(
+    recording: Recording | None = None,
+    *,
+    step: int | None = None,
+    below: float = BELOW,
+    initial: float = 0.1,
+    entry: str | None = None,
+    target: Literal["recovers", "past_counts"] | None = None,
+) -> RunAdagradLab:
     """Run Adagrad over a recorded run and see which entries are held back by their past, and which have no gradient.
 
     At a glance: In the shipped run dots spread around 0.7; 12 of 99 lie below the threshold.
@@ -71,21 +79,28 @@ class run_adagrad(FollowingLab, RunLab):
 
     Of your own recorder it follows the run while it goes on, see `run_layers`.
 
-    Controls: `step` (steps done), `below` (the R below which an entry is held back, log scale), `initial` (the initial
-    accumulator, log scale) and `entry` (the one whose story is told).
-
     Args:
         recording: your own `Recorder`, or the path of one that was saved; by default the shipped run of the reader.
-        **initial: step, below, initial, entry.
+        step: how many steps are done; by default all.
+        below: the R below which an entry is held back, 0.001 to 1.
+        initial: the initial accumulator, 1e-06 to 1000.
+        entry: the one whose story is told, "embed[0, 0]"; by default the one that is held back most.
+        target: a goal that is shown above the picture until it is reached.
 
     Raises:
-        ValueError: the file isn't a recording, nothing is recorded yet, or no single entries are. TypeError: neither a
-            recording nor a path.
+        ValueError: the file isn't a recording, nothing is recorded yet, or no single entries are.
+        TypeError: neither a recording nor a path.
 
     >>> run_adagrad().description.summary
     'After 512 steps 12 of 99 countable entries are held back; of 2 judged tensors none is in trouble.'
     """
+    return RunAdagradLab(recording, target=target, below=below, initial=initial, **without_none(step=step, entry=entry))
 
+
+class RunAdagradLab(FollowingLab, RunLab):
+    """Lab of `run_adagrad`: the entries of a recorded run under Adagrad."""
+
+    function = "run_adagrad"
     label = "Adagrad on a recorded run"
     axis = "step"
     targets: ClassVar = {

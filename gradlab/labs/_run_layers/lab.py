@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ...record.analysis.summary import layer_of, parts, percentiles
 from ...record.analysis.what_if import WhatIf
 from .._following import FollowingLab, Room
 from .._lab import Control, Target
-from .._own_run import Recording, RunLab, every, follow_clicks, in_sight, limit_slider, reach
+from .._own_run import Recording, RunLab, every, follow_clicks, in_sight, limit_slider, reach, without_none
 from ..tensor_rows import MOST_ROWS, short
 from .picture import Layers, LayersView
 
@@ -60,7 +60,15 @@ def _not_as_usual(trace: Answer) -> tuple[bool, str]:
     return 0 < share <= 0.05 and part <= 0.45, now
 
 
-class run_layers(FollowingLab, RunLab):
+def run_layers(
+    recording: Recording | None = None,
+    *,
+    limit: float | None = None,
+    method: Literal["norm", "global"] = "norm",
+    tensor: str | None = None,
+    show: str = _ALL,
+    target: Literal["one_alone", "not_as_usual"] | None = None,
+) -> RunLayersLab:
     """See layer by layer how often a limit fires on a recorded run, and drag another limit over it.
 
     At a glance: One limit across all tensors clips the top one on most of its steps and the others on few.
@@ -75,22 +83,29 @@ class run_layers(FollowingLab, RunLab):
     A lab that is closed, or whose cell runs again, follows no longer. While a cell trains, a page can open a lab with
     ipykernel 7 and later; with an earlier one show the lab in a cell before.
 
-    Controls: `limit` (log scale, as wide as this run's norms), `method` (norm: each tensor alone; global: shares are
-    then each tensor's part of the squared norm of the steps on which it fires), `show` (all tensors, one of each layer,
-    or one layer) and `tensor` (whose norm is shown over time).
-
     Args:
         recording: your own `Recorder`, or the path of one that was saved; by default the shipped run of the reader.
-        **initial: limit, method, show, tensor.
+        limit: on a log scale as wide as this run's norms; by default a typical one of large norms.
+        method: "norm" clips each tensor alone, "global" by the global norm; shares are then each tensor's part of the
+            squared norm of the steps on which it fires.
+        tensor: whose norm is shown over time; by default the one with the largest.
+        show: "all" tensors, the largest of each of the "layers", or only one layer: "only hidden1".
+        target: a goal that is shown above the picture until it is reached.
 
     Raises:
-        ValueError: the file isn't a recording, or nothing is recorded yet. TypeError: neither a
-            recording nor a path.
+        ValueError: the file isn't a recording, or nothing is recorded yet.
+        TypeError: neither a recording nor a path.
 
     >>> run_layers(limit=0.5).description.summary
     'Limit 0.5 clips embed on 62% of its 512 steps, and no other tensor on more than 10%.'
     """
+    return RunLayersLab(recording, target=target, method=method, show=show, **without_none(limit=limit, tensor=tensor))
 
+
+class RunLayersLab(FollowingLab, RunLab):
+    """Lab of `run_layers`: one limit over the tensors of a recorded run."""
+
+    function = "run_layers"
     label = "Limits, layer by layer"
     axis = "limit"
     targets: ClassVar = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ...workers import Bowl, Experiment, Speeds
 from ...workers.simulated import decide
 from .._following import FollowingLab, Room
 from .._lab import Control, Target
-from .._own_run import Recording, RunLab
+from .._own_run import Recording, RunLab, without_none
 from .picture import OLDEST, AgreementCurve, Stale, StalenessView
 
 GRADIENTS = 300
@@ -89,7 +89,15 @@ def _worth_having(trace: Answer) -> tuple[bool, str]:
     return trace.workers >= 12 and mean <= 3 and trace.dropped <= 0.6, now
 
 
-class run_staleness(FollowingLab, RunLab):
+def run_staleness(
+    recording: Recording | None = None,
+    *,
+    limit: int = 7,
+    workers: int = 8,
+    straggler: float = 1.0,
+    speeds: Literal["measured", "equal"] | None = None,
+    target: Literal["kept_fresh", "worth_having"] | None = None,
+) -> RunStalenessLab:
     """Let several workers share a recorded run: how stale gradients come, what a limit drops, how much still agrees.
 
     At a glance: With 8 workers most gradients are 2 to 8 updates stale; below, how much gradients so far apart agree.
@@ -101,21 +109,35 @@ class run_staleness(FollowingLab, RunLab):
 
     Of your own recorder it follows the run while it goes on, see `run_layers`.
 
-    Controls: `limit` (the most staleness accepted, as by `DropStaleGradientOptimizer`), `workers` (1 to 16),
-    `straggler` (how many times slower the last worker is) and `speeds` (measured, or equal).
-
     Args:
         recording: your own `Recorder`, or the path of one that was saved; by default the shipped run of the reader.
-        **initial: limit, workers, straggler, speeds.
+        limit: the most staleness accepted, as by `DropStaleGradientOptimizer`, 0 to 24.
+        workers: 1 to 16.
+        straggler: how many times slower the last worker is, 1 to 5.
+        speeds: "measured", the default if the run has times, or "equal".
+        target: a goal that is shown above the picture until it is reached.
 
     Raises:
-        ValueError: the file isn't a recording, or nothing is recorded yet. TypeError: neither a
-            recording nor a path.
+        ValueError: the file isn't a recording, or nothing is recorded yet.
+        TypeError: neither a recording nor a path.
 
     >>> run_staleness(workers=1, limit=0).description.summary
     'With 1 worker no gradient is stale; limit 0 drops none.'
     """
+    return RunStalenessLab(
+        recording,
+        target=target,
+        limit=limit,
+        workers=workers,
+        straggler=straggler,
+        **without_none(speeds=speeds),
+    )
 
+
+class RunStalenessLab(FollowingLab, RunLab):
+    """Lab of `run_staleness`: several workers at the speed of a recorded run."""
+
+    function = "run_staleness"
     label = "Staleness at the speed of a recorded run"
     axis = "limit"
     still_changes = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -98,7 +98,18 @@ def _let_through(trace: Moment) -> tuple[bool, str]:
     return bool(over >= 4), f"Now the oldest accepted is {max(over, 0)} above the limit"
 
 
-class staleness(Lab):
+def staleness(
+    *,
+    now: int = END,
+    threshold: int = 3,
+    policy: Literal["apply", "drop", "wait", "backup"] = "drop",
+    straggler: float = 3.0,
+    workers: int = 4,
+    spread: float = 0.2,
+    step_first: bool = True,
+    atomic: bool = True,
+    target: Literal["all_fed", "let_through"] | None = None,
+) -> StalenessLab:
     """Several workers train one set of weights: who reads which version, and what comes of gradients that are late.
 
     At a glance: The slow worker hands in too late: all its gradients are dropped.
@@ -106,15 +117,38 @@ class staleness(Lab):
     Each gradient is a bar from the read of the weights to its update or drop. Its staleness is the number of updates
     in between. The last worker can be made slow.
 
-    Controls: `policy` (apply, drop, wait, backup), `threshold` (the most staleness that "drop" accepts, or the most
-    gradients that "wait" lets a worker be ahead), `workers`, `straggler` (how many times slower the last one is),
-    `spread` (of the time a gradient takes), `step_first` (the step is noted with the read, not after the forward pass),
-    `atomic` (nothing happens between the check and the update), `now` (ticks).
+    Args:
+        now: the time up to which the run is shown, 0 to 1200 ticks.
+        threshold: the most staleness that "drop" accepts, or the most gradients that "wait" lets a worker be ahead, 0
+            to 12.
+        policy: "apply" every gradient, "drop" stale ones, "wait" for the slowest worker, or have one "backup" worker.
+        straggler: how many times slower the last worker is, 1 to 5.
+        workers: 1 to 8.
+        spread: of the time that a gradient takes, 0 to 0.5.
+        step_first: whether the step is noted with the read, not after the forward pass.
+        atomic: whether nothing happens between the check and the update.
+        target: a goal that is shown above the picture until it is reached.
 
     >>> staleness(workers=4, straggler=3.0).description.summary
     'The slow worker 4 starves: all 3 of its gradients are dropped.'
     """
+    return StalenessLab(
+        target,
+        now=now,
+        threshold=threshold,
+        policy=policy,
+        straggler=straggler,
+        workers=workers,
+        spread=spread,
+        step_first=step_first,
+        atomic=atomic,
+    )
 
+
+class StalenessLab(Lab):
+    """Lab of `staleness`: several workers over time, under one policy."""
+
+    function = "staleness"
     label = "Stale gradients"
     axis = "now"
     presets: ClassVar = {

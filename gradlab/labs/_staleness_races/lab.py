@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from ...workers.replays import step
 from .._lab import Control, Lab, Target
 from .picture import Event, Range, Schedule, SequenceView
 
+WORKERS = 3
 SWITCHES = {
     (False, False): "neither as one",
     (True, False): "check and update",
@@ -88,7 +89,15 @@ def _caught(trace: Moment) -> tuple[bool, str]:
     return trace.doomed > 0, f"Now, after {counted(trace.done, 'move')}, there are {trace.doomed} of them"
 
 
-class staleness_races(Lab):
+def staleness_races(
+    *,
+    event: int = 4 * WORKERS,
+    schedule: Literal["checks", "notes", "both", "turns"] = "checks",
+    atomic: bool = False,
+    step_first: bool = False,
+    threshold: int = 0,
+    target: Literal["over", "caught"] | None = None,
+) -> StalenessRacesLab:
     """Step through moves of three workers, and see gradients accepted that are staler than the limit.
 
     At a glance: A check that is not one piece with its update lets gradients through that are too stale.
@@ -96,13 +105,32 @@ class staleness_races(Lab):
     A worker reads the weights, notes the step, lets its gradient be checked against the step of that time, and updates
     the weights. In TensorFlow the note may come after the forward pass, and updates of others between check and update.
 
-    Controls: `schedule` (checks, notes, both, turns: who would like to come when), `threshold`, `atomic` (check and
-    update are one piece), `step_first` (so are the read and the note), `event` (moves made).
+    Args:
+        event: how many moves are made, 0 to 12.
+        schedule: the order in which workers would like to move: "checks" before any update, "notes" late, "both", or
+            in "turns".
+        atomic: whether the check and the update are one piece.
+        step_first: whether the read and the note are one piece.
+        threshold: the staleness limit, 0 to 2.
+        target: a goal that is shown above the picture until it is reached.
 
     >>> staleness_races(schedule="checks").description.summary
     'Limit 0 fails: 2 accepted gradients are up to 2 updates stale.'
     """
+    return StalenessRacesLab(
+        target,
+        event=event,
+        schedule=schedule,
+        atomic=atomic,
+        step_first=step_first,
+        threshold=threshold,
+    )
 
+
+class StalenessRacesLab(Lab):
+    """Lab of `staleness_races`: three workers, move by move."""
+
+    function = "staleness_races"
     label = "Races of stale gradients"
     axis = "event"
     presets: ClassVar = {
@@ -235,7 +263,6 @@ def _ascii(words: str) -> str:
     return words.replace("−", "-").replace("≤", "<=")
 
 
-WORKERS = 3
 _LETTERS = {"R": READ, "N": RECORD, "C": CHECK, "U": UPDATE}
 # What a scheduler would like to run, move by move; where moves are one piece, the later ones come along.
 SCHEDULES = {

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from ..._base.numbers import counted, number, percent
 from ...live import Description, Menu, Slider, Toggle
-from .._embedding_run.lab import RULES, chances, labeled, popular, weights
+from .._embedding_run.lab import RULES, TableRule, chances, labeled, popular, weights
 from .._lab import Control, Lab, Target
 from .picture import UNFAIR, RunView, Training, load
 
@@ -83,7 +83,17 @@ _PLAIN = {
 _POPULAR = {**_PLAIN, "zipf": 1.5, "rate_words": 0.2}  # at 0.5 the sum for the most popular word goes too far
 
 
-class tpu_embedding_run(Lab):
+def tpu_embedding_run(
+    *,
+    zipf: float = 1.5,
+    step: int = STEPS,
+    strategy: Literal["div", "mod"] = "div",
+    rule: TableRule = "sgd",
+    rate_words: float = 0.2,
+    rate_users: float = 0.1,
+    pipelined: bool = False,
+    target: Literal["late_but_low", "one_device"] | None = None,
+) -> TpuEmbeddingRunLab:
     """Train two embedding tables whose rows are dealt out over eight devices, each table with its own learning rate.
 
     At a glance: One device serves a third of everything, because popular rows are neighbors.
@@ -91,14 +101,35 @@ class tpu_embedding_run(Lab):
     Every device has two samples, each with two words and one user. Words are popular by Zipf's law, users are not. A
     device asks for a row once, however many of its samples name it.
 
-    Controls: `zipf` (how popular the popular words are), `step` (how many are done), `strategy` (div, mod: how rows are
-    dealt out), `rule` (an optimizer), `rate_words` and `rate_users` (learning rates, log scale: entries 0 and 1 of what
-    is sent with the gradients) and `pipelined` (lookups do not wait for the update of the step before).
+    Args:
+        zipf: how popular the popular words are, 0 to 2.
+        step: how many steps are done, 0 to 30.
+        strategy: how rows are dealt out: "div" gives a device neighbors, "mod" every eighth row.
+        rule: the optimizer.
+        rate_words: the learning rate of words, 0.01 to 1: entry 0 of what is sent with the gradients.
+        rate_users: the learning rate of users, 0.01 to 1: entry 1.
+        pipelined: whether lookups do not wait for the update of the step before.
+        target: a goal that is shown above the picture until it is reached.
 
     >>> tpu_embedding_run().description.summary
     'Device 0 serves 36% of all rows: it holds the two most popular words.'
     """
+    return TpuEmbeddingRunLab(
+        target,
+        zipf=zipf,
+        step=step,
+        strategy=strategy,
+        rule=rule,
+        rate_words=rate_words,
+        rate_users=rate_users,
+        pipelined=pipelined,
+    )
 
+
+class TpuEmbeddingRunLab(Lab):
+    """Lab of `tpu_embedding_run`: two tables over eight devices, trained."""
+
+    function = "tpu_embedding_run"
     label = "Two embedding tables on eight devices"
     axis = "zipf"
     presets: ClassVar = {

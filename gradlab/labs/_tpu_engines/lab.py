@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -62,7 +62,17 @@ _PLAIN = {
 }  # fmt: skip
 
 
-class tpu_engines(Lab):
+def tpu_engines(
+    *,
+    limit: int = 4,
+    beyond: Literal["refuse", "drop", "split"] = "drop",
+    rule: Literal["sgd", "adagrad", "adagrad_momentum", "adam", "ftrl"] = "adagrad",
+    combiner: Literal["sum", "mean", "sqrtn"] = "mean",
+    zipf: float = 1.0,
+    duplicates: float = 0.3,
+    row: int = 20,
+    target: Literal["dropped", "four"] | None = None,
+) -> TpuEnginesLab:
     """Hand the ids of one batch to the classic engine and to two SparseCores, and let a table sum gradients or not.
 
     At a glance: What has no room in the buffer of a SparseCore is dropped, and its row moves otherwise.
@@ -71,14 +81,35 @@ class tpu_engines(Lab):
     SparseCore has half of the samples; its buffer has a partition for each SparseCore that has rows, even ones or odd
     ones, and ids that a sample repeats are one lookup with a larger gain.
 
-    Controls: `limit` (lookups that a SparseCore may ask of a partition), `beyond` (refuse, drop, split: what becomes of
-    the others), `rule` (an optimizer), `combiner` (sum, mean, sqrtn), `zipf` (how popular the popular rows are),
-    `duplicates` (the share of ids that repeat the first one of their sample) and `row` (the one that is marked).
+    Args:
+        limit: how many lookups a SparseCore may ask of a partition, 1 to 8.
+        beyond: what becomes of lookups beyond the limit: "refuse" the batch, "drop" them, or "split" the batch.
+        rule: the optimizer.
+        combiner: how the rows of a sample become one.
+        zipf: how popular the popular rows are, 0 to 2.
+        duplicates: the share of ids that repeat the first one of their sample, 0 to 1.
+        row: the row that is marked, 0 to 23.
+        target: a goal that is shown above the picture until it is reached.
 
     >>> tpu_engines().description.summary
     '3 lookups are dropped: row 20 moves by 0 instead of 0.363.'
     """
+    return TpuEnginesLab(
+        target,
+        limit=limit,
+        beyond=beyond,
+        rule=rule,
+        combiner=combiner,
+        zipf=zipf,
+        duplicates=duplicates,
+        row=row,
+    )
 
+
+class TpuEnginesLab(Lab):
+    """Lab of `tpu_engines`: one batch on two kinds of hardware."""
+
+    function = "tpu_engines"
     label = "Two engines for one batch"
     axis = "limit"
     presets: ClassVar = {

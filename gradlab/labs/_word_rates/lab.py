@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -61,7 +61,15 @@ def _nearly_one_rate(trace: Rates) -> tuple[bool, str]:
     return good, f"{trace.rare:.1f} times and {percent(trace.right)} now"
 
 
-class word_rates(Lab):
+def word_rates(
+    *,
+    step: int = _END,
+    word: str = "lambda",
+    learning_rate: float = 0.3,
+    initial: float = 0.1,
+    rule: Literal["adagrad", "descent"] = "adagrad",
+    target: Literal["rare_26", "level"] | None = None,
+) -> WordRatesLab:
     """Every word of Python's documentation by how often it is seen and at what rate Adagrad moves its weights.
 
     At a glance: A frequent word fills its memory and slows down; a rare one keeps more of its rate.
@@ -70,14 +78,25 @@ class word_rates(Lab):
     weights, which only moves when the word is seen; its effective rate is the learning rate over the root of the mean
     of their accumulators. Point at a dot to see which word it is, click it to trace it.
 
-    Controls: `rule` (adagrad, descent), `initial` (the initial accumulator, log scale), `learning_rate` (log scale),
-    `step` (steps of sixteen lines), `word` (the one that is traced).
+    Args:
+        step: how many steps of sixteen lines are done, 0 to 256.
+        word: the word that is traced.
+        learning_rate: 0.1 to 1.
+        initial: the initial accumulator, 0.01 to 10.
+        rule: "adagrad", or "descent" for gradient descent.
+        target: a goal that is shown above the picture until it is reached.
 
     >>> lab = word_rates(word="lambda")
     >>> lab.params["word"], lab.description.summary.partition(" has ")[0]
     ('lambda', '“lambda”')
     """
+    return WordRatesLab(target, step=step, word=word, learning_rate=learning_rate, initial=initial, rule=rule)
 
+
+class WordRatesLab(Lab):
+    """Lab of `word_rates`: the words of a text, each with its own rate."""
+
+    function = "word_rates"
     label = "Word frequency and learning rate"
     axis = "step"
     presets: ClassVar = {

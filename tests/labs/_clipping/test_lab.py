@@ -279,7 +279,7 @@ def test_presets_show_what_their_names_say() -> None:
     assert lab.params["run"] == "1"
 
 
-@pytest.mark.parametrize("target", gl.labs.clipping.targets)
+@pytest.mark.parametrize("target", gl.labs.clipping().targets)
 def test_no_preset_gives_a_target_away(target: str) -> None:
     lab = gl.labs.clipping(target=target)
     for values in lab.presets.values():

@@ -134,7 +134,7 @@ def test_the_sentence_counts_ranks_in_both_ravines() -> None:
 
 
 def test_one_draw_of_the_noise_makes_no_winner() -> None:
-    lab = gl.labs.optimizers(**gl.labs.optimizers.presets["Noise"])
+    lab = gl.labs.optimizers(**gl.labs.optimizers().presets["Noise"])
     trace = lab.compute(lab.params)
     assert trace.draws is not None
     ends = trace.draws

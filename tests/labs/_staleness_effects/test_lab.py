@@ -25,7 +25,7 @@ def test_every_position_of_the_sliders_is_recorded() -> None:
         "staleness": policy_study.LIMITS, "straggler": policy_study.STRAGGLERS,
         "learning_rate": policy_study.LEARNING_RATES, "momentum": policy_study.MOMENTA,
     }  # fmt: skip
-    for label, preset in gl.labs.staleness_policies.presets.items():
+    for label, preset in gl.labs.staleness_policies().presets.items():
         assert all(value in positions[name] for name, value in preset.items()), label
 
 
