@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.gridspec import GridSpec
 
 
-class Layout(NamedTuple):
+class PanelLayout(NamedTuple):
     """Size of a figure, and a mosaic of its panels.
 
     Attributes:
@@ -26,13 +26,13 @@ class Layout(NamedTuple):
     height_ratios: Sequence[float] | None = None
 
 
-def place_panels(figure: Any, layout: Layout, **axes_by_letter: Any) -> None:
+def place_panels(figure: Any, layout: PanelLayout, **axes_by_letter: Any) -> None:
     """Resize a figure and move its axes to the cells with their letters.
 
     >>> from matplotlib.figure import Figure
     >>> figure = Figure()
     >>> curve, table = figure.add_subplot(), figure.add_subplot()
-    >>> place_panels(figure, Layout((4, 3), "C/C/T"), C=curve, T=table)
+    >>> place_panels(figure, PanelLayout((4, 3), "C/C/T"), C=curve, T=table)
     >>> curve.get_subplotspec().rowspan, table.get_subplotspec().rowspan
     (range(0, 2), range(2, 3))
     """

@@ -8,37 +8,35 @@ from typing import Any, NamedTuple
 import numpy as np
 
 
-class Quantity(NamedTuple):
+class TraceQuantity(NamedTuple):
     """A number of every step, row or entry.
 
     Attributes:
-        column: its name in the .csv file; None if the file does not have it.
+        column: its name in the .csv file.
         values: its values, of a trace.
         label: its name in the tooltip, with the unit; None if the tooltip does not show it.
-        scale: of the tooltip, 100 for a share that it shows in percent.
     """
 
-    column: str | None
+    column: str
     values: Callable[[Any], np.ndarray]
     label: str | None = None
-    scale: float = 1
 
 
-def csv_columns(quantities: Sequence[Quantity], trace: Any) -> dict[str, np.ndarray]:
+def csv_columns(quantities: Sequence[TraceQuantity], trace: Any) -> dict[str, np.ndarray]:
     """Return the columns of the .csv file.
 
-    >>> halves = Quantity("half", lambda trace: trace / 2, "half (%)", scale=100)
-    >>> csv_columns([halves], np.array([1.0, 3.0]))
+    >>> half = TraceQuantity("half", lambda trace: trace / 2, "half (ms)")
+    >>> csv_columns([half], np.array([1.0, 3.0]))
     {'half': array([0.5, 1.5])}
     """
-    return {q.column: q.values(trace) for q in quantities if q.column is not None}
+    return {quantity.column: quantity.values(trace) for quantity in quantities}
 
 
-def tooltip_values(quantities: Sequence[Quantity], trace: Any) -> dict[str, np.ndarray]:
+def tooltip_values(quantities: Sequence[TraceQuantity], trace: Any) -> dict[str, np.ndarray]:
     """Return the values of the tooltip by label.
 
-    >>> halves = Quantity("half", lambda trace: trace / 2, "half (%)", scale=100)
-    >>> tooltip_values([halves], np.array([1.0, 3.0]))
-    {'half (%)': array([ 50., 150.])}
+    >>> half = TraceQuantity("half", lambda trace: trace / 2, "half (ms)")
+    >>> tooltip_values([half, TraceQuantity("twice", lambda trace: 2 * trace)], np.array([1.0, 3.0]))
+    {'half (ms)': array([0.5, 1.5])}
     """
-    return {q.label: q.scale * q.values(trace) for q in quantities if q.label is not None}
+    return {q.label: q.values(trace) for q in quantities if q.label is not None}

@@ -2,13 +2,13 @@
 
 from matplotlib.figure import Figure
 
-from gradlab.labs._layout import Layout, place_panels
+from gradlab.labs._layout import PanelLayout, place_panels
 
 
 def test_a_letter_in_several_cells_is_one_panel() -> None:
     figure = Figure()
     curve, bars, table = (figure.add_subplot() for _ in range(3))
-    layout = Layout((6.0, 4.0), "CB/C./TT", width_ratios=(3, 1), height_ratios=(2, 1, 1))
+    layout = PanelLayout((6.0, 4.0), "CB/C./TT", width_ratios=(3, 1), height_ratios=(2, 1, 1))
 
     place_panels(figure, layout, C=curve, B=bars, T=table)
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from gradlab.labs._quantities import Quantity, csv_columns, tooltip_values
+from gradlab.labs._quantities import TraceQuantity, csv_columns, tooltip_values
 
 QUANTITIES = (
-    Quantity("step", lambda trace: np.arange(len(trace))),
-    Quantity("norm_before", lambda trace: trace, "norm before"),
-    Quantity("norm_after", lambda trace: trace.clip(max=1.0), "norm after"),
+    TraceQuantity("step", lambda trace: np.arange(len(trace))),
+    TraceQuantity("norm_before", lambda trace: trace, "norm before"),
+    TraceQuantity("norm_after", lambda trace: trace.clip(max=1.0), "norm after"),
 )
 
 

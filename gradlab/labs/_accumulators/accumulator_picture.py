@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from matplotlib.gridspec import GridSpec
 
 from ..._base.numbers import number, signed
 from ...live.drawing.labels import label
@@ -29,12 +28,15 @@ from ...live.drawing.style import (
     new_figure,
     tidy,
 )
+from .._layout import PanelLayout, place_panels
 from .bucket_picture import TINTS, Arrivals, Bucket, Chips, Inside
 
 _MARKS = ("o", "s", "^", "D")
 _ROW, _SQUARE, _ROWS = 50.0, 17.0, 3  # of the queue
 _SCALES = (4, 8, 20, 40)  # ends of the axis of the mean
 _NUMBERED = 4  # dots beside each other that have room for the numbers of their workers
+_WIDE_LAYOUT = PanelLayout((WIDE, 5.0), "SS/BQ/BM", width_ratios=(1.85, 1), height_ratios=(0.9, 1.74, 1.78))
+_NARROW_LAYOUT = PanelLayout((NARROW, 10.4), "S/B/Q/M", height_ratios=(1.7, 3.6, 1.75, 2.2))
 
 
 class AccumulatorView:
@@ -51,16 +53,9 @@ class AccumulatorView:
         """Fit the page: queue and mean beside the bucket, or all in one column, and the strip in two lines."""
         self.strip.arrange(narrow)
         self.scene.arrange(narrow)
-        if narrow:
-            self.figure.set_size_inches(NARROW, 10.4)
-            grid = GridSpec(4, 1, self.figure, height_ratios=(1.7, 3.6, 1.75, 2.2))
-            places = [grid[k] for k in range(4)]
-        else:
-            self.figure.set_size_inches(WIDE, 5.0)
-            grid = GridSpec(3, 2, self.figure, width_ratios=(1.85, 1), height_ratios=(0.9, 1.74, 1.78))
-            places = [grid[0, :], grid[1:, 0], grid[1, 1], grid[2, 1]]
-        for panel, place in zip(self.figure.axes, places, strict=True):
-            panel.set_subplotspec(place)
+        strip, bucket, queue, mean = self.figure.axes
+        layout = _NARROW_LAYOUT if narrow else _WIDE_LAYOUT
+        place_panels(self.figure, layout, S=strip, B=bucket, Q=queue, M=mean)
 
     def draw(self, done: int, past: Arrivals, now: Inside, reduction: str = "mean") -> None:
         """Set the moving artists: how many gradients have come, those, and what the accumulator holds."""

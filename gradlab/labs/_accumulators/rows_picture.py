@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.gridspec import GridSpec
 from matplotlib.patches import Rectangle
 
 from ..._base.numbers import number
@@ -24,6 +23,7 @@ from ...live.drawing.style import (
     new_figure,
     tidy,
 )  # fmt: skip
+from .._layout import PanelLayout, place_panels
 
 MOST_GRADIENTS, MOST_ROWS = 6, 8
 _EARLIER: dict[str, Any] = {"fc": "white", "ec": OTHER, "lw": 1.0}
@@ -63,6 +63,10 @@ class Rows(NamedTuple):
         return int(np.argmax(self.by_row - self.by_gradient)) if len(self.row) else -1
 
 
+_WIDE_LAYOUT = PanelLayout((WIDE, 4.8), "GT", width_ratios=(1, 1.35))
+_NARROW_LAYOUT = PanelLayout((NARROW, 9.0), "G/T")
+
+
 class RowsView:
     """A column of boxes for each gradient; beside it, in the same rows, what a take would return."""
 
@@ -77,10 +81,8 @@ class RowsView:
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: what comes out beside what came in, or below it."""
-        self.figure.set_size_inches(NARROW if narrow else WIDE, 9.0 if narrow else 4.8)
-        grid = GridSpec(2, 1, self.figure) if narrow else GridSpec(1, 2, self.figure, width_ratios=(1, 1.35))
-        for k, axes in enumerate((self.given, self.taken)):
-            axes.set_subplotspec(grid[k])
+        layout = _NARROW_LAYOUT if narrow else _WIDE_LAYOUT
+        place_panels(self.figure, layout, G=self.given, T=self.taken)
         self.taken.tick_params(labelleft=narrow)
         self.taken.set_ylabel("row" if narrow else "")
 

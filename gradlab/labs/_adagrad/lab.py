@@ -15,6 +15,7 @@ from ...models.surfaces import Surface, bowl, walk
 from ...rules import Adagrad, Rule, StochasticGradientDescent
 from ...schedules import CosineDecay, ExponentialDecay, InverseTimeDecay, LearningRateSchedule
 from .._lab import Control, Lab, Target
+from .._quantities import TraceQuantity, csv_columns, tooltip_values
 from .picture import FAR, REACH, AdagradView, Ground, Rates, Walk
 
 STEPS = 60
@@ -53,6 +54,22 @@ class Descent(NamedTuple):
     adagrad: Walk
     descent: Walk
     rates: Rates
+
+
+QUANTITIES = (
+    TraceQuantity("step", lambda trace: np.arange(STEPS + 1)),
+    TraceQuantity("adagrad_above", lambda trace: trace.adagrad.above, "Adagrad above the bottom"),
+    TraceQuantity("descent_above", lambda trace: trace.descent.above, "gradient descent above it"),
+    TraceQuantity("adagrad_weight_1", lambda trace: trace.adagrad.weights[:, 0]),
+    TraceQuantity("adagrad_weight_2", lambda trace: trace.adagrad.weights[:, 1]),
+    TraceQuantity("descent_weight_1", lambda trace: trace.descent.weights[:, 0]),
+    TraceQuantity("descent_weight_2", lambda trace: trace.descent.weights[:, 1]),
+    TraceQuantity("accumulator_1", lambda trace: trace.rates.accumulator[:, 0], "first accumulator"),
+    TraceQuantity("accumulator_2", lambda trace: trace.rates.accumulator[:, 1], "second accumulator"),
+    TraceQuantity("effective_rate_1", lambda trace: trace.rates.effective[:, 0], "first effective rate"),
+    TraceQuantity("effective_rate_2", lambda trace: trace.rates.effective[:, 1], "second effective rate"),
+    TraceQuantity("descent_rate", lambda trace: trace.descent.rates),
+)
 
 
 def _reaches_bottom(trace: Descent) -> tuple[bool, str]:
@@ -220,12 +237,7 @@ class AdagradLab(Lab):
             view.accumulator: (steps, rates.accumulator[:, 0]),
             view.rate: (steps, rates.effective[:, 0]),
         }
-        values = {
-            "Adagrad above the bottom": trace.adagrad.above, "gradient descent above it": trace.descent.above,
-            "first accumulator": rates.accumulator[:, 0], "second accumulator": rates.accumulator[:, 1],
-            "first effective rate": rates.effective[:, 0], "second effective rate": rates.effective[:, 1],
-        }  # fmt: skip
-        return Items("step", places, values)
+        return Items("step", places, tooltip_values(QUANTITIES, trace))
 
     def describe(self, trace: Descent) -> Description:
         k, settings, rates = trace.step, trace.settings, trace.rates
@@ -255,15 +267,7 @@ class AdagradLab(Lab):
         )  # fmt: skip
 
     def columns(self, trace: Descent) -> dict[str, np.ndarray]:
-        pairs = {
-            "adagrad_weight": trace.adagrad.weights, "descent_weight": trace.descent.weights,
-            "accumulator": trace.rates.accumulator, "effective_rate": trace.rates.effective,
-        }  # fmt: skip
-        return {
-            "step": np.arange(STEPS + 1), "adagrad_above": trace.adagrad.above, "descent_above": trace.descent.above,
-            **{f"{name}_{k + 1}": pair[:, k] for name, pair in pairs.items() for k in (0, 1)},
-            "descent_rate": trace.descent.rates,
-        }  # fmt: skip
+        return csv_columns(QUANTITIES, trace)
 
 
 @lru_cache(64)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.gridspec import GridSpec
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
@@ -30,6 +29,7 @@ from ...live.drawing.style import (
     new_figure,
     tidy,
 )
+from .._layout import PanelLayout, place_panels
 
 REACH = (5.0, 3.0)  # the plane shows weights from -REACH to REACH
 FAR = 1e4  # nothing is drawn beyond
@@ -79,6 +79,10 @@ class Rates(NamedTuple):
     ceiling: np.ndarray
 
 
+_WIDE_LAYOUT = PanelLayout((WIDE, 5.3), "PPP/LAR", height_ratios=(1.4, 1))
+_NARROW_LAYOUT = PanelLayout((NARROW, 9.0), "P/L/A/R", height_ratios=(1.7, 1, 1, 1))
+
+
 class AdagradView:
     """The plane with both paths up to a step; loss, accumulator and effective rate over all steps, the step marked.
 
@@ -99,15 +103,8 @@ class AdagradView:
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: the curves side by side below the plane, or one below the other."""
-        self.figure.set_size_inches(*((NARROW, 9.0) if narrow else (WIDE, 5.3)))
-        if narrow:
-            grid = GridSpec(4, 1, self.figure, height_ratios=(1.7, 1, 1, 1))
-            places = [grid[k] for k in range(4)]
-        else:
-            grid = GridSpec(2, 3, self.figure, height_ratios=(1.4, 1))
-            places = [grid[0, :], *(grid[1, k] for k in range(3))]
-        for axes, place in zip((self.plane, self.loss, self.accumulator, self.rate), places, strict=True):
-            axes.set_subplotspec(place)
+        layout = _NARROW_LAYOUT if narrow else _WIDE_LAYOUT
+        place_panels(self.figure, layout, P=self.plane, L=self.loss, A=self.accumulator, R=self.rate)
 
     def _still(self, steps: int) -> None:
         tidy(self.plane, "Path of the weights", "first weight", "second weight")

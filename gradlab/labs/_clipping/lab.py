@@ -26,7 +26,7 @@ from ...record.shares import Steps, by_step
 from .._following import FollowingLab, Room, positive_range
 from .._lab import Control, Target
 from .._own_run import every, in_sight, limit_slider, reach, without_none, written
-from .._quantities import Quantity, csv_columns, tooltip_values
+from .._quantities import TraceQuantity, csv_columns, tooltip_values
 from .picture import TURN_SHOWN_FROM, ClippingPicture, RunData, RunLoss
 
 Recording = str | PathLike[str] | Recorder | dict[float | None, Recorder] | None
@@ -78,14 +78,14 @@ class ClippingTrace(NamedTuple):
 
 
 QUANTITIES = (
-    Quantity("step", lambda trace: trace.run_loss.loss[0].astype(int)),
-    Quantity("norm_before", lambda trace: trace.what_if.norm_before, "norm before"),
-    Quantity("norm_after", lambda trace: trace.what_if.norm_after, "norm after"),
-    Quantity("factor", lambda trace: trace.what_if.factor),
-    Quantity("fired", lambda trace: trace.what_if.fired.astype(int)),
-    Quantity("turn_degrees", lambda trace: trace.what_if.angle, "turn (degrees)"),
-    Quantity("fraction_of_entries_hit", lambda trace: trace.what_if.fraction_hit),
-    Quantity("loss", lambda trace: trace.run_loss.loss[1], "loss"),
+    TraceQuantity("step", lambda trace: trace.run_loss.loss[0].astype(int)),
+    TraceQuantity("norm_before", lambda trace: trace.what_if.norm_before, "norm before"),
+    TraceQuantity("norm_after", lambda trace: trace.what_if.norm_after, "norm after"),
+    TraceQuantity("factor", lambda trace: trace.what_if.factor),
+    TraceQuantity("fired", lambda trace: trace.what_if.fired.astype(int)),
+    TraceQuantity("turn_degrees", lambda trace: trace.what_if.angle, "turn (degrees)"),
+    TraceQuantity("fraction_of_entries_hit", lambda trace: trace.what_if.fraction_hit),
+    TraceQuantity("loss", lambda trace: trace.run_loss.loss[1], "loss"),
 )
 
 

@@ -28,7 +28,7 @@ from ...live.drawing.lanes import patch, text
 from ...live.drawing.shapes import NOWHERE, bars, segments
 from ...record.analysis.what_if import WhatIf
 from ...record.shares import Steps
-from .._layout import Layout, place_panels
+from .._layout import PanelLayout, place_panels
 
 BARS_PER_DECADE = 10
 SAME_EDGE = 1e-6  # of the logarithm: an edge of a bin this near to the limit is the limit
@@ -63,15 +63,15 @@ class RunData(NamedTuple):
     loss_unit: str
 
 
-def choose_layout(narrow: bool, has_losses: bool, run_count: int) -> Layout:
+def choose_layout(narrow: bool, has_losses: bool, run_count: int) -> PanelLayout:
     """Return the places of N(orms), C(ounts) and L(osses)."""
     loss_height = 2.0 if has_losses else 0.01  # then the row is all but closed
     if not narrow:
-        return Layout((style.WIDE, 5.3), "NC/L.", (3, 1), (2.6, loss_height))
+        return PanelLayout((style.WIDE, 5.3), "NC/L.", (3, 1), (2.6, loss_height))
     # The names of several runs need a margin.
     mosaic = "NN/L./CC" if run_count > 1 else "NN/LL/CC"
     height = 7.8 if has_losses else 5.2
-    return Layout((style.NARROW, height), mosaic, (1, 0.64), (2.6, loss_height, 1.1))
+    return PanelLayout((style.NARROW, height), mosaic, (1, 0.64), (2.6, loss_height, 1.1))
 
 
 class ClippingPicture:
@@ -198,34 +198,40 @@ class NormPanel:
 
     def _draw_peak_label(self, clip: WhatIf, steps: Steps | None) -> None:
         """Say what becomes of the largest step, if it stands out and is in sight."""
-        self.peak_label.set_visible(False)
-        norm = clip.norm_before
-        clipped = np.isfinite(norm) & clip.fired
-        if not clipped.any():
+        peak = self._find_outlier(clip)
+        self.peak_label.set_visible(peak is not None)
+        if peak is None:
             return
-        peak = int(np.argmax(np.where(clipped, norm, -np.inf)))
+        norm = clip.norm_before[peak]
         start = peak * clip.stride
-        first, last = self.axes.get_xlim()
-        low, high = self.axes.get_ylim()
-        is_in_sight = first <= start <= last and low <= norm[peak] <= high
-        if not is_in_sight or norm[peak] <= OUTLIER * _quantile_99(norm[clipped]):
-            return
-
         if steps is None:
             name = f"from {start:,} on"
         else:
             inside = np.nan_to_num(steps.norm[start : start + clip.stride])
             name = f"step {start + int(np.argmax(inside)):,}"
+        first, last = self.axes.get_xlim()
+        low, high = np.log10(self.axes.get_ylim())
         is_right = start > (first + last) / 2
         gap = 0.02 * (last - first)
-        highest = 10 ** (0.93 * np.log10(high) + 0.07 * np.log10(low))  # below the title
         self.peak_label.set(
             x=start - gap if is_right else start + gap,
-            y=min(norm[peak], highest),
+            y=min(norm, 10 ** (0.93 * high + 0.07 * low)),  # below the title
             ha="right" if is_right else "left",
-            text=f"{name}: {number(norm[peak])} becomes {number(clip.norm_after[peak])}",
-            visible=True,
+            text=f"{name}: {number(norm)} becomes {number(clip.norm_after[peak])}",
         )
+
+    def _find_outlier(self, clip: WhatIf) -> int | None:
+        """Return the bucket of the largest clipped step, if it stands out and is in sight."""
+        norm = clip.norm_before
+        clipped = np.isfinite(norm) & clip.fired
+        if not clipped.any():
+            return None
+        peak = int(np.argmax(np.where(clipped, norm, -np.inf)))
+        first, last = self.axes.get_xlim()
+        low, high = self.axes.get_ylim()
+        is_in_sight = first <= peak * clip.stride <= last and low <= norm[peak] <= high
+        stands_out = norm[peak] > OUTLIER * _quantile_99(norm[clipped])
+        return peak if is_in_sight and stands_out else None
 
 
 class TurnStrip:

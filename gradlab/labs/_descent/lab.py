@@ -12,12 +12,21 @@ from ...live import Description, Drag, Items, Slider
 from ...models.surfaces import bowl, walk
 from ...rules import StochasticGradientDescent
 from .._lab import Control, Lab, Target
+from .._quantities import TraceQuantity, csv_columns, tooltip_values
 from .picture import TOP, Bowl, Descended, DescentView
 
 START, STEPS, ENOUGH = -4.0, 12, 400  # where every run begins; the steps shown; those in which all that falls is down
 NEAR = 1e-3  # a loss below it has arrived
 RATE = Slider("learning_rate", "Learning rate", 0.05, 2.5, 1.7, step=0.05, play=True)
 _GROUND = bowl(1.0)  # walked along its first weight; the second one is 0 throughout
+
+# The trace has one step more than can be done.
+QUANTITIES = (
+    TraceQuantity("step", lambda trace: np.arange(STEPS + 1)),
+    TraceQuantity("weight", lambda trace: trace.weights[:-1], "weight"),
+    TraceQuantity("loss", lambda trace: trace.loss[:-1], "loss"),
+    TraceQuantity("gradient", lambda trace: trace.gradient[:-1], "gradient"),
+)
 
 
 def _one_step(trace: Descended) -> tuple[bool, str]:
@@ -93,7 +102,7 @@ class DescentLab(Lab):
         steps = np.arange(STEPS + 1)
         weights, loss, gradient = (x[:-1] for x in trace[2:])
         places = {view.bowl: (weights, loss), view.loss: (steps, loss), view.gradient: (steps, np.abs(gradient))}
-        return Items("step", places, {"weight": weights, "loss": loss, "gradient": gradient})
+        return Items("step", places, tooltip_values(QUANTITIES, trace))
 
     def describe(self, trace: Descended) -> Description:
         k, needed = trace.step, _needed(trace.rate)
@@ -120,8 +129,7 @@ class DescentLab(Lab):
         )
 
     def columns(self, trace: Descended) -> dict[str, np.ndarray]:
-        names = ("weight", "loss", "gradient")
-        return {"step": np.arange(STEPS + 1)} | dict(zip(names, (x[:-1] for x in trace[2:]), strict=True))
+        return csv_columns(QUANTITIES, trace)
 
 
 def _how(trace: Descended) -> str:

@@ -6,7 +6,6 @@ import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.gridspec import GridSpec
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
 from ..._base.numbers import number, signed
@@ -26,6 +25,7 @@ from ...live.drawing.style import (
     moving_line,
     new_figure,
 )  # fmt: skip
+from .._layout import PanelLayout, place_panels
 
 _KEY = "framed and bold: differs from the other schedule"
 
@@ -73,6 +73,10 @@ class Race(NamedTuple):
     differs: np.ndarray
 
 
+_WIDE_LAYOUT = PanelLayout((WIDE, 4.7), "FS")
+_NARROW_LAYOUT = PanelLayout((NARROW, 8.9), "F/S")
+
+
 class GateView:
     """Two panels. In each the tasks of a step as boxes in the order they run, in the lane of their variable.
 
@@ -91,10 +95,9 @@ class GateView:
 
     def arrange(self, narrow: bool) -> None:
         """Side by side, or one above the other."""
-        self.figure.set_size_inches(*((NARROW, 8.9) if narrow else (WIDE, 4.7)))
-        grid = GridSpec(*((2, 1) if narrow else (1, 2)), self.figure)
-        for k, panel in enumerate(self._panels):
-            panel.axes.set_subplotspec(grid[k])
+        first, second = self._panels
+        layout = _NARROW_LAYOUT if narrow else _WIDE_LAYOUT
+        place_panels(self.figure, layout, F=first.axes, S=second.axes)
 
     def draw(self, race: Race) -> None:
         """Set the moving artists of both panels."""

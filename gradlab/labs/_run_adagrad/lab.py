@@ -16,6 +16,7 @@ from ...record.analysis.held_back import BELOW, Past, share_in_words
 from .._following import FollowingLab, Room
 from .._lab import Control, Target
 from .._own_run import Recording, RunLab, every, follow_clicks, in_sight, without_none
+from .._quantities import TraceQuantity, csv_columns, tooltip_values
 from ..tensor_rows import MOST_ROWS
 from .picture import Entries, EntriesView
 
@@ -44,6 +45,13 @@ class Answer(NamedTuple):
         return np.select(
             [f.overflowed | f.spoiled, f.no_gradient, f.too_few, f.held], [_LOST, _NO_GRADIENT, _FEW, _HELD], _STEADY
         )
+
+
+QUANTITIES = (
+    TraceQuantity("ratio", lambda trace: trace.found.ratio, "R"),
+    TraceQuantity("sum_of_squares", lambda trace: trace.found.accumulator, "sum of squares"),
+    TraceQuantity("state", lambda trace: _KINDS[trace.state]),
+)
 
 
 def _recovers(trace: Answer) -> tuple[bool, str]:
@@ -229,8 +237,8 @@ class RunAdagradLab(FollowingLab, RunLab):
     def items(self, view: EntriesView, trace: Answer) -> Items | None:
         if self.waits:
             return None
-        values = {"R": trace.found.ratio, "sum of squares": trace.found.accumulator}
-        return Items("entry", {view.cloud: view.places(self._shown(trace))}, values, self._names)
+        places = {view.cloud: view.places(self._shown(trace))}
+        return Items("entry", places, tooltip_values(QUANTITIES, trace), self._names)
 
     def drags(self, view: EntriesView) -> list[Drag]:
         return [
@@ -273,12 +281,7 @@ class RunAdagradLab(FollowingLab, RunLab):
         )
 
     def columns(self, trace: Answer) -> dict[str, np.ndarray]:
-        return {
-            "ratio": trace.found.ratio,
-            "sum_of_squares": trace.found.accumulator,
-            "state": _KINDS[trace.state],
-            "entry": np.array(self._names),
-        }
+        return csv_columns(QUANTITIES, trace) | {"entry": np.array(self._names)}
 
 
 def _summary(found: HeldBack) -> str:

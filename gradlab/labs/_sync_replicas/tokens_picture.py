@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.gridspec import GridSpec
 
 from ..._base.numbers import counted
 from ...live.drawing.labels import label, on_paper
@@ -26,6 +25,7 @@ from ...live.drawing.style import (
     new_figure,
     tidy,
 )  # fmt: skip
+from .._layout import PanelLayout, place_panels
 
 _WINDOW, _TICK = 900, 100  # ticks shown at a time; between two numbers of the axis
 _WORD = 75  # ticks of a wait that has room for a word
@@ -64,6 +64,10 @@ class Rounds(NamedTuple):
     straggler: float
 
 
+_WIDE_LAYOUT = PanelLayout((WIDE, 4.9), "LW/QQ", width_ratios=(2.6, 1), height_ratios=(3.1, 1))
+_NARROW_LAYOUT = PanelLayout((NARROW, 9.4), "L/W/Q", height_ratios=(2.6, 1.7, 2.6))
+
+
 class TokensView:
     """Lanes, and what came of each worker's gradients; below them the gradients and tokens there, and who waits."""
 
@@ -78,16 +82,9 @@ class TokensView:
         self._narrow = narrow
         self.lanes.arrange(narrow)
         self.queue.arrange(narrow)
-        if narrow:
-            self.figure.set_size_inches(NARROW, 9.4)
-            grid = GridSpec(3, 1, self.figure, height_ratios=(2.6, 1.7, 2.6))
-            places = [grid[k] for k in range(3)]
-        else:
-            self.figure.set_size_inches(WIDE, 4.9)
-            grid = GridSpec(2, 2, self.figure, height_ratios=(3.1, 1), width_ratios=(2.6, 1))
-            places = [grid[0, 0], grid[0, 1], grid[1, :]]
-        for axes, place in zip(self.figure.axes, places, strict=True):
-            axes.set_subplotspec(place)
+        lanes, workers, queue = self.figure.axes
+        layout = _NARROW_LAYOUT if narrow else _WIDE_LAYOUT
+        place_panels(self.figure, layout, L=lanes, W=workers, Q=queue)
 
     def draw(self, rounds: Rounds) -> None:
         """Set the moving artists."""

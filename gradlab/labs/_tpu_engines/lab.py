@@ -22,10 +22,10 @@ from .._embedding_run.lab import (
     weights,
 )
 from .._lab import Control, Lab, Target
+from .._quantities import TraceQuantity, csv_columns, tooltip_values
 from .picture import CORES, Engines, EnginesView
 
 LOOKUPS, RATE = 17, 0.3  # room for lookups; the learning rate
-_MOVED = ("moved by the classic engine", "by SparseCores", "without accumulation")
 _KNOWN = ("sgd", "adagrad", "adagrad_momentum", "adam", "ftrl")  # that SparseCores of TensorFlow have
 BEYOND = {"refuse": "are refused", "drop": "are dropped", "split": "go in another minibatch"}
 
@@ -45,6 +45,14 @@ class Compared(NamedTuple):
     def lookups(self) -> int:
         """In the buffers of all minibatches that are shown."""
         return len(self.shown.core)
+
+
+# How far each row moves.
+MOVES = (
+    TraceQuantity("classic", lambda trace: trace.shown.moved[0], "moved by the classic engine"),
+    TraceQuantity("sparsecore", lambda trace: trace.shown.moved[1], "by SparseCores"),
+    TraceQuantity("accumulation_off", lambda trace: trace.shown.moved[2], "without accumulation"),
+)
 
 
 def _dropped_late(trace: Compared) -> tuple[bool, str]:
@@ -146,8 +154,8 @@ class TpuEnginesLab(Lab):
         view.draw(trace.shown)
 
     def items(self, view: EnginesView, trace: Compared) -> Items:
-        rows, moved = np.arange(ROWS), trace.shown.moved
-        return Items("row", {view.moved: (rows, moved[0])}, dict(zip(_MOVED, moved, strict=True)))
+        places = {view.moved: (np.arange(ROWS), trace.shown.moved[0])}
+        return Items("row", places, tooltip_values(MOVES, trace))
 
     def make_live(self, view: EnginesView, **params: Any) -> LiveFigure:
         """Return a lab's widget in which a click on a row selects it."""
@@ -159,8 +167,10 @@ class TpuEnginesLab(Lab):
         head += f"of {CORES} SparseCores"
         head = "Nothing is in the buffers of the SparseCores" if trace.refused else head
         parts = f", in the first of {trace.minibatches} minibatches" if trace.minibatches > 1 else ""
-        moves = zip(_MOVED, e.moved[:, trace.row], strict=True)
-        here = [(f"row {trace.row} {how}", "nothing" if np.isnan(x) else number(float(x))) for how, x in moves]
+        here = []
+        for move in MOVES:
+            distance = float(move.values(trace)[trace.row])
+            here.append((f"row {trace.row} {move.label}", "nothing" if np.isnan(distance) else number(distance)))
         short = (
             f" (from {'samples' if len(trace.short) > 1 else 'sample'} {_listed(trace.short)})" if trace.short else ""
         )
@@ -188,8 +198,7 @@ class TpuEnginesLab(Lab):
         )
 
     def columns(self, trace: Compared) -> dict[str, np.ndarray]:
-        names = ("classic", "sparsecore", "accumulation_off")
-        return {"row": np.arange(ROWS)} | dict(zip(names, trace.shown.moved, strict=True))
+        return {"row": np.arange(ROWS)} | csv_columns(MOVES, trace)
 
 
 def _message(trace: Compared) -> str:

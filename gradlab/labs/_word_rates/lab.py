@@ -12,6 +12,7 @@ from ...live import Description, Items, LiveFigure, Menu, Slider
 from ...models.word_topics import BATCH, TOPICS, Training, shipped, train
 from ...rules import Adagrad, Rule, StochasticGradientDescent
 from .._lab import Control, Lab, Target
+from .._quantities import TraceQuantity, csv_columns, tooltip_values
 from .picture import WordsView
 
 RULES = (("adagrad", "Adagrad"), ("descent", "gradient descent"))
@@ -50,6 +51,15 @@ class Rates(NamedTuple):
     def right(self) -> float:
         """The share of held-out lines whose topic is found."""
         return float(self.training.right[self.step])
+
+
+QUANTITIES = (
+    TraceQuantity("rank", lambda trace: np.arange(1, len(trace.counts) + 1)),
+    TraceQuantity("word", lambda trace: np.array(shipped().words)),
+    TraceQuantity("times_in_text", lambda trace: trace.counts, "times in the text"),
+    TraceQuantity("effective_rate", lambda trace: trace.now, "effective rate"),
+    TraceQuantity("accumulator", lambda trace: trace.training.accumulator[trace.step]),
+)
 
 
 def _rare_words_move(trace: Rates) -> tuple[bool, str]:
@@ -148,8 +158,8 @@ class WordRatesLab(Lab):
         view.draw(trace.step, trace.word, training.rate, training.accumulator, trace.even, trace.seen, _of_all(trace))
 
     def items(self, view: WordsView, trace: Rates) -> Items:
-        values = {"times in the text": trace.counts, "effective rate": trace.now}
-        return Items("word", {view.cloud: (trace.counts, trace.now)}, values, shipped().words)
+        places = {view.cloud: (trace.counts, trace.now)}
+        return Items("word", places, tooltip_values(QUANTITIES, trace), shipped().words)
 
     def make_live(self, view: WordsView, **params: Any) -> LiveFigure:
         """Return a lab's widget in which a click on a word selects it."""
@@ -197,11 +207,7 @@ class WordRatesLab(Lab):
         )
 
     def columns(self, trace: Rates) -> dict[str, np.ndarray]:
-        return {
-            "rank": np.arange(1, len(trace.counts) + 1), "word": np.array(shipped().words),
-            "times_in_text": trace.counts, "effective_rate": trace.now,
-            "accumulator": trace.training.accumulator[trace.step],
-        }  # fmt: skip
+        return csv_columns(QUANTITIES, trace)
 
 
 @functools.lru_cache(maxsize=64)
