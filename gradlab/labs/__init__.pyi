@@ -18,9 +18,9 @@ from ._word_rates.lab import word_rates as word_rates
 from ._optimizers.lab import optimizers as optimizers
 from ._staleness.lab import staleness as staleness
 from ._staleness_phases.lab import staleness_phases as staleness_phases
-from ._staleness_effects.lab import staleness_policies as staleness_policies
+from ._stale_training.lab import staleness_policies as staleness_policies
 from ._staleness_races.lab import staleness_races as staleness_races
-from ._staleness_effects.lab import staleness_models as staleness_models
+from ._stale_training.lab import staleness_models as staleness_models
 from ._accumulators.lab import accumulators as accumulators
 from ._accumulators.lab import sparse_accumulators as sparse_accumulators
 from ._sync_replicas.lab import sync_replicas as sync_replicas

@@ -15,8 +15,8 @@ from ...train.graph import Graph
 from ...workers import Speeds
 from .._lab import Control, Lab, Target
 from .accumulator_picture import AccumulatorView
-from .bucket_picture import Arrivals, Inside
-from .rows_picture import MOST_GRADIENTS, MOST_ROWS, Rows, RowsView
+from .bucket_picture import Arrivals, BucketState
+from .rows_picture import MOST_GRADIENTS, MOST_ROWS, RowSums, RowsView
 
 WORKERS, ARRIVALS = 4, 32
 NOTES = {
@@ -34,7 +34,7 @@ class Filling(NamedTuple):
     notes: str
     reduction: str
     arrivals: Arrivals
-    inside: Inside
+    inside: BucketState
 
     @property
     def so_far(self) -> Arrivals:
@@ -198,12 +198,12 @@ def _last(trace: Filling) -> str:
     return text + (f"; {served} gets the {trace.reduction.lower()} of {past.count[-1]}." if served else ".")
 
 
-def _entry(now: Inside, k: int) -> str:
+def _entry(now: BucketState, k: int) -> str:
     return f"{number(now.total[k])}, {number(now.value[k])}" if now.of else "none yet"
 
 
 @functools.lru_cache(maxsize=256)
-def _story(needs: int, pause: int, second: int, notes: str, reduction: str) -> tuple[Arrivals, list[Inside]]:
+def _story(needs: int, pause: int, second: int, notes: str, reduction: str) -> tuple[Arrivals, list[BucketState]]:
     """All arrivals, and what is in the accumulator before the first and after each."""
     accumulator = ConditionalAccumulator(np.float32, [4], reduction_type=reduction)
     takers = Takers(accumulator, {"A": needs, "B": second}, pause)
@@ -255,11 +255,11 @@ class Takers:
 _NOTHING = np.zeros(4, np.float32)
 
 
-def _inside(accumulator: ConditionalAccumulator, takers: Takers, latest: np.ndarray) -> Inside:
+def _inside(accumulator: ConditionalAccumulator, takers: Takers, latest: np.ndarray) -> BucketState:
     peek, names = accumulator.peek(), {id(taker): who for who, taker in takers.waiting.items()}
     queue = [(names[id(waiting.taker)], waiting.needs) for waiting in accumulator.why_waiting()]
     total, value = (_NOTHING, _NOTHING) if peek.sum is None else (peek.sum, peek.value)
-    return Inside(peek.step, peek.count, queue, latest, total, value, peek.count)
+    return BucketState(peek.step, peek.count, queue, latest, total, value, peek.count)
 
 
 def _gradients() -> Iterator[tuple[int, np.ndarray]]:
@@ -297,7 +297,7 @@ class Taken(NamedTuple):
 
     case: str
     merge: str
-    rows: Rows
+    rows: RowSums
 
 
 def _three_times(trace: Taken) -> tuple[bool, str]:
@@ -395,7 +395,7 @@ def _all(count: int) -> str:
     return "both" if count == 2 else f"all {count}"
 
 
-def _two_means(r: Rows) -> str:
+def _two_means(r: RowSums) -> str:
     """A row that is returned more than once; else the row whose two means differ most."""
     given = len(r.given)
     if not len(r.row):
@@ -414,7 +414,7 @@ def _two_means(r: Rows) -> str:
 
 
 @functools.lru_cache(maxsize=64)
-def _held(given: tuple[Gradient, ...], merge: str) -> Rows:
+def _held(given: tuple[Gradient, ...], merge: str) -> RowSums:
     """Contents of two accumulators, one for each kind of mean, after these gradients."""
     strict = "tf" if merge == "tf" else None
     with Graph().as_default():  # where TensorFlow has them
@@ -427,6 +427,6 @@ def _held(given: tuple[Gradient, ...], merge: str) -> Rows:
             accumulator.apply_grad(np.array(indices, int), np.array(values, np.float32))
     by_row, by_gradient = (accumulator.peek() for accumulator in both)
     if by_row.sum is None:
-        return Rows(given, *[np.zeros(0)] * 5)
+        return RowSums(given, *[np.zeros(0)] * 5)
     total, by_row_mean = by_row.sum, by_row.value
-    return Rows(given, total.indices, total.values, by_row.row_counts, by_row_mean.values, by_gradient.value.values)
+    return RowSums(given, total.indices, total.values, by_row.row_counts, by_row_mean.values, by_gradient.value.values)

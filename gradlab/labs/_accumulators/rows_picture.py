@@ -34,7 +34,7 @@ _LINE = 0.34  # of a row: between two lines of one row
 _SUMS = -3.4  # where the sums begin, left of the means
 
 
-class Rows(NamedTuple):
+class RowSums(NamedTuple):
     """The state of an accumulator of rows after some gradients.
 
     Fields: given: (indices, values) of every gradient so far; row, total, held_by, by_row, by_gradient (n,): the rows
@@ -108,7 +108,7 @@ class RowsView:
         self._words = [label(self.taken, color=BLUE_TEXT, weight="bold"), label(self.taken, color=QUIET)]
         self._nothing = label(self.taken, x=0.3, y=3.5, ha="left", color=QUIET)
 
-    def draw(self, rows: Rows) -> None:
+    def draw(self, rows: RowSums) -> None:
         """Set the moving artists."""
         boxes = [(k + 1, row, value) for k, (given, values) in enumerate(rows.given) for row, value in _together(
             given, values)]  # fmt: skip
@@ -128,7 +128,7 @@ class RowsView:
                 band.set_y(rows.row[rows.told] - 0.5)
         self._draw_taken(rows)
 
-    def _draw_taken(self, rows: Rows) -> None:
+    def _draw_taken(self, rows: RowSums) -> None:
         y = _heights(rows.row)
         self._by_row.set_data(rows.by_row, y)
         self._by_gradient.set_data(rows.by_gradient, y)
@@ -141,7 +141,7 @@ class RowsView:
         self._name(rows, y)
         self._nothing.set_text("" if len(y) else "nothing is in it")
 
-    def _name(self, rows: Rows, y: np.ndarray) -> None:
+    def _name(self, rows: RowSums, y: np.ndarray) -> None:
         """Say at one row, if it is a single line, which mark is which mean."""
         alone = np.flatnonzero(~np.isin(rows.row, rows.twice))
         for words in self._words:

@@ -16,7 +16,7 @@ from ...rules import Adagrad, Rule, StochasticGradientDescent
 from ...schedules import CosineDecay, ExponentialDecay, InverseTimeDecay, LearningRateSchedule
 from .._lab import Control, Lab, Target
 from .._quantities import TraceQuantity, csv_columns, tooltip_values
-from .picture import FAR, REACH, AdagradView, Ground, Rates, Walk
+from .picture import FAR, REACH, AdagradView, EffectiveRates, Ground, Walk
 
 STEPS = 60
 NEAR = 1e-3  # above the bottom that counts as reached
@@ -53,7 +53,7 @@ class Descent(NamedTuple):
     ground: Ground
     adagrad: Walk
     descent: Walk
-    rates: Rates
+    rates: EffectiveRates
 
 
 QUANTITIES = (
@@ -282,7 +282,7 @@ def _ground(surface: str, condition: float) -> Ground:
 def _walks(
     surface: str, condition: float, learning_rate: float, descent_rate: float, initial_accumulator: float,
     epsilon: float, epsilon_place: Any, schedule: str, clip: float | None, start_1: float, start_2: float,
-) -> tuple[Walk, Walk, Rates]:  # fmt: skip
+) -> tuple[Walk, Walk, EffectiveRates]:  # fmt: skip
     """Adagrad's walk, gradient descent's, and what became of Adagrad's rate: the same for every step looked at."""
     rule, ground = Adagrad(initial_accumulator, epsilon, epsilon_place), SURFACES[surface][1](condition)
 
@@ -296,7 +296,7 @@ def _walks(
     with np.errstate(divide="ignore"):  # without an epsilon there is no ceiling
         effective, ceiling = (side.rates[:, None] / rule.root(sums) for sums in (accumulator, np.zeros(1, np.float32)))
     floor = rule.root(np.zeros(1, np.float32)).item() ** 2
-    rates = Rates(accumulator, effective, floor or np.nan, ceiling[:, 0])
+    rates = EffectiveRates(accumulator, effective, floor or np.nan, ceiling[:, 0])
     return side, walked(StochasticGradientDescent(), descent_rate)[0], rates
 
 

@@ -67,7 +67,7 @@ class Walk(NamedTuple):
     rates: np.ndarray
 
 
-class Rates(NamedTuple):
+class EffectiveRates(NamedTuple):
     """Adagrad's accumulator (n, 2) and effective rates (n, 2), the first one NaN, and what epsilon makes of both.
 
     An accumulator below `floor` counts less than epsilon does; no effective rate exceeds `ceiling` (n,).
@@ -155,7 +155,7 @@ class AdagradView:
         self._here["adagrad"][2].set_color(VIOLET)
         self._here["descent"][-1].set_zorder(3)  # its corners show the dots below it, which would hide all of it
 
-    def draw(self, step: int, ground: Ground, adagrad: Walk, descent: Walk, rates: Rates) -> None:
+    def draw(self, step: int, ground: Ground, adagrad: Walk, descent: Walk, rates: EffectiveRates) -> None:
         """Set the moving artists: everything over all steps, the paths in the plane up to `step`."""
         if ground is not self._ground:
             self._ground = ground
@@ -177,7 +177,7 @@ class AdagradView:
         self._mark(step, adagrad, descent, rates)
         self._name(ground, adagrad, descent, rates)
 
-    def _mark(self, step: int, adagrad: Walk, descent: Walk, rates: Rates) -> None:
+    def _mark(self, step: int, adagrad: Walk, descent: Walk, rates: EffectiveRates) -> None:
         now = slice(step, step + 1)
         plane, loss, rate = self._here["descent"]
         plane.set_data(*_near(descent.weights[now]).T)
@@ -194,7 +194,7 @@ class AdagradView:
             inside = step > 0 and abs(x) <= REACH[0] and abs(y + away) < REACH[1] - 0.1
             words.set(x=np.clip(x, 1.5 - REACH[0], REACH[0] - 1.5), y=y + away, visible=bool(inside))
 
-    def _name(self, ground: Ground, adagrad: Walk, descent: Walk, rates: Rates) -> None:
+    def _name(self, ground: Ground, adagrad: Walk, descent: Walk, rates: EffectiveRates) -> None:
         """Write names at the ends of curves, and beside the start and the bottom."""
         last = len(adagrad.above) - 1
         first, second = ground.weights

@@ -31,7 +31,7 @@ CASES: dict[str, tuple[str, list[float], list[float], float]] = {
 _COUNTS = ("no", "one", "two", "three", "four", "five")
 
 
-class Comparison(NamedTuple):
+class ClipLibrariesTrace(NamedTuple):
     """The gradient (3 entries of 2 tensors), the limit, and what each library makes of it; None where it raises."""
 
     case: str
@@ -77,18 +77,18 @@ class ClipLibrariesLab(Lab):
     def make_controls(self) -> list[Control]:
         return [Menu("case", "Case", tuple((name, case[0]) for name, case in CASES.items()), "overflow")]
 
-    def compute(self, values: dict[str, Any]) -> Comparison:
+    def compute(self, values: dict[str, Any]) -> ClipLibrariesTrace:
         _, first, second, limit = CASES[values["case"]]
         tensors = [np.array(first, np.float32), np.array(second, np.float32)]
         results = {name: _clipped(clip, tensors, limit) for name, clip in GLOBAL_NORM_CLIPS.items()}
-        return Comparison(values["case"], np.concatenate(tensors), limit, results)
+        return ClipLibrariesTrace(values["case"], np.concatenate(tensors), limit, results)
 
     def make_view(self) -> LibrariesView:
         return LibrariesView(
             ["gradient", *GLOBAL_NORM_CLIPS], ["first tensor, entry 1", "first tensor, entry 2", "second tensor"]
         )
 
-    def draw(self, view: LibrariesView, trace: Comparison) -> None:
+    def draw(self, view: LibrariesView, trace: ClipLibrariesTrace) -> None:
         texts, looks = [[f"{x:.6g}" for x in trace.gradient]], [["kept"] * trace.gradient.size]
         for row in trace.results.values():
             kinds = ["error"] * trace.gradient.size if row is None else _happened(trace.gradient, row)
@@ -96,7 +96,7 @@ class ClipLibrariesLab(Lab):
             looks.append(kinds)
         view.draw(trace.limit, texts, looks)
 
-    def describe(self, trace: Comparison) -> Description:
+    def describe(self, trace: ClipLibrariesTrace) -> Description:
         outcomes: dict[str, list[str]] = {}
         for name, row in trace.results.items():
             outcomes.setdefault(_outcome(trace.gradient, row), []).append(name)
@@ -110,7 +110,7 @@ class ClipLibrariesLab(Lab):
             table=(*rows, *((name, _row(row)) for name, row in trace.results.items())),
         )
 
-    def columns(self, trace: Comparison) -> dict[str, np.ndarray]:
+    def columns(self, trace: ClipLibrariesTrace) -> dict[str, np.ndarray]:
         missing = np.full_like(trace.gradient, np.nan)
         return {"gradient": trace.gradient} | {n: missing if r is None else r for n, r in trace.results.items()}
 

@@ -23,7 +23,7 @@ from ...models import char_rnn, claims
 from ...record import Recorder
 from ...record.analysis.what_if import OF_A_STEP, WhatIf
 from ...record.shares import Steps, by_step
-from .._following import FollowingLab, Room, positive_range
+from .._following import AxesRoom, FollowingLab, positive_range
 from .._lab import Control, Target
 from .._own_run import every, in_sight, limit_slider, reach, without_none, written
 from .._quantities import TraceQuantity, csv_columns, tooltip_values
@@ -520,10 +520,10 @@ class ClippingLab(FollowingLab):
         self.recording = {None: in_sight(rec)}
         return [_fit_slider(self.recording[None])]
 
-    def needs(self) -> Room:
+    def needs(self) -> AxesRoom:
         data = self._run_data()
         losses = _bucket_losses(self.recording[None])[1]
-        return Room(data.steps, data.stride, (data.norm_range, positive_range(losses)))
+        return AxesRoom(data.steps, data.stride, (data.norm_range, positive_range(losses)))
 
     def arrange_still(self, view: ClippingPicture) -> None:
         data = self._run_data()

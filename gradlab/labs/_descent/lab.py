@@ -13,7 +13,7 @@ from ...models.surfaces import bowl, walk
 from ...rules import StochasticGradientDescent
 from .._lab import Control, Lab, Target
 from .._quantities import TraceQuantity, csv_columns, tooltip_values
-from .picture import TOP, Bowl, Descended, DescentView
+from .picture import TOP, BowlCurves, Descended, DescentView
 
 START, STEPS, ENOUGH = -4.0, 12, 400  # where every run begins; the steps shown; those in which all that falls is down
 NEAR = 1e-3  # a loss below it has arrived
@@ -174,7 +174,7 @@ def _zone(rate: float) -> str:
 
 
 @functools.cache
-def _bowl() -> Bowl:
+def _bowl() -> BowlCurves:
     """The bowl as high as the picture, and the zones of the slider."""
     weights = np.linspace(-8, 8, 641)
     loss = np.asarray(_GROUND.above(np.stack([weights, np.zeros_like(weights)], axis=1)))
@@ -186,4 +186,4 @@ def _bowl() -> Bowl:
     zones = tuple((names[k], edges[zone], edges[zone + 1]) for zone, k in enumerate(starts))
     slowest = rates[0]
     reference = _walked(slowest, STEPS)[1]
-    return Bowl(weights[seen], loss[seen], _GROUND.minima[0][0], zones, reference, slowest)
+    return BowlCurves(weights[seen], loss[seen], _GROUND.minima[0][0], zones, reference, slowest)

@@ -42,7 +42,7 @@ _ZONES = {  # what each is called under the strip, and its color
 }  # fmt: skip
 
 
-class Bowl(NamedTuple):
+class BowlCurves(NamedTuple):
     """Fixed data: the loss (n,) over weights (n,), the best weight, and what comes of every learning rate.
 
     Fields: zones: (name, first rate, last rate), in order; reference: losses (steps + 1,) at `reference_rate`.
@@ -73,7 +73,7 @@ _NARROW_LAYOUT = PanelLayout((NARROW, 8.2), "B/S/L/G", height_ratios=(3.2, 0.5, 
 class DescentView:
     """The ball on the bowl with the steps done and the next one; loss and gradient; where the rate lies among all."""
 
-    def __init__(self, bowl: Bowl, steps: int) -> None:
+    def __init__(self, bowl: BowlCurves, steps: int) -> None:
         self.figure = new_figure(WIDE, 4.9)
         self.bowl, self.loss, self.gradient, self.strip = (self.figure.add_subplot() for _ in range(4))
         self._given, self._steps = bowl, steps

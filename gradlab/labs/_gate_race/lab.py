@@ -12,7 +12,7 @@ from ...live import Description, Menu, Slider
 from ...train import GATE_GRAPH, GATE_NONE, GATE_OP, GateRace
 from ...train.gate import RATE, START, product_race
 from .._lab import Control, Lab, Target
-from .picture import GateView, Race, Side
+from .picture import GateRaceTrace, GateView, Side
 
 GATES = {
     GATE_NONE: ("GATE_NONE", "an update waits for its own gradient only"),
@@ -35,7 +35,7 @@ SCHEDULES: dict[str, tuple[int, tuple[str, ...], str]] = {
 Schedule = Literal["none_b", "none_a", "none_lucky", "op_b", "op_a", "graph_b"]
 
 
-def _b_is_wrong(race: Race) -> tuple[bool, str]:
+def _b_is_wrong(race: GateRaceTrace) -> tuple[bool, str]:
     wrong = race.first.raced
     return wrong == ("b",), f"Now {wrong[0]} is wrong" if wrong else "Now nothing is wrong"
 
@@ -89,15 +89,15 @@ class GateRaceLab(Lab):
             Menu("second", "Second schedule", options, "op_b"),
         ]
 
-    def compute(self, values: dict[str, Any]) -> Race:
+    def compute(self, values: dict[str, Any]) -> GateRaceTrace:
         first, second = (_side(values[name], values["step"]) for name in ("first", "second"))
         both = ~np.isnan(first.numbers) & ~np.isnan(second.numbers)
-        return Race(values["step"], first, second, both & (first.numbers != second.numbers))
+        return GateRaceTrace(values["step"], first, second, both & (first.numbers != second.numbers))
 
     def make_view(self) -> GateView:
         return GateView(np.array([*START.values()]), RATE)
 
-    def describe(self, trace: Race) -> Description:
+    def describe(self, trace: GateRaceTrace) -> Description:
         sides, differ = _sides(trace), int(trace.differs[:, 2].sum())
         all_said = [f"{name.capitalize()} ({side.title}): {_aloud(side)}." for name, side in sides.items()]
         return Description(
@@ -111,7 +111,7 @@ class GateRaceLab(Lab):
             ),
         )
 
-    def columns(self, trace: Race) -> dict[str, np.ndarray]:
+    def columns(self, trace: GateRaceTrace) -> dict[str, np.ndarray]:
         row, column = np.indices((2, 2)).reshape(2, -1)
         numbers = {
             f"{name}_{what.replace(' ', '_')}": x.ravel()
@@ -193,7 +193,7 @@ def _in_menu(schedule: str) -> str:
     return _title(schedule).replace(GATES[GATE_NONE][0], "No gate").replace("update ", "")
 
 
-def _message(trace: Race) -> str:
+def _message(trace: GateRaceTrace) -> str:
     """Say what happens in both schedules, or in which it goes otherwise."""
     sides = trace.first, trace.second
     first, second = map(_status, sides)
@@ -223,7 +223,7 @@ def _status(side: Side) -> str:
     return f"{task} overtakes {late}" if late else f"{task} comes after both gradients"
 
 
-def _sides(trace: Race) -> dict[str, Side]:
+def _sides(trace: GateRaceTrace) -> dict[str, Side]:
     return {"first": trace.first, "second": trace.second}
 
 

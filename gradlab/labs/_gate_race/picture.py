@@ -64,7 +64,7 @@ class Side(NamedTuple):
         return tuple(v for v, (_, new) in self.reads.items() if new)
 
 
-class Race(NamedTuple):
+class GateRaceTrace(NamedTuple):
     """Two schedules of one step after `step` tasks, and which of their numbers differ."""
 
     step: int
@@ -99,7 +99,7 @@ class GateView:
         layout = _NARROW_LAYOUT if narrow else _WIDE_LAYOUT
         place_panels(self.figure, layout, F=first.axes, S=second.axes)
 
-    def draw(self, race: Race) -> None:
+    def draw(self, race: GateRaceTrace) -> None:
         """Set the moving artists of both panels."""
         self._key.set_text(_KEY if race.differs.any() else " ")  # the layout keeps its line even where it says nothing
         for panel, side in zip(self._panels, (race.first, race.second), strict=True):

@@ -57,7 +57,7 @@ NOBODY = "none"
 NOISE_SEEDS = tuple(range(1, 11))
 
 
-class Race(NamedTuple):
+class OptimizersTrace(NamedTuple):
     """Places of the racers after `step` steps; None for a place without a rule.
 
     `heavy` is the place to follow. `straight` has the same racers where the ravine is not turned.
@@ -99,7 +99,7 @@ def _rank(racer: Racer, racers: tuple[Racer | None, ...]) -> int:
     return 1 + sum(_end(other) < _end(racer) for other in racers if other is not None)
 
 
-def _descent_wins(trace: Race) -> tuple[bool, str]:
+def _descent_wins(trace: OptimizersTrace) -> tuple[bool, str]:
     ends = {racer.title: _end(racer) for racer in trace.order}
     descent, adam = (ends.get(title) for title in (_title("StochasticGradientDescent"), "Adam"))
     if descent is None or adam is None:
@@ -121,7 +121,7 @@ def _descent_wins(trace: Race) -> tuple[bool, str]:
     return bool(descent < adam) and not but, f"Now gradient descent {now}{but}"
 
 
-def _valley_floor(trace: Race) -> tuple[bool, str]:
+def _valley_floor(trace: OptimizersTrace) -> tuple[bool, str]:
     near = min((trace.distance(racer) for racer in trace.order), default=np.inf)
     there = trace.surface == "rosenbrock" and trace.start[0] < 0 and trace.step == 100
     now = f"Now the nearest is {number(near)} away, after {counted(trace.step, 'step')}"
@@ -225,7 +225,7 @@ class OptimizersLab(Lab):
             Slider("y", "Start of the second weight", -REACH, REACH, y, step=0.01, hidden=True),
         ]
 
-    def compute(self, values: dict[str, Any]) -> Race:
+    def compute(self, values: dict[str, Any]) -> OptimizersTrace:
         surface, start = values["surface"], (values["x"], values["y"])
 
         def race(surface: str, start: tuple[float, float]) -> tuple[Racer | None, ...]:
@@ -246,12 +246,12 @@ class OptimizersLab(Lab):
                 _title(name): _drawn_again(surface, name, start, values["noise"], rate)[values["step"]]
                 for name, rate in rates.items()
             }
-        return Race(surface, np.array(start), *settings, racers, heavy, straight, draws)
+        return OptimizersTrace(surface, np.array(start), *settings, racers, heavy, straight, draws)
 
     def make_view(self) -> RaceView:
         return RaceView(STEPS, RATES)
 
-    def draw(self, view: RaceView, trace: Race) -> None:
+    def draw(self, view: RaceView, trace: OptimizersTrace) -> None:
         straight = trace.straight and trace.straight[trace.heavy]
         reference = ("not turned", straight.loss) if straight else None
         view.draw(trace.surface, trace.start, trace.racers, trace.heavy, reference)
@@ -259,7 +259,7 @@ class OptimizersLab(Lab):
     def drags(self, view: RaceView) -> list[Drag]:
         return [Drag(view.plane, x="x", y="y", label="drag the start")]
 
-    def describe(self, trace: Race) -> Description:
+    def describe(self, trace: OptimizersTrace) -> Description:
         surface, steps = SURFACES[trace.surface], counted(trace.step, "step")
         start = f"({number(trace.start[0])}, {number(trace.start[1])})"
         losses = ", ".join(f"{racer.title} {_share(racer.loss[-1])}" for racer in trace.order)
@@ -277,7 +277,7 @@ class OptimizersLab(Lab):
             ),
         )
 
-    def columns(self, trace: Race) -> dict[str, np.ndarray]:
+    def columns(self, trace: OptimizersTrace) -> dict[str, np.ndarray]:
         columns = {"step": np.arange(trace.step + 1)}
         for place, racer in zip(PLACES, trace.racers, strict=True):
             if racer is not None:
@@ -354,7 +354,7 @@ def _share(loss: float) -> str:
     return "without a number" if not np.isfinite(loss) else "below 1e-12" if loss < 1e-12 else number(loss, 2)
 
 
-def _message(trace: Race) -> str:
+def _message(trace: OptimizersTrace) -> str:
     """Say what turning the ravine does to the rule that is followed; elsewhere, which rule is lowest."""
     count, followed = len(trace.order), trace.followed
     if trace.step == 0:
@@ -382,7 +382,7 @@ def _message(trace: Race) -> str:
     return said[0].upper() + said[1:]
 
 
-def _lowest(trace: Race) -> str:
+def _lowest(trace: OptimizersTrace) -> str:
     """Say which rule is lowest, and how far above it is the one to follow, or the next."""
     order, least = trace.order, _end(trace.order[0])
     if not np.isfinite(least):
@@ -441,7 +441,7 @@ def _point(weights: np.ndarray) -> str:
     return f"({', '.join(signed(number(w)) for w in weights)})"
 
 
-def _table(trace: Race, place: str, racer: Racer) -> list[tuple[str, str]]:
+def _table(trace: OptimizersTrace, place: str, racer: Racer) -> list[tuple[str, str]]:
     where = " and ".join(number(w) for w in racer.path[-1])
     return [
         (f"{place} rule", f"{racer.title}, learning rate {number(racer.rate)}"),

@@ -13,12 +13,12 @@ from ..._base.numbers import counted, listed, number, percent
 from ...live import Description, Drag, Items, LiveFigure, Menu, Slider
 from ...record import HeldBack, Recorder
 from ...record.analysis.held_back import BELOW, Past, share_in_words
-from .._following import FollowingLab, Room
+from .._following import AxesRoom, FollowingLab
 from .._lab import Control, Target
 from .._own_run import Recording, RunLab, every, follow_clicks, in_sight, without_none
 from .._quantities import TraceQuantity, csv_columns, tooltip_values
 from ..tensor_rows import MOST_ROWS
-from .picture import Entries, EntriesView
+from .picture import DrawnEntries, EntriesView
 
 _POSITIONS = 100  # of the slider for the step
 _NAMED = 8  # tensors that the table names
@@ -26,7 +26,7 @@ _STEADY, _HELD, _NO_GRADIENT, _FEW, _LOST = range(5)  # classes of an entry
 _KINDS = np.array(["not held back", "held back", "no gradient", "too few gradients", "lost"])
 
 
-class Answer(NamedTuple):
+class RunAdagradTrace(NamedTuple):
     """What Adagrad has come to after some buckets of a run.
 
     Attributes:
@@ -54,14 +54,14 @@ QUANTITIES = (
 )
 
 
-def _recovers(trace: Answer) -> tuple[bool, str]:
+def _recovers(trace: RunAdagradTrace) -> tuple[bool, str]:
     held = int(trace.found.held.sum())
     reached = trace.found.step >= 100 and trace.found.below >= BELOW and held <= 1
     where = f"at step {trace.found.step:,} and threshold {trace.found.below:g}"
     return reached, f"{counted(held, 'entry')} {'is' if held == 1 else 'are'} held back now, {where}"
 
 
-def _past_counts(trace: Answer) -> tuple[bool, str]:
+def _past_counts(trace: RunAdagradTrace) -> tuple[bool, str]:
     share = float((trace.found.initial_share(trace.initial) > 0.5).mean())
     at = "" if trace.is_end else ", but not at the end of the run"
     return trace.is_end and share <= 0.05, f"it is more than half in {percent(share)} of the entries now{at}"
@@ -163,18 +163,18 @@ class RunAdagradLab(FollowingLab, RunLab):
         vars(self).pop("_rows", None)
         return self.make_controls()
 
-    def needs(self) -> Room:
-        return Room(self.rec.seen, self.rec.stride, ((self._highest, self._highest),))
+    def needs(self) -> AxesRoom:
+        return AxesRoom(self.rec.seen, self.rec.stride, ((self._highest, self._highest),))
 
     def arrange_still(self, view: EntriesView) -> None:
         room = self._room or self.needs()
         view.still(room.steps, room.ranges[0][1])
 
-    def compute(self, values: dict[str, Any]) -> Answer:
+    def compute(self, values: dict[str, Any]) -> RunAdagradTrace:
         done = self._past.bucket_at(values["step"])
         found = self._past.at(done, values["below"])
         entry = self._names.index(values["entry"])
-        return Answer(found, values["initial"], entry, done == len(self._past.ends) - 1)
+        return RunAdagradTrace(found, values["initial"], entry, done == len(self._past.ends) - 1)
 
     @functools.cached_property
     def _rows(self) -> list[int]:
@@ -194,13 +194,13 @@ class RunAdagradLab(FollowingLab, RunLab):
         largest = largest[np.isfinite(largest)].max(initial=1.0)
         return float(min(10.0 ** np.ceil(np.log10(1000.0 + largest)), 1e37))
 
-    def draw(self, view: EntriesView, trace: Answer) -> None:
+    def draw(self, view: EntriesView, trace: RunAdagradTrace) -> None:
         if self.waits:
             return
         view.over(self._past.ends)
         view.draw(self._shown(trace))
 
-    def _shown(self, trace: Answer) -> Entries:
+    def _shown(self, trace: RunAdagradTrace) -> DrawnEntries:
         rec, found, rows = self.rec, trace.found, self._rows
         place = np.full(len(rec.names), -1)
         place[rows] = np.arange(len(rows))
@@ -208,7 +208,7 @@ class RunAdagradLab(FollowingLab, RunLab):
             self._stories[trace.entry] = self._story(trace.entry)
         ratios, accumulators = self._stories[trace.entry]
         words = [_bar_label(found, k) for k in rows]
-        return Entries(
+        return DrawnEntries(
             names=[rec.names[k] for k in rows],
             row=place[found.tensor],
             ratio=found.ratio,
@@ -234,7 +234,7 @@ class RunAdagradLab(FollowingLab, RunLab):
         own = int(np.flatnonzero(mine == entry)[0])
         return _with_median(ratios, own), _with_median(sums, own)
 
-    def items(self, view: EntriesView, trace: Answer) -> Items | None:
+    def items(self, view: EntriesView, trace: RunAdagradTrace) -> Items | None:
         if self.waits:
             return None
         places = {view.cloud: view.places(self._shown(trace))}
@@ -250,7 +250,7 @@ class RunAdagradLab(FollowingLab, RunLab):
         """Return a lab's widget in which a click on an entry selects it."""
         return follow_clicks(super().make_live(view, **params), "entry", self._names)
 
-    def describe(self, trace: Answer) -> Description:
+    def describe(self, trace: RunAdagradTrace) -> Description:
         found, name = trace.found, self._names[trace.entry]
         steps = counted(found.step, "step")
         gone = int((found.overflowed | found.spoiled).sum())
@@ -280,7 +280,7 @@ class RunAdagradLab(FollowingLab, RunLab):
             ),
         )
 
-    def columns(self, trace: Answer) -> dict[str, np.ndarray]:
+    def columns(self, trace: RunAdagradTrace) -> dict[str, np.ndarray]:
         return csv_columns(QUANTITIES, trace) | {"entry": np.array(self._names)}
 
 

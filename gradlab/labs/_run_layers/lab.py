@@ -12,7 +12,7 @@ from ...live import Description, Drag, Items, LiveFigure, Menu
 from ...record import Recorder
 from ...record.analysis.summary import layer_of, parts, percentiles
 from ...record.analysis.what_if import WhatIf
-from .._following import FollowingLab, Room
+from .._following import AxesRoom, FollowingLab
 from .._lab import Control, Target
 from .._own_run import Recording, RunLab, every, follow_clicks, in_sight, limit_slider, reach, without_none
 from ..tensor_rows import MOST_ROWS, short
@@ -25,7 +25,7 @@ _SHOWN = 10  # tensors that the table names
 _LETTERS = 24  # of a tensor's name in the sentence
 
 
-class Answer(NamedTuple):
+class RunLayersTrace(NamedTuple):
     """One limit over a run, and what of it is shown.
 
     Attributes:
@@ -44,7 +44,7 @@ class Answer(NamedTuple):
         return self.what_if.kind == "clip_global_norm"
 
 
-def _one_alone(trace: Answer) -> tuple[bool, str]:
+def _one_alone(trace: RunLayersTrace) -> tuple[bool, str]:
     most, *others = sorted(trace.shares.tolist(), reverse=True)
     now = f"{percent(most)} of the steps of one tensor and {percent(max(others, default=0.0))} of the next are clipped"
     if trace.is_global:
@@ -52,7 +52,7 @@ def _one_alone(trace: Answer) -> tuple[bool, str]:
     return most >= 0.5 and max(others, default=1.0) <= 0.1, now
 
 
-def _not_as_usual(trace: Answer) -> tuple[bool, str]:
+def _not_as_usual(trace: RunLayersTrace) -> tuple[bool, str]:
     share, part = trace.what_if.of_finite, float(trace.shares.max())
     if not trace.is_global:
         return False, "Now the clip is by the norm of each tensor"
@@ -172,20 +172,20 @@ class RunLayersLab(FollowingLab, RunLab):
         self.rec = rec
         return self.make_controls()
 
-    def needs(self) -> Room:
-        return Room(self.rec.seen, self.rec.stride, (self._reach,))
+    def needs(self) -> AxesRoom:
+        return AxesRoom(self.rec.seen, self.rec.stride, (self._reach,))
 
     def arrange_still(self, view: LayersView) -> None:
         room = self._room or self.needs()
         ((low, high),) = room.ranges
         view.still(room.steps, (0.8 * low, 1.25 * high), f"every {every(self.rec)}")
 
-    def compute(self, values: dict[str, Any]) -> Answer:
+    def compute(self, values: dict[str, Any]) -> RunLayersTrace:
         rec, tensor = self.rec, self.rec.names.index(values["tensor"])
         kind = {"norm": "clip_norm", "global": "clip_global_norm"}[values["method"]]
         answer = rec.what_if(**{kind: values["limit"]})
         shares = answer.of_finite_by_tensor if values["method"] == "norm" else parts(rec, answer.fired)
-        return Answer(answer, shares, self._rows(values["show"]), tensor)
+        return RunLayersTrace(answer, shares, self._rows(values["show"]), tensor)
 
     def _rows(self, show: str) -> list[int]:
         """The tensors to show, by largest norm."""
@@ -202,7 +202,7 @@ class RunLayersLab(FollowingLab, RunLab):
         rows = min(MOST_ROWS, len(rec.names))
         return self.signed(LayersView(rows, rec.step, rec.seen, (0.8 * low, 1.25 * high), f"every {every(rec)}"))
 
-    def draw(self, view: LayersView, trace: Answer) -> None:
+    def draw(self, view: LayersView, trace: RunLayersTrace) -> None:
         if self.waits:
             return
         rec, rows, answer = self.rec, trace.rows, trace.what_if
@@ -218,7 +218,7 @@ class RunLayersLab(FollowingLab, RunLab):
             )
         )  # fmt: skip
 
-    def items(self, view: LayersView, trace: Answer) -> Items | None:
+    def items(self, view: LayersView, trace: RunLayersTrace) -> Items | None:
         if self.waits:
             return None
         row = np.full(len(self.rec.names), np.nan)
@@ -237,7 +237,7 @@ class RunLayersLab(FollowingLab, RunLab):
         """Return a lab's widget in which a click on a tensor selects it."""
         return follow_clicks(super().make_live(view, **params), "tensor", self.rec.names)
 
-    def describe(self, trace: Answer) -> Description:
+    def describe(self, trace: RunLayersTrace) -> Description:
         rec, answer, shares = self.rec, trace.what_if, trace.shares
         most = int(np.argmax(np.nan_to_num(shares)))
         method, limit = dict(METHODS)["global" if trace.is_global else "norm"], number(answer.limit)
@@ -269,7 +269,7 @@ class RunLayersLab(FollowingLab, RunLab):
             ),
         )
 
-    def _message(self, trace: Answer, most: int) -> str:
+    def _message(self, trace: RunLayersTrace, most: int) -> str:
         """The sentence on the tensor that has most of it."""
         limit, name = f"Limit {number(trace.what_if.limit)}", self._short(most)
         share, steps = self._share(trace, most), _finite_steps(trace.what_if)
@@ -303,12 +303,12 @@ class RunLayersLab(FollowingLab, RunLab):
         within = f"; the first three within {number(100 * error, 2)}%" if error else ""
         return f"{low} (10%), {middle} (median), {high} (90%), {largest} (largest){within}"
 
-    def _share(self, trace: Answer, tensor: int) -> str:
+    def _share(self, trace: RunLayersTrace, tensor: int) -> str:
         """The share of a tensor in words, with its bounds where it is an estimate."""
         share = trace.shares[tensor]
         return _finer(share) if trace.is_global else _finer(share, *trace.what_if.bounds_of_finite_by_tensor[:, tensor])
 
-    def columns(self, trace: Answer) -> dict[str, np.ndarray]:
+    def columns(self, trace: RunLayersTrace) -> dict[str, np.ndarray]:
         return {
             "share_or_part": trace.shares, "norm_10": self._norms[0], "norm_median": self._norms[1],
             "norm_90": self._norms[2], "norm_largest": self._norms[3], "tensor": np.array(self.rec.names),

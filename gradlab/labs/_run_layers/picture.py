@@ -33,7 +33,7 @@ from ...live.drawing.style import (
     tidy,
 )
 from .._layout import PanelLayout, place_panels
-from ..tensor_rows import MarkNames, Rows, Shares, short
+from ..tensor_rows import MarkNames, ShareBars, TensorRows, short
 
 _HEIGHT = 5.3  # inches
 _STORY = {False: 40, True: 14}  # letters of the name of the tensor whose story is told; on a narrow page
@@ -95,8 +95,8 @@ class LayersView:
         tidy(self.norms, "Norms over the run", "norm of the gradient", "")
         tidy(self.shares, "", "share", "")
         self.still(until, norms, every)
-        self._rows = Rows(rows, self.norms, self.shares, head=0.8, foot=0.6)
-        self._bars = Shares(self.shares, {"fc": ORANGE, "ec": "none"})
+        self._rows = TensorRows(rows, self.norms, self.shares, head=0.8, foot=0.6)
+        self._bars = ShareBars(self.shares, {"fc": ORANGE, "ec": "none"})
         self._moving()
         self.arrange(narrow=False)
 

@@ -14,7 +14,7 @@ from ...record import Agreement, Recorder
 from ...record.analysis.agreement import known_agreement
 from ...workers import Bowl, Experiment, Speeds
 from ...workers.simulated import decide
-from .._following import FollowingLab, Room
+from .._following import AxesRoom, FollowingLab
 from .._lab import Control, Target
 from .._own_run import Recording, RunLab, without_none
 from .picture import OLDEST, AgreementCurve, Stale, StalenessView
@@ -26,7 +26,7 @@ _LIMITS = np.array([0, 1, 2, 3, 4, 6, 8, 10, 12, 16, 20, OLDEST])  # of the curv
 _SPEEDS = (("measured", "as recorded"), ("equal", "all equal"))
 
 
-class Answer(NamedTuple):
+class RunStalenessTrace(NamedTuple):
     """A run of several workers under one limit.
 
     Attributes:
@@ -72,17 +72,17 @@ class Answer(NamedTuple):
         return "not known without probes" if self.agreement is None else self.agreement.in_words(lag)
 
 
-def _workers(trace: Answer) -> str:
+def _workers(trace: RunStalenessTrace) -> str:
     return counted(trace.workers, "worker")
 
 
-def _accepted_young(trace: Answer) -> tuple[bool, str]:
+def _accepted_young(trace: RunStalenessTrace) -> tuple[bool, str]:
     accepted = whole_percent(1 - trace.dropped)
     now = f"Now with {_workers(trace)} {accepted} are accepted, the oldest {counted(trace.oldest, 'update')} stale"
     return trace.workers >= 4 and trace.straggler >= 3 and trace.dropped <= 0.15 and trace.oldest <= 5, now
 
 
-def _worth_having(trace: Answer) -> tuple[bool, str]:
+def _worth_having(trace: RunStalenessTrace) -> tuple[bool, str]:
     mean = float(trace.staleness[trace.accepted].mean()) if trace.accepted.any() else 0.0
     dropped = whole_percent(trace.dropped)
     now = f"Now accepted gradients are {mean:.1f} updates stale in the mean, and {dropped} are dropped"
@@ -175,8 +175,8 @@ class RunStalenessLab(FollowingLab, RunLab):
         self.rec = rec
         return self.make_controls()
 
-    def needs(self) -> Room:
-        return Room(self.rec.seen, self.rec.stride, ())
+    def needs(self) -> AxesRoom:
+        return AxesRoom(self.rec.seen, self.rec.stride, ())
 
     def make_controls(self) -> list[Control]:
         self._seconds = self.rec.durations()
@@ -193,13 +193,13 @@ class RunStalenessLab(FollowingLab, RunLab):
         """A worker that is alone waits for nobody, however long its steps take."""
         return ["straggler", "speeds"] if values["workers"] == 1 else []
 
-    def compute(self, values: dict[str, Any]) -> Answer:
+    def compute(self, values: dict[str, Any]) -> RunStalenessTrace:
         workers, limit, straggler = values["workers"], values["limit"], values["straggler"]
         known = values["speeds"] == "measured" and bool(self._seconds.size)
         seconds = tuple(self._seconds.tolist()) if known else ()
         staleness, accepted, last = _ran(workers, limit, straggler, seconds)
         by_limit = np.array([_ran(workers, x, straggler, seconds)[1].mean() for x in _LIMITS.tolist()])
-        return Answer(workers, straggler, limit, staleness, accepted, last, by_limit, self._agreement, known)
+        return RunStalenessTrace(workers, straggler, limit, staleness, accepted, last, by_limit, self._agreement, known)
 
     def make_view(self) -> StalenessView:
         return self.signed(StalenessView(*self._still()))
@@ -218,7 +218,7 @@ class RunStalenessLab(FollowingLab, RunLab):
         value, low, high = (np.where(known, x, np.nan) for x in (found.value, found.low, found.high))
         return AgreementCurve(found.lags, value, low, high, others), self._seconds
 
-    def draw(self, view: StalenessView, trace: Answer) -> None:
+    def draw(self, view: StalenessView, trace: RunStalenessTrace) -> None:
         if self.waits:
             return
         ages, count = np.minimum(trace.staleness, OLDEST), len(trace.staleness)
@@ -228,7 +228,7 @@ class RunStalenessLab(FollowingLab, RunLab):
         near = lag, trace.agrees(lag), trace.agrees_in_words(lag)
         view.draw(Stale(shares, accepted, trace.mean, trace.limit, _LIMITS, trace.by_limit, *near))
 
-    def items(self, view: StalenessView, trace: Answer) -> Items | None:
+    def items(self, view: StalenessView, trace: RunStalenessTrace) -> Items | None:
         if self.waits:
             return None
         ages, there = np.arange(OLDEST + 1), np.minimum(trace.staleness, OLDEST)
@@ -242,7 +242,7 @@ class RunStalenessLab(FollowingLab, RunLab):
         places = {"staleness": view.ages, "agreement": view.agreement, "shares accepted": view.by_limit}
         return [Drag(axes, x="limit", label=f"drag the limit under the {name}") for name, axes in places.items()]
 
-    def describe(self, trace: Answer) -> Description:
+    def describe(self, trace: RunStalenessTrace) -> Description:
         mean, workers = trace.mean, _workers(trace)
         agrees = f"agreement of gradients {counted(round(mean), 'update')} apart"
         dropped = f"limit {trace.limit} drops {whole_percent(trace.dropped)}"
@@ -273,18 +273,18 @@ class RunStalenessLab(FollowingLab, RunLab):
             )
         return f"{counted(self._agreement.probes, 'probe')} on batches that were not trained on; 95% intervals"
 
-    def _how_long(self, trace: Answer) -> str:
+    def _how_long(self, trace: RunStalenessTrace) -> str:
         if trace.known:
             low, middle, high = (number(x) for x in 1000 * np.percentile(self._seconds, [10, 50, 90]))
             merged = f", means of {self.rec.stride}" if self.rec.stride > 1 else ""
             return f"as {len(self._seconds):,} recorded{merged}: {low} to {high} ms, median {middle}"
         return "all the same" + (", for no times were recorded" if not self._seconds.size else "")
 
-    def columns(self, trace: Answer) -> dict[str, np.ndarray]:
+    def columns(self, trace: RunStalenessTrace) -> dict[str, np.ndarray]:
         return {"staleness": trace.staleness, "accepted": trace.accepted.astype(int)}
 
 
-def _message(trace: Answer) -> str:
+def _message(trace: RunStalenessTrace) -> str:
     """Say how stale gradients are and how many a limit drops."""
     lost = f"limit {trace.limit} drops {f'{whole_percent(trace.dropped)} of them' if trace.dropped else 'none'}"
     if not trace.mean:

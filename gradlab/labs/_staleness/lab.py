@@ -27,7 +27,7 @@ POLICIES = {
 _SOUND = {"workers": 4, "step_first": True, "atomic": True}
 
 
-class Run(NamedTuple):
+class SettledRun(NamedTuple):
     """A run that is longer than what is shown, and when each of its gradients was settled."""
 
     trace: Trace
@@ -59,7 +59,7 @@ def _limit(experiment: Experiment) -> int | None:
     return {"drop": experiment.staleness, "backup": 0}.get(experiment.policy)
 
 
-class Moment(NamedTuple):
+class StalenessTrace(NamedTuple):
     """A run up to some time."""
 
     experiment: Experiment
@@ -76,7 +76,7 @@ class Moment(NamedTuple):
         return lanes.true[lanes.settled & (lanes.accepted | (not accepted))]
 
 
-def _all_fed(trace: Moment) -> tuple[bool, str]:
+def _all_fed(trace: StalenessTrace) -> tuple[bool, str]:
     lanes, oldest = trace.lanes, trace.ages(accepted=True).max(initial=0)
     share = float((lanes.accepted_of / np.maximum(1, lanes.handed_in)).min())
     but = {
@@ -90,7 +90,7 @@ def _all_fed(trace: Moment) -> tuple[bool, str]:
     return bool(share >= 0.5 and oldest <= 8) and not ifs, now
 
 
-def _let_through(trace: Moment) -> tuple[bool, str]:
+def _let_through(trace: StalenessTrace) -> tuple[bool, str]:
     e = trace.experiment
     if e.policy != "drop" or not e.step_first:
         return False, "Now this is another policy" if e.policy != "drop" else "Now the step is noted late"
@@ -185,10 +185,10 @@ class StalenessLab(Lab):
             Toggle("atomic", "Check and update as one", True, folded=True),
         ]
 
-    def compute(self, values: dict[str, Any]) -> Moment:
+    def compute(self, values: dict[str, Any]) -> StalenessTrace:
         settings = {name: value for name, value in values.items() if name != "now"}
         ran = _ran(**settings)
-        return Moment(ran.trace.experiment, ran.until(values["now"]))
+        return StalenessTrace(ran.trace.experiment, ran.until(values["now"]))
 
     def idle(self, values: dict[str, Any]) -> Iterable[str]:
         return ["threshold"] * (values["policy"] not in ("drop", "wait"))
@@ -196,10 +196,10 @@ class StalenessLab(Lab):
     def make_view(self) -> TimelineView:
         return TimelineView()
 
-    def draw(self, view: TimelineView, trace: Moment) -> None:
+    def draw(self, view: TimelineView, trace: StalenessTrace) -> None:
         view.draw(trace.lanes)
 
-    def items(self, view: TimelineView, trace: Moment) -> Items:
+    def items(self, view: TimelineView, trace: StalenessTrace) -> Items:
         x, y = view.places(trace.lanes)
         lanes = trace.lanes
         values = {
@@ -209,7 +209,7 @@ class StalenessLab(Lab):
         done = lanes.settled
         return Items("gradient", {view.lanes: (x[done], y[done])}, {name: some[done] for name, some in values.items()})
 
-    def describe(self, trace: Moment) -> Description:
+    def describe(self, trace: StalenessTrace) -> Description:
         e, lanes, ages = trace.experiment, trace.lanes, trace.ages()
         given, taken = len(ages), int(lanes.accepted_of.sum())
         oldest = trace.ages(accepted=True).max(initial=0)
@@ -239,7 +239,7 @@ class StalenessLab(Lab):
             ),
         )
 
-    def columns(self, trace: Moment) -> dict[str, np.ndarray]:
+    def columns(self, trace: StalenessTrace) -> dict[str, np.ndarray]:
         lanes = trace.lanes
         columns = {
             "worker": lanes.worker + 1, "read_at": lanes.began, "settled_at": lanes.ended, "version_read": lanes.read,
@@ -248,7 +248,7 @@ class StalenessLab(Lab):
         return {name: column[lanes.settled] for name, column in columns.items()}
 
 
-def _message(trace: Moment) -> str:
+def _message(trace: StalenessTrace) -> str:
     """Say what is wrong, if anything: ages recorded too small, workers that starve or wait, gradients dropped."""
     lanes, ages = trace.lanes, trace.ages()
     given, taken = len(ages), int(lanes.accepted_of.sum())
@@ -272,7 +272,7 @@ def _message(trace: Moment) -> str:
     return f"{all_are} accepted; the largest staleness is {counted(int(ages.max()), 'update')}."
 
 
-def _starving(trace: Moment) -> str:
+def _starving(trace: StalenessTrace) -> str:
     """Workers that starve, and how many of their gradients are dropped."""
     lanes = trace.lanes
     who = np.flatnonzero(lanes.starving)
@@ -302,7 +302,7 @@ def experiment(
 
 
 @functools.lru_cache(maxsize=64)
-def _ran(**settings: Any) -> Run:
+def _ran(**settings: Any) -> SettledRun:
     trace = decide(experiment(**settings))  # no weight is looked at
     settled = trace.times[trace.moves[:, 0] == UPDATE]
     worker, began = trace.rounds["worker"], trace.rounds["began"]
@@ -311,7 +311,7 @@ def _ran(**settings: Any) -> Run:
         mine = worker == k
         since, until = settled[mine][:-1], began[mine][1:]
         waits += [(k, *gap) for gap in zip(since, until, strict=True) if gap[1] > gap[0]]
-    return Run(trace, settled, np.array(waits, np.int64).reshape(-1, 3))
+    return SettledRun(trace, settled, np.array(waits, np.int64).reshape(-1, 3))
 
 
 def starving(handed_in: np.ndarray, accepted: np.ndarray) -> np.ndarray:

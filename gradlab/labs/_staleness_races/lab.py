@@ -28,7 +28,7 @@ from ...workers import (
 from ...workers.experiment import worker
 from ...workers.replays import step
 from .._lab import Control, Lab, Target
-from .picture import Event, Range, Schedule, SequenceView
+from .picture import Event, OrderCount, Schedule, SequenceView
 
 WORKERS = 3
 SWITCHES = {
@@ -39,7 +39,7 @@ SWITCHES = {
 }
 
 
-class Moment(NamedTuple):
+class StalenessRacesTrace(NamedTuple):
     """A schedule of which some moves have been made, and what all orders come to, by `SWITCHES`."""
 
     play: Play
@@ -77,7 +77,7 @@ class Moment(NamedTuple):
         return sum(not is_accepted(ledger.step - ledger.read_at[k], ledger.staleness) for k in passed)
 
 
-def _over(trace: Moment) -> tuple[bool, str]:
+def _over(trace: StalenessRacesTrace) -> tuple[bool, str]:
     limit = trace.experiment.staleness
     return (
         trace.too_old >= 1 and limit == 1,
@@ -85,7 +85,7 @@ def _over(trace: Moment) -> tuple[bool, str]:
     )
 
 
-def _caught(trace: Moment) -> tuple[bool, str]:
+def _caught(trace: StalenessRacesTrace) -> tuple[bool, str]:
     return trace.doomed > 0, f"Now, after {counted(trace.done, 'move')}, there are {trace.doomed} of them"
 
 
@@ -157,18 +157,18 @@ class StalenessRacesLab(Lab):
             Slider("threshold", "Staleness limit", 0, 2, 0, scale="integer", folded=True),
         ]
 
-    def compute(self, values: dict[str, Any]) -> Moment:
+    def compute(self, values: dict[str, Any]) -> StalenessRacesTrace:
         play = played(values["schedule"], values["threshold"], values["atomic"], values["step_first"])
-        return Moment(play, values["event"], _outcomes(values["threshold"]))
+        return StalenessRacesTrace(play, values["event"], _outcomes(values["threshold"]))
 
     def make_view(self) -> SequenceView:
         return SequenceView(WORKERS, 4 * WORKERS)
 
-    def draw(self, view: SequenceView, trace: Moment) -> None:
+    def draw(self, view: SequenceView, trace: StalenessRacesTrace) -> None:
         e = trace.experiment
         versions = [(row, f"v{n}: {number(weight)}") for n, (row, weight) in enumerate(trace.play.versions)]
         ranges = [
-            Range(SWITCHES[switches], found.interleavings, found.too_stale / found.interleavings)
+            OrderCount(SWITCHES[switches], found.interleavings, found.too_stale / found.interleavings)
             for switches, found in trace.outcomes.items()
         ]
         view.draw(
@@ -179,7 +179,7 @@ class StalenessRacesLab(Lab):
             )
         )  # fmt: skip
 
-    def describe(self, trace: Moment) -> Description:
+    def describe(self, trace: StalenessRacesTrace) -> Description:
         e, found = trace.experiment, trace.outcomes[trace.experiment.atomic, trace.experiment.step_first]
         accepted = int((trace.by_worker("accepted") == 1).sum())
         wrong = trace.too_old
@@ -215,7 +215,7 @@ class StalenessRacesLab(Lab):
             ),
         )
 
-    def columns(self, trace: Moment) -> dict[str, np.ndarray]:
+    def columns(self, trace: StalenessRacesTrace) -> dict[str, np.ndarray]:
         moves = trace.play.trace.moves[: trace.done]
         return {
             "move": np.arange(1, trace.done + 1), "worker": moves[:, 1] + 1,
@@ -223,7 +223,7 @@ class StalenessRacesLab(Lab):
         }  # fmt: skip
 
 
-def _message(trace: Moment) -> str:
+def _message(trace: StalenessRacesTrace) -> str:
     """Gradients that are accepted too stale; else those that will be; else what was dropped, or how far it is."""
     limit, settled = trace.experiment.staleness, int(trace.settled.sum())
     ages, accepted = trace.by_worker("true_staleness"), trace.by_worker("accepted") == 1
@@ -251,7 +251,7 @@ def _outcomes(threshold: int) -> dict[tuple[bool, bool], Outcomes]:
     return {switches: explore(e.with_(atomic=switches[0], step_first=switches[1])) for switches in SWITCHES}
 
 
-def _workers(trace: Moment) -> Iterator[str]:
+def _workers(trace: StalenessRacesTrace) -> Iterator[str]:
     """Return what became of each worker's gradient."""
     of = {name: trace.by_worker(name) for name in ("true_staleness", "staleness", "accepted")}
     for true, recorded, accepted in zip(*of.values(), strict=True):

@@ -21,7 +21,7 @@ from ...workers.spare_workers import END, EVERY, GOAL, WORKERS
 from ...workers.sync_rounds import Moment, sync_rounds
 from .._lab import Control, Lab, Target
 from .backup_picture import SpareView
-from .tokens_picture import Rounds, TokensView
+from .tokens_picture import DrawnRounds, TokensView
 
 MOMENTS, MOST = 40, 4
 
@@ -33,7 +33,7 @@ class Synced(NamedTuple):
     workers: int
     aggregate: int
     moment: Moment
-    rounds: Rounds
+    rounds: DrawnRounds
 
     @property
     def stuck(self) -> bool:
@@ -202,7 +202,7 @@ def _run(workers: int, aggregate: int, start_tokens: int, straggler: float, chie
     return sync_rounds(workers, aggregate, start_tokens, speeds, MOMENTS, chief, seed=1)
 
 
-def _rounds(moment: Moment, workers: int, aggregate: int, straggler: float) -> Rounds:
+def _rounds(moment: Moment, workers: int, aggregate: int, straggler: float) -> DrawnRounds:
     """A moment as the picture wants it."""
     turns, now = moment.turns, moment.time
     names = ("worker", "began", "ended", "local_step", "accepted")
@@ -213,7 +213,7 @@ def _rounds(moment: Moment, workers: int, aggregate: int, straggler: float) -> R
     def count(some: np.ndarray) -> np.ndarray:
         return np.bincount(worker[some], minlength=workers)
 
-    return Rounds(
+    return DrawnRounds(
         workers, now, moment.event, worker, began, np.where(pushed, ended, now), local_step, pushed, accepted,
         np.array(waits, int).reshape(-1, 3), np.array(moment.updates, int).reshape(-1, 2), moment.count, aggregate,
         moment.tokens, moment.waiting, count(pushed), count(pushed & accepted), straggler,

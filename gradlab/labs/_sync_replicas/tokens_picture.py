@@ -35,7 +35,7 @@ _BOX, _PITCH, _ROW = 26.0, 31.0, 96.0  # of the queue, in about pixels
 _COLUMNS = (0.0, 240.0, 480.0)  # where its three groups begin
 
 
-class Rounds(NamedTuple):
+class DrawnRounds(NamedTuple):
     """Gradients of workers up to a time, and where they meet. Arrays are (n,).
 
     Fields: workers; now, in ticks; event, the last one in words; worker, began, ended (`now` while it is computed),
@@ -86,7 +86,7 @@ class TokensView:
         layout = _NARROW_LAYOUT if narrow else _WIDE_LAYOUT
         place_panels(self.figure, layout, L=lanes, W=workers, Q=queue)
 
-    def draw(self, rounds: Rounds) -> None:
+    def draw(self, rounds: DrawnRounds) -> None:
         """Set the moving artists."""
         self.lanes.draw(rounds)
         none = np.zeros(rounds.workers, bool)
@@ -120,7 +120,7 @@ class _Lanes:
         self.axes.set_xlim(0, 1.02 * self._window)
         self.axes.set_xlabel(f"time (ticks); in a bar: {'local step' if narrow else 'the local step of the gradient'}")
 
-    def draw(self, rounds: Rounds) -> None:
+    def draw(self, rounds: DrawnRounds) -> None:
         start = max(0, -(-(rounds.now - self._window) // _TICK) * _TICK)
         self._draw_bars(rounds, start)
         self.waits.draw(rounds.waits, start, rounds.workers)
@@ -132,7 +132,7 @@ class _Lanes:
             at = k * _TICK
             words.set(x=at, text=f"{start + at:,}", visible=at <= self._window)
 
-    def _draw_bars(self, rounds: Rounds, start: int) -> None:
+    def _draw_bars(self, rounds: DrawnRounds, start: int) -> None:
         began, ended, (low, high) = rounds.began - start, rounds.ended - start, sides(rounds.worker, rounds.workers)
         lost = rounds.pushed & ~rounds.accepted
         for artist, some in zip(self.bars, (rounds.pushed & rounds.accepted, lost, ~rounds.pushed), strict=True):
@@ -149,7 +149,7 @@ class _Lanes:
         lost = lost & (ended > 0)
         self._hatching.set_data(*hatching(began[lost], ended[lost], low[lost], high[lost], 40, 14).T)
 
-    def _draw_updates(self, rounds: Rounds, start: int) -> None:
+    def _draw_updates(self, rounds: DrawnRounds, start: int) -> None:
         times, counts = rounds.updates.T
         seen = times >= start
         x = times[seen] - start
@@ -185,7 +185,7 @@ class _Queue:
             for words, down in zip(texts, (12, 78), strict=True):
                 words.set(x=x, y=y + down)
 
-    def draw(self, rounds: Rounds) -> None:
+    def draw(self, rounds: DrawnRounds) -> None:
         more = len(rounds.tokens) - _MOST
         there, needed = rounds.count, max(rounds.count, rounds.aggregate)
         self.there.set_path(self._boxes(0, np.arange(there)))

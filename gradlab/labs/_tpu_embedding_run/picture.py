@@ -42,7 +42,7 @@ _LOSS = (1e-5, 1e3)
 _LOOKS = {"fc": PALE_BLUE, "ec": BLUE, "lw": 0.8}, {"fc": _CHOSEN, "ec": _CHOSEN, "lw": 0.8}  # of bars; the busiest's
 
 
-class Training(NamedTuple):
+class DrawnTraining(NamedTuple):
     """The data of a training that the figure shows, after `step` steps.
 
     Fields: traffic: (devices, devices), rows that the first asked of the second so far. asked: (words,), how often each
@@ -123,7 +123,7 @@ class RunView:
         ]  # fmt: skip
         self._ends = EndLabels(self.loss, len(self.names))
 
-    def draw(self, training: Training) -> None:
+    def draw(self, training: DrawnTraining) -> None:
         """Set the moving artists."""
         served = training.traffic.sum(axis=0)
         busiest = int(served.argmax()) if served.any() else None
@@ -161,7 +161,7 @@ class RunView:
         for words, text, y in zip((self._times, self._elsewhere), told, (high, high - 0.6), strict=True):
             words.set(text=text, y=y, **place)
 
-    def _draw_words(self, training: Training, busiest: int | None, times: float) -> None:
+    def _draw_words(self, training: DrawnTraining, busiest: int | None, times: float) -> None:
         asked, owner = training.asked, training.owner
         shares = asked / max(asked.sum(), 1)
         each = np.bincount(owner, minlength=self.devices).max()  # words of a device, side by side

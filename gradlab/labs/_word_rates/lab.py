@@ -21,7 +21,7 @@ _PARTS = {"half": 1 / 2, "a third": 1 / 3, "a quarter": 1 / 4}
 _END = 256  # steps of the one pass over the lines that ship
 
 
-class Rates(NamedTuple):
+class WordRatesTrace(NamedTuple):
     """State of the figure: one pass of training, its step, and the selected word."""
 
     training: Training
@@ -62,11 +62,11 @@ QUANTITIES = (
 )
 
 
-def _rare_words_move(trace: Rates) -> tuple[bool, str]:
+def _rare_words_move(trace: WordRatesTrace) -> tuple[bool, str]:
     return trace.rare >= 26, f"Their rate is {trace.rare:.1f} times that of “the” now"
 
 
-def _nearly_one_rate(trace: Rates) -> tuple[bool, str]:
+def _nearly_one_rate(trace: WordRatesTrace) -> tuple[bool, str]:
     good = isinstance(trace.rule, Adagrad) and trace.rare <= 5.5 and trace.right >= 0.66
     return good, f"{trace.rare:.1f} times and {percent(trace.right)} now"
 
@@ -137,7 +137,7 @@ class WordRatesLab(Lab):
             Menu("rule", "Rule", RULES, "adagrad", folded=True),
         ]
 
-    def compute(self, values: dict[str, Any]) -> Rates:
+    def compute(self, values: dict[str, Any]) -> WordRatesTrace:
         text, rate, step = shipped(), values["learning_rate"], values["step"]
         rule = Adagrad(values["initial"]) if values["rule"] == "adagrad" else StochasticGradientDescent()
         training = _trained(rule, rate)
@@ -147,17 +147,17 @@ class WordRatesLab(Lab):
             gained = training.accumulator[step] - training.accumulator[0]
             alike = rate / rule.root(values["initial"] + gained.sum() / text.counts.sum() * even)
         word = text.words.index(values["word"])
-        return Rates(training, rule, rate, step, word, text.counts, np.stack([even, alike], axis=1))
+        return WordRatesTrace(training, rule, rate, step, word, text.counts, np.stack([even, alike], axis=1))
 
     def make_view(self) -> WordsView:
         text = shipped()
         return WordsView(text.words, text.counts, text.steps)
 
-    def draw(self, view: WordsView, trace: Rates) -> None:
+    def draw(self, view: WordsView, trace: WordRatesTrace) -> None:
         training = trace.training
         view.draw(trace.step, trace.word, training.rate, training.accumulator, trace.even, trace.seen, _of_all(trace))
 
-    def items(self, view: WordsView, trace: Rates) -> Items:
+    def items(self, view: WordsView, trace: WordRatesTrace) -> Items:
         places = {view.cloud: (trace.counts, trace.now)}
         return Items("word", places, tooltip_values(QUANTITIES, trace), shipped().words)
 
@@ -177,7 +177,7 @@ class WordRatesLab(Lab):
         live.observe(follow, names="word")
         return live
 
-    def describe(self, trace: Rates) -> Description:
+    def describe(self, trace: WordRatesTrace) -> Description:
         text, now = shipped(), trace.now
         word, seen = text.words[trace.word], _seen(trace.step, trace.word)
         rate = number(now[trace.word])
@@ -206,7 +206,7 @@ class WordRatesLab(Lab):
             ),
         )
 
-    def columns(self, trace: Rates) -> dict[str, np.ndarray]:
+    def columns(self, trace: WordRatesTrace) -> dict[str, np.ndarray]:
         return csv_columns(QUANTITIES, trace)
 
 
@@ -215,7 +215,7 @@ def _trained(rule: Rule, learning_rate: float) -> Training:
     return train(rule, learning_rate)
 
 
-def _message(trace: Rates) -> str:
+def _message(trace: WordRatesTrace) -> str:
     """Compare the rate of the chosen word with that of the most frequent one, and say how often it is used."""
     names, now = shipped().words, trace.now
     word, frequent = f"“{names[trace.word]}”", f"“{names[0]}”"
@@ -231,19 +231,19 @@ def _message(trace: Rates) -> str:
     return f"{word} has {times} times the rate of {frequent}, but is seen in {steps}."
 
 
-def _fall(trace: Rates) -> str:
+def _fall(trace: WordRatesTrace) -> str:
     """Say how the rates of all words depend on their frequency."""
     if np.ptp(trace.now) == 0:
         return "all words have one rate"
     return f"in a log-log plot the rates of all words fall with their frequency at slope {_slope(trace):.2f}"
 
 
-def _steps_seen(trace: Rates, row: int) -> int:
+def _steps_seen(trace: WordRatesTrace, row: int) -> int:
     """Return how many of the steps done saw the chosen word (row 0), or the most frequent one (row 1)."""
     return int(trace.seen[row, : trace.step].sum())
 
 
-def _of_all(trace: Rates) -> str:
+def _of_all(trace: WordRatesTrace) -> str:
     """Say how the rates of all words fall with their frequency."""
     share = 10 ** _slope(trace)
     if share > 0.995:
@@ -266,10 +266,10 @@ def _steps_with(word: int) -> np.ndarray:
     return np.isin(np.arange(_END), line // BATCH)
 
 
-def _slope(trace: Rates) -> float:
+def _slope(trace: WordRatesTrace) -> float:
     """Of the straight line nearest to all words, log rate over log times."""
     return round(float(np.polyfit(np.log(trace.counts), np.log(trace.now), 1)[0]), 2) + 0.0  # never -0.00
 
 
-def _speaks_for(trace: Rates) -> str:
+def _speaks_for(trace: WordRatesTrace) -> str:
     return list(TOPICS.values())[int(trace.training.weights[trace.word].argmax())]

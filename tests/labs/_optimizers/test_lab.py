@@ -11,7 +11,7 @@ from gradlab.labs._optimizers.lab import (
     PLACES,
     RATES,
     STEPS,
-    Race,
+    OptimizersTrace,
     _lowest_under_noise,
     _own,
     _racer,
@@ -22,7 +22,7 @@ from gradlab.models.surfaces import REACH, SURFACES, unturned, walk
 pytestmark = pytest.mark.sampled(2)
 
 
-def raced(**params: object) -> Race:
+def raced(**params: object) -> OptimizersTrace:
     lab = gl.labs.optimizers(**params)
     return lab.compute(lab.params)
 

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.labs._tpu_embedding_run.lab import DEVICES, ROWS, STEPS, Trained, _batches, _plan
+from gradlab.labs._tpu_embedding_run.lab import DEVICES, ROWS, STEPS, TpuEmbeddingRunTrace, _batches, _plan
 from gradlab.labs._tpu_embedding_run.picture import _MOST, _MOST_ASKED
 
 
-def shown(**params: object) -> Trained:
+def shown(**params: object) -> TpuEmbeddingRunTrace:
     lab = gl.labs.tpu_embedding_run(**params)
     return lab.compute(lab.params)
 
 
-def preset(name: str) -> Trained:
+def preset(name: str) -> TpuEmbeddingRunTrace:
     return shown(**gl.labs.tpu_embedding_run().presets[name])
 
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.labs._word_rates.lab import Rates
+from gradlab.labs._word_rates.lab import WordRatesTrace
 from gradlab.models.word_topics import shipped, train
 
 TEXT = shipped()
 
 
-def shown(**params: object) -> Rates:
+def shown(**params: object) -> WordRatesTrace:
     lab = gl.labs.word_rates(**params)
     return lab.compute(lab.params)
 

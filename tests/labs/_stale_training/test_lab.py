@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.labs._staleness_effects.lab import GROUPS, Policies
+from gradlab.labs._stale_training.lab import GROUPS, Policies
 from gradlab.live import Slider
 from gradlab.models.claims import sentence
 from gradlab.workers import POLICIES, Digits, Experiment, Speeds, policy_study, run
