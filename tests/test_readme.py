@@ -35,7 +35,7 @@ def printed(program: str) -> list[str]:
 # The others are run on Ray: workers/test_on_ray.py.
 WORKERS, CLUSTER, SHARDS = programs("notebooks/site/guide/asynchronous.md")
 TPU, RECOMMENDER, PLANNER = programs("notebooks/site/guide/tpu_embeddings.md")
-(LAB,) = programs("notebooks/site/guide/your_lab.md")
+LAB, LAB_FUNCTION = programs("notebooks/site/guide/your_lab.md")
 
 
 def test_the_tour_runs_and_is_short() -> None:
@@ -81,13 +81,15 @@ def test_the_planner_of_the_tpu_page_says_what_the_page_says() -> None:
 def test_the_lab_in_30_lines_is_one_and_works(tmp_path: Path) -> None:
     names: dict[str, Any] = {}
     exec(compile(LAB, "README.md", "exec"), names)
-    lines = [line for line in LAB.partition("class descent(Lab)")[2].splitlines() if line.strip()]
+    exec(compile(LAB_FUNCTION, "README.md", "exec"), names)
+    lines = [line for line in LAB.partition("class Descent(Lab)")[2].splitlines() if line.strip()]
     assert len(lines) <= 30
     lab = names["descent"](learning_rate=0.3)
+    assert isinstance(lab, names["Descent"]) and lab.params == {"learning_rate": 0.3, "momentum": 0.5}
     before = lab.live.frame()
     lab.live.momentum = 0.9
     assert lab.live.frame() != before and lab.params == {"learning_rate": 0.3, "momentum": 0.9}
-    assert lab.code() == "descent(learning_rate=0.3, momentum=0.9)"
+    assert lab.code() == "Descent(learning_rate=0.3, momentum=0.9)"
     for suffix in ("html", "png", "csv", "gif"):
         lab.save(tmp_path / f"x.{suffix}")
         assert (tmp_path / f"x.{suffix}").stat().st_size > 400

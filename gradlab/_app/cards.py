@@ -22,7 +22,7 @@ STYLE = Path(__file__).with_name("cards.css")
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 
 
-def page(labs: Mapping[str, type[Lab]], address_of: Callable[[str], str]) -> str:
+def page(labs: Mapping[str, Callable[[], Lab]], address_of: Callable[[str], str]) -> str:
     """Give the page as the Markdown of one cell.
 
     Args:
@@ -44,7 +44,7 @@ def page(labs: Mapping[str, type[Lab]], address_of: Callable[[str], str]) -> str
 
 
 def _group(
-    introduction: notebooks.Introduction, labs: Mapping[str, type[Lab]], address_of: Callable[[str], str]
+    introduction: notebooks.Introduction, labs: Mapping[str, Callable[[], Lab]], address_of: Callable[[str], str]
 ) -> Iterator[str]:
     takes = f" ({counted(introduction.minutes, 'minute')})" if introduction.minutes else ""
     yield f"## {introduction.title}"
@@ -62,13 +62,16 @@ def _aims(aims: Iterable[str]) -> str:
     return f" teaches you to {said}." if said else ""
 
 
-def _cards(labs: Mapping[str, type[Lab]], pictures: Mapping[str, bytes]) -> Iterator[str]:
+def _cards(labs: Mapping[str, Callable[[], Lab]], pictures: Mapping[str, bytes]) -> Iterator[str]:
     """An HTML block, which in Markdown ends with the first empty line."""
+    from ..labs import about
+
     yield '<ul class="gl-cards">'
     for name, make in labs.items():
-        picture = thumbnail(pictures.get(make.label) or make().live.png(), SIZE)
+        lab = make()
+        picture = thumbnail(pictures.get(lab.label) or lab.live.png(), SIZE)
         yield (
-            f'<li><a href="{name}.ipynb"><img alt="" src="{picture}"><b>{escape(make.label)}</b></a>'
-            f"<p>{escape(make.about())}</p></li>"
+            f'<li><a href="{name}.ipynb"><img alt="" src="{picture}"><b>{escape(lab.label)}</b></a>'
+            f"<p>{escape(about(make))}</p></li>"
         )
     yield "</ul>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import webbrowser
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, TextIO
@@ -48,11 +48,11 @@ def follow(link: str) -> Followed:
         path = urlsplit(address).path
     except ValueError as error:
         raise UsageError(f"cannot open the link: {error}") from error
-    return Followed(type(lab).__name__, f"#{state}", PurePosixPath(unquote(path)).name)
+    return Followed(lab.function, f"#{state}", PurePosixPath(unquote(path)).name)
 
 
-def catalog() -> dict[str, type[Lab]]:
-    """Every lab by name; they are loaded only by a command that needs them."""
+def catalog() -> dict[str, Callable[..., Lab]]:
+    """Return the function of every lab by name; they are loaded only by a command that needs them."""
     from .. import labs
 
     return labs.catalog()
@@ -105,9 +105,11 @@ def add_list(commands: Any) -> None:
 
 
 def _list(_options: argparse.Namespace) -> None:
+    from ..labs import about
+
     print("Labs (gradlab run NAME --set KEY=VALUE):")
     for name, make in catalog().items():
-        print(f"  {name}: {make.about()}")
+        print(f"  {name}: {about(make)}")
         lab = make()
         controls = settable(lab)
         width = max(map(len, controls), default=0)
@@ -172,8 +174,8 @@ def _opened(name: str, link: str | None) -> Lab:
         lab = from_link(link)
     except ValueError as error:
         raise UsageError(f"cannot open the link: {error}") from error
-    if type(lab) is not labs[name]:
-        raise UsageError(f"the link shows {type(lab).__name__}, not {name}")
+    if lab.function != name:
+        raise UsageError(f"the link shows {lab.function}, not {name}")
     return lab
 
 

@@ -38,6 +38,8 @@ def write_pages(folder: Path, address_of: Callable[[str], str] = addresses.on_bi
 
 
 def _cells(lab: str, titles: Mapping[str, str], address_of: Callable[[str], str]) -> list[dict[str, Any]]:
+    from ..labs import about
+
     make = catalog()[lab]
     first, *_ = [*notebooks.holding(lab), ""]
     notebook = ""
@@ -46,7 +48,7 @@ def _cells(lab: str, titles: Mapping[str, str], address_of: Callable[[str], str]
         title = f"[{titles[first]}]({address})" if address else f"{titles[first]}, `{first}`"
         notebook = f"Its notebook is {title}. "
     return [
-        _words(f"# {make.label}", make.about()),
+        _words(f"# {make().label}", about(make)),
         _code(f"import gradlab as gl\n\ngl.labs.{lab}()"),
         _words(f"{notebook}[All labs]({INDEX}.ipynb)"),
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,8 @@ from ..record.analysis.compare import FEWEST, Comparison, run_names, times
 from ..record.analysis.summary import norm_at, percentiles
 from ..record.analysis.what_if import WhatIf
 from ._lab import Control, Lab, Target
-from ._own_run import Recording, follow_clicks, in_sight, limit_slider, opened, reach, written
-from .compare_picture import FARTHEST, MOST_ROWS, CompareView, Shown, in_picture
+from ._own_run import Recording, follow_clicks, in_sight, limit_slider, opened, reach, without_none, written
+from .compare_picture import FARTHEST, MOST_ROWS, ComparedNorms, CompareView, in_picture
 from .tensor_rows import short
 
 _ALL = "all tensors (global norm)"  # links hold it
@@ -28,7 +28,7 @@ _SHIPPED = (
 )
 
 
-class Answer(NamedTuple):
+class CompareTrace(NamedTuple):
     """One limit over several runs.
 
     Attributes:
@@ -54,14 +54,20 @@ class Answer(NamedTuple):
         return percent_within(float(self.shares[run]), low, high)
 
 
-def _one_run_only(trace: Answer) -> tuple[bool, str]:
+def _one_run_only(trace: CompareTrace) -> tuple[bool, str]:
     low, high = float(trace.shares.min()), float(trace.shares.max())
     if trace.tensor is not None:
         return False, f"The limit is on the norm of {trace.tensor} now"
     return low <= 0.05 and high >= 0.95, f"It fires on {percent(low)} and {percent(high)} now"
 
 
-class compare(Lab):
+def compare(
+    *recordings: Recording,
+    names: Sequence[str] | None = None,
+    limit: float | None = None,
+    tensor: str | None = None,
+    target: Literal["one_run_only"] | None = None,
+) -> CompareLab:
     """Put recorded runs on the same axes: see where they part, and how often one limit fires on each.
 
     At a glance: Two runs go apart after a few steps. A limit fires on nearly every step of one and on a tenth of the
@@ -72,25 +78,31 @@ class compare(Lab):
     differ most, by the median over common steps of (norm in a run) / (norm in the first run). Click one to see it. A
     recorder that goes on recording is compared as it was when the lab was made.
 
-    Controls: `limit` (log scale, as wide as the norms of these runs) and `tensor` (whose norm is shown and limited;
-    None, the default, for the global norm).
-
     Args:
         *recordings: each a `Recorder` or the path of one that was saved; the first is what others are compared with. By
             default two shipped runs of a recurrent network, without a limit and with limit 1, both at learning
             rate 0.4 and from one seed.
         names: what the runs are called; by default as their files, or "run 1" and so on.
-        **initial: limit, tensor.
+        limit: on a log scale as wide as the norms of these runs; by default one that leaves 90% of a run's steps alone.
+        tensor: whose norm is shown and limited; None, the default, for the global norm.
+        target: a goal that is shown above the picture until it is reached.
 
     Raises:
         ValueError: fewer than 2 recordings or more than 6, two of one name, not a recording, or nothing is
-            recorded yet. TypeError: neither a recording nor a path.
+            recorded yet.
+        TypeError: neither a recording nor a path.
 
     >>> lab = compare(limit=1.0)
     >>> lab.description.summary
     'Limit 1 fires on 97.7% of the steps of “unclipped” and on 10.0% of “clip at 1”.'
     """
+    return CompareLab(*recordings, names=names, target=target, **without_none(limit=limit, tensor=tensor))
 
+
+class CompareLab(Lab):
+    """Lab of `compare`: recorded runs on the same axes."""
+
+    function = "compare"
     label = "Recorded runs compared"
     axis = "limit"
     targets: ClassVar = {
@@ -143,32 +155,32 @@ class compare(Lab):
             Menu("tensor", "Norm of", [(None, _ALL), *((name, name) for name in self._tensors)], None),
         ]
 
-    def compute(self, values: dict[str, Any]) -> Answer:
+    def compute(self, values: dict[str, Any]) -> CompareTrace:
         names, recs, limit, tensor = self.comparison.names, self.comparison.recs, values["limit"], values["tensor"]
         if tensor is None:
             answers = tuple(rec.what_if(clip_global_norm=limit) for rec in recs)
             shares = np.array([answer.fraction_fired for answer in answers])
-            return Answer(names, answers, None, shares, np.array([answer.bounds for answer in answers]).T)
+            return CompareTrace(names, answers, None, shares, np.array([answer.bounds for answer in answers]).T)
         answers = tuple(rec.what_if(clip_norm=limit) for rec in recs)
         where = [rec.names.index(tensor) for rec in recs]
         shares = np.array([answer.share_by_tensor[k] for answer, k in zip(answers, where, strict=True)])
         bounds = np.stack([answer.bounds_by_tensor[:, k] for answer, k in zip(answers, where, strict=True)], axis=1)
-        return Answer(names, answers, tensor, shares, bounds)
+        return CompareTrace(names, answers, tensor, shares, bounds)
 
     def make_view(self) -> CompareView:
         return CompareView(in_picture(self.comparison, self._seen, self._reach))
 
-    def draw(self, view: CompareView, trace: Answer) -> None:
+    def draw(self, view: CompareView, trace: CompareTrace) -> None:
         rows, tensor = self._tensors[:MOST_ROWS], trace.tensor
         norms = [rec.global_norm if tensor is None else rec["norm"][:, rec.names.index(tensor)] for rec in self._seen]
         view.draw(
-            Shown(
+            ComparedNorms(
                 "all tensors together" if tensor is None else tensor, norms, trace.what_if[0].limit, trace.shares,
                 [trace.words(k) for k in range(len(trace.names))], rows.index(tensor) if tensor in rows else None,
             )
         )  # fmt: skip
 
-    def items(self, view: CompareView, trace: Answer) -> Items:
+    def items(self, view: CompareView, trace: CompareTrace) -> Items:
         factors = self.comparison.factor[1:, self.comparison.order]
         row = np.where(np.arange(len(self._tensors)) < MOST_ROWS, np.arange(len(self._tensors), dtype=float), np.nan)
         values = {f"times, in {name}": x for name, x in zip(trace.names[1:], factors, strict=True)}
@@ -182,7 +194,7 @@ class compare(Lab):
         """Return a lab's widget in which a click on a tensor selects it."""
         return follow_clicks(super().make_live(view, **params), "tensor", self._tensors)
 
-    def describe(self, trace: Answer) -> Description:
+    def describe(self, trace: CompareTrace) -> Description:
         both, on = self.comparison, "the global norm" if trace.tensor is None else f"the norm of {trace.tensor}"
         limit = number(trace.what_if[0].limit)
         fires = f"limit of {limit} on {on} fires on {self._shares(trace)}"
@@ -200,7 +212,7 @@ class compare(Lab):
             ),
         )
 
-    def _message(self, trace: Answer) -> str:
+    def _message(self, trace: CompareTrace) -> str:
         """The sentence on two runs, or on those with the smallest and the largest share."""
         on = "" if trace.tensor is None else f" on {short(trace.tensor, _LETTERS)}"
         limit, joined = number(trace.what_if[0].limit), "and on" if len(trace.names) == FEWEST else "to"
@@ -209,14 +221,14 @@ class compare(Lab):
         return f"{fires} {joined} {last} of “{other}”."
 
     @staticmethod
-    def _shares(trace: Answer) -> str:
+    def _shares(trace: CompareTrace) -> str:
         """Of two runs, or of several those with the smallest and the largest."""
         first, last = (f"{trace.words(k)} of {trace.names[k]}" for k in trace.ends)
         if len(trace.names) == FEWEST:
             return f"{first} and {last}"
         return f"{first}, the fewest, to {last}, the most"
 
-    def _run(self, trace: Answer, run: int) -> list[tuple[str, str]]:
+    def _run(self, trace: CompareTrace, run: int) -> list[tuple[str, str]]:
         rec, name, answer = self.comparison.recs[run], trace.names[run], trace.what_if[run]
         rows = [(f"{name}: fires on", f"{trace.words(run)} of {counted(answer.steps, 'step')}")]
         rows += [(f"{name}: steps skipped", number(answer.skipped))] * bool(answer.skipped)
@@ -228,7 +240,7 @@ class compare(Lab):
         found = [f"{times(x)} in {name}" for x, name in zip(both.factor[1:, tensor], both.names[1:], strict=True)]
         return f"{listed(found, len(found))} as large as in {both.names[0]}"
 
-    def columns(self, trace: Answer) -> dict[str, np.ndarray]:
+    def columns(self, trace: CompareTrace) -> dict[str, np.ndarray]:
         return {
             "steps": np.array([answer.steps for answer in trace.what_if]),
             "skipped": np.array([answer.skipped for answer in trace.what_if]), "share_fired": trace.shares,

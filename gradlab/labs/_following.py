@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 ViewT = TypeVar("ViewT", bound=Any)
 
 
-class Room(NamedTuple):
+class AxesRoom(NamedTuple):
     """Room in the axes of a picture: one that fits is drawn much faster.
 
     Attributes:
@@ -49,7 +49,7 @@ class Room(NamedTuple):
     stride: int
     ranges: tuple[tuple[float, float], ...]
 
-    def holds(self, other: Room) -> bool:
+    def holds(self, other: AxesRoom) -> bool:
         """Tell whether all of another fits."""
         inside = (
             np.isnan(low) or a <= low <= high <= b
@@ -57,10 +57,10 @@ class Room(NamedTuple):
         )
         return self.stride == other.stride and other.steps <= self.steps and all(inside)
 
-    def to_grow(self) -> Room:
+    def to_grow(self) -> AxesRoom:
         """More than is needed now, so that it is enough for a while."""
         steps = max(100, 2 * self.steps)
-        return Room(steps, self.stride, tuple((low / 3, high * 3) for low, high in self.ranges))
+        return AxesRoom(steps, self.stride, tuple((low / 3, high * 3) for low, high in self.ranges))
 
 
 def positive_range(x: np.ndarray) -> tuple[float, float]:
@@ -78,8 +78,8 @@ class FollowingLab(Lab):
 
     waits = False  # the recording is a stand-in; nothing of it is shown
     still_changes: ClassVar[bool] = False  # even where there is room: the still parts show the data themselves
-    _follower: Follower | None = None
-    _room: Room | None = None  # that the picture has, if it was drawn for more than there was
+    _follower: LabFollower | None = None
+    _room: AxesRoom | None = None  # that the picture has, if it was drawn for more than there was
 
     def taken(self, recording: Any) -> Recorder:
         """The recording to begin with: as it is now, or a stand-in for one that has no steps yet."""
@@ -93,7 +93,7 @@ class FollowingLab(Lab):
             axes.text(0.5, 0.5, _WAITS, ha="center", va="center", fontsize=15, transform=axes.transAxes, gid=_WAITS)
         return view
 
-    def save(self, path: str | Path, theme: str = "light", **params: Any) -> str:
+    def save(self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Any) -> str:
         self.fresh()
         if self.waits:
             raise InvalidArgumentError(f"{NOTHING}; there is nothing to save yet")
@@ -117,7 +117,7 @@ class FollowingLab(Lab):
         """Presets for this recording."""
         raise NotImplementedError
 
-    def needs(self) -> Room:
+    def needs(self) -> AxesRoom:
         """Return what the axes must have room for."""
         raise NotImplementedError
 
@@ -133,7 +133,7 @@ class FollowingLab(Lab):
     def follow(self, recording: Any) -> None:
         """Hear of its steps, if it is a recorder."""
         if isinstance(recording, Recorder):
-            self._follower = Follower(self, recording)
+            self._follower = LabFollower(self, recording)
             self._follower.shown = here(recording)
 
     def fresh(self) -> None:
@@ -185,7 +185,7 @@ class FollowingLab(Lab):
         return wider, moved
 
 
-class Follower:
+class LabFollower:
     """Hears of the steps of a recorder for one lab, which it does not hold.
 
     Attributes:
@@ -237,7 +237,7 @@ def _live(lab: Any) -> LiveFigure | None:
     return found
 
 
-class Turns:
+class DrawingQueue:
     """Queue of the labs that follow a recorder in this process.
 
     A picture is drawn where a step is recorded, or, when no step has come for a moment, in a thread, whose only work
@@ -246,15 +246,15 @@ class Turns:
 
     def __init__(self) -> None:
         self.pace = Pace(SHARE, SECONDS, BURST)
-        self._waiting: dict[Follower, None] = {}  # in their order
-        self._growing: weakref.WeakSet[Follower] = weakref.WeakSet()
+        self._waiting: dict[LabFollower, None] = {}  # in their order
+        self._growing: weakref.WeakSet[LabFollower] = weakref.WeakSet()
         self._heard = 0.0
         self._guard: threading.Lock
         give_lock(self, "_guard", threading.Lock)
         self._busy = threading.Lock()
         self._thread: object | None = None  # or the event loop, where there are no threads
 
-    def take(self, follower: Follower) -> None:
+    def take(self, follower: LabFollower) -> None:
         """There are steps to show."""
         self._heard = time.monotonic()
         with self._guard:
@@ -299,4 +299,4 @@ class Turns:
                         return
 
 
-turns = Turns()
+turns = DrawingQueue()

@@ -7,12 +7,10 @@ this format. The browser reads and writes the same (`live/web/link.js`).
 from __future__ import annotations
 
 import copy
-import functools
-import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
@@ -54,29 +52,8 @@ class Target:
         return reached, f"Target: {self.text}. {now}: {'reached' if reached else 'not yet'}."
 
 
-class _Signature:
-    """Signature of a lab for `inspect` and completion: its controls, with their defaults."""
-
-    def __get__(self, lab: Lab | None, kind: Any) -> inspect.Signature:
-        try:
-            return _signature(kind)
-        except (TypeError, NotImplementedError):  # a frame without controls, or one that needs arguments
-            raise AttributeError("__signature__") from None
-
-
-@functools.cache
-def _signature(kind: Any) -> inspect.Signature:
-    given = list(inspect.signature(kind.__init__).parameters.values())[1:]
-    own = [p.replace(annotation=p.empty) for p in given if p.kind is not p.VAR_KEYWORD]
-    named = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=x) for name, x in kind().params.items()]
-    return inspect.Signature([*own, *named])
-
-
 class Lab:
     """Something to move and look at. Shows itself as the last value of a cell.
-
-    The first line of its docstring says what it is for; a paragraph that begins with "At a glance: " says in one
-    sentence what is seen in three seconds.
 
     A lab is written by giving `label`, `make_controls`, `compute` (values to a trace), `make_view` (an object with
     `figure` and `draw(trace)`) and `describe` (a trace in words); the rest has defaults.
@@ -89,12 +66,12 @@ class Lab:
         ValueError, TypeError: an unknown name, or a value its control does not allow; the message lists what is.
     """
 
+    function: ClassVar[str] = ""  # of gl.labs, that makes it; a lab of your own has none
     label: ClassVar[str]
     axis: ClassVar[str | None] = None  # the control whose pictures are made ahead
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     targets: ClassVar[Mapping[str, Target]] = {}
     source: str = ""  # how `code` writes what is not a control
-    __signature__ = _Signature()
 
     def __init__(self, target: str | None = None, **initial: Any) -> None:
         if target is not None and target not in self.targets:
@@ -105,18 +82,6 @@ class Lab:
         self._initial |= self._checked(initial)
         self._live: LiveFigure | None = None
         self._view: Any = None
-
-    @classmethod
-    def about(cls) -> str:
-        """Return what the lab is for: the first line of its docstring."""
-        return (cls.__doc__ or "").partition("\n")[0]
-
-    @classmethod
-    def glance(cls) -> str:
-        """The sentence on what is seen in three seconds: a paragraph of its docstring that begins "At a glance: "."""
-        paragraphs = (paragraph.strip() for paragraph in (cls.__doc__ or "").split("\n\n"))
-        found = next((paragraph for paragraph in paragraphs if paragraph.startswith(GLANCE)), "")
-        return " ".join(found.removeprefix(GLANCE).split())
 
     # What a lab gives
 
@@ -212,7 +177,7 @@ class Lab:
         presets = [Preset(label, values) for label, values in self.presets.items()]
         return LiveFigure(
             view.figure, self._at({**self.params, **self._checked(params)}), update, drags=self.drags(view),
-            label=self.label, name=type(self).__name__, presets=presets, axis=self.axis, dark=DARK,
+            label=self.label, name=self._name(), presets=presets, axis=self.axis, dark=DARK,
             arrange=getattr(view, "arrange", None),
         )  # fmt: skip
 
@@ -281,7 +246,7 @@ class Lab:
         """
         if to not in (None, "binder"):
             raise ValueError(f"to must be 'binder' or left out, got {to!r}")
-        name, params = type(self).__name__, self.params
+        name, params = self._name(), self.params
         values = [(c.name, c.write(params[c.name])) for c in self._valued().values()]
         text = "#" + urlencode([("gl", LINKS), ("lab", name), *values], safe="~")
         if len(text) > MOST:
@@ -300,7 +265,7 @@ class Lab:
             )
         return address
 
-    def save(self, path: str | Path, theme: str = "light", **params: Any) -> str:
+    def save(self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Any) -> str:
         """Write the lab to a file; the same state gives the same bytes.
 
         A picture or a film has a caption: what is seen, the settings, and the line of Python that shows the same, in a
@@ -347,10 +312,13 @@ class Lab:
         """The controls that hold a value; a button only acts in a page."""
         return {name: c for name, c in self._controls.items() if not isinstance(c, Button)}
 
+    def _name(self) -> str:
+        """Return what links call the lab."""
+        return self.function or type(self).__name__
+
     def _called(self) -> str:
         """Return how Python code calls the lab."""
-        home = "gl.labs." if type(self).__module__.startswith("gradlab.labs.") else ""
-        return f"{home}{type(self).__name__}"
+        return f"gl.labs.{self.function}" if self.function else type(self).__name__
 
     def __repr__(self) -> str:
         try:
@@ -360,6 +328,30 @@ class Lab:
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         return self.live._repr_mimebundle_(**kwargs)
+
+
+def about(make: Callable[..., Lab]) -> str:
+    """Return what a lab is for: the first line of the documentation of the function, or the class, that makes it.
+
+    >>> from gradlab import labs
+    >>> about(labs.clip_arrows)
+    'Drag a two-entry gradient and see it clipped by value, norm, average norm or global norm.'
+    """
+    return (make.__doc__ or "").partition("\n")[0]
+
+
+def glance(make: Callable[..., Lab]) -> str:
+    """Return what is seen in three seconds: the paragraph of the documentation that begins "At a glance: ".
+
+    >>> from gradlab import labs
+    >>> glance(labs.clip_arrows)
+    'A clip by value turns the arrow, a clip by norm only shortens it.'
+    """
+    for paragraph in (make.__doc__ or "").split("\n\n"):
+        words = " ".join(paragraph.split())
+        if words.startswith(GLANCE):
+            return words.removeprefix(GLANCE)
+    return ""
 
 
 def read(text: str) -> tuple[str, dict[str, str]]:
@@ -379,14 +371,14 @@ def read(text: str) -> tuple[str, dict[str, str]]:
     return pairs.pop("lab"), pairs
 
 
-def opened(lab: type[Lab], settings: Mapping[str, str]) -> Lab:
-    """The lab at these settings; ValueError names the ones it does not have."""
-    new = lab()
+def opened(make: Callable[[], Lab], settings: Mapping[str, str]) -> Lab:
+    """Return the lab at these settings; ValueError names the ones it does not have."""
+    new = make()
     controls = new._valued()
     unknown = [name for name in settings if name not in controls]
     if unknown:
         raise ValueError(
-            f"the link names {', '.join(map(repr, unknown))}, which {lab.__name__} does not have; "
+            f"the link names {', '.join(map(repr, unknown))}, which {new._name()} does not have; "
             f"its settings are {', '.join(controls)}"
         )
     new.set(**{name: controls[name].read(value) for name, value in settings.items()})

@@ -97,6 +97,15 @@ def written(recording: Any) -> str:
     return repr(str(recording)) if isinstance(recording, str | PathLike) else "recording"
 
 
+def without_none(**params: Any) -> dict[str, Any]:
+    """Return the parameters that aren't None: where a control starts depends on the recording.
+
+    >>> without_none(limit=None, run="1")
+    {'run': '1'}
+    """
+    return {name: value for name, value in params.items() if value is not None}
+
+
 def in_sight(rec: AnyRecording) -> AnyRecording:
     """The recording in no more buckets than can be drawn."""
     return condensed(rec, MOST_DRAWN)

@@ -27,7 +27,7 @@ DPI = 150  # of a .png
 _UNSIGNED: dict[str, dict[str, Any]] = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}}
 
 
-class Saved(Protocol):
+class SavableLab(Protocol):
     """Interface of a lab that is written to a file."""
 
     label: ClassVar[str]
@@ -48,7 +48,7 @@ class Saved(Protocol):
     def _code(self, filmed: str | None = None) -> str: ...
 
 
-def save(lab: Saved, path: Path, theme: str = "light") -> str:
+def save(lab: SavableLab, path: Path, theme: str = "light") -> str:
     """Write the lab to `path`, by its ending; until all is written the file that was there stays.
 
     Give in words what a page holds, and how large the file is.
@@ -74,11 +74,11 @@ def save(lab: Saved, path: Path, theme: str = "light") -> str:
     return f"{held}, {size}" if held else size
 
 
-def _picture(lab: Saved, path: Path, _ending: str, dark: bool) -> None:
+def _picture(lab: SavableLab, path: Path, _ending: str, dark: bool) -> None:
     path.write_bytes(lab.live.png(DPI, dark, _source(lab)))
 
 
-def _vectors(lab: Saved, path: Path, ending: str, _dark: bool) -> None:
+def _vectors(lab: SavableLab, path: Path, ending: str, _dark: bool) -> None:
     import matplotlib
 
     kind, words, figure = ending[1:], lab.description, lab.figure()
@@ -89,12 +89,12 @@ def _vectors(lab: Saved, path: Path, ending: str, _dark: bool) -> None:
         around.save_drawing(figure, path, format=kind, metadata=about)
 
 
-def _svg(lab: Saved, path: Path, ending: str, dark: bool) -> None:
+def _svg(lab: SavableLab, path: Path, ending: str, dark: bool) -> None:
     _vectors(lab, path, ending, dark)
     path.write_text(numbered(path.read_text("utf-8")), "utf-8")
 
 
-def _numbers(lab: Saved, path: Path, _ending: str, _dark: bool) -> None:
+def _numbers(lab: SavableLab, path: Path, _ending: str, _dark: bool) -> None:
     columns = lab.columns(lab.compute(lab.params))
     with path.open("w", newline="", encoding="utf-8", errors="replace") as file:
         writer = csv.writer(file)
@@ -102,7 +102,7 @@ def _numbers(lab: Saved, path: Path, _ending: str, _dark: bool) -> None:
         writer.writerows(zip(*(np.asarray(c).tolist() for c in columns.values()), strict=True))
 
 
-def _page(lab: Saved, path: Path, _ending: str, _dark: bool) -> str:
+def _page(lab: SavableLab, path: Path, _ending: str, _dark: bool) -> str:
     """Give in words what the page holds, which depends on what fits."""
     from ..live.page import page_html
 
@@ -112,14 +112,14 @@ def _page(lab: Saved, path: Path, _ending: str, _dark: bool) -> str:
     return held.told
 
 
-def _film(lab: Saved, path: Path, dark: bool) -> None:
+def _film(lab: SavableLab, path: Path, dark: bool) -> None:
     """It replaces the file by itself: what kind it is to be, an encoder reads off the ending."""
     from ..live.film import save_film
 
     save_film(lab.live, path, dark, source=_source(lab, lab.axis))
 
 
-def _source(lab: Saved, filmed: str | None = None) -> str:
+def _source(lab: SavableLab, filmed: str | None = None) -> str:
     """The lab, the version, and the line of Python that shows the picture; in a film one of its values moves."""
     return f"{lab.label}  ·  gradlab {__version__}  ·  {lab._code(filmed)}"
 
@@ -129,7 +129,7 @@ def _listed(endings: Any) -> str:
     return f"{', '.join(others)} and {last}"
 
 
-_WRITERS: dict[str, Callable[[Saved, Path, str, bool], str | None]] = {
+_WRITERS: dict[str, Callable[[SavableLab, Path, str, bool], str | None]] = {
     ".png": _picture, ".svg": _svg, ".pdf": _vectors, ".csv": _numbers, ".html": _page,
 }  # fmt: skip
 _FILMS = (".gif", ".mp4")

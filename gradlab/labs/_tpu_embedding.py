@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ._embedding_run.lab import (
     STEPS,
     WIDTH,
     Moved,
+    TableRule,
     ascii_words,
     choosing,
     folded,
@@ -59,7 +60,21 @@ def _farther_alone(trace: Moved) -> tuple[bool, str]:
     return good, f"Row {trace.row} moves by {number(far)} in step {trace.step}, by {number(near)} at once now"
 
 
-class tpu_embedding(Lab):
+def tpu_embedding(
+    *,
+    row: int = 0,
+    step: int = 1,
+    rule: TableRule = "adagrad",
+    zipf: float = 1.0,
+    combiner: Literal["sum", "mean", "sqrtn"] = "mean",
+    learning_rate: float = 0.5,
+    duplicates: float = 0.2,
+    last: Literal["ordinary", "empty", "zero", "drop", "clamp", "wrap", "raise"] = "ordinary",
+    accumulate: bool = True,
+    clip: Literal["none", "sum", "contribution"] = "none",
+    decay: Literal["none", "before", "after", "multiply"] = "none",
+    target: Literal["moved_by_nothing", "farther_alone"] | None = None,
+) -> TpuEmbeddingLab:
     """Follow the ids of a batch to the rows of an embedding table and the gradients on their way back.
 
     At a glance: A row is fetched once, used by several samples, and moved once, by the sum of their gradients.
@@ -68,16 +83,44 @@ class tpu_embedding(Lab):
     into samples, and the gradients that come back are summed for each row before the optimizer runs. Click a row, or
     move to it with the keys, to see why it moves. The row's ids are shown as the last ones of their samples.
 
-    Controls: `row` (the one that is followed), `step`, `rule` (an optimizer), `combiner` (sum, mean, sqrtn),
-    `learning_rate` (log scale), `zipf` (how popular the popular rows are), `duplicates` (the share of ids that repeat
-    the first one of their sample), `last` (what the last sample holds: ordinary, empty, zero, drop, clamp, wrap,
-    raise), `accumulate` (sum first, or one update for each lookup), `clip` (none, sum, contribution) and `decay` (none,
-    before, after, multiply).
+    Args:
+        row: the row that is followed, 0 to 23.
+        step: 1 to 12.
+        rule: the optimizer.
+        zipf: how popular the popular rows are, 0 to 2.
+        combiner: how the rows of a sample become one.
+        learning_rate: 0.01 to 1.
+        duplicates: the share of ids that repeat the first one of their sample, 0 to 1.
+        last: what the last sample holds: "ordinary" ids, none ("empty"), weights that cancel ("zero"), or an id out of
+            range, which is dropped, clamped, wrapped or refused ("raise").
+        accumulate: whether the gradients of a row are summed first; otherwise each lookup is an update.
+        clip: the gradients: not at all ("none"), their "sum", or each "contribution".
+        decay: of the weights: "none", subtracted "before" or "after" the step, or "multiply" before it.
+        target: a goal that is shown above the picture until it is reached.
 
     >>> tpu_embedding().description.summary
     "Row 0 is named 4 times, fetched once, and moves by the sum of 3 samples' gradients."
     """
+    return TpuEmbeddingLab(
+        target,
+        row=row,
+        step=step,
+        rule=rule,
+        zipf=zipf,
+        combiner=combiner,
+        learning_rate=learning_rate,
+        duplicates=duplicates,
+        last=last,
+        accumulate=accumulate,
+        clip=clip,
+        decay=decay,
+    )
 
+
+class TpuEmbeddingLab(Lab):
+    """Lab of `tpu_embedding`: one batch, one table, one row that is followed."""
+
+    function = "tpu_embedding"
     label = "One step of an embedding table"
     axis = "row"
     presets: ClassVar = {

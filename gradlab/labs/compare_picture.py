@@ -103,7 +103,7 @@ def in_picture(both: Comparison[Any], seen: Sequence[Recording], norms: tuple[fl
     )  # fmt: skip
 
 
-class Shown(NamedTuple):
+class ComparedNorms(NamedTuple):
     """The moving part of the picture.
 
     Attributes:
@@ -186,7 +186,7 @@ class CompareView:
         self._words = [label(self.shares, ha="left", fontsize=SMALL) for _ in looks]
         self._frame = patch(self.factors, {"fc": "none", "ec": BLACK, "lw": 1.1})
 
-    def draw(self, shown: Shown) -> None:
+    def draw(self, shown: ComparedNorms) -> None:
         """Set the moving artists."""
         middles = []
         for k, norms in enumerate(shown.norms):

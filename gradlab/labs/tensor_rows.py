@@ -47,7 +47,7 @@ def name_some_rows(axes: Any, names: Sequence[str], most: int) -> int:
     return every
 
 
-class Rows:
+class TensorRows:
     """So many rows from the top down, at most `MOST_ROWS`, named at the left of each of some Axes.
 
     Above the first one is room for `head` more, below the last one for `foot`.
@@ -123,7 +123,7 @@ class MarkNames:
         self._leaders.set_data(*np.reshape(lines, (-1, 2)).T)
 
 
-class Shares:
+class ShareBars:
     """A bar for each row from 0 to 100%, and its number in words."""
 
     def __init__(self, axes: Any, looks: dict[str, Any]) -> None:

@@ -82,9 +82,7 @@ def _still(lab: Any) -> str:
         return view.figure
 
     words = lab.description
-    return (
-        picture(type(lab).__name__, draw, words.alt) + paragraph(words.summary) + table("Values", ("", ""), words.table)
-    )
+    return picture(lab.function, draw, words.alt) + paragraph(words.summary) + table("Values", ("", ""), words.table)
 
 
 def _details(summary: str, body: str) -> str:

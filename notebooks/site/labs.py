@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import gradlab as gl
-from gradlab.labs import Lab
+from gradlab.labs import Lab, about, glance
 
 from .pages import Notebook, lab_figure
 from .shown import Shown
@@ -48,18 +48,19 @@ Addresses = Mapping[Notebook, Mapping[int, str]]  # of the pages on which they m
 def pages(shows: Shows, addresses: Addresses) -> Iterator[tuple[str, str]]:
     """Yield the pages as (name, Markdown), their index first. Each lab is as the course shows it first."""
     catalog = gl.labs.catalog()
-    rows = "\n".join(f"- [{lab.label}]({name}.md): {lab.glance()}" for name, lab in catalog.items())
+    rows = "\n".join(f"- [{make().label}]({name}.md): {glance(make)}" for name, make in catalog.items())
     yield "index", _INDEX.format(rows=rows, tree="\n".join(catalog))
-    for name, lab in catalog.items():
-        yield name, _page(name, lab, shows, addresses)
+    for name, make in catalog.items():
+        yield name, _page(name, make, shows, addresses)
 
 
-def _page(name: str, lab: type[Lab], shows: Shows, addresses: Addresses) -> str:
-    begins = f"{lab.label}: "
+def _page(name: str, make: Callable[[], Lab], shows: Shows, addresses: Addresses) -> str:
+    label = make().label
+    begins = f"{label}: "
     notebook, shown = next((n, one) for n, found in shows.items() for one in found if one.said.startswith(begins))
     address = addresses[notebook].get(shown.cell)
     figure = lab_figure(notebook.cells[shown.cell], address and f"../{address}")
     return _PAGE.format(
-        title=lab.label, glance=lab.glance(), about=lab.about(), name=name, figure=figure,
+        title=label, glance=glance(make), about=about(make), name=name, figure=figure,
         notebook=notebook.title, page=notebook.name, picture=f"cards/{notebook.name}.png",
     )  # fmt: skip

@@ -63,7 +63,7 @@ class Shown:
 
 def labs_in(cells: Sequence[dict[str, Any]]) -> Iterator[Shown]:
     """Find the labs that the saved cells of a notebook show."""
-    labels = tuple(f"{lab.label}: " for lab in gl.labs.catalog().values())
+    labels = tuple(f"{make().label}: " for make in gl.labs.catalog().values())
     for number, cell in enumerate(cells):
         said = next((output["data"] for output in cell.get("outputs", ()) if "data" in output), {})
         text = "".join(said.get("text/plain", ""))

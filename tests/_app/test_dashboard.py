@@ -50,9 +50,9 @@ def test_pages_for_a_jupyterlab_lead_to_its_own_notebooks(tmp_path: Path, monkey
         cells = json.loads((tmp_path / "pages" / f"{name}.ipynb").read_text("utf-8"))["cells"]
         code = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
         assert code == [f"import gradlab as gl\n\ngl.labs.{name}()"]
-        assert cells[0]["source"].startswith(f"# {make.label}\n")
+        assert cells[0]["source"].startswith(f"# {make().label}\n")
     cells = json.loads((tmp_path / "pages" / "clipping.ipynb").read_text("utf-8"))["cells"]
-    assert cells[0]["source"].startswith(f"# {gl.labs.clipping.label}\n\nDrag a limit")
+    assert cells[0]["source"].startswith(f"# {gl.labs.clipping().label}\n\nDrag a limit")
     assert cells[1]["source"] == "import gradlab as gl\n\ngl.labs.clipping()"
     assert "(../../../lab/tree/course/notebooks/02_clipping.ipynb)" in cells[2]["source"]
 

@@ -103,4 +103,4 @@ print(gl.labs.clipping())
 """
     done = subprocess.run([sys.executable, "-c", WITHOUT_JAX + code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(gl.labs.clipping.label)
+    assert done.stdout.startswith(gl.labs.clipping().label)

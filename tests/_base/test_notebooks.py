@@ -33,4 +33,4 @@ def test_a_notebook_says_how_long_it_takes_and_what_for() -> None:
 
 def test_a_notebook_has_pictures_of_its_labs() -> None:
     found = notebooks.pictures("02_clipping.ipynb")
-    assert found[gl.labs.clipping.label].startswith(b"\x89PNG")
+    assert found[gl.labs.clipping().label].startswith(b"\x89PNG")

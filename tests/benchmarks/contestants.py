@@ -38,10 +38,10 @@ gl.labs.clipping()
 
 # The same lab with the kernel in the loop: nothing is made ahead.
 ASKING = """\
-import gradlab as gl
-class asking(gl.labs.clipping):
+from gradlab.labs._clipping.lab import ClippingLab
+class Asking(ClippingLab):
     axis = None
-asking()
+Asking()
 """
 
 LIVE = (

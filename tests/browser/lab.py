@@ -213,5 +213,5 @@ def _track(box: dict[str, float], thumb: float, part: float) -> float:
 @cache
 def axis(label: str) -> tuple[str, str]:
     """The control that moves a lab's picture along: its name, and what its slider is called."""
-    lab = next(make for make in gl.labs.catalog().values() if make.label == label)()
+    lab = next(make for make in gl.labs.catalog().values() if make().label == label)()
     return next((one.name, one.label) for one in lab.controls if one.name == lab.axis)

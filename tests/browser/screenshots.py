@@ -42,7 +42,7 @@ def main() -> None:
 
 def pictures(target: Path, *names: str) -> dict[str, list[Path]]:
     """Write a picture of each lab in each look, all from one page; give their paths by look."""
-    labels = {name: make.label for name, make in gl.labs.catalog().items() if name in names or not names}
+    labels = {name: make().label for name, make in gl.labs.catalog().items() if name in names or not names}
     with tempfile.TemporaryDirectory() as scratch, server.chromium() as browser:
         root = Path(scratch, "notebooks")
         root.mkdir()

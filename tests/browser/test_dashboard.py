@@ -85,7 +85,7 @@ def test_its_settings_are_read_without_a_warning() -> None:
 
 
 def test_every_lab_has_a_page(index: dict[str, str], address: str) -> None:
-    assert index == {make.label: f"{address}/voila/render/{name}.ipynb" for name, make in gl.labs.catalog().items()}
+    assert index == {make().label: f"{address}/voila/render/{name}.ipynb" for name, make in gl.labs.catalog().items()}
 
 
 def kernel_of(text: str) -> str:
@@ -113,11 +113,11 @@ def test_a_page_holds_its_lab_and_answers_a_key_until_it_is_left(
     name: str, page: Page, index: dict[str, str], reader: Any, screenshots: str | None
 ) -> None:
     make = gl.labs.catalog()[name]
-    answer = page.page.goto(index[make.label], wait_until="domcontentloaded")
-    lab = page.lab(make.label)
+    answer = page.page.goto(index[make().label], wait_until="domcontentloaded")
+    lab = page.lab(make().label)
     text = answer.text()
     assert answer.ok
-    assert all(part in text for part in (make.label, make().description.alt, "data:image/png", "widget-view+json"))
+    assert all(part in text for part in (make().label, make().description.alt, "data:image/png", "widget-view+json"))
     lab.screenshot(screenshots, f"dashboard-{name}")
     answers_a_key_until_it_is_left(page, lab, text, reader)
 

@@ -52,8 +52,8 @@ def test_new_steps_appear_while_a_cell_trains_and_while_a_thread_does(
     notebook = turned(written(folder / "following.ipynb", TRAIN, IN_A_CELL, IN_A_THREAD))
     notebook.wait_until_idle()
     notebook.page.evaluate(RUN)
-    notebook.page.get_by_role("group", name=gl.labs.clipping.label, exact=True).wait_for()
-    lab = notebook.lab(gl.labs.clipping.label)
+    notebook.page.get_by_role("group", name=gl.labs.clipping().label, exact=True).wait_for()
+    lab = notebook.lab(gl.labs.clipping().label)
     for more in (30, 60):
         before = lab.pixels()
         until(lambda more=more: steps(lab) > more, saying=f"more than {more} steps, {lab.readout()}")
@@ -64,7 +64,7 @@ def test_new_steps_appear_while_a_cell_trains_and_while_a_thread_does(
     until(lambda: "[3]:" in notebook.page.evaluate(RAN), saying="the cells have run")
     until(lambda: steps(lab) == notebook.evaluate("cell.seen"), saying="the last steps are shown")
 
-    lab = notebook.lab(gl.labs.run_layers.label)
+    lab = notebook.lab(gl.labs.run_layers().label)
     before = steps(lab)
     until(lambda: steps(lab) > before + 20, saying="steps of the thread appear")
     lab.slider("Limit").press("End")  # and the lab answers meanwhile

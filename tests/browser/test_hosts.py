@@ -20,7 +20,7 @@ from tests.browser.written import written
 
 pytestmark = pytest.mark.browser
 
-LABEL = gl.labs.clipping.label
+LABEL = gl.labs.clipping().label
 ANOTHER = ("shown = gl.labs.clip_arrows(); shown", "shown")
 
 OPEN = "[type(w).__name__ for w in __import__('ipywidgets').widgets.widget._instances.values()]"
@@ -154,7 +154,7 @@ def test_labs_that_are_shown_again_do_not_pile_up(host: Notebook) -> None:
     host.page.evaluate(AGAIN, 2)
     host.wait_until_idle()
     until(lambda: host.evaluate(OPEN).count("LiveFigure") == 2, saying="one lab for each that is shown")
-    lab = host.lab(gl.labs.clip_arrows.label)
+    lab = host.lab(gl.labs.clip_arrows().label)
     before = lab.readout()
     lab.slider("Limit").press("End")
     until(lambda: lab.readout() != before, saying="the lab that is shown moves")

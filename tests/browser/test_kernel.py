@@ -15,11 +15,12 @@ from tests.browser.written import SETUP, written
 
 pytestmark = pytest.mark.browser
 
-LABEL = gl.labs.clip_arrows.label
+LABEL = gl.labs.clip_arrows().label
 # No picture is made while a file lies beside the notebook.
 HELD = """\
 import pathlib, time
-class Held(gl.labs.clip_arrows):
+from gradlab.labs._clip_arrows.lab import ClipArrowsLab
+class Held(ClipArrowsLab):
     def compute(self, values):
         while pathlib.Path("hold").exists():
             time.sleep(0.02)

@@ -32,7 +32,7 @@ def notebook(ran: Callable[[Path], Notebook], folder: Path) -> Notebook:
 
 @pytest.fixture(scope="module")
 def lab(notebook: Notebook) -> Lab:
-    return notebook.lab(gl.labs.clip_arrows.label)
+    return notebook.lab(gl.labs.clip_arrows().label)
 
 
 def limits(notebook: Notebook) -> tuple[Any, ...]:

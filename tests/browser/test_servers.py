@@ -218,7 +218,7 @@ def test_names_and_links_run_nothing_in_a_running_notebook(address: str, reader:
             notebook.command("notebook:run-cell")
             notebook.wait_until_idle()
             assert unquote(notebook.page.evaluate("location.hash")) == link
-        lab = notebook.lab(gl.labs.run_layers.label)
+        lab = notebook.lab(gl.labs.run_layers().label)
         until(lambda lab=lab: "The link " in lab.aside(), saying="the lab has read the link, and says what it left out")
         lab.group.locator("select").first.focus()
         lab.group.get_by_text("Values", exact=True).first.click()

@@ -17,7 +17,7 @@ from tests.browser.pages import Notebook
 pytestmark = pytest.mark.browser
 
 # One lab's axis is a menu, which the page of its own tests uses.
-LABELS = [make.label for name, make in gl.labs.catalog().items() if name != "clip_libraries"]
+LABELS = [make().label for name, make in gl.labs.catalog().items() if name != "clip_libraries"]
 BY_LABEL = f"{{lab.label: lab for lab in Out.values() if getattr(lab, 'label', None) in {LABELS!r}}}.values()"
 
 # What pages say and paint, by the label of the lab.
@@ -114,8 +114,8 @@ def test_labs_are_stepped_forth_and_back(labs: Together, screenshots: str | None
     labs.press("ArrowRight", 1)
     labs.until_painted(lambda now: {label for label in LABELS if now[label] == start[label]}, "the step is painted")
     for name, make in gl.labs.catalog().items():
-        if make.label in labs.all:
-            labs.all[make.label].screenshot(screenshots, name)
+        if (label := make().label) in labs.all:
+            labs.all[label].screenshot(screenshots, name)
     labs.press("ArrowLeft", 0)
     assert labs.seen(SAID) == said
     labs.until_painted(

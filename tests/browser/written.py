@@ -56,7 +56,7 @@ def everything(path: Path, notebooks: Path) -> Path:
 
     Two predictions are revealed, a number and a curve; the others are as they begin.
     """
-    calls = [f"gl.labs.{name}({_longest_target(lab)})" for name, lab in gl.labs.catalog().items()]
+    calls = [f"gl.labs.{name}({_longest_target(make())})" for name, make in gl.labs.catalog().items()]
     for name in gl.exercises.predictions():
         revealed = name in ("clipping.spikes", "clipping.turn")
         calls.append(REVEALED.format(name=name) if revealed else f"gl.exercises.predict({name!r})")
@@ -72,7 +72,7 @@ def _longest_target(lab: Any) -> str:
 def labels() -> set[str]:
     """What the labs and predictions in that notebook are called."""
     predictions = map(gl.exercises.predict, gl.exercises.predictions())
-    return {lab.label for lab in (*gl.labs.catalog().values(), *predictions)}
+    return {lab.label for lab in (*(make() for make in gl.labs.catalog().values()), *predictions)}
 
 
 def _other_html(notebooks: Path) -> list[str]:

@@ -3,18 +3,18 @@
 import numpy as np
 
 from gradlab.labs._accumulators.accumulator_picture import AccumulatorView
-from gradlab.labs._accumulators.bucket_picture import Arrivals, Inside
+from gradlab.labs._accumulators.bucket_picture import Arrivals, BucketState
 
 ZERO = np.zeros(4, np.float32)
 PAST = Arrivals([0, 2, 1], [0, 0, 1], [0, 1, 1], [True, False, True], [1, 0, 1], ["A", "", ""], [1, 0, 0], [ZERO] * 3)
 
 
-def inside(**changes: object) -> Inside:
-    now = Inside(1, 1, [("A", 2), ("B", 1)], ZERO + 1, ZERO + 3, ZERO + 1.5, 1, (2,), (1,))
+def inside(**changes: object) -> BucketState:
+    now = BucketState(1, 1, [("A", 2), ("B", 1)], ZERO + 1, ZERO + 3, ZERO + 1.5, 1, (2,), (1,))
     return now._replace(**changes)
 
 
-def drawn(now: Inside, past: Arrivals = PAST) -> AccumulatorView:
+def drawn(now: BucketState, past: Arrivals = PAST) -> AccumulatorView:
     view = AccumulatorView(3, 8)
     view.draw(len(past.worker), past, now)
     return view

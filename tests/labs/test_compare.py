@@ -32,7 +32,7 @@ def test_shares_are_those_of_every_run_alone() -> None:
 
 
 def test_the_glance_is_that_of_the_shipped_runs() -> None:
-    assert "A limit fires on nearly every step of one and on a tenth of the other's." in gl.labs.compare.glance()
+    assert "A limit fires on nearly every step of one and on a tenth of the other's." in gl.labs.glance(gl.labs.compare)
     lab = gl.labs.compare()
     shares = lab.compute(lab.params).shares
     assert shares[0] > 0.97

@@ -13,7 +13,7 @@ import pytest
 import gradlab as gl
 from gradlab._base.pace import Pace
 from gradlab.labs import _following
-from gradlab.labs._following import Room, turns
+from gradlab.labs._following import AxesRoom, turns
 from gradlab.live.scheduling import attention
 from tests.browser.lab import until
 
@@ -211,7 +211,7 @@ def test_a_lab_that_cannot_be_drawn_ends_no_training(monkeypatch: pytest.MonkeyP
 
 
 def test_what_fits_is_drawn_the_fast_way() -> None:
-    room = Room(100, 1, ((0.1, 10.0), (np.nan, np.nan)))
+    room = AxesRoom(100, 1, ((0.1, 10.0), (np.nan, np.nan)))
     assert room.holds(room) and room.to_grow().holds(room)
     assert not room.holds(room.to_grow())
     assert not room.holds(room._replace(stride=2))

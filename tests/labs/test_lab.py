@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 import gradlab as gl
 from gradlab._base import addresses
 from gradlab.labs import _save, from_link
+from gradlab.labs._clip_arrows.lab import ClipArrowsLab
 from gradlab.labs._lab import MOST
 from gradlab.live import Button, Menu, Range, Slider, Toggle
 from gradlab.live.frame_cache import MOST_BYTES, pack
@@ -77,7 +78,7 @@ def test_every_control_changes_params_and_words_and_every_menu_the_picture(make:
 
 @every_lab
 def test_what_a_browser_is_told_of_a_target_is_json(make: Any) -> None:
-    for target in make.targets:
+    for target in make().targets:
         words = make(target=target).description.words()
         assert json.loads(json.dumps(words))["goal"].startswith("Target: ")
 
@@ -92,13 +93,14 @@ def test_a_first_look_sees_at_most_four_controls_and_one_that_plays() -> None:
             wrong.append(f"{name} shows {', '.join(c.name for c in seen)}")
         if sliders and not sliders[0].play:
             wrong.append(f"{name}: the first slider does not play")
-        if not (make.glance().endswith(".") and len(make.glance()) <= 150):
-            wrong.append(f"{name} says nothing, or too much: {make.glance()}")
+        glance = gl.labs.glance(make)
+        if not (glance.endswith(".") and len(glance) <= 150):
+            wrong.append(f"{name} says nothing, or too much: {glance}")
     assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("make", [make for _, make in LABS if make.idle is not gl.labs.Lab.idle])
+@pytest.mark.parametrize("make", [make for _, make in LABS if type(make()).idle is not gl.labs.Lab.idle])
 def test_what_cannot_be_moved_would_change_nothing(make: Any) -> None:
     lab, found = make(), set()
     start = lab.params
@@ -125,7 +127,7 @@ def test_bad_params_are_refused_and_change_nothing(make: Any) -> None:
         with pytest.raises((ValueError, TypeError), match=f"{control.name} must be"):
             lab.set(**{control.name: "no such value"})
     assert lab.params == before
-    with pytest.raises(ValueError, match="has no control 'speed'"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'speed'"):
         make(speed=1)
 
 
@@ -216,19 +218,23 @@ def test_the_axis_is_recorded_ahead_in_no_more_than_it_may_take(make: Any, shown
 
 @every_lab
 def test_every_target_says_how_far_it_is_and_is_not_reached_at_the_start(make: Any) -> None:
-    for name in make.targets:
+    lab = make()
+    for name in lab.targets:
         goal = make(target=name).description.goal
         assert goal.startswith("Target: ") and goal.endswith("not yet.")
     with pytest.raises(ValueError, match=r"^gl\.labs\.\w+ has no target 'moon'; it has "):
-        make(target="moon")
+        type(lab)(target="moon")
 
 
 @pytest.mark.exhaustive
 @every_lab
 def test_what_is_set_or_given_before_it_is_shown_is_what_a_cell_shows(make: Any) -> None:
-    controls, target = movable(make()), next(iter(make.targets), None)
+    controls = movable(make())
     first, last = controls[0], controls[-1]
-    lab = make(**{first.name: other_value(first)}, target=target)
+    params = {first.name: other_value(first)}
+    if make().targets:
+        params["target"] = next(iter(make().targets))
+    lab = make(**params)
     assert lab.params[first.name] == other_value(first)
     lab.set(**{last.name: other_value(last)})
     assert lab.live.values == lab.params
@@ -324,11 +330,13 @@ def test_without_a_repository_a_link_to_binder_says_how_to_set_one(monkeypatch: 
 
 
 def test_where_there_is_no_page_a_link_says_so() -> None:
-    class mine(gl.labs.clip_arrows):
+    class Mine(ClipArrowsLab):
         """A lab of the reader's."""
 
-    with pytest.raises(ValueError, match="no notebook of gradlab's shows mine"):
-        mine().link("binder")
+        function = ""
+
+    with pytest.raises(ValueError, match="no notebook of gradlab's shows Mine"):
+        Mine().link("binder")
     with pytest.raises(ValueError, match="to must be 'binder' or left out, got 'colab'"):
         gl.labs.clipping().link("colab")
 
@@ -352,11 +360,11 @@ def test_a_closed_lab_goes_on_from_its_values() -> None:
 
 
 def test_what_a_notebook_asks_of_a_lab_that_fails_says_it_at_length_once() -> None:
-    class broken(gl.labs.clip_arrows):
+    class Broken(ClipArrowsLab):
         def compute(self, values: dict[str, Any]) -> Any:
             raise MemoryError("no room")
 
-    lab = broken()
+    lab = Broken()
     with pytest.raises(MemoryError, match="no room"):
         lab._repr_mimebundle_()
     assert repr(lab) == f"{lab.label}: MemoryError: no room"  # what IPython asks for next

@@ -1,40 +1,92 @@
-"""The names of a lab's controls are known to type checkers, to `inspect`, and so to completion."""
+"""The function that makes a lab names its controls, their defaults and the values that they allow."""
 
 import inspect
-from typing import Any
+import re
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 from IPython.core import completer
 
 import gradlab as gl
-from tests.labs.signatures import STUB, stub
+from gradlab.live import Button, Menu, Slider
+from gradlab.live.controls import Valued
+
+every_lab = pytest.mark.parametrize("name", gl.labs.catalog())
+NOT_CONTROLS = ("recording", "recordings", "names", "target")
 
 
-def test_what_type_checkers_read_is_what_the_labs_are() -> None:
-    assert STUB.read_text("utf-8") == stub(), "run python -m tests.labs.signatures"
+def parameters(name: str) -> dict[str, inspect.Parameter]:
+    """Return the parameters that are controls."""
+    found = inspect.signature(getattr(gl.labs, name)).parameters
+    return {key: parameter for key, parameter in found.items() if key not in NOT_CONTROLS}
+
+
+def controls(lab: gl.labs.Lab) -> dict[str, Valued]:
+    """Return the controls that hold a value."""
+    return {c.name: c for c in lab.controls if not isinstance(c, Button)}
+
+
+def takes_recordings(name: str) -> bool:
+    """Tell whether the ranges of controls depend on what is passed."""
+    return bool({"recording", "recordings"} & inspect.signature(getattr(gl.labs, name)).parameters.keys())
+
+
+def options(hint: Any) -> list[Any]:
+    """Return the values of all `Literal` in a type, in their order."""
+    if get_origin(hint) is Literal:
+        return list(get_args(hint))
+    return [option for part in get_args(hint) for option in options(part)]
 
 
 def test_a_reader_who_looks_finds_labs_only() -> None:
     assert dir(gl.labs) == sorted(gl.labs.__all__)
-    assert {"Lab", "PlacementPicture", "Target", "catalog", "from_link", *gl.labs.catalog()} == set(gl.labs.__all__)
+    frame = {"Lab", "PlacementPicture", "Target", "about", "catalog", "from_link", "glance"}
+    assert {*frame, *gl.labs.catalog()} == set(gl.labs.__all__)
 
 
-@pytest.mark.parametrize("make", gl.labs.catalog().values(), ids=gl.labs.catalog())
-def test_a_signature_names_the_controls(make: Any) -> None:
-    parameters = inspect.signature(make).parameters
-    other = ("recording", "recordings", "names", "target")
-    shown = {name: x.default for name, x in parameters.items() if name not in other}
-    assert shown == make().params
-    assert parameters["target"].default is None
+@every_lab
+def test_a_function_makes_the_lab_that_is_called_like_it(name: str) -> None:
+    assert getattr(gl.labs, name)().function == name
 
 
-def test_a_lab_of_ones_own_has_a_signature_and_a_frame_has_its_own() -> None:
-    class mine(gl.labs.clip_arrows):
-        def __init__(self, teacher: str, **initial: Any) -> None:
-            super().__init__(**initial)
+@every_lab
+def test_parameters_are_the_controls_with_their_defaults(name: str) -> None:
+    lab = getattr(gl.labs, name)()
 
-    assert list(inspect.signature(mine).parameters) == ["teacher", "initial"]  # nobody knows a teacher
-    assert list(inspect.signature(gl.labs.Lab).parameters) == ["target", "initial"]
+    assert list(parameters(name)) == list(controls(lab))
+    for key, parameter in parameters(name).items():
+        depends_on_recording = takes_recordings(name) and parameter.default is None
+        assert parameter.kind is parameter.KEYWORD_ONLY
+        assert parameter.default == lab.params[key] or depends_on_recording, key
+
+
+@every_lab
+def test_types_are_those_of_the_controls(name: str) -> None:
+    make = getattr(gl.labs, name)
+    lab = make()
+    hints = get_type_hints(make)
+
+    assert options(hints.get("target")) == list(lab.targets)
+    for key, control in controls(lab).items():
+        literals = options(hints[key])
+        if literals:
+            assert isinstance(control, Menu)
+            assert sorted(literals) == sorted(control.values()), key
+        else:
+            kinds = get_args(hints[key]) or (hints[key],)
+            assert all(isinstance(value, kinds) for value in control.values()), key
+
+
+@every_lab
+def test_documentation_has_every_parameter_and_the_range_of_a_slider(name: str) -> None:
+    make = getattr(gl.labs, name)
+    arguments = str(inspect.getdoc(make)).partition("\nArgs:\n")[2].partition("\n\n")[0]
+    entries = dict(re.findall(r"^    \*?(\w+): (.*?)(?=^    \S|\Z)", arguments, re.MULTILINE | re.DOTALL))
+
+    assert list(entries) == list(inspect.signature(make).parameters)
+    for key, control in controls(make()).items():
+        if isinstance(control, Slider) and not takes_recordings(name):
+            assert f"{control.minimum:g} to {control.maximum:g}" in " ".join(entries[key].split()), key
 
 
 @pytest.mark.exhaustive

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from gradlab.labs.tensor_rows import HEAD, MarkNames, Rows, Shares, short
+from gradlab.labs.tensor_rows import HEAD, MarkNames, ShareBars, TensorRows, short
 from gradlab.live.drawing.style import new_figure
 
 
 def test_rows_are_named_from_the_top_and_one_is_framed() -> None:
     axes = new_figure(4, 3).add_subplot()
-    rows = Rows(5, axes)
+    rows = TensorRows(5, axes)
     rows.draw(["a", "a name that is far too long"], 1)
     assert [name.get_text() for name in rows._names[0][:3]] == ["a", short("a name that is far too long"), ""]
     assert len(short("a name that is far too long")) <= 13
@@ -20,7 +20,7 @@ def test_rows_are_named_from_the_top_and_one_is_framed() -> None:
 
 def test_bars_are_as_long_as_their_shares_and_nan_has_none() -> None:
     axes = new_figure(4, 3).add_subplot()
-    shares = Shares(axes, {"fc": "red"})
+    shares = ShareBars(axes, {"fc": "red"})
     shares.draw(np.array([0.25, np.nan, 0.0, 1.0]), ["25%", "none", "0%", "100%"])
     ends = shares._bars.get_path().vertices.reshape(-1, 5, 2)[:, 1, 0]
     assert ends.tolist() == [0.25, 1.0]

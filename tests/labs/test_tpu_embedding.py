@@ -14,7 +14,7 @@ def shown(**params: object) -> Moved:
 
 
 def preset(name: str) -> Moved:
-    return shown(**gl.labs.tpu_embedding.presets[name])
+    return shown(**gl.labs.tpu_embedding().presets[name])
 
 
 @pytest.mark.exhaustive

@@ -462,7 +462,7 @@ def test_how_the_policies_compare() -> None:
     assert asynchrony.compare_policies(1.0, "time").pairs_told_apart() == set()
     stale = decide(policy_study.experiment("apply", 0, 3.0, 0.1, 0.9)).true_staleness
     assert round(float(stale.mean())) == 7
-    heavy = gl.labs.staleness_policies(**gl.labs.staleness_policies.presets["Heavy momentum"])
+    heavy = gl.labs.staleness_policies(**gl.labs.staleness_policies().presets["Heavy momentum"])
     assert heavy.compute(heavy.params).loss("apply") > 2.3
     assert gl.labs.staleness_policies(learning_rate=0.711, target="all_learn").description.met
 

@@ -83,7 +83,7 @@ def test_every_notebook_is_a_page(notebook: Notebook, site: Path) -> None:
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.name)
 def test_every_lab_of_a_notebook_moves_in_its_page(notebook: Notebook, site: Path) -> None:
     html = (site / f"{notebook.name}.html").read_text("utf-8")
-    labels = "|".join(re.escape(lab.label) for lab in gl.labs.catalog().values())
+    labels = "|".join(re.escape(make().label) for make in gl.labs.catalog().values())
     shown = re.findall(rf'<figure role="group" aria-label="(?:{labels})"', html)
     embedded = re.findall(r'data-page="([^"]*)"', html)
     assert len(embedded) == len(shown) * (notebook.name == MOVING)
@@ -91,11 +91,12 @@ def test_every_lab_of_a_notebook_moves_in_its_page(notebook: Notebook, site: Pat
 
 
 def test_every_lab_has_a_page_that_says_what_is_seen(site: Path) -> None:
-    for name, lab in gl.labs.catalog().items():
+    for name, make in gl.labs.catalog().items():
+        label = make().label
         html = unescape((site / "lab" / f"{name}.html").read_text("utf-8"))
-        assert f"<h1>{lab.label}" in html and "In the course: <a" in html
-        assert lab.glance() in words(site / "lab" / f"{name}.html")
-        assert f'aria-label="{lab.label}"' in html or f'alt="{lab.label}' in html
+        assert f"<h1>{label}" in html and "In the course: <a" in html
+        assert gl.labs.glance(make) in words(site / "lab" / f"{name}.html")
+        assert f'aria-label="{label}"' in html or f'alt="{label}' in html
 
 
 def test_every_page_tells_others_what_it_is(pages: dict[Path, links.Page], site: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from matplotlib.gridspec import GridSpec
 
 from ..._base.numbers import number, signed
 from ...live.drawing.labels import label
@@ -29,12 +28,15 @@ from ...live.drawing.style import (
     new_figure,
     tidy,
 )
-from .bucket_picture import TINTS, Arrivals, Bucket, Chips, Inside
+from .._layout import PanelLayout, place_panels
+from .bucket_picture import TINTS, Arrivals, Bucket, BucketState, Chips
 
 _MARKS = ("o", "s", "^", "D")
 _ROW, _SQUARE, _ROWS = 50.0, 17.0, 3  # of the queue
 _SCALES = (4, 8, 20, 40)  # ends of the axis of the mean
 _NUMBERED = 4  # dots beside each other that have room for the numbers of their workers
+_WIDE_LAYOUT = PanelLayout((WIDE, 5.0), "SS/BQ/BM", width_ratios=(1.85, 1), height_ratios=(0.9, 1.74, 1.78))
+_NARROW_LAYOUT = PanelLayout((NARROW, 10.4), "S/B/Q/M", height_ratios=(1.7, 3.6, 1.75, 2.2))
 
 
 class AccumulatorView:
@@ -51,18 +53,11 @@ class AccumulatorView:
         """Fit the page: queue and mean beside the bucket, or all in one column, and the strip in two lines."""
         self.strip.arrange(narrow)
         self.scene.arrange(narrow)
-        if narrow:
-            self.figure.set_size_inches(NARROW, 10.4)
-            grid = GridSpec(4, 1, self.figure, height_ratios=(1.7, 3.6, 1.75, 2.2))
-            places = [grid[k] for k in range(4)]
-        else:
-            self.figure.set_size_inches(WIDE, 5.0)
-            grid = GridSpec(3, 2, self.figure, width_ratios=(1.85, 1), height_ratios=(0.9, 1.74, 1.78))
-            places = [grid[0, :], grid[1:, 0], grid[1, 1], grid[2, 1]]
-        for panel, place in zip(self.figure.axes, places, strict=True):
-            panel.set_subplotspec(place)
+        strip, bucket, queue, mean = self.figure.axes
+        layout = _NARROW_LAYOUT if narrow else _WIDE_LAYOUT
+        place_panels(self.figure, layout, S=strip, B=bucket, Q=queue, M=mean)
 
-    def draw(self, done: int, past: Arrivals, now: Inside, reduction: str = "mean") -> None:
+    def draw(self, done: int, past: Arrivals, now: BucketState, reduction: str = "mean") -> None:
         """Set the moving artists: how many gradients have come, those, and what the accumulator holds."""
         self.strip.draw(done, past)
         self.scene.draw(done, past, now)
@@ -145,7 +140,7 @@ class _Queue:
         self.has, self.needs, self.later = (patch(axes, {"lw": 1.2, **looks}) for looks in squares)
         label(axes, y=14, ha="left", text="Takers, first come first served", fontsize=LABEL, weight="bold")
 
-    def draw(self, done: int, past: Arrivals, now: Inside) -> None:
+    def draw(self, done: int, past: Arrivals, now: BucketState) -> None:
         rows = _in_line(done, past, now)[:_ROWS]
         kinds: dict[str, list[tuple[float, ...]]] = {"has": [], "needs": [], "later": []}
         for k, (_, has, needs, first, _) in enumerate(rows):
@@ -183,7 +178,7 @@ class _Mean:
         self.dots = [moving_line(axes, mfc=tint, mec=QUIET, mew=0.9, ls="none", zorder=3) for tint in TINTS]
         self._worker = [label(axes) for _ in range(4 * _NUMBERED)]
 
-    def draw(self, done: int, past: Arrivals, now: Inside, reduction: str) -> None:
+    def draw(self, done: int, past: Arrivals, now: BucketState, reduction: str) -> None:
         at, value = np.arange(1, 5), now.value if now.of else np.zeros(4)
         who = np.array([past.worker[k] for k in now.members], int)
         grads = np.array([past.gradient[k] for k in now.members]).reshape(-1, 4)
@@ -206,12 +201,12 @@ class _Mean:
                 words.set(x=places.ravel()[k], y=grads.ravel()[k] / scale)
         self._entitle(past.served[-1] if done else "", now, reduction)
 
-    def _entitle(self, served: str, now: Inside, reduction: str) -> None:
+    def _entitle(self, served: str, now: BucketState, reduction: str) -> None:
         who = f"{served} gets" if served else f"{now.queue[0][0]} would get" if now.queue else "A taker would get"
         self.title.set_text(f"{who} the {reduction} of {now.of}" if now.of else f"Empty: no {reduction}")
 
 
-def _in_line(done: int, past: Arrivals, now: Inside) -> list[tuple[str, int, int, bool, str]]:
+def _in_line(done: int, past: Arrivals, now: BucketState) -> list[tuple[str, int, int, bool, str]]:
     """Takers from the one just served: name, what it has and needs, whether its turn is now, and both in words."""
     rows = []
     if done and past.served[-1]:

@@ -51,7 +51,7 @@ class Arrivals(NamedTuple):
     gradient: Sequence[np.ndarray]
 
 
-class Inside(NamedTuple):
+class BucketState(NamedTuple):
     """The state of an accumulator: step, count, the queue; the latest gradient (4,).
 
     `total` and `value` (4,) are the sum and what a take gives: those of the take that the latest gradient brought
@@ -153,7 +153,7 @@ class Bucket:
         self._walls.set_data([left, left, right, right], [_TOP, _BOTTOM, _BOTTOM, _TOP])
         self.title.set_x((left + right) / 2)
 
-    def draw(self, done: int, past: Arrivals, now: Inside) -> None:
+    def draw(self, done: int, past: Arrivals, now: BucketState) -> None:
         served = done > 0 and bool(past.served[-1])
         asked = past.needs[-1] if served else now.queue[0][1] if now.queue else 0
         slots = _slots(max(len(now.members), asked), self._place)
@@ -171,7 +171,7 @@ class Bucket:
             name.set(weight="bold" if chosen else "normal", color=BLACK if chosen else QUIET)
         self._draw_way(done, past, float(top[0]) + _SLOT / 2 if inside else _OUT)
 
-    def _draw_bucket(self, past: Arrivals, now: Inside, step: int, slots: tuple[np.ndarray, ...]) -> None:
+    def _draw_bucket(self, past: Arrivals, now: BucketState, step: int, slots: tuple[np.ndarray, ...]) -> None:
         """Chips in the first slots, dashed places in the others, and below the bucket what was below its step."""
         n, lost = len(now.members), now.lost[-_LOST:]
         left, right, top = slots

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,8 @@ from ...train.graph import Graph
 from ...workers import Speeds
 from .._lab import Control, Lab, Target
 from .accumulator_picture import AccumulatorView
-from .bucket_picture import Arrivals, Inside
-from .rows_picture import MOST_GRADIENTS, MOST_ROWS, Rows, RowsView
+from .bucket_picture import Arrivals, BucketState
+from .rows_picture import MOST_GRADIENTS, MOST_ROWS, RowSums, RowsView
 
 WORKERS, ARRIVALS = 4, 32
 NOTES = {
@@ -34,7 +34,7 @@ class Filling(NamedTuple):
     notes: str
     reduction: str
     arrivals: Arrivals
-    inside: Inside
+    inside: BucketState
 
     @property
     def so_far(self) -> Arrivals:
@@ -60,7 +60,16 @@ def _mostly_dropped(trace: Filling) -> tuple[bool, str]:
     return good, f"Now {lost} of {trace.done} are dropped{but}"
 
 
-class accumulators(Lab):
+def accumulators(
+    *,
+    event: int = 15,
+    needs: int = 4,
+    pause: int = 0,
+    second: int = 2,
+    notes: Literal["read", "never", "ahead"] = "read",
+    reduction: Literal["MEAN", "SUM"] = "MEAN",
+    target: Literal["more", "dropped"] | None = None,
+) -> AccumulatorsLab:
     """Four workers hand gradients to an accumulator, and takers in a queue wait for their mean.
 
     At a glance: A bucket fills until the first taker leaves with the mean; stale gradients fall out.
@@ -68,13 +77,34 @@ class accumulators(Lab):
     Taker A asks for `needs` gradients and, once it has its mean, asks again after `pause` more have come. Taker B, if
     there is one, asks again at once. A worker notes the accumulator's step when it begins, as it should, or does not.
 
-    Controls: `event` (how many gradients have come), `needs`, `pause`, `second` (what B asks for; 0 is nobody), `notes`
-    (read, never, ahead: the local step that workers pass), `reduction` (MEAN, SUM).
+    Args:
+        event: how many gradients have come, 0 to 32.
+        needs: how many gradients A asks for, 1 to 4.
+        pause: how many gradients come before A asks again, 0 to 12.
+        second: how many gradients B asks for, 0 to 3; with 0 there is no B.
+        notes: the local step that workers pass: the one that they "read" as they began, "never" one,
+            which counts as 0, or always one "ahead", 1,000.
+        reduction: what a take gives, the "MEAN" or the "SUM".
+        target: a goal that is shown above the picture until it is reached.
 
     >>> accumulators().description.summary
     'A waits for one more gradient: 3 of 4 are in; 6 of 15 were stale and were dropped.'
     """
+    return AccumulatorsLab(
+        target,
+        event=event,
+        needs=needs,
+        pause=pause,
+        second=second,
+        notes=notes,
+        reduction=reduction,
+    )
 
+
+class AccumulatorsLab(Lab):
+    """Lab of `accumulators`: one accumulator, gradient by gradient."""
+
+    function = "accumulators"
     label = "Filling an accumulator"
     axis = "event"
     presets: ClassVar = {
@@ -168,12 +198,12 @@ def _last(trace: Filling) -> str:
     return text + (f"; {served} gets the {trace.reduction.lower()} of {past.count[-1]}." if served else ".")
 
 
-def _entry(now: Inside, k: int) -> str:
+def _entry(now: BucketState, k: int) -> str:
     return f"{number(now.total[k])}, {number(now.value[k])}" if now.of else "none yet"
 
 
 @functools.lru_cache(maxsize=256)
-def _story(needs: int, pause: int, second: int, notes: str, reduction: str) -> tuple[Arrivals, list[Inside]]:
+def _story(needs: int, pause: int, second: int, notes: str, reduction: str) -> tuple[Arrivals, list[BucketState]]:
     """All arrivals, and what is in the accumulator before the first and after each."""
     accumulator = ConditionalAccumulator(np.float32, [4], reduction_type=reduction)
     takers = Takers(accumulator, {"A": needs, "B": second}, pause)
@@ -225,11 +255,11 @@ class Takers:
 _NOTHING = np.zeros(4, np.float32)
 
 
-def _inside(accumulator: ConditionalAccumulator, takers: Takers, latest: np.ndarray) -> Inside:
+def _inside(accumulator: ConditionalAccumulator, takers: Takers, latest: np.ndarray) -> BucketState:
     peek, names = accumulator.peek(), {id(taker): who for who, taker in takers.waiting.items()}
     queue = [(names[id(waiting.taker)], waiting.needs) for waiting in accumulator.why_waiting()]
     total, value = (_NOTHING, _NOTHING) if peek.sum is None else (peek.sum, peek.value)
-    return Inside(peek.step, peek.count, queue, latest, total, value, peek.count)
+    return BucketState(peek.step, peek.count, queue, latest, total, value, peek.count)
 
 
 def _gradients() -> Iterator[tuple[int, np.ndarray]]:
@@ -267,7 +297,7 @@ class Taken(NamedTuple):
 
     case: str
     merge: str
-    rows: Rows
+    rows: RowSums
 
 
 def _three_times(trace: Taken) -> tuple[bool, str]:
@@ -277,7 +307,13 @@ def _three_times(trace: Taken) -> tuple[bool, str]:
     return best >= 5.5, f"Now they differ by a factor of at most {number(best)}" if best else "Now no row is there"
 
 
-class sparse_accumulators(Lab):
+def sparse_accumulators(
+    *,
+    event: int = 5,
+    case: Literal["two", "words", "twice", "unsorted", "empty"] = "words",
+    merge: Literal["gradlab", "tf"] = "gradlab",
+    target: Literal["apart"] | None = None,
+) -> SparseAccumulatorsLab:
     """Gradients of some rows come to a sparse accumulator; every row has a sum and a count, and there are two means.
 
     At a glance: A row that few gradients hold has two means, far apart: over those few, or over all.
@@ -285,13 +321,22 @@ class sparse_accumulators(Lab):
     TensorFlow divides a row by the number of gradients that hold it; a dense accumulator that is given the same would
     divide by the number of all. TensorFlow also assumes that the indices of a gradient are sorted and distinct.
 
-    Controls: `event` (how many gradients have come), `case` (two, words, twice, unsorted, empty), `merge` (gradlab:
-    rows of one index are one row; tf: merged as TensorFlow does).
+    Args:
+        event: how many gradients have come, 0 to 6.
+        case: which gradients come.
+        merge: "gradlab" makes one row of rows with one index, "tf" merges them as TensorFlow does.
+        target: a goal that is shown above the picture until it is reached.
 
     >>> sparse_accumulators(case="two", event=2).description.summary
     'Row 3 is in 1 of 2 gradients: its mean is 6 over that one, 3 over both.'
     """
+    return SparseAccumulatorsLab(target, event=event, case=case, merge=merge)
 
+
+class SparseAccumulatorsLab(Lab):
+    """Lab of `sparse_accumulators`: the rows of one accumulator."""
+
+    function = "sparse_accumulators"
     label = "Rows in an accumulator"
     axis = "event"
     presets: ClassVar = {
@@ -350,7 +395,7 @@ def _all(count: int) -> str:
     return "both" if count == 2 else f"all {count}"
 
 
-def _two_means(r: Rows) -> str:
+def _two_means(r: RowSums) -> str:
     """A row that is returned more than once; else the row whose two means differ most."""
     given = len(r.given)
     if not len(r.row):
@@ -369,7 +414,7 @@ def _two_means(r: Rows) -> str:
 
 
 @functools.lru_cache(maxsize=64)
-def _held(given: tuple[Gradient, ...], merge: str) -> Rows:
+def _held(given: tuple[Gradient, ...], merge: str) -> RowSums:
     """Contents of two accumulators, one for each kind of mean, after these gradients."""
     strict = "tf" if merge == "tf" else None
     with Graph().as_default():  # where TensorFlow has them
@@ -382,6 +427,6 @@ def _held(given: tuple[Gradient, ...], merge: str) -> Rows:
             accumulator.apply_grad(np.array(indices, int), np.array(values, np.float32))
     by_row, by_gradient = (accumulator.peek() for accumulator in both)
     if by_row.sum is None:
-        return Rows(given, *[np.zeros(0)] * 5)
+        return RowSums(given, *[np.zeros(0)] * 5)
     total, by_row_mean = by_row.sum, by_row.value
-    return Rows(given, total.indices, total.values, by_row.row_counts, by_row_mean.values, by_gradient.value.values)
+    return RowSums(given, total.indices, total.values, by_row.row_counts, by_row_mean.values, by_gradient.value.values)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.gridspec import GridSpec
 from matplotlib.patches import Rectangle
 
 from ..._base.numbers import number
@@ -24,6 +23,7 @@ from ...live.drawing.style import (
     new_figure,
     tidy,
 )  # fmt: skip
+from .._layout import PanelLayout, place_panels
 
 MOST_GRADIENTS, MOST_ROWS = 6, 8
 _EARLIER: dict[str, Any] = {"fc": "white", "ec": OTHER, "lw": 1.0}
@@ -34,7 +34,7 @@ _LINE = 0.34  # of a row: between two lines of one row
 _SUMS = -3.4  # where the sums begin, left of the means
 
 
-class Rows(NamedTuple):
+class RowSums(NamedTuple):
     """The state of an accumulator of rows after some gradients.
 
     Fields: given: (indices, values) of every gradient so far; row, total, held_by, by_row, by_gradient (n,): the rows
@@ -63,6 +63,10 @@ class Rows(NamedTuple):
         return int(np.argmax(self.by_row - self.by_gradient)) if len(self.row) else -1
 
 
+_WIDE_LAYOUT = PanelLayout((WIDE, 4.8), "GT", width_ratios=(1, 1.35))
+_NARROW_LAYOUT = PanelLayout((NARROW, 9.0), "G/T")
+
+
 class RowsView:
     """A column of boxes for each gradient; beside it, in the same rows, what a take would return."""
 
@@ -77,10 +81,8 @@ class RowsView:
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: what comes out beside what came in, or below it."""
-        self.figure.set_size_inches(NARROW if narrow else WIDE, 9.0 if narrow else 4.8)
-        grid = GridSpec(2, 1, self.figure) if narrow else GridSpec(1, 2, self.figure, width_ratios=(1, 1.35))
-        for k, axes in enumerate((self.given, self.taken)):
-            axes.set_subplotspec(grid[k])
+        layout = _NARROW_LAYOUT if narrow else _WIDE_LAYOUT
+        place_panels(self.figure, layout, G=self.given, T=self.taken)
         self.taken.tick_params(labelleft=narrow)
         self.taken.set_ylabel("row" if narrow else "")
 
@@ -106,7 +108,7 @@ class RowsView:
         self._words = [label(self.taken, color=BLUE_TEXT, weight="bold"), label(self.taken, color=QUIET)]
         self._nothing = label(self.taken, x=0.3, y=3.5, ha="left", color=QUIET)
 
-    def draw(self, rows: Rows) -> None:
+    def draw(self, rows: RowSums) -> None:
         """Set the moving artists."""
         boxes = [(k + 1, row, value) for k, (given, values) in enumerate(rows.given) for row, value in _together(
             given, values)]  # fmt: skip
@@ -126,7 +128,7 @@ class RowsView:
                 band.set_y(rows.row[rows.told] - 0.5)
         self._draw_taken(rows)
 
-    def _draw_taken(self, rows: Rows) -> None:
+    def _draw_taken(self, rows: RowSums) -> None:
         y = _heights(rows.row)
         self._by_row.set_data(rows.by_row, y)
         self._by_gradient.set_data(rows.by_gradient, y)
@@ -139,7 +141,7 @@ class RowsView:
         self._name(rows, y)
         self._nothing.set_text("" if len(y) else "nothing is in it")
 
-    def _name(self, rows: Rows, y: np.ndarray) -> None:
+    def _name(self, rows: RowSums, y: np.ndarray) -> None:
         """Say at one row, if it is a single line, which mark is which mean."""
         alone = np.flatnonzero(~np.isin(rows.row, rows.twice))
         for words in self._words:

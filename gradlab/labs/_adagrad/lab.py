@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from ...models.surfaces import Surface, bowl, walk
 from ...rules import Adagrad, Rule, StochasticGradientDescent
 from ...schedules import CosineDecay, ExponentialDecay, InverseTimeDecay, LearningRateSchedule
 from .._lab import Control, Lab, Target
-from .picture import FAR, REACH, AdagradView, Ground, Rates, Walk
+from .._quantities import TraceQuantity, csv_columns, tooltip_values
+from .picture import FAR, REACH, AdagradView, EffectiveRates, Ground, Walk
 
 STEPS = 60
 NEAR = 1e-3  # above the bottom that counts as reached
@@ -52,7 +53,23 @@ class Descent(NamedTuple):
     ground: Ground
     adagrad: Walk
     descent: Walk
-    rates: Rates
+    rates: EffectiveRates
+
+
+QUANTITIES = (
+    TraceQuantity("step", lambda trace: np.arange(STEPS + 1)),
+    TraceQuantity("adagrad_above", lambda trace: trace.adagrad.above, "Adagrad above the bottom"),
+    TraceQuantity("descent_above", lambda trace: trace.descent.above, "gradient descent above it"),
+    TraceQuantity("adagrad_weight_1", lambda trace: trace.adagrad.weights[:, 0]),
+    TraceQuantity("adagrad_weight_2", lambda trace: trace.adagrad.weights[:, 1]),
+    TraceQuantity("descent_weight_1", lambda trace: trace.descent.weights[:, 0]),
+    TraceQuantity("descent_weight_2", lambda trace: trace.descent.weights[:, 1]),
+    TraceQuantity("accumulator_1", lambda trace: trace.rates.accumulator[:, 0], "first accumulator"),
+    TraceQuantity("accumulator_2", lambda trace: trace.rates.accumulator[:, 1], "second accumulator"),
+    TraceQuantity("effective_rate_1", lambda trace: trace.rates.effective[:, 0], "first effective rate"),
+    TraceQuantity("effective_rate_2", lambda trace: trace.rates.effective[:, 1], "second effective rate"),
+    TraceQuantity("descent_rate", lambda trace: trace.descent.rates),
+)
 
 
 def _reaches_bottom(trace: Descent) -> tuple[bool, str]:
@@ -80,7 +97,22 @@ def _becomes_descent(trace: Descent) -> tuple[bool, str]:
     return apart <= 1.06, f"At most {number(apart)} times now"
 
 
-class adagrad(Lab):
+def adagrad(
+    *,
+    step: int = 20,
+    learning_rate: float = 0.6,
+    descent_rate: float = 0.045,
+    initial_accumulator: float = 0.1,
+    surface: Literal["bowl", "tumors"] = "bowl",
+    condition: float = 40.0,
+    epsilon: float = 1e-7,
+    clip: float | None = None,
+    epsilon_place: Literal["outside", "inside", "none"] = "outside",
+    schedule: Literal["constant", "inverse", "exponential", "cosine"] = "constant",
+    start_1: float = -4.0,
+    start_2: float = 2.0,
+    target: Literal["bottom_15", "descent_wins", "become_descent"] | None = None,
+) -> AdagradLab:
     """Walk Adagrad and gradient descent down a ravine step by step, and see what the accumulator makes of the rate.
 
     At a glance: Adagrad divides each weight's rate by the root of its own memory and walks straight; descent zigzags.
@@ -88,16 +120,48 @@ class adagrad(Lab):
     The loss is a bowl or a real logistic regression (569 breast tumors, malignant or benign, by the radius and the
     texture of their nuclei). Both optimizers get the same loss, start, clip, and schedule.
 
-    Controls: `step`; `surface` (bowl, tumors) and `condition`, how much more it is curved along the second weight than
-    along the first (on the real loss, at weights of 0); `learning_rate` of Adagrad, `descent_rate` of gradient descent;
-    `initial_accumulator`, `epsilon`, `epsilon_place` (outside, inside, none); `schedule` (constant, inverse,
-    exponential, cosine); `clip` (None, 10, 1, 0.1), the norm to which a gradient is clipped before the accumulator sees
-    it; `start_1`, `start_2`, where both begin.
+    Args:
+        step: how many steps are done, 0 to 60.
+        learning_rate: of Adagrad, 0.01 to 100.
+        descent_rate: the learning rate of gradient descent, 0.001 to 10.
+        initial_accumulator: 0.0001 to 10000.
+        surface: the loss, "bowl" or "tumors".
+        condition: how much more the loss is curved along the second weight than along the first, 1 to 100; on the real
+            loss, at weights of 0.
+        epsilon: 1e-08 to 10000.
+        clip: None, 10.0, 1.0 or 0.1: the norm to which a gradient is clipped before the accumulator sees it.
+        epsilon_place: where epsilon is added: "outside" the root (PyTorch), "inside" it (Keras 3), or "none"
+            (TensorFlow 1).
+        schedule: of both learning rates: "constant", "inverse" (divided by 1 + 0.1 step), "exponential" (halved every
+            10 steps), or "cosine" (down to 0).
+        start_1: the first weight at the start, -5 to 5.
+        start_2: the second weight at the start, -3 to 3.
+        target: a goal that is shown above the picture until it is reached.
 
     >>> adagrad(step=1, initial_accumulator=1e-4, learning_rate=1.0).description.summary
     "Adagrad's first step moves the weights by 1 and 1, descent's by 0.18 and 3.6."
     """
+    return AdagradLab(
+        target,
+        step=step,
+        learning_rate=learning_rate,
+        descent_rate=descent_rate,
+        initial_accumulator=initial_accumulator,
+        surface=surface,
+        condition=condition,
+        epsilon=epsilon,
+        clip=clip,
+        epsilon_place=epsilon_place,
+        schedule=schedule,
+        start_1=start_1,
+        start_2=start_2,
+    )
 
+
+class AdagradLab(Lab):
+    """Lab of `adagrad`: two optimizers on one loss."""
+
+    function = "adagrad"
     label = "Adagrad beside gradient descent"
     axis = "step"
     presets: ClassVar = {
@@ -173,12 +237,7 @@ class adagrad(Lab):
             view.accumulator: (steps, rates.accumulator[:, 0]),
             view.rate: (steps, rates.effective[:, 0]),
         }
-        values = {
-            "Adagrad above the bottom": trace.adagrad.above, "gradient descent above it": trace.descent.above,
-            "first accumulator": rates.accumulator[:, 0], "second accumulator": rates.accumulator[:, 1],
-            "first effective rate": rates.effective[:, 0], "second effective rate": rates.effective[:, 1],
-        }  # fmt: skip
-        return Items("step", places, values)
+        return Items("step", places, tooltip_values(QUANTITIES, trace))
 
     def describe(self, trace: Descent) -> Description:
         k, settings, rates = trace.step, trace.settings, trace.rates
@@ -208,15 +267,7 @@ class adagrad(Lab):
         )  # fmt: skip
 
     def columns(self, trace: Descent) -> dict[str, np.ndarray]:
-        pairs = {
-            "adagrad_weight": trace.adagrad.weights, "descent_weight": trace.descent.weights,
-            "accumulator": trace.rates.accumulator, "effective_rate": trace.rates.effective,
-        }  # fmt: skip
-        return {
-            "step": np.arange(STEPS + 1), "adagrad_above": trace.adagrad.above, "descent_above": trace.descent.above,
-            **{f"{name}_{k + 1}": pair[:, k] for name, pair in pairs.items() for k in (0, 1)},
-            "descent_rate": trace.descent.rates,
-        }  # fmt: skip
+        return csv_columns(QUANTITIES, trace)
 
 
 @lru_cache(64)
@@ -231,7 +282,7 @@ def _ground(surface: str, condition: float) -> Ground:
 def _walks(
     surface: str, condition: float, learning_rate: float, descent_rate: float, initial_accumulator: float,
     epsilon: float, epsilon_place: Any, schedule: str, clip: float | None, start_1: float, start_2: float,
-) -> tuple[Walk, Walk, Rates]:  # fmt: skip
+) -> tuple[Walk, Walk, EffectiveRates]:  # fmt: skip
     """Adagrad's walk, gradient descent's, and what became of Adagrad's rate: the same for every step looked at."""
     rule, ground = Adagrad(initial_accumulator, epsilon, epsilon_place), SURFACES[surface][1](condition)
 
@@ -245,7 +296,7 @@ def _walks(
     with np.errstate(divide="ignore"):  # without an epsilon there is no ceiling
         effective, ceiling = (side.rates[:, None] / rule.root(sums) for sums in (accumulator, np.zeros(1, np.float32)))
     floor = rule.root(np.zeros(1, np.float32)).item() ** 2
-    rates = Rates(accumulator, effective, floor or np.nan, ceiling[:, 0])
+    rates = EffectiveRates(accumulator, effective, floor or np.nan, ceiling[:, 0])
     return side, walked(StochasticGradientDescent(), descent_rate)[0], rates
 
 

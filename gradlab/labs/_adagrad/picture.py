@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.gridspec import GridSpec
 from matplotlib.path import Path
 
 from ...live.drawing.labels import EndLabels, label
@@ -30,6 +29,7 @@ from ...live.drawing.style import (
     new_figure,
     tidy,
 )
+from .._layout import PanelLayout, place_panels
 
 REACH = (5.0, 3.0)  # the plane shows weights from -REACH to REACH
 FAR = 1e4  # nothing is drawn beyond
@@ -67,7 +67,7 @@ class Walk(NamedTuple):
     rates: np.ndarray
 
 
-class Rates(NamedTuple):
+class EffectiveRates(NamedTuple):
     """Adagrad's accumulator (n, 2) and effective rates (n, 2), the first one NaN, and what epsilon makes of both.
 
     An accumulator below `floor` counts less than epsilon does; no effective rate exceeds `ceiling` (n,).
@@ -77,6 +77,10 @@ class Rates(NamedTuple):
     effective: np.ndarray
     floor: float
     ceiling: np.ndarray
+
+
+_WIDE_LAYOUT = PanelLayout((WIDE, 5.3), "PPP/LAR", height_ratios=(1.4, 1))
+_NARROW_LAYOUT = PanelLayout((NARROW, 9.0), "P/L/A/R", height_ratios=(1.7, 1, 1, 1))
 
 
 class AdagradView:
@@ -99,15 +103,8 @@ class AdagradView:
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: the curves side by side below the plane, or one below the other."""
-        self.figure.set_size_inches(*((NARROW, 9.0) if narrow else (WIDE, 5.3)))
-        if narrow:
-            grid = GridSpec(4, 1, self.figure, height_ratios=(1.7, 1, 1, 1))
-            places = [grid[k] for k in range(4)]
-        else:
-            grid = GridSpec(2, 3, self.figure, height_ratios=(1.4, 1))
-            places = [grid[0, :], *(grid[1, k] for k in range(3))]
-        for axes, place in zip((self.plane, self.loss, self.accumulator, self.rate), places, strict=True):
-            axes.set_subplotspec(place)
+        layout = _NARROW_LAYOUT if narrow else _WIDE_LAYOUT
+        place_panels(self.figure, layout, P=self.plane, L=self.loss, A=self.accumulator, R=self.rate)
 
     def _still(self, steps: int) -> None:
         tidy(self.plane, "Path of the weights", "first weight", "second weight")
@@ -158,7 +155,7 @@ class AdagradView:
         self._here["adagrad"][2].set_color(VIOLET)
         self._here["descent"][-1].set_zorder(3)  # its corners show the dots below it, which would hide all of it
 
-    def draw(self, step: int, ground: Ground, adagrad: Walk, descent: Walk, rates: Rates) -> None:
+    def draw(self, step: int, ground: Ground, adagrad: Walk, descent: Walk, rates: EffectiveRates) -> None:
         """Set the moving artists: everything over all steps, the paths in the plane up to `step`."""
         if ground is not self._ground:
             self._ground = ground
@@ -180,7 +177,7 @@ class AdagradView:
         self._mark(step, adagrad, descent, rates)
         self._name(ground, adagrad, descent, rates)
 
-    def _mark(self, step: int, adagrad: Walk, descent: Walk, rates: Rates) -> None:
+    def _mark(self, step: int, adagrad: Walk, descent: Walk, rates: EffectiveRates) -> None:
         now = slice(step, step + 1)
         plane, loss, rate = self._here["descent"]
         plane.set_data(*_near(descent.weights[now]).T)
@@ -197,7 +194,7 @@ class AdagradView:
             inside = step > 0 and abs(x) <= REACH[0] and abs(y + away) < REACH[1] - 0.1
             words.set(x=np.clip(x, 1.5 - REACH[0], REACH[0] - 1.5), y=y + away, visible=bool(inside))
 
-    def _name(self, ground: Ground, adagrad: Walk, descent: Walk, rates: Rates) -> None:
+    def _name(self, ground: Ground, adagrad: Walk, descent: Walk, rates: EffectiveRates) -> None:
         """Write names at the ends of curves, and beside the start and the bottom."""
         last = len(adagrad.above) - 1
         first, second = ground.weights

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from itertools import takewhile
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -79,7 +79,12 @@ class Parted(NamedTuple):
         return "" if self.reference == self.wanted else f"{self.wanted} refuses accumulator 0"
 
 
-class adagrad_libraries(Lab):
+def adagrad_libraries(
+    *,
+    step: int = 5,
+    case: Literal["defaults", "matched", "epsilon", "zero", "nothing", "huge", "half"] = "defaults",
+    reference: Literal["TensorFlow 1", "Keras legacy", "Keras 3", "optax", "PyTorch"] = "TensorFlow 1",
+) -> AdagradLibrariesLab:
     """Give five libraries' Adagrads the same gradients and see at which digit their weights part.
 
     At a glance: Five libraries' Adagrads share their formula, and part at a digit, or at the first step.
@@ -87,13 +92,23 @@ class adagrad_libraries(Lab):
     The numbers of TensorFlow 1 and both Keras are theirs bit for bit. For optax and PyTorch the formula and its order
     are; XLA's roots and PyTorch's fused products can move the last digits.
 
-    Controls: `step`; `case` (defaults, matched, epsilon, zero, nothing, huge, half): the settings, the dtype and the
-    gradients; `reference`, the library that the others are compared with.
+    Args:
+        step: how many steps are done, 0 to 20.
+        case: the settings, the dtype and the gradients: the "defaults" of each library; the same settings for all
+            ("matched"), with a large "epsilon", with an accumulator of 0 ("zero"), with an accumulator and an epsilon
+            of 0 ("nothing"), with one "huge" gradient; or an accumulator of 0 in float16 ("half").
+        reference: the library that the others are compared with.
 
     >>> adagrad_libraries(case="matched", step=1).description.summary
     'optax parts from TensorFlow 1 at digit 7, the other three agree.'
     """
+    return AdagradLibrariesLab(step=step, case=case, reference=reference)
 
+
+class AdagradLibrariesLab(Lab):
+    """Lab of `adagrad_libraries`: five Adagrads, digit by digit."""
+
+    function = "adagrad_libraries"
     label = "Same gradients, five Adagrads"
     axis = "step"
     presets: ClassVar = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -47,19 +47,39 @@ def _turns_25(trace: Clipped) -> tuple[bool, str]:
     return bool(turned > 25), f"Now it turns by {turned:.1f} degrees"
 
 
-class clip_arrows(Lab):
+def clip_arrows(
+    *,
+    limit: float = 2.0,
+    method: Literal["value", "norm", "average", "global"] = "value",
+    others: float = 0.0,
+    g1: float = 4.5,
+    g2: float = 2.5,
+    target: Literal["turn_25"] | None = None,
+) -> ClipArrowsLab:
     """Drag a two-entry gradient and see it clipped by value, norm, average norm or global norm.
 
     At a glance: A clip by value turns the arrow, a clip by norm only shortens it.
 
-    Controls: `g1`, `g2` (the gradient), `limit`, `method` (value, norm, average, global), and `others`, the norm of all
-    other tensors, which only the global norm looks at.
+    Args:
+        limit: the clip limit, 0.05 to 6.
+        method: "value" clips each entry, "norm" by the norm, "average" by the norm over the number of entries,
+            "global" by the norm together with `others`.
+        others: the norm of all other tensors, 0 to 10, which only the global norm looks at.
+        g1: the first entry of the gradient, -6 to 6.
+        g2: the second entry, -6 to 6.
+        target: a goal that is shown above the picture until it is reached.
 
     >>> lab = clip_arrows(method="norm", g1=3.0, g2=4.0, limit=2.5)
     >>> lab.description.summary
     'A clip by norm shortens the arrow from 5 to 2.5 and does not turn it.'
     """
+    return ClipArrowsLab(target, limit=limit, method=method, others=others, g1=g1, g2=g2)
 
+
+class ClipArrowsLab(Lab):
+    """Lab of `clip_arrows`: a gradient of two entries under four clips."""
+
+    function = "clip_arrows"
     label = "Four ways to clip one gradient"
     axis = "limit"
     presets: ClassVar = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from matplotlib.gridspec import GridSpec
 from matplotlib.path import Path
 
 from ..._base.numbers import number
@@ -29,6 +28,7 @@ from ...live.drawing.style import (
     new_figure,
     tidy,
 )
+from .._layout import PanelLayout, place_panels
 
 REACH = 6.0
 _HALF_LINE = 0.45  # of a text, in units of the plane where they are smallest
@@ -36,6 +36,8 @@ TURNED = 0.05  # degrees from which on an arrow counts as turned
 _BEFORE: dict[str, Any] = {"color": ORANGE, "ls": "--", "lw": 2.0}
 _AFTER: dict[str, Any] = {"color": BLUE, "ls": "-", "lw": 3.0}
 _REGION: dict[str, Any] = {"color": GREEN, "ls": "-.", "lw": 1.4}
+_WIDE_LAYOUT = PanelLayout((WIDE, 3.95), "PT")
+_NARROW_LAYOUT = PanelLayout((NARROW, 7.6), "P/T")
 
 
 class ArrowsView:
@@ -75,10 +77,8 @@ class ArrowsView:
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: side by side, or one below the other."""
-        self.figure.set_size_inches(*((NARROW, 7.6) if narrow else (WIDE, 3.95)))
-        grid = GridSpec(*((2, 1) if narrow else (1, 2)), self.figure)
-        self.plane.set_subplotspec(grid[0])
-        self.transfer.set_subplotspec(grid[1])
+        layout = _NARROW_LAYOUT if narrow else _WIDE_LAYOUT
+        place_panels(self.figure, layout, P=self.plane, T=self.transfer)
 
     def draw(
         self, before: np.ndarray, after: np.ndarray, region: np.ndarray, curve: np.ndarray, turn: float = 0.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,7 @@ CASES: dict[str, tuple[str, list[float], list[float], float]] = {
 _COUNTS = ("no", "one", "two", "three", "four", "five")
 
 
-class Comparison(NamedTuple):
+class ClipLibrariesTrace(NamedTuple):
     """The gradient (3 entries of 2 tensors), the limit, and what each library makes of it; None where it raises."""
 
     case: str
@@ -40,17 +40,31 @@ class Comparison(NamedTuple):
     results: dict[str, np.ndarray | None]
 
 
-class clip_libraries(Lab):
+def clip_libraries(
+    *,
+    case: Literal[
+        "above", "below", "at", "inf", "nan", "overflow", "zero", "limit_zero", "negative", "limit_inf"
+    ] = "overflow",
+) -> ClipLibrariesLab:
     """Choose an edge case and compare TensorFlow, Keras 3, optax, PyTorch and JAX's example optimizers entry by entry.
 
     At a glance: One limit, five libraries: at the edges they give different numbers, or none.
 
-    Controls: `case` (above, below, at, inf, nan, overflow, zero, limit_zero, negative, limit_inf).
+    Args:
+        case: the gradient and the limit: a norm "above", "below" or "at" the limit; an entry that is "inf" or "nan"; a
+            square that overflows ("overflow"); a gradient of zeros ("zero"); a limit of 0 ("limit_zero"), a negative
+            one ("negative") or an infinite one ("limit_inf").
 
     >>> clip_libraries(case="overflow").description.summary
     'The square overflows: TensorFlow and Keras 3 give NaN; the other three give 0.'
     """
+    return ClipLibrariesLab(case=case)
 
+
+class ClipLibrariesLab(Lab):
+    """Lab of `clip_libraries`: five libraries' clips on one edge case."""
+
+    function = "clip_libraries"
     label = "Same gradients, five libraries"
     axis = "case"
     presets: ClassVar = {
@@ -63,18 +77,18 @@ class clip_libraries(Lab):
     def make_controls(self) -> list[Control]:
         return [Menu("case", "Case", tuple((name, case[0]) for name, case in CASES.items()), "overflow")]
 
-    def compute(self, values: dict[str, Any]) -> Comparison:
+    def compute(self, values: dict[str, Any]) -> ClipLibrariesTrace:
         _, first, second, limit = CASES[values["case"]]
         tensors = [np.array(first, np.float32), np.array(second, np.float32)]
         results = {name: _clipped(clip, tensors, limit) for name, clip in GLOBAL_NORM_CLIPS.items()}
-        return Comparison(values["case"], np.concatenate(tensors), limit, results)
+        return ClipLibrariesTrace(values["case"], np.concatenate(tensors), limit, results)
 
     def make_view(self) -> LibrariesView:
         return LibrariesView(
             ["gradient", *GLOBAL_NORM_CLIPS], ["first tensor, entry 1", "first tensor, entry 2", "second tensor"]
         )
 
-    def draw(self, view: LibrariesView, trace: Comparison) -> None:
+    def draw(self, view: LibrariesView, trace: ClipLibrariesTrace) -> None:
         texts, looks = [[f"{x:.6g}" for x in trace.gradient]], [["kept"] * trace.gradient.size]
         for row in trace.results.values():
             kinds = ["error"] * trace.gradient.size if row is None else _happened(trace.gradient, row)
@@ -82,7 +96,7 @@ class clip_libraries(Lab):
             looks.append(kinds)
         view.draw(trace.limit, texts, looks)
 
-    def describe(self, trace: Comparison) -> Description:
+    def describe(self, trace: ClipLibrariesTrace) -> Description:
         outcomes: dict[str, list[str]] = {}
         for name, row in trace.results.items():
             outcomes.setdefault(_outcome(trace.gradient, row), []).append(name)
@@ -96,7 +110,7 @@ class clip_libraries(Lab):
             table=(*rows, *((name, _row(row)) for name, row in trace.results.items())),
         )
 
-    def columns(self, trace: Comparison) -> dict[str, np.ndarray]:
+    def columns(self, trace: ClipLibrariesTrace) -> dict[str, np.ndarray]:
         missing = np.full_like(trace.gradient, np.nan)
         return {"gradient": trace.gradient} | {n: missing if r is None else r for n, r in trace.results.items()}
 

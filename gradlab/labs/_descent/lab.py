@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -12,12 +12,21 @@ from ...live import Description, Drag, Items, Slider
 from ...models.surfaces import bowl, walk
 from ...rules import StochasticGradientDescent
 from .._lab import Control, Lab, Target
-from .picture import TOP, Bowl, Descended, DescentView
+from .._quantities import TraceQuantity, csv_columns, tooltip_values
+from .picture import TOP, BowlCurves, Descended, DescentView
 
 START, STEPS, ENOUGH = -4.0, 12, 400  # where every run begins; the steps shown; those in which all that falls is down
 NEAR = 1e-3  # a loss below it has arrived
 RATE = Slider("learning_rate", "Learning rate", 0.05, 2.5, 1.7, step=0.05, play=True)
 _GROUND = bowl(1.0)  # walked along its first weight; the second one is 0 throughout
+
+# The trace has one step more than can be done.
+QUANTITIES = (
+    TraceQuantity("step", lambda trace: np.arange(STEPS + 1)),
+    TraceQuantity("weight", lambda trace: trace.weights[:-1], "weight"),
+    TraceQuantity("loss", lambda trace: trace.loss[:-1], "loss"),
+    TraceQuantity("gradient", lambda trace: trace.gradient[:-1], "gradient"),
+)
 
 
 def _one_step(trace: Descended) -> tuple[bool, str]:
@@ -33,7 +42,12 @@ def _largest(trace: Descended) -> tuple[bool, str]:
     return falls and not more, f"At rate {number(trace.rate)} it {now}{more}"
 
 
-class descent(Lab):
+def descent(
+    *,
+    learning_rate: float = RATE.value,
+    step: int = 2,
+    target: Literal["one_step", "largest"] | None = None,
+) -> DescentLab:
     """Move the learning rate, and see gradient descent creep, arrive, jump across the minimum, or fly off.
 
     At a glance: A small rate creeps, a good one rolls down, a large one jumps across, and beyond 2 the ball flies off.
@@ -41,12 +55,21 @@ class descent(Lab):
     The loss is a bowl over one weight, and the ball is that weight. The arrow is the next step: the learning rate times
     the gradient, against the gradient.
 
-    Controls: `learning_rate` and `step` (how many are done).
+    Args:
+        learning_rate: 0.05 to 2.5.
+        step: how many steps are done, 0 to 12.
+        target: a goal that is shown above the picture until it is reached.
 
     >>> descent().description.summary
     'At rate 1.7 every step jumps across the minimum and lands lower: loss 8 to 1.92 in 2 steps.'
     """
+    return DescentLab(target, learning_rate=learning_rate, step=step)
 
+
+class DescentLab(Lab):
+    """Lab of `descent`: a loss over one weight, and steps downhill."""
+
+    function = "descent"
     label = "A ball on a bowl"
     axis = "learning_rate"
     presets: ClassVar = {
@@ -79,7 +102,7 @@ class descent(Lab):
         steps = np.arange(STEPS + 1)
         weights, loss, gradient = (x[:-1] for x in trace[2:])
         places = {view.bowl: (weights, loss), view.loss: (steps, loss), view.gradient: (steps, np.abs(gradient))}
-        return Items("step", places, {"weight": weights, "loss": loss, "gradient": gradient})
+        return Items("step", places, tooltip_values(QUANTITIES, trace))
 
     def describe(self, trace: Descended) -> Description:
         k, needed = trace.step, _needed(trace.rate)
@@ -106,8 +129,7 @@ class descent(Lab):
         )
 
     def columns(self, trace: Descended) -> dict[str, np.ndarray]:
-        names = ("weight", "loss", "gradient")
-        return {"step": np.arange(STEPS + 1)} | dict(zip(names, (x[:-1] for x in trace[2:]), strict=True))
+        return csv_columns(QUANTITIES, trace)
 
 
 def _how(trace: Descended) -> str:
@@ -152,7 +174,7 @@ def _zone(rate: float) -> str:
 
 
 @functools.cache
-def _bowl() -> Bowl:
+def _bowl() -> BowlCurves:
     """The bowl as high as the picture, and the zones of the slider."""
     weights = np.linspace(-8, 8, 641)
     loss = np.asarray(_GROUND.above(np.stack([weights, np.zeros_like(weights)], axis=1)))
@@ -164,4 +186,4 @@ def _bowl() -> Bowl:
     zones = tuple((names[k], edges[zone], edges[zone + 1]) for zone, k in enumerate(starts))
     slowest = rates[0]
     reference = _walked(slowest, STEPS)[1]
-    return Bowl(weights[seen], loss[seen], _GROUND.minima[0][0], zones, reference, slowest)
+    return BowlCurves(weights[seen], loss[seen], _GROUND.minima[0][0], zones, reference, slowest)

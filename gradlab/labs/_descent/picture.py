@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.gridspec import GridSpec
 from matplotlib.path import Path as Outline
 
 from ..._base.numbers import number, signed
@@ -31,6 +30,7 @@ from ...live.drawing.style import (
     new_figure,
     tidy,
 )
+from .._layout import PanelLayout, place_panels
 
 TOP = 14.0  # the highest loss in the picture
 _SHORT = 0.75  # a step below this length is hidden by the ball
@@ -42,7 +42,7 @@ _ZONES = {  # what each is called under the strip, and its color
 }  # fmt: skip
 
 
-class Bowl(NamedTuple):
+class BowlCurves(NamedTuple):
     """Fixed data: the loss (n,) over weights (n,), the best weight, and what comes of every learning rate.
 
     Fields: zones: (name, first rate, last rate), in order; reference: losses (steps + 1,) at `reference_rate`.
@@ -66,10 +66,14 @@ class Descended(NamedTuple):
     gradient: np.ndarray
 
 
+_WIDE_LAYOUT = PanelLayout((WIDE, 4.9), "BL/BG/SS", width_ratios=(1.75, 1), height_ratios=(1, 1, 0.26))
+_NARROW_LAYOUT = PanelLayout((NARROW, 8.2), "B/S/L/G", height_ratios=(3.2, 0.5, 1.6, 1.6))
+
+
 class DescentView:
     """The ball on the bowl with the steps done and the next one; loss and gradient; where the rate lies among all."""
 
-    def __init__(self, bowl: Bowl, steps: int) -> None:
+    def __init__(self, bowl: BowlCurves, steps: int) -> None:
         self.figure = new_figure(WIDE, 4.9)
         self.bowl, self.loss, self.gradient, self.strip = (self.figure.add_subplot() for _ in range(4))
         self._given, self._steps = bowl, steps
@@ -82,17 +86,9 @@ class DescentView:
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: the curves beside the bowl, or below it."""
-        if narrow:
-            self.figure.set_size_inches(NARROW, 8.2)
-            grid = GridSpec(4, 1, self.figure, height_ratios=(3.2, 0.5, 1.6, 1.6))
-            places = [grid[0], grid[2], grid[3], grid[1]]
-        else:
-            self.figure.set_size_inches(WIDE, 4.9)
-            grid = GridSpec(3, 2, self.figure, width_ratios=(1.75, 1), height_ratios=(1, 1, 0.26))
-            places = [grid[:2, 0], grid[0, 1], grid[1, 1], grid[2, :]]
+        layout = _NARROW_LAYOUT if narrow else _WIDE_LAYOUT
+        place_panels(self.figure, layout, B=self.bowl, L=self.loss, G=self.gradient, S=self.strip)
         self._half_width = 0.12 if narrow else 0.05  # of the strip
-        for axes, place in zip((self.bowl, self.loss, self.gradient, self.strip), places, strict=True):
-            axes.set_subplotspec(place)
         for k, words in enumerate(self._words):  # where the bowl leaves room: below it, or inside
             words.set_position((0, 0.93 * TOP - 1.25 * k) if narrow else (self._given.weights[0] + 0.15, 2.5 - k))
             words.set_horizontalalignment("center" if narrow else "left")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -34,6 +34,26 @@ RULES: dict[str, tuple[str, Rule]] = {
     "online_yogi": ("Online Yogi", rules.OnlineYogi()),
     "mdl_adagrad_light": ("MDL Adagrad Light", rules.MdlAdagradLight()),
 }
+
+TableRule = Literal[
+    "sgd",
+    "momentum",
+    "adagrad",
+    "adagrad_momentum",
+    "bounded_adagrad",
+    "proximal_adagrad",
+    "frequency_aware",
+    "adadelta",
+    "rms_prop",
+    "centered_rms_prop",
+    "adam",
+    "adam_corrected",
+    "proximal_yogi",
+    "lion",
+    "ftrl",
+    "online_yogi",
+    "mdl_adagrad_light",
+]
 
 # What rules take from a row, of its sum and of its first slot after the step; of the others the picture tells the name.
 FORMULAS: dict[str, tuple[str, ...]] = {
@@ -97,7 +117,7 @@ DECAYS = {
 }  # fmt: skip
 
 
-class Asked(NamedTuple):
+class BatchIds(NamedTuple):
     """The ids of a batch as they come: sample, id and weight of each lookup, and whether it is made."""
 
     sample: np.ndarray
@@ -106,10 +126,10 @@ class Asked(NamedTuple):
     made: np.ndarray
 
 
-class Run(NamedTuple):
+class TableRun(NamedTuple):
     """All steps of one setting: what was asked for, what happened, and why it was refused, if it was."""
 
-    asked: tuple[Asked, ...]
+    asked: tuple[BatchIds, ...]
     trace: Any
     slots: tuple[str, ...]
     refused: str
@@ -118,7 +138,7 @@ class Run(NamedTuple):
 class Moved(NamedTuple):
     """A step of a run, and the row that is looked at."""
 
-    run: Run
+    run: TableRun
     settings: dict[str, Any]
     step: int
     row: int
@@ -159,7 +179,7 @@ class Moved(NamedTuple):
         return {name: s[self.step] for name, s in zip(self.run.slots, self.run.trace.states.slots[0], strict=True)}
 
 
-def asked(step: int, zipf: float, duplicates: float, last: str) -> Asked:
+def asked(step: int, zipf: float, duplicates: float, last: str) -> BatchIds:
     """The ids of a step."""
     sample = np.repeat(np.arange(SAMPLES), _OF)
     first = np.searchsorted(sample, sample)
@@ -174,14 +194,14 @@ def asked(step: int, zipf: float, duplicates: float, last: str) -> Asked:
     elif last != "ordinary":
         ids[-1] = FAR
     made = (ids < ROWS) | (last not in ("drop", "raise"))
-    return Asked(sample, ids, weight, made)
+    return BatchIds(sample, ids, weight, made)
 
 
 @functools.lru_cache(maxsize=128)
 def trained(
     rule: str, combiner: Any, learning_rate: float, zipf: float, duplicates: float, last: str, accumulate: bool,
     clip: str, decay: str,
-) -> Run:  # fmt: skip
+) -> TableRun:  # fmt: skip
     """All steps of a setting."""
     from ...models.tpu_runs.traces import record, sized
     from ...tpu import Ids, create, make_batch
@@ -194,7 +214,7 @@ def trained(
     rates = np.stack([np.full(STEPS, learning_rate), np.arange(1, STEPS + 1)], axis=1)[:, : plan.tag_count]
     trace = record(create(plan, [begin]), create(plan, [end]), batches, rates)
     refused = _refusal(given[0]) if last == "raise" else ""
-    return Run(asks, trace.refused() if refused else trace, tuple(plan.tables[0].rule.slots), refused)
+    return TableRun(asks, trace.refused() if refused else trace, tuple(plan.tables[0].rule.slots), refused)
 
 
 @functools.lru_cache(maxsize=512)
@@ -236,7 +256,7 @@ def _plan(rule: str, combiner: Any, accumulate: bool, clip: str, decay: str, out
     return Plan((table,), (Feature("id", 0, (SAMPLES,)),), policy=policy)
 
 
-class Line(NamedTuple):
+class StoryLine(NamedTuple):
     """One line of a row's story: what it is, its numbers (none: words only), and whether it is a result."""
 
     words: str
@@ -261,26 +281,26 @@ def in_a_sentence(trace: Moved) -> str:
     )
 
 
-def story(trace: Moved) -> list[Line]:
+def story(trace: Moved) -> list[StoryLine]:
     """Return the same, number by number."""
     if trace.run.refused:
-        return [Line(words) for words in folded(trace.run.refused, 50)]
+        return [StoryLine(words) for words in folded(trace.run.refused, 50)]
     why, row = trace.why, f"row {trace.row}"
-    lines = [Line(f"sample {one.sample} × {signed(f'{one.gain:.2f}')}", one.product) for one in why.contributions]
+    lines = [StoryLine(f"sample {one.sample} × {signed(f'{one.gain:.2f}')}", one.product) for one in why.contributions]
     if len(lines) > MOST:
         rest = np.sum([one.product for one in why.contributions[MOST - 1 :]], axis=0)
-        lines = [*lines[: MOST - 1], Line(f"{len(lines) - MOST + 1} more", rest)]
+        lines = [*lines[: MOST - 1], StoryLine(f"{len(lines) - MOST + 1} more", rest)]
     if not lines:
-        lines = [Line(f"No id asks for {row}.")]
+        lines = [StoryLine(f"No id asks for {row}.")]
     elif len(why.runs) > 1:
-        lines += [Line(f"one update for each, {len(why.runs)} in all")]
+        lines += [StoryLine(f"one update for each, {len(why.runs)} in all")]
     else:
-        lines += [Line("their sum", why.runs[0].total, True)]
+        lines += [StoryLine("their sum", why.runs[0].total, True)]
     for run in why.runs[:1] if len(why.runs) == 1 else ():
-        lines += [Line(f"clipped to ±{LIMIT}", run.gradient, True)] * run.clipped
-        lines += [Line("decay takes", run.decay)] * bool(run.decay.any())
-    lines += [Line(f"{row} before", why.weights_before), Line(f"{row} after", why.weights_after, True)]
-    return lines + [Line(f"{name} after", x) for name, x in why.slots_after.items()]
+        lines += [StoryLine(f"clipped to ±{LIMIT}", run.gradient, True)] * run.clipped
+        lines += [StoryLine("decay takes", run.decay)] * bool(run.decay.any())
+    lines += [StoryLine(f"{row} before", why.weights_before), StoryLine(f"{row} after", why.weights_after, True)]
+    return lines + [StoryLine(f"{name} after", x) for name, x in why.slots_after.items()]
 
 
 def listed(values: Any) -> str:

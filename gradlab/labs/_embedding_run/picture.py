@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.gridspec import GridSpec
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
@@ -35,6 +34,7 @@ from ...live.drawing.style import (
     new_figure,
 )
 from ...live.drawing.ways import arc, bent, curve, head, joined, side_by_side
+from .._layout import PanelLayout, place_panels
 
 IDS, MOST_LOOKUPS, MOST_WORDS = 3, 17, 7  # ids in a sample, lookups in a batch, lines of a note
 MOST_RULE = 5  # lines that say how the row moves
@@ -114,6 +114,8 @@ _ON_NARROW = _Places(
     (358, 712), (250, 84), ((46, 574), (148, 574), (250, 574)), (86, 100), 194, 68, 336.0,
     ((0, 12), (190, 12), (0, 294), (46, 560), (148, 560), (250, 560)), (46, 690), (340, 536),
 )  # fmt: skip
+_WIDE_LAYOUT = PanelLayout((WIDE, 5.3), "F/T", height_ratios=(6.7, 0.8))
+_NARROW_LAYOUT = PanelLayout((NARROW, 8.85), "F/T", height_ratios=(7.3, 1.2))
 
 
 class EmbeddingView:
@@ -132,10 +134,8 @@ class EmbeddingView:
     def arrange(self, narrow: bool) -> None:
         """Fit the page: the way forth above the way back, or all in one column."""
         self._at = _ON_NARROW if narrow else _ON_WIDE
-        self.figure.set_size_inches(NARROW if narrow else WIDE, 8.85 if narrow else 5.3)
-        grid = GridSpec(2, 1, self.figure, height_ratios=(7.3, 1.2) if narrow else (6.7, 0.8))
-        for k, axes in enumerate((self.flow, self.table)):
-            axes.set_subplotspec(grid[k])
+        layout = _NARROW_LAYOUT if narrow else _WIDE_LAYOUT
+        place_panels(self.figure, layout, F=self.flow, T=self.table)
         width, height = self._at.size
         self.flow.set(xlim=(0, width), ylim=(height, 0))
         self.strip.arrange(narrow)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ...live import Description, Menu, Slider
 from ...train import GATE_GRAPH, GATE_NONE, GATE_OP, GateRace
 from ...train.gate import RATE, START, product_race
 from .._lab import Control, Lab, Target
-from .picture import GateView, Race, Side
+from .picture import GateRaceTrace, GateView, Side
 
 GATES = {
     GATE_NONE: ("GATE_NONE", "an update waits for its own gradient only"),
@@ -32,13 +32,21 @@ SCHEDULES: dict[str, tuple[int, tuple[str, ...], str]] = {
     "graph_b": (GATE_GRAPH, _B_FIRST, "update b must wait"),
 }
 
+Schedule = Literal["none_b", "none_a", "none_lucky", "op_b", "op_a", "graph_b"]
 
-def _b_is_wrong(race: Race) -> tuple[bool, str]:
+
+def _b_is_wrong(race: GateRaceTrace) -> tuple[bool, str]:
     wrong = race.first.raced
     return wrong == ("b",), f"Now {wrong[0]} is wrong" if wrong else "Now nothing is wrong"
 
 
-class gate_race(Lab):
+def gate_race(
+    *,
+    step: int = 4,
+    first: Schedule = "none_b",
+    second: Schedule = "op_b",
+    target: Literal["b_wrong"] | None = None,
+) -> GateRaceLab:
     """Step through two schedules of the same gradient-descent step, and see an update overtake a gradient.
 
     At a glance: Without a gate an update overtakes a gradient, which then reads the new weights.
@@ -46,13 +54,23 @@ class gate_race(Lab):
     The loss is sum(a @ b). A schedule is a scheduler, which would like to be done with one variable before it begins
     with the other, and a gate, which decides what may run.
 
-    Controls: `step` (how many of the four tasks have run), `first` and `second` (none_b, none_a, none_lucky, op_b,
-    op_a, graph_b: the gate, and the variable the scheduler begins with).
+    Args:
+        step: how many of the four tasks have run, 0 to 4.
+        first: the first schedule: its gate (none, op, graph) and the variable that its scheduler begins with (a, b);
+            "none_lucky" runs both gradients first.
+        second: the second schedule.
+        target: a goal that is shown above the picture until it is reached.
 
     >>> gate_race(step=4).description.summary
     'Without a gate, a is wrong: its gradient read the new b; with GATE_OP, a and b are right.'
     """
+    return GateRaceLab(target, step=step, first=first, second=second)
 
+
+class GateRaceLab(Lab):
+    """Lab of `gate_race`: two schedules of one step, task by task."""
+
+    function = "gate_race"
     label = "The gate race"
     axis = "step"
     presets: ClassVar = {
@@ -71,15 +89,15 @@ class gate_race(Lab):
             Menu("second", "Second schedule", options, "op_b"),
         ]
 
-    def compute(self, values: dict[str, Any]) -> Race:
+    def compute(self, values: dict[str, Any]) -> GateRaceTrace:
         first, second = (_side(values[name], values["step"]) for name in ("first", "second"))
         both = ~np.isnan(first.numbers) & ~np.isnan(second.numbers)
-        return Race(values["step"], first, second, both & (first.numbers != second.numbers))
+        return GateRaceTrace(values["step"], first, second, both & (first.numbers != second.numbers))
 
     def make_view(self) -> GateView:
         return GateView(np.array([*START.values()]), RATE)
 
-    def describe(self, trace: Race) -> Description:
+    def describe(self, trace: GateRaceTrace) -> Description:
         sides, differ = _sides(trace), int(trace.differs[:, 2].sum())
         all_said = [f"{name.capitalize()} ({side.title}): {_aloud(side)}." for name, side in sides.items()]
         return Description(
@@ -93,7 +111,7 @@ class gate_race(Lab):
             ),
         )
 
-    def columns(self, trace: Race) -> dict[str, np.ndarray]:
+    def columns(self, trace: GateRaceTrace) -> dict[str, np.ndarray]:
         row, column = np.indices((2, 2)).reshape(2, -1)
         numbers = {
             f"{name}_{what.replace(' ', '_')}": x.ravel()
@@ -175,7 +193,7 @@ def _in_menu(schedule: str) -> str:
     return _title(schedule).replace(GATES[GATE_NONE][0], "No gate").replace("update ", "")
 
 
-def _message(trace: Race) -> str:
+def _message(trace: GateRaceTrace) -> str:
     """Say what happens in both schedules, or in which it goes otherwise."""
     sides = trace.first, trace.second
     first, second = map(_status, sides)
@@ -205,7 +223,7 @@ def _status(side: Side) -> str:
     return f"{task} overtakes {late}" if late else f"{task} comes after both gradients"
 
 
-def _sides(trace: Race) -> dict[str, Side]:
+def _sides(trace: GateRaceTrace) -> dict[str, Side]:
     return {"first": trace.first, "second": trace.second}
 
 

@@ -6,7 +6,6 @@ import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.gridspec import GridSpec
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
 from ..._base.numbers import number, signed
@@ -26,6 +25,7 @@ from ...live.drawing.style import (
     moving_line,
     new_figure,
 )  # fmt: skip
+from .._layout import PanelLayout, place_panels
 
 _KEY = "framed and bold: differs from the other schedule"
 
@@ -64,13 +64,17 @@ class Side(NamedTuple):
         return tuple(v for v, (_, new) in self.reads.items() if new)
 
 
-class Race(NamedTuple):
+class GateRaceTrace(NamedTuple):
     """Two schedules of one step after `step` tasks, and which of their numbers differ."""
 
     step: int
     first: Side
     second: Side
     differs: np.ndarray
+
+
+_WIDE_LAYOUT = PanelLayout((WIDE, 4.7), "FS")
+_NARROW_LAYOUT = PanelLayout((NARROW, 8.9), "F/S")
 
 
 class GateView:
@@ -91,12 +95,11 @@ class GateView:
 
     def arrange(self, narrow: bool) -> None:
         """Side by side, or one above the other."""
-        self.figure.set_size_inches(*((NARROW, 8.9) if narrow else (WIDE, 4.7)))
-        grid = GridSpec(*((2, 1) if narrow else (1, 2)), self.figure)
-        for k, panel in enumerate(self._panels):
-            panel.axes.set_subplotspec(grid[k])
+        first, second = self._panels
+        layout = _NARROW_LAYOUT if narrow else _WIDE_LAYOUT
+        place_panels(self.figure, layout, F=first.axes, S=second.axes)
 
-    def draw(self, race: Race) -> None:
+    def draw(self, race: GateRaceTrace) -> None:
         """Set the moving artists of both panels."""
         self._key.set_text(_KEY if race.differs.any() else " ")  # the layout keeps its line even where it says nothing
         for panel, side in zip(self._panels, (race.first, race.second), strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,34 @@ RATES = tuple(10.0 ** (k / _PER_DECADE) for k in range(-4 * _PER_DECADE, 3 * _PE
 PLACES = ("first", "second", "third", "fourth")
 _COUNTS = ("no", "one", "two", "three", "four")
 _NO_DESCENT = ("Assign", "FrequencyEstimator", "UserDefined")  # they do not go downhill, or not by themselves
+RuleName = Literal[
+    "StochasticGradientDescent",
+    "Momentum",
+    "KerasMomentum",
+    "ProximalGradientDescent",
+    "Adagrad",
+    "BoundedAdagrad",
+    "ProximalAdagrad",
+    "AdagradMomentum",
+    "AdagradDA",
+    "FrequencyAwareAdagrad",
+    "RowWiseAdagrad",
+    "Adadelta",
+    "RMSProp",
+    "CenteredRMSProp",
+    "Adam",
+    "AdaMax",
+    "AddSign",
+    "PowerSign",
+    "AMSGrad",
+    "PartialRowWiseAdam",
+    "ProximalYogi",
+    "LaProp",
+    "Lion",
+    "Ftrl",
+    "OnlineYogi",
+    "MdlAdagradLight",
+]
 _TITLES = {"StochasticGradientDescent": "Gradient descent"}
 _FLOOR = 1e-9  # losses below it are as good as none when rates are compared
 _BOTTOM = 1e-12  # a loss below this share of the first is rounding
@@ -29,7 +57,7 @@ NOBODY = "none"
 NOISE_SEEDS = tuple(range(1, 11))
 
 
-class Race(NamedTuple):
+class OptimizersTrace(NamedTuple):
     """Places of the racers after `step` steps; None for a place without a rule.
 
     `heavy` is the place to follow. `straight` has the same racers where the ravine is not turned.
@@ -71,7 +99,7 @@ def _rank(racer: Racer, racers: tuple[Racer | None, ...]) -> int:
     return 1 + sum(_end(other) < _end(racer) for other in racers if other is not None)
 
 
-def _descent_wins(trace: Race) -> tuple[bool, str]:
+def _descent_wins(trace: OptimizersTrace) -> tuple[bool, str]:
     ends = {racer.title: _end(racer) for racer in trace.order}
     descent, adam = (ends.get(title) for title in (_title("StochasticGradientDescent"), "Adam"))
     if descent is None or adam is None:
@@ -93,14 +121,28 @@ def _descent_wins(trace: Race) -> tuple[bool, str]:
     return bool(descent < adam) and not but, f"Now gradient descent {now}{but}"
 
 
-def _valley_floor(trace: Race) -> tuple[bool, str]:
+def _valley_floor(trace: OptimizersTrace) -> tuple[bool, str]:
     near = min((trace.distance(racer) for racer in trace.order), default=np.inf)
     there = trace.surface == "rosenbrock" and trace.start[0] < 0 and trace.step == 100
     now = f"Now the nearest is {number(near)} away, after {counted(trace.step, 'step')}"
     return there and near < 0.1, now if trace.surface == "rosenbrock" else "Now this is another surface"
 
 
-class optimizers(Lab):
+def optimizers(
+    *,
+    step: int = STEPS,
+    factor: float = 1.0,
+    surface: Literal["bowl", "ravine", "turned", "rosenbrock", "saddle", "beale", "himmelblau", "plateau"] = "turned",
+    heavy: Literal["first", "second", "third", "fourth"] = "third",
+    first: RuleName = "StochasticGradientDescent",
+    second: RuleName = "Momentum",
+    third: RuleName | Literal["none"] = "Adagrad",
+    fourth: RuleName | Literal["none"] = "Adam",
+    noise: float = 0.0,
+    x: float = -1.7,
+    y: float = -0.6,
+    target: Literal["descent_wins", "valley"] | None = None,
+) -> OptimizersLab:
     """Race any rules of the catalog over a loss of two weights, from a start that you drag.
 
     At a glance: Turn the ravine, and from this start Adagrad goes from first to last.
@@ -110,14 +152,43 @@ class optimizers(Lab):
     start can reverse it. Under noise the rules are compared over ten other draws of it. A factor that is one for all
     multiplies the rates: move it and see who forgives.
 
-    Controls: `surface` (bowl, ravine, turned, rosenbrock, saddle, beale, himmelblau, plateau), `first`, `second`,
-    `third`, `fourth` (names of rules, or "none" for the last two), `heavy` (whose lines are heavy), `factor` (log
-    scale), `noise` (a share of the first gradient), `step`, and the start, `x` and `y`.
+    Args:
+        step: how many steps are done, 0 to 160.
+        factor: of all learning rates, 0.01 to 100.
+        surface: the loss.
+        heavy: the place whose lines are heavy.
+        first: a rule of `gl.rules.catalog()`.
+        second: the second rule.
+        third: the third rule, or "none".
+        fourth: the fourth rule, or "none".
+        noise: added to the gradients, 0 to 1, as a share of the first gradient.
+        x: the first weight at the start, -2 to 2.
+        y: the second weight at the start, -2 to 2.
+        target: a goal that is shown above the picture until it is reached.
 
     >>> optimizers().description.summary
     'From this start, turning the ravine takes Adagrad from first to last of four.'
     """
+    return OptimizersLab(
+        target,
+        step=step,
+        factor=factor,
+        surface=surface,
+        heavy=heavy,
+        first=first,
+        second=second,
+        third=third,
+        fourth=fourth,
+        noise=noise,
+        x=x,
+        y=y,
+    )
 
+
+class OptimizersLab(Lab):
+    """Lab of `optimizers`: up to four rules on one loss."""
+
+    function = "optimizers"
     label = "A race of optimizers"
     axis = "step"
 
@@ -154,7 +225,7 @@ class optimizers(Lab):
             Slider("y", "Start of the second weight", -REACH, REACH, y, step=0.01, hidden=True),
         ]
 
-    def compute(self, values: dict[str, Any]) -> Race:
+    def compute(self, values: dict[str, Any]) -> OptimizersTrace:
         surface, start = values["surface"], (values["x"], values["y"])
 
         def race(surface: str, start: tuple[float, float]) -> tuple[Racer | None, ...]:
@@ -175,12 +246,12 @@ class optimizers(Lab):
                 _title(name): _drawn_again(surface, name, start, values["noise"], rate)[values["step"]]
                 for name, rate in rates.items()
             }
-        return Race(surface, np.array(start), *settings, racers, heavy, straight, draws)
+        return OptimizersTrace(surface, np.array(start), *settings, racers, heavy, straight, draws)
 
     def make_view(self) -> RaceView:
         return RaceView(STEPS, RATES)
 
-    def draw(self, view: RaceView, trace: Race) -> None:
+    def draw(self, view: RaceView, trace: OptimizersTrace) -> None:
         straight = trace.straight and trace.straight[trace.heavy]
         reference = ("not turned", straight.loss) if straight else None
         view.draw(trace.surface, trace.start, trace.racers, trace.heavy, reference)
@@ -188,7 +259,7 @@ class optimizers(Lab):
     def drags(self, view: RaceView) -> list[Drag]:
         return [Drag(view.plane, x="x", y="y", label="drag the start")]
 
-    def describe(self, trace: Race) -> Description:
+    def describe(self, trace: OptimizersTrace) -> Description:
         surface, steps = SURFACES[trace.surface], counted(trace.step, "step")
         start = f"({number(trace.start[0])}, {number(trace.start[1])})"
         losses = ", ".join(f"{racer.title} {_share(racer.loss[-1])}" for racer in trace.order)
@@ -206,7 +277,7 @@ class optimizers(Lab):
             ),
         )
 
-    def columns(self, trace: Race) -> dict[str, np.ndarray]:
+    def columns(self, trace: OptimizersTrace) -> dict[str, np.ndarray]:
         columns = {"step": np.arange(trace.step + 1)}
         for place, racer in zip(PLACES, trace.racers, strict=True):
             if racer is not None:
@@ -222,7 +293,7 @@ def _preset(surface: str, *names: str, **more: Any) -> dict[str, Any]:
 
 
 _FOUR = ("StochasticGradientDescent", "Momentum", "Adagrad", "Adam")
-optimizers.presets = {
+OptimizersLab.presets = {
     "Ravine": _preset("ravine", *_FOUR),
     "The same, turned": _preset("turned", *_FOUR),
     "Saddle": _preset("saddle", *_FOUR),
@@ -283,7 +354,7 @@ def _share(loss: float) -> str:
     return "without a number" if not np.isfinite(loss) else "below 1e-12" if loss < 1e-12 else number(loss, 2)
 
 
-def _message(trace: Race) -> str:
+def _message(trace: OptimizersTrace) -> str:
     """Say what turning the ravine does to the rule that is followed; elsewhere, which rule is lowest."""
     count, followed = len(trace.order), trace.followed
     if trace.step == 0:
@@ -311,7 +382,7 @@ def _message(trace: Race) -> str:
     return said[0].upper() + said[1:]
 
 
-def _lowest(trace: Race) -> str:
+def _lowest(trace: OptimizersTrace) -> str:
     """Say which rule is lowest, and how far above it is the one to follow, or the next."""
     order, least = trace.order, _end(trace.order[0])
     if not np.isfinite(least):
@@ -370,7 +441,7 @@ def _point(weights: np.ndarray) -> str:
     return f"({', '.join(signed(number(w)) for w in weights)})"
 
 
-def _table(trace: Race, place: str, racer: Racer) -> list[tuple[str, str]]:
+def _table(trace: OptimizersTrace, place: str, racer: Racer) -> list[tuple[str, str]]:
     where = " and ".join(number(w) for w in racer.path[-1])
     return [
         (f"{place} rule", f"{racer.title}, learning rate {number(racer.rate)}"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -13,11 +13,12 @@ from ..._base.numbers import counted, listed, number, percent
 from ...live import Description, Drag, Items, LiveFigure, Menu, Slider
 from ...record import HeldBack, Recorder
 from ...record.analysis.held_back import BELOW, Past, share_in_words
-from .._following import FollowingLab, Room
+from .._following import AxesRoom, FollowingLab
 from .._lab import Control, Target
-from .._own_run import Recording, RunLab, every, follow_clicks, in_sight
+from .._own_run import Recording, RunLab, every, follow_clicks, in_sight, without_none
+from .._quantities import TraceQuantity, csv_columns, tooltip_values
 from ..tensor_rows import MOST_ROWS
-from .picture import Entries, EntriesView
+from .picture import DrawnEntries, EntriesView
 
 _POSITIONS = 100  # of the slider for the step
 _NAMED = 8  # tensors that the table names
@@ -25,7 +26,7 @@ _STEADY, _HELD, _NO_GRADIENT, _FEW, _LOST = range(5)  # classes of an entry
 _KINDS = np.array(["not held back", "held back", "no gradient", "too few gradients", "lost"])
 
 
-class Answer(NamedTuple):
+class RunAdagradTrace(NamedTuple):
     """What Adagrad has come to after some buckets of a run.
 
     Attributes:
@@ -46,20 +47,35 @@ class Answer(NamedTuple):
         )
 
 
-def _recovers(trace: Answer) -> tuple[bool, str]:
+QUANTITIES = (
+    TraceQuantity("ratio", lambda trace: trace.found.ratio, "R"),
+    TraceQuantity("sum_of_squares", lambda trace: trace.found.accumulator, "sum of squares"),
+    TraceQuantity("state", lambda trace: _KINDS[trace.state]),
+)
+
+
+def _recovers(trace: RunAdagradTrace) -> tuple[bool, str]:
     held = int(trace.found.held.sum())
     reached = trace.found.step >= 100 and trace.found.below >= BELOW and held <= 1
     where = f"at step {trace.found.step:,} and threshold {trace.found.below:g}"
     return reached, f"{counted(held, 'entry')} {'is' if held == 1 else 'are'} held back now, {where}"
 
 
-def _past_counts(trace: Answer) -> tuple[bool, str]:
+def _past_counts(trace: RunAdagradTrace) -> tuple[bool, str]:
     share = float((trace.found.initial_share(trace.initial) > 0.5).mean())
     at = "" if trace.is_end else ", but not at the end of the run"
     return trace.is_end and share <= 0.05, f"it is more than half in {percent(share)} of the entries now{at}"
 
 
-class run_adagrad(FollowingLab, RunLab):
+def run_adagrad(
+    recording: Recording | None = None,
+    *,
+    step: int | None = None,
+    below: float = BELOW,
+    initial: float = 0.1,
+    entry: str | None = None,
+    target: Literal["recovers", "past_counts"] | None = None,
+) -> RunAdagradLab:
     """Run Adagrad over a recorded run and see which entries are held back by their past, and which have no gradient.
 
     At a glance: In the shipped run dots spread around 0.7; 12 of 99 lie below the threshold.
@@ -71,21 +87,28 @@ class run_adagrad(FollowingLab, RunLab):
 
     Of your own recorder it follows the run while it goes on, see `run_layers`.
 
-    Controls: `step` (steps done), `below` (the R below which an entry is held back, log scale), `initial` (the initial
-    accumulator, log scale) and `entry` (the one whose story is told).
-
     Args:
         recording: your own `Recorder`, or the path of one that was saved; by default the shipped run of the reader.
-        **initial: step, below, initial, entry.
+        step: how many steps are done; by default all.
+        below: the R below which an entry is held back, 0.001 to 1.
+        initial: the initial accumulator, 1e-06 to 1000.
+        entry: the one whose story is told, "embed[0, 0]"; by default the one that is held back most.
+        target: a goal that is shown above the picture until it is reached.
 
     Raises:
-        ValueError: the file isn't a recording, nothing is recorded yet, or no single entries are. TypeError: neither a
-            recording nor a path.
+        ValueError: the file isn't a recording, nothing is recorded yet, or no single entries are.
+        TypeError: neither a recording nor a path.
 
     >>> run_adagrad().description.summary
     'After 512 steps 12 of 99 countable entries are held back; of 2 judged tensors none is in trouble.'
     """
+    return RunAdagradLab(recording, target=target, below=below, initial=initial, **without_none(step=step, entry=entry))
 
+
+class RunAdagradLab(FollowingLab, RunLab):
+    """Lab of `run_adagrad`: the entries of a recorded run under Adagrad."""
+
+    function = "run_adagrad"
     label = "Adagrad on a recorded run"
     axis = "step"
     targets: ClassVar = {
@@ -140,18 +163,18 @@ class run_adagrad(FollowingLab, RunLab):
         vars(self).pop("_rows", None)
         return self.make_controls()
 
-    def needs(self) -> Room:
-        return Room(self.rec.seen, self.rec.stride, ((self._highest, self._highest),))
+    def needs(self) -> AxesRoom:
+        return AxesRoom(self.rec.seen, self.rec.stride, ((self._highest, self._highest),))
 
     def arrange_still(self, view: EntriesView) -> None:
         room = self._room or self.needs()
         view.still(room.steps, room.ranges[0][1])
 
-    def compute(self, values: dict[str, Any]) -> Answer:
+    def compute(self, values: dict[str, Any]) -> RunAdagradTrace:
         done = self._past.bucket_at(values["step"])
         found = self._past.at(done, values["below"])
         entry = self._names.index(values["entry"])
-        return Answer(found, values["initial"], entry, done == len(self._past.ends) - 1)
+        return RunAdagradTrace(found, values["initial"], entry, done == len(self._past.ends) - 1)
 
     @functools.cached_property
     def _rows(self) -> list[int]:
@@ -171,13 +194,13 @@ class run_adagrad(FollowingLab, RunLab):
         largest = largest[np.isfinite(largest)].max(initial=1.0)
         return float(min(10.0 ** np.ceil(np.log10(1000.0 + largest)), 1e37))
 
-    def draw(self, view: EntriesView, trace: Answer) -> None:
+    def draw(self, view: EntriesView, trace: RunAdagradTrace) -> None:
         if self.waits:
             return
         view.over(self._past.ends)
         view.draw(self._shown(trace))
 
-    def _shown(self, trace: Answer) -> Entries:
+    def _shown(self, trace: RunAdagradTrace) -> DrawnEntries:
         rec, found, rows = self.rec, trace.found, self._rows
         place = np.full(len(rec.names), -1)
         place[rows] = np.arange(len(rows))
@@ -185,7 +208,7 @@ class run_adagrad(FollowingLab, RunLab):
             self._stories[trace.entry] = self._story(trace.entry)
         ratios, accumulators = self._stories[trace.entry]
         words = [_bar_label(found, k) for k in rows]
-        return Entries(
+        return DrawnEntries(
             names=[rec.names[k] for k in rows],
             row=place[found.tensor],
             ratio=found.ratio,
@@ -211,11 +234,11 @@ class run_adagrad(FollowingLab, RunLab):
         own = int(np.flatnonzero(mine == entry)[0])
         return _with_median(ratios, own), _with_median(sums, own)
 
-    def items(self, view: EntriesView, trace: Answer) -> Items | None:
+    def items(self, view: EntriesView, trace: RunAdagradTrace) -> Items | None:
         if self.waits:
             return None
-        values = {"R": trace.found.ratio, "sum of squares": trace.found.accumulator}
-        return Items("entry", {view.cloud: view.places(self._shown(trace))}, values, self._names)
+        places = {view.cloud: view.places(self._shown(trace))}
+        return Items("entry", places, tooltip_values(QUANTITIES, trace), self._names)
 
     def drags(self, view: EntriesView) -> list[Drag]:
         return [
@@ -227,7 +250,7 @@ class run_adagrad(FollowingLab, RunLab):
         """Return a lab's widget in which a click on an entry selects it."""
         return follow_clicks(super().make_live(view, **params), "entry", self._names)
 
-    def describe(self, trace: Answer) -> Description:
+    def describe(self, trace: RunAdagradTrace) -> Description:
         found, name = trace.found, self._names[trace.entry]
         steps = counted(found.step, "step")
         gone = int((found.overflowed | found.spoiled).sum())
@@ -257,13 +280,8 @@ class run_adagrad(FollowingLab, RunLab):
             ),
         )
 
-    def columns(self, trace: Answer) -> dict[str, np.ndarray]:
-        return {
-            "ratio": trace.found.ratio,
-            "sum_of_squares": trace.found.accumulator,
-            "state": _KINDS[trace.state],
-            "entry": np.array(self._names),
-        }
+    def columns(self, trace: RunAdagradTrace) -> dict[str, np.ndarray]:
+        return csv_columns(QUANTITIES, trace) | {"entry": np.array(self._names)}
 
 
 def _summary(found: HeldBack) -> str:

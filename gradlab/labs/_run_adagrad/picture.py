@@ -30,7 +30,7 @@ from ...live.drawing.style import (
     new_figure,
     tidy,
 )
-from ..tensor_rows import Rows, Shares, short
+from ..tensor_rows import ShareBars, TensorRows, short
 
 LOWEST = 1e-4  # ratio; what is below stands at this edge
 HIGHEST = 4.0  # ratio: 2.8 at most
@@ -62,7 +62,7 @@ _NAMED = ((BLUE, BLUE_TEXT), (VIOLET, VIOLET_TEXT))  # colors of a line and its 
 _HERE: dict[str, Any] = {"marker": "D", "ms": 8, "color": BLACK, "ls": "none", "mec": "white"}
 
 
-class Entries(NamedTuple):
+class DrawnEntries(NamedTuple):
     """The data of the figure.
 
     Attributes:
@@ -112,8 +112,8 @@ class EntriesView:
         self.rate.set(yscale="log", ylim=(0.7 * LOWEST, HIGHEST))
         log_ticks(self.rate.yaxis, lowest=LOWEST)
         self.still(int(steps[-1]), highest)
-        self._rows = Rows(rows, self.cloud, self.shares, head=0.55, foot=1.1)
-        self._bars = Shares(self.shares, {"fc": ORANGE, "ec": "none"})
+        self._rows = TensorRows(rows, self.cloud, self.shares, head=0.55, foot=1.1)
+        self._bars = ShareBars(self.shares, {"fc": ORANGE, "ec": "none"})
         self._moving()
         self.arrange(narrow=False)
 
@@ -163,7 +163,7 @@ class EntriesView:
         self._now = [moving_line(axes, **_HERE) for axes in panels]
         self._ends = [EndLabels(axes, 2) for axes in panels]
 
-    def draw(self, shown: Entries) -> None:
+    def draw(self, shown: DrawnEntries) -> None:
         """Set the moving artists."""
         chosen_row = int(shown.row[shown.chosen])
         self._rows.draw(shown.names, chosen_row if chosen_row >= 0 else None)
@@ -187,7 +187,7 @@ class EntriesView:
             looks = {"color": (_NAMED[k][1], QUIET), "weight": ("bold", "normal")}
             self._ends[k].draw(self._steps[-1], [chosen[-1], median[-1]], ["this entry", "median"], **looks)
 
-    def _draw_words(self, shown: Entries) -> None:
+    def _draw_words(self, shown: DrawnEntries) -> None:
         """Name the states: two on either side of the threshold, two below at the edges where their marks stand."""
         head, foot = -0.85, self.cloud.get_ylim()[0] - 0.85
         edges = self.cloud.get_xlim()
@@ -204,7 +204,7 @@ class EntriesView:
             words.set_visible(bool(((shown.state == kind) & (shown.row >= 0)).any()))
 
     @staticmethod
-    def places(shown: Entries) -> tuple[np.ndarray, np.ndarray]:
+    def places(shown: DrawnEntries) -> tuple[np.ndarray, np.ndarray]:
         """The positions of the dots, (entries,) each: in their row, slightly apart; NaN for entries without one."""
         apart = (np.arange(len(shown.row)) * 0.618 % 1 - 0.5) * 0.62
         x = np.clip(np.nan_to_num(shown.ratio, nan=UNKNOWN), LOWEST, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -12,9 +12,9 @@ from ...live import Description, Drag, Items, LiveFigure, Menu
 from ...record import Recorder
 from ...record.analysis.summary import layer_of, parts, percentiles
 from ...record.analysis.what_if import WhatIf
-from .._following import FollowingLab, Room
+from .._following import AxesRoom, FollowingLab
 from .._lab import Control, Target
-from .._own_run import Recording, RunLab, every, follow_clicks, in_sight, limit_slider, reach
+from .._own_run import Recording, RunLab, every, follow_clicks, in_sight, limit_slider, reach, without_none
 from ..tensor_rows import MOST_ROWS, short
 from .picture import Layers, LayersView
 
@@ -25,7 +25,7 @@ _SHOWN = 10  # tensors that the table names
 _LETTERS = 24  # of a tensor's name in the sentence
 
 
-class Answer(NamedTuple):
+class RunLayersTrace(NamedTuple):
     """One limit over a run, and what of it is shown.
 
     Attributes:
@@ -44,7 +44,7 @@ class Answer(NamedTuple):
         return self.what_if.kind == "clip_global_norm"
 
 
-def _one_alone(trace: Answer) -> tuple[bool, str]:
+def _one_alone(trace: RunLayersTrace) -> tuple[bool, str]:
     most, *others = sorted(trace.shares.tolist(), reverse=True)
     now = f"{percent(most)} of the steps of one tensor and {percent(max(others, default=0.0))} of the next are clipped"
     if trace.is_global:
@@ -52,7 +52,7 @@ def _one_alone(trace: Answer) -> tuple[bool, str]:
     return most >= 0.5 and max(others, default=1.0) <= 0.1, now
 
 
-def _not_as_usual(trace: Answer) -> tuple[bool, str]:
+def _not_as_usual(trace: RunLayersTrace) -> tuple[bool, str]:
     share, part = trace.what_if.of_finite, float(trace.shares.max())
     if not trace.is_global:
         return False, "Now the clip is by the norm of each tensor"
@@ -60,7 +60,15 @@ def _not_as_usual(trace: Answer) -> tuple[bool, str]:
     return 0 < share <= 0.05 and part <= 0.45, now
 
 
-class run_layers(FollowingLab, RunLab):
+def run_layers(
+    recording: Recording | None = None,
+    *,
+    limit: float | None = None,
+    method: Literal["norm", "global"] = "norm",
+    tensor: str | None = None,
+    show: str = _ALL,
+    target: Literal["one_alone", "not_as_usual"] | None = None,
+) -> RunLayersLab:
     """See layer by layer how often a limit fires on a recorded run, and drag another limit over it.
 
     At a glance: One limit across all tensors clips the top one on most of its steps and the others on few.
@@ -75,22 +83,29 @@ class run_layers(FollowingLab, RunLab):
     A lab that is closed, or whose cell runs again, follows no longer. While a cell trains, a page can open a lab with
     ipykernel 7 and later; with an earlier one show the lab in a cell before.
 
-    Controls: `limit` (log scale, as wide as this run's norms), `method` (norm: each tensor alone; global: shares are
-    then each tensor's part of the squared norm of the steps on which it fires), `show` (all tensors, one of each layer,
-    or one layer) and `tensor` (whose norm is shown over time).
-
     Args:
         recording: your own `Recorder`, or the path of one that was saved; by default the shipped run of the reader.
-        **initial: limit, method, show, tensor.
+        limit: on a log scale as wide as this run's norms; by default a typical one of large norms.
+        method: "norm" clips each tensor alone, "global" by the global norm; shares are then each tensor's part of the
+            squared norm of the steps on which it fires.
+        tensor: whose norm is shown over time; by default the one with the largest.
+        show: "all" tensors, the largest of each of the "layers", or only one layer: "only hidden1".
+        target: a goal that is shown above the picture until it is reached.
 
     Raises:
-        ValueError: the file isn't a recording, or nothing is recorded yet. TypeError: neither a
-            recording nor a path.
+        ValueError: the file isn't a recording, or nothing is recorded yet.
+        TypeError: neither a recording nor a path.
 
     >>> run_layers(limit=0.5).description.summary
     'Limit 0.5 clips embed on 62% of its 512 steps, and no other tensor on more than 10%.'
     """
+    return RunLayersLab(recording, target=target, method=method, show=show, **without_none(limit=limit, tensor=tensor))
 
+
+class RunLayersLab(FollowingLab, RunLab):
+    """Lab of `run_layers`: one limit over the tensors of a recorded run."""
+
+    function = "run_layers"
     label = "Limits, layer by layer"
     axis = "limit"
     targets: ClassVar = {
@@ -157,20 +172,20 @@ class run_layers(FollowingLab, RunLab):
         self.rec = rec
         return self.make_controls()
 
-    def needs(self) -> Room:
-        return Room(self.rec.seen, self.rec.stride, (self._reach,))
+    def needs(self) -> AxesRoom:
+        return AxesRoom(self.rec.seen, self.rec.stride, (self._reach,))
 
     def arrange_still(self, view: LayersView) -> None:
         room = self._room or self.needs()
         ((low, high),) = room.ranges
         view.still(room.steps, (0.8 * low, 1.25 * high), f"every {every(self.rec)}")
 
-    def compute(self, values: dict[str, Any]) -> Answer:
+    def compute(self, values: dict[str, Any]) -> RunLayersTrace:
         rec, tensor = self.rec, self.rec.names.index(values["tensor"])
         kind = {"norm": "clip_norm", "global": "clip_global_norm"}[values["method"]]
         answer = rec.what_if(**{kind: values["limit"]})
         shares = answer.of_finite_by_tensor if values["method"] == "norm" else parts(rec, answer.fired)
-        return Answer(answer, shares, self._rows(values["show"]), tensor)
+        return RunLayersTrace(answer, shares, self._rows(values["show"]), tensor)
 
     def _rows(self, show: str) -> list[int]:
         """The tensors to show, by largest norm."""
@@ -187,7 +202,7 @@ class run_layers(FollowingLab, RunLab):
         rows = min(MOST_ROWS, len(rec.names))
         return self.signed(LayersView(rows, rec.step, rec.seen, (0.8 * low, 1.25 * high), f"every {every(rec)}"))
 
-    def draw(self, view: LayersView, trace: Answer) -> None:
+    def draw(self, view: LayersView, trace: RunLayersTrace) -> None:
         if self.waits:
             return
         rec, rows, answer = self.rec, trace.rows, trace.what_if
@@ -203,7 +218,7 @@ class run_layers(FollowingLab, RunLab):
             )
         )  # fmt: skip
 
-    def items(self, view: LayersView, trace: Answer) -> Items | None:
+    def items(self, view: LayersView, trace: RunLayersTrace) -> Items | None:
         if self.waits:
             return None
         row = np.full(len(self.rec.names), np.nan)
@@ -222,7 +237,7 @@ class run_layers(FollowingLab, RunLab):
         """Return a lab's widget in which a click on a tensor selects it."""
         return follow_clicks(super().make_live(view, **params), "tensor", self.rec.names)
 
-    def describe(self, trace: Answer) -> Description:
+    def describe(self, trace: RunLayersTrace) -> Description:
         rec, answer, shares = self.rec, trace.what_if, trace.shares
         most = int(np.argmax(np.nan_to_num(shares)))
         method, limit = dict(METHODS)["global" if trace.is_global else "norm"], number(answer.limit)
@@ -254,7 +269,7 @@ class run_layers(FollowingLab, RunLab):
             ),
         )
 
-    def _message(self, trace: Answer, most: int) -> str:
+    def _message(self, trace: RunLayersTrace, most: int) -> str:
         """The sentence on the tensor that has most of it."""
         limit, name = f"Limit {number(trace.what_if.limit)}", self._short(most)
         share, steps = self._share(trace, most), _finite_steps(trace.what_if)
@@ -288,12 +303,12 @@ class run_layers(FollowingLab, RunLab):
         within = f"; the first three within {number(100 * error, 2)}%" if error else ""
         return f"{low} (10%), {middle} (median), {high} (90%), {largest} (largest){within}"
 
-    def _share(self, trace: Answer, tensor: int) -> str:
+    def _share(self, trace: RunLayersTrace, tensor: int) -> str:
         """The share of a tensor in words, with its bounds where it is an estimate."""
         share = trace.shares[tensor]
         return _finer(share) if trace.is_global else _finer(share, *trace.what_if.bounds_of_finite_by_tensor[:, tensor])
 
-    def columns(self, trace: Answer) -> dict[str, np.ndarray]:
+    def columns(self, trace: RunLayersTrace) -> dict[str, np.ndarray]:
         return {
             "share_or_part": trace.shares, "norm_10": self._norms[0], "norm_median": self._norms[1],
             "norm_90": self._norms[2], "norm_largest": self._norms[3], "tensor": np.array(self.rec.names),

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import MaxNLocator
 
 from ..._base.numbers import number
@@ -33,7 +32,8 @@ from ...live.drawing.style import (
     plain,
     tidy,
 )
-from ..tensor_rows import MarkNames, Rows, Shares, short
+from .._layout import PanelLayout, place_panels
+from ..tensor_rows import MarkNames, ShareBars, TensorRows, short
 
 _HEIGHT = 5.3  # inches
 _STORY = {False: 40, True: 14}  # letters of the name of the tensor whose story is told; on a narrow page
@@ -75,6 +75,10 @@ class Layers(NamedTuple):
     limit: float
 
 
+_WIDE_LAYOUT = PanelLayout((WIDE, _HEIGHT), "NS/TT", width_ratios=(2.1, 1), height_ratios=(1.75, 1))
+_NARROW_LAYOUT = PanelLayout((NARROW, 11.0), "N/S/T", height_ratios=(1.5, 1.35, 1))
+
+
 class LayersView:
     """Rows of norms with the limit as a line across, the share of each beside them, and the chosen one over time."""
 
@@ -91,8 +95,8 @@ class LayersView:
         tidy(self.norms, "Norms over the run", "norm of the gradient", "")
         tidy(self.shares, "", "share", "")
         self.still(until, norms, every)
-        self._rows = Rows(rows, self.norms, self.shares, head=0.8, foot=0.6)
-        self._bars = Shares(self.shares, {"fc": ORANGE, "ec": "none"})
+        self._rows = TensorRows(rows, self.norms, self.shares, head=0.8, foot=0.6)
+        self._bars = ShareBars(self.shares, {"fc": ORANGE, "ec": "none"})
         self._moving()
         self.arrange(narrow=False)
 
@@ -107,15 +111,8 @@ class LayersView:
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: the shares beside the norms, or everything in one column."""
-        self.figure.set_size_inches(*((NARROW, 11.0) if narrow else (WIDE, _HEIGHT)))
-        if narrow:
-            grid = GridSpec(3, 1, self.figure, height_ratios=(1.5, 1.35, 1))
-            places = [grid[0], grid[1], grid[2]]
-        else:
-            grid = GridSpec(2, 2, self.figure, width_ratios=(2.1, 1), height_ratios=(1.75, 1))
-            places = [grid[0, 0], grid[0, 1], grid[1, :]]
-        for axes, place in zip((self.norms, self.shares, self.story), places, strict=True):
-            axes.set_subplotspec(place)
+        layout = _NARROW_LAYOUT if narrow else _WIDE_LAYOUT
+        place_panels(self.figure, layout, N=self.norms, S=self.shares, T=self.story)
         self._rows.named(1, narrow)
         self._letters = _STORY[narrow]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -14,9 +14,9 @@ from ...record import Agreement, Recorder
 from ...record.analysis.agreement import known_agreement
 from ...workers import Bowl, Experiment, Speeds
 from ...workers.simulated import decide
-from .._following import FollowingLab, Room
+from .._following import AxesRoom, FollowingLab
 from .._lab import Control, Target
-from .._own_run import Recording, RunLab
+from .._own_run import Recording, RunLab, without_none
 from .picture import OLDEST, AgreementCurve, Stale, StalenessView
 
 GRADIENTS = 300
@@ -26,7 +26,7 @@ _LIMITS = np.array([0, 1, 2, 3, 4, 6, 8, 10, 12, 16, 20, OLDEST])  # of the curv
 _SPEEDS = (("measured", "as recorded"), ("equal", "all equal"))
 
 
-class Answer(NamedTuple):
+class RunStalenessTrace(NamedTuple):
     """A run of several workers under one limit.
 
     Attributes:
@@ -72,24 +72,32 @@ class Answer(NamedTuple):
         return "not known without probes" if self.agreement is None else self.agreement.in_words(lag)
 
 
-def _workers(trace: Answer) -> str:
+def _workers(trace: RunStalenessTrace) -> str:
     return counted(trace.workers, "worker")
 
 
-def _accepted_young(trace: Answer) -> tuple[bool, str]:
+def _accepted_young(trace: RunStalenessTrace) -> tuple[bool, str]:
     accepted = whole_percent(1 - trace.dropped)
     now = f"Now with {_workers(trace)} {accepted} are accepted, the oldest {counted(trace.oldest, 'update')} stale"
     return trace.workers >= 4 and trace.straggler >= 3 and trace.dropped <= 0.15 and trace.oldest <= 5, now
 
 
-def _worth_having(trace: Answer) -> tuple[bool, str]:
+def _worth_having(trace: RunStalenessTrace) -> tuple[bool, str]:
     mean = float(trace.staleness[trace.accepted].mean()) if trace.accepted.any() else 0.0
     dropped = whole_percent(trace.dropped)
     now = f"Now accepted gradients are {mean:.1f} updates stale in the mean, and {dropped} are dropped"
     return trace.workers >= 12 and mean <= 3 and trace.dropped <= 0.6, now
 
 
-class run_staleness(FollowingLab, RunLab):
+def run_staleness(
+    recording: Recording | None = None,
+    *,
+    limit: int = 7,
+    workers: int = 8,
+    straggler: float = 1.0,
+    speeds: Literal["measured", "equal"] | None = None,
+    target: Literal["kept_fresh", "worth_having"] | None = None,
+) -> RunStalenessLab:
     """Let several workers share a recorded run: how stale gradients come, what a limit drops, how much still agrees.
 
     At a glance: With 8 workers most gradients are 2 to 8 updates stale; below, how much gradients so far apart agree.
@@ -101,21 +109,35 @@ class run_staleness(FollowingLab, RunLab):
 
     Of your own recorder it follows the run while it goes on, see `run_layers`.
 
-    Controls: `limit` (the most staleness accepted, as by `DropStaleGradientOptimizer`), `workers` (1 to 16),
-    `straggler` (how many times slower the last worker is) and `speeds` (measured, or equal).
-
     Args:
         recording: your own `Recorder`, or the path of one that was saved; by default the shipped run of the reader.
-        **initial: limit, workers, straggler, speeds.
+        limit: the most staleness accepted, as by `DropStaleGradientOptimizer`, 0 to 24.
+        workers: 1 to 16.
+        straggler: how many times slower the last worker is, 1 to 5.
+        speeds: "measured", the default if the run has times, or "equal".
+        target: a goal that is shown above the picture until it is reached.
 
     Raises:
-        ValueError: the file isn't a recording, or nothing is recorded yet. TypeError: neither a
-            recording nor a path.
+        ValueError: the file isn't a recording, or nothing is recorded yet.
+        TypeError: neither a recording nor a path.
 
     >>> run_staleness(workers=1, limit=0).description.summary
     'With 1 worker no gradient is stale; limit 0 drops none.'
     """
+    return RunStalenessLab(
+        recording,
+        target=target,
+        limit=limit,
+        workers=workers,
+        straggler=straggler,
+        **without_none(speeds=speeds),
+    )
 
+
+class RunStalenessLab(FollowingLab, RunLab):
+    """Lab of `run_staleness`: several workers at the speed of a recorded run."""
+
+    function = "run_staleness"
     label = "Staleness at the speed of a recorded run"
     axis = "limit"
     still_changes = True
@@ -153,8 +175,8 @@ class run_staleness(FollowingLab, RunLab):
         self.rec = rec
         return self.make_controls()
 
-    def needs(self) -> Room:
-        return Room(self.rec.seen, self.rec.stride, ())
+    def needs(self) -> AxesRoom:
+        return AxesRoom(self.rec.seen, self.rec.stride, ())
 
     def make_controls(self) -> list[Control]:
         self._seconds = self.rec.durations()
@@ -171,13 +193,13 @@ class run_staleness(FollowingLab, RunLab):
         """A worker that is alone waits for nobody, however long its steps take."""
         return ["straggler", "speeds"] if values["workers"] == 1 else []
 
-    def compute(self, values: dict[str, Any]) -> Answer:
+    def compute(self, values: dict[str, Any]) -> RunStalenessTrace:
         workers, limit, straggler = values["workers"], values["limit"], values["straggler"]
         known = values["speeds"] == "measured" and bool(self._seconds.size)
         seconds = tuple(self._seconds.tolist()) if known else ()
         staleness, accepted, last = _ran(workers, limit, straggler, seconds)
         by_limit = np.array([_ran(workers, x, straggler, seconds)[1].mean() for x in _LIMITS.tolist()])
-        return Answer(workers, straggler, limit, staleness, accepted, last, by_limit, self._agreement, known)
+        return RunStalenessTrace(workers, straggler, limit, staleness, accepted, last, by_limit, self._agreement, known)
 
     def make_view(self) -> StalenessView:
         return self.signed(StalenessView(*self._still()))
@@ -196,7 +218,7 @@ class run_staleness(FollowingLab, RunLab):
         value, low, high = (np.where(known, x, np.nan) for x in (found.value, found.low, found.high))
         return AgreementCurve(found.lags, value, low, high, others), self._seconds
 
-    def draw(self, view: StalenessView, trace: Answer) -> None:
+    def draw(self, view: StalenessView, trace: RunStalenessTrace) -> None:
         if self.waits:
             return
         ages, count = np.minimum(trace.staleness, OLDEST), len(trace.staleness)
@@ -206,7 +228,7 @@ class run_staleness(FollowingLab, RunLab):
         near = lag, trace.agrees(lag), trace.agrees_in_words(lag)
         view.draw(Stale(shares, accepted, trace.mean, trace.limit, _LIMITS, trace.by_limit, *near))
 
-    def items(self, view: StalenessView, trace: Answer) -> Items | None:
+    def items(self, view: StalenessView, trace: RunStalenessTrace) -> Items | None:
         if self.waits:
             return None
         ages, there = np.arange(OLDEST + 1), np.minimum(trace.staleness, OLDEST)
@@ -220,7 +242,7 @@ class run_staleness(FollowingLab, RunLab):
         places = {"staleness": view.ages, "agreement": view.agreement, "shares accepted": view.by_limit}
         return [Drag(axes, x="limit", label=f"drag the limit under the {name}") for name, axes in places.items()]
 
-    def describe(self, trace: Answer) -> Description:
+    def describe(self, trace: RunStalenessTrace) -> Description:
         mean, workers = trace.mean, _workers(trace)
         agrees = f"agreement of gradients {counted(round(mean), 'update')} apart"
         dropped = f"limit {trace.limit} drops {whole_percent(trace.dropped)}"
@@ -251,18 +273,18 @@ class run_staleness(FollowingLab, RunLab):
             )
         return f"{counted(self._agreement.probes, 'probe')} on batches that were not trained on; 95% intervals"
 
-    def _how_long(self, trace: Answer) -> str:
+    def _how_long(self, trace: RunStalenessTrace) -> str:
         if trace.known:
             low, middle, high = (number(x) for x in 1000 * np.percentile(self._seconds, [10, 50, 90]))
             merged = f", means of {self.rec.stride}" if self.rec.stride > 1 else ""
             return f"as {len(self._seconds):,} recorded{merged}: {low} to {high} ms, median {middle}"
         return "all the same" + (", for no times were recorded" if not self._seconds.size else "")
 
-    def columns(self, trace: Answer) -> dict[str, np.ndarray]:
+    def columns(self, trace: RunStalenessTrace) -> dict[str, np.ndarray]:
         return {"staleness": trace.staleness, "accepted": trace.accepted.astype(int)}
 
 
-def _message(trace: Answer) -> str:
+def _message(trace: RunStalenessTrace) -> str:
     """Say how stale gradients are and how many a limit drops."""
     lost = f"limit {trace.limit} drops {f'{whole_percent(trace.dropped)} of them' if trace.dropped else 'none'}"
     if not trace.mean:

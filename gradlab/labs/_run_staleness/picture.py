@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from ..._base.numbers import counted, number, percent, whole_percent
@@ -28,6 +27,7 @@ from ...live.drawing.style import (
     percent_ticks,
     tidy,
 )
+from .._layout import PanelLayout, place_panels
 
 _HEIGHT = 5.1  # inches
 OLDEST = 24  # staleness from here on is one bar
@@ -90,6 +90,10 @@ class Stale(NamedTuple):
     agreement_words: str
 
 
+_WIDE_LAYOUT = PanelLayout((WIDE, _HEIGHT), "AL/GS", width_ratios=(1.5, 1))
+_NARROW_LAYOUT = PanelLayout((NARROW, 10.6), "A/G/L/S")
+
+
 class StalenessView:
     """Staleness above, agreement below on the same axis; share accepted by limit, and how long steps took."""
 
@@ -127,11 +131,14 @@ class StalenessView:
     def arrange(self, narrow: bool) -> None:
         """Fit the page: two columns or one."""
         self._is_narrow = narrow
-        self.figure.set_size_inches(*((NARROW, 10.6) if narrow else (WIDE, _HEIGHT)))
-        grid = GridSpec(4, 1, self.figure) if narrow else GridSpec(2, 2, self.figure, width_ratios=(1.5, 1))
-        places = [grid[k] for k in range(4)] if narrow else [grid[0, 0], grid[1, 0], grid[0, 1], grid[1, 1]]
-        for axes, place in zip((self.ages, self.agreement, self.by_limit, self.seconds), places, strict=True):
-            axes.set_subplotspec(place)
+        place_panels(
+            self.figure,
+            _NARROW_LAYOUT if narrow else _WIDE_LAYOUT,
+            A=self.ages,
+            G=self.agreement,
+            L=self.by_limit,
+            S=self.seconds,
+        )
 
     def _draw_agreement(self, agreement: AgreementCurve) -> list[Any]:
         axes = self.agreement

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ POLICIES = {
 _SOUND = {"workers": 4, "step_first": True, "atomic": True}
 
 
-class Run(NamedTuple):
+class SettledRun(NamedTuple):
     """A run that is longer than what is shown, and when each of its gradients was settled."""
 
     trace: Trace
@@ -59,7 +59,7 @@ def _limit(experiment: Experiment) -> int | None:
     return {"drop": experiment.staleness, "backup": 0}.get(experiment.policy)
 
 
-class Moment(NamedTuple):
+class StalenessTrace(NamedTuple):
     """A run up to some time."""
 
     experiment: Experiment
@@ -76,7 +76,7 @@ class Moment(NamedTuple):
         return lanes.true[lanes.settled & (lanes.accepted | (not accepted))]
 
 
-def _all_fed(trace: Moment) -> tuple[bool, str]:
+def _all_fed(trace: StalenessTrace) -> tuple[bool, str]:
     lanes, oldest = trace.lanes, trace.ages(accepted=True).max(initial=0)
     share = float((lanes.accepted_of / np.maximum(1, lanes.handed_in)).min())
     but = {
@@ -90,7 +90,7 @@ def _all_fed(trace: Moment) -> tuple[bool, str]:
     return bool(share >= 0.5 and oldest <= 8) and not ifs, now
 
 
-def _let_through(trace: Moment) -> tuple[bool, str]:
+def _let_through(trace: StalenessTrace) -> tuple[bool, str]:
     e = trace.experiment
     if e.policy != "drop" or not e.step_first:
         return False, "Now this is another policy" if e.policy != "drop" else "Now the step is noted late"
@@ -98,7 +98,18 @@ def _let_through(trace: Moment) -> tuple[bool, str]:
     return bool(over >= 4), f"Now the oldest accepted is {max(over, 0)} above the limit"
 
 
-class staleness(Lab):
+def staleness(
+    *,
+    now: int = END,
+    threshold: int = 3,
+    policy: Literal["apply", "drop", "wait", "backup"] = "drop",
+    straggler: float = 3.0,
+    workers: int = 4,
+    spread: float = 0.2,
+    step_first: bool = True,
+    atomic: bool = True,
+    target: Literal["all_fed", "let_through"] | None = None,
+) -> StalenessLab:
     """Several workers train one set of weights: who reads which version, and what comes of gradients that are late.
 
     At a glance: The slow worker hands in too late: all its gradients are dropped.
@@ -106,15 +117,38 @@ class staleness(Lab):
     Each gradient is a bar from the read of the weights to its update or drop. Its staleness is the number of updates
     in between. The last worker can be made slow.
 
-    Controls: `policy` (apply, drop, wait, backup), `threshold` (the most staleness that "drop" accepts, or the most
-    gradients that "wait" lets a worker be ahead), `workers`, `straggler` (how many times slower the last one is),
-    `spread` (of the time a gradient takes), `step_first` (the step is noted with the read, not after the forward pass),
-    `atomic` (nothing happens between the check and the update), `now` (ticks).
+    Args:
+        now: the time up to which the run is shown, 0 to 1200 ticks.
+        threshold: the most staleness that "drop" accepts, or the most gradients that "wait" lets a worker be ahead, 0
+            to 12.
+        policy: "apply" every gradient, "drop" stale ones, "wait" for the slowest worker, or have one "backup" worker.
+        straggler: how many times slower the last worker is, 1 to 5.
+        workers: 1 to 8.
+        spread: of the time that a gradient takes, 0 to 0.5.
+        step_first: whether the step is noted with the read, not after the forward pass.
+        atomic: whether nothing happens between the check and the update.
+        target: a goal that is shown above the picture until it is reached.
 
     >>> staleness(workers=4, straggler=3.0).description.summary
     'The slow worker 4 starves: all 3 of its gradients are dropped.'
     """
+    return StalenessLab(
+        target,
+        now=now,
+        threshold=threshold,
+        policy=policy,
+        straggler=straggler,
+        workers=workers,
+        spread=spread,
+        step_first=step_first,
+        atomic=atomic,
+    )
 
+
+class StalenessLab(Lab):
+    """Lab of `staleness`: several workers over time, under one policy."""
+
+    function = "staleness"
     label = "Stale gradients"
     axis = "now"
     presets: ClassVar = {
@@ -151,10 +185,10 @@ class staleness(Lab):
             Toggle("atomic", "Check and update as one", True, folded=True),
         ]
 
-    def compute(self, values: dict[str, Any]) -> Moment:
+    def compute(self, values: dict[str, Any]) -> StalenessTrace:
         settings = {name: value for name, value in values.items() if name != "now"}
         ran = _ran(**settings)
-        return Moment(ran.trace.experiment, ran.until(values["now"]))
+        return StalenessTrace(ran.trace.experiment, ran.until(values["now"]))
 
     def idle(self, values: dict[str, Any]) -> Iterable[str]:
         return ["threshold"] * (values["policy"] not in ("drop", "wait"))
@@ -162,10 +196,10 @@ class staleness(Lab):
     def make_view(self) -> TimelineView:
         return TimelineView()
 
-    def draw(self, view: TimelineView, trace: Moment) -> None:
+    def draw(self, view: TimelineView, trace: StalenessTrace) -> None:
         view.draw(trace.lanes)
 
-    def items(self, view: TimelineView, trace: Moment) -> Items:
+    def items(self, view: TimelineView, trace: StalenessTrace) -> Items:
         x, y = view.places(trace.lanes)
         lanes = trace.lanes
         values = {
@@ -175,7 +209,7 @@ class staleness(Lab):
         done = lanes.settled
         return Items("gradient", {view.lanes: (x[done], y[done])}, {name: some[done] for name, some in values.items()})
 
-    def describe(self, trace: Moment) -> Description:
+    def describe(self, trace: StalenessTrace) -> Description:
         e, lanes, ages = trace.experiment, trace.lanes, trace.ages()
         given, taken = len(ages), int(lanes.accepted_of.sum())
         oldest = trace.ages(accepted=True).max(initial=0)
@@ -205,7 +239,7 @@ class staleness(Lab):
             ),
         )
 
-    def columns(self, trace: Moment) -> dict[str, np.ndarray]:
+    def columns(self, trace: StalenessTrace) -> dict[str, np.ndarray]:
         lanes = trace.lanes
         columns = {
             "worker": lanes.worker + 1, "read_at": lanes.began, "settled_at": lanes.ended, "version_read": lanes.read,
@@ -214,7 +248,7 @@ class staleness(Lab):
         return {name: column[lanes.settled] for name, column in columns.items()}
 
 
-def _message(trace: Moment) -> str:
+def _message(trace: StalenessTrace) -> str:
     """Say what is wrong, if anything: ages recorded too small, workers that starve or wait, gradients dropped."""
     lanes, ages = trace.lanes, trace.ages()
     given, taken = len(ages), int(lanes.accepted_of.sum())
@@ -238,7 +272,7 @@ def _message(trace: Moment) -> str:
     return f"{all_are} accepted; the largest staleness is {counted(int(ages.max()), 'update')}."
 
 
-def _starving(trace: Moment) -> str:
+def _starving(trace: StalenessTrace) -> str:
     """Workers that starve, and how many of their gradients are dropped."""
     lanes = trace.lanes
     who = np.flatnonzero(lanes.starving)
@@ -268,7 +302,7 @@ def experiment(
 
 
 @functools.lru_cache(maxsize=64)
-def _ran(**settings: Any) -> Run:
+def _ran(**settings: Any) -> SettledRun:
     trace = decide(experiment(**settings))  # no weight is looked at
     settled = trace.times[trace.moves[:, 0] == UPDATE]
     worker, began = trace.rounds["worker"], trace.rounds["began"]
@@ -277,7 +311,7 @@ def _ran(**settings: Any) -> Run:
         mine = worker == k
         since, until = settled[mine][:-1], began[mine][1:]
         waits += [(k, *gap) for gap in zip(since, until, strict=True) if gap[1] > gap[0]]
-    return Run(trace, settled, np.array(waits, np.int64).reshape(-1, 3))
+    return SettledRun(trace, settled, np.array(waits, np.int64).reshape(-1, 3))
 
 
 def starving(handed_in: np.ndarray, accepted: np.ndarray) -> np.ndarray:

@@ -6,7 +6,6 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.gridspec import GridSpec
 
 from ..._base.numbers import counted
 from ...live.drawing.labels import label, on_paper
@@ -38,6 +37,7 @@ from ...live.drawing.style import (
     new_figure,
     tidy,
 )  # fmt: skip
+from .._layout import PanelLayout, place_panels
 
 _WINDOW = 1200  # ticks shown at a time: the whole run, on any page, so that bars and tallies show the same gradients
 _TICK = {False: 200, True: 400}  # ticks between two numbers of the axis, on a wide and a narrow page
@@ -82,6 +82,10 @@ class Lanes(NamedTuple):
         return self.recorded >= 0
 
 
+_WIDE_LAYOUT = PanelLayout((WIDE, 5.2), "LW/AA", width_ratios=(2.6, 1), height_ratios=(2.4, 1))
+_NARROW_LAYOUT = PanelLayout((NARROW, 9.8), "L/W/A", height_ratios=(3.4, 2.6, 1.6))
+
+
 class TimelineView:
     """A lane for each worker with a bar for each gradient; what was accepted of each; the distribution of staleness.
 
@@ -100,16 +104,8 @@ class TimelineView:
         self._narrow = narrow
         self._lanes.arrange(narrow)
         self._ages.arrange(narrow)
-        if narrow:
-            self.figure.set_size_inches(NARROW, 9.8)
-            grid = GridSpec(3, 1, self.figure, height_ratios=(3.4, 2.6, 1.6))
-            places = [grid[k] for k in range(3)]
-        else:
-            self.figure.set_size_inches(WIDE, 5.2)
-            grid = GridSpec(2, 2, self.figure, height_ratios=(2.4, 1), width_ratios=(2.6, 1))
-            places = [grid[0, 0], grid[0, 1], grid[1, :]]
-        for axes, place in zip((self.lanes, self.workers, self.ages), places, strict=True):
-            axes.set_subplotspec(place)
+        layout = _NARROW_LAYOUT if narrow else _WIDE_LAYOUT
+        place_panels(self.figure, layout, L=self.lanes, W=self.workers, A=self.ages)
 
     def draw(self, lanes: Lanes) -> None:
         """Set the moving artists."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -77,21 +77,50 @@ def _lowest(measure: str, share: float, workers: int) -> Callable[[Phases], tupl
     return reached
 
 
-class staleness_phases(Lab):
+def staleness_phases(
+    *,
+    straggler: float = 1.0,
+    measure: Literal["acceptance", "slow", "throughput", "staleness", "waiting"] = "acceptance",
+    policy: Literal["drop", "wait"] = "drop",
+    limit: int = 4,
+    workers: int = 8,
+    spread: float = 0.2,
+    target: Literal["nine_of_ten", "not_starving"] | None = None,
+) -> StalenessPhasesLab:
     """Acceptance, throughput and staleness for every limit and every number of workers, while you drag their speeds.
 
     At a glance: The more workers, the higher the limit that still accepts most gradients.
 
     One worker can be slow. Drag the diamond, or click a place, to read its numbers and to cut through the diagram.
 
-    Controls: `measure` (acceptance, slow, throughput, staleness, waiting), `policy` (drop, wait), `straggler` (how many
-    times slower one worker is), `spread` (of the time a gradient takes), `limit` (the most staleness that "drop"
-    accepts, or the most gradients that "wait" lets a worker be ahead) and `workers`.
+    Args:
+        straggler: how many times slower one worker is, 1 to 5.
+        measure: what colors show: "acceptance", that of the "slow" worker, "throughput", "staleness" or "waiting".
+        policy: "drop" stale gradients, or "wait" for slow workers.
+        limit: the most staleness that "drop" accepts, or the most gradients that "wait" lets a worker be ahead, 0 to
+            24.
+        workers: 1 to 16.
+        spread: of the time that a gradient takes, 0 to 1.
+        target: a goal that is shown above the picture until it is reached.
 
     >>> staleness_phases(limit=1, workers=4).description.summary
     'With 4 workers, limit 1 accepts 52% of the gradients; 16 workers need limit 8 for that.'
     """
+    return StalenessPhasesLab(
+        target,
+        straggler=straggler,
+        measure=measure,
+        policy=policy,
+        limit=limit,
+        workers=workers,
+        spread=spread,
+    )
 
+
+class StalenessPhasesLab(Lab):
+    """Lab of `staleness_phases`: every limit and every number of workers."""
+
+    function = "staleness_phases"
     label = "Phases of staleness"
     axis = "straggler"
     presets: ClassVar = {

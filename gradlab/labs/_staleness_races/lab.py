@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -28,8 +28,9 @@ from ...workers import (
 from ...workers.experiment import worker
 from ...workers.replays import replay_move
 from .._lab import Control, Lab, Target
-from .picture import Event, Range, Schedule, SequenceView
+from .picture import Event, OrderCount, Schedule, SequenceView
 
+WORKERS = 3
 SWITCHES = {
     (False, False): "neither as one",
     (True, False): "check and update",
@@ -38,7 +39,7 @@ SWITCHES = {
 }
 
 
-class Moment(NamedTuple):
+class StalenessRacesTrace(NamedTuple):
     """A schedule of which some moves have been made, and what all orders come to, by `SWITCHES`."""
 
     play: Play
@@ -76,7 +77,7 @@ class Moment(NamedTuple):
         return sum(not is_accepted(ledger.step - ledger.read_at[k], ledger.staleness) for k in passed)
 
 
-def _over(trace: Moment) -> tuple[bool, str]:
+def _over(trace: StalenessRacesTrace) -> tuple[bool, str]:
     limit = trace.experiment.staleness
     return (
         trace.too_old >= 1 and limit == 1,
@@ -84,11 +85,19 @@ def _over(trace: Moment) -> tuple[bool, str]:
     )
 
 
-def _caught(trace: Moment) -> tuple[bool, str]:
+def _caught(trace: StalenessRacesTrace) -> tuple[bool, str]:
     return trace.doomed > 0, f"Now, after {counted(trace.done, 'move')}, there are {trace.doomed} of them"
 
 
-class staleness_races(Lab):
+def staleness_races(
+    *,
+    event: int = 4 * WORKERS,
+    schedule: Literal["checks", "notes", "both", "turns"] = "checks",
+    atomic: bool = False,
+    step_first: bool = False,
+    threshold: int = 0,
+    target: Literal["over", "caught"] | None = None,
+) -> StalenessRacesLab:
     """Step through moves of three workers, and see gradients accepted that are staler than the limit.
 
     At a glance: A check that is not one piece with its update lets gradients through that are too stale.
@@ -96,13 +105,32 @@ class staleness_races(Lab):
     A worker reads the weights, notes the step, lets its gradient be checked against the step of that time, and updates
     the weights. In TensorFlow the note may come after the forward pass, and updates of others between check and update.
 
-    Controls: `schedule` (checks, notes, both, turns: who would like to come when), `threshold`, `atomic` (check and
-    update are one piece), `step_first` (so are the read and the note), `event` (moves made).
+    Args:
+        event: how many moves are made, 0 to 12.
+        schedule: the order in which workers would like to move: "checks" before any update, "notes" late, "both", or
+            in "turns".
+        atomic: whether the check and the update are one piece.
+        step_first: whether the read and the note are one piece.
+        threshold: the staleness limit, 0 to 2.
+        target: a goal that is shown above the picture until it is reached.
 
     >>> staleness_races(schedule="checks").description.summary
     'Limit 0 fails: 2 accepted gradients are up to 2 updates stale.'
     """
+    return StalenessRacesLab(
+        target,
+        event=event,
+        schedule=schedule,
+        atomic=atomic,
+        step_first=step_first,
+        threshold=threshold,
+    )
 
+
+class StalenessRacesLab(Lab):
+    """Lab of `staleness_races`: three workers, move by move."""
+
+    function = "staleness_races"
     label = "Races of stale gradients"
     axis = "event"
     presets: ClassVar = {
@@ -129,18 +157,18 @@ class staleness_races(Lab):
             Slider("threshold", "Staleness limit", 0, 2, 0, scale="integer", folded=True),
         ]
 
-    def compute(self, values: dict[str, Any]) -> Moment:
+    def compute(self, values: dict[str, Any]) -> StalenessRacesTrace:
         play = played(values["schedule"], values["threshold"], values["atomic"], values["step_first"])
-        return Moment(play, values["event"], _outcomes(values["threshold"]))
+        return StalenessRacesTrace(play, values["event"], _outcomes(values["threshold"]))
 
     def make_view(self) -> SequenceView:
         return SequenceView(WORKERS, 4 * WORKERS)
 
-    def draw(self, view: SequenceView, trace: Moment) -> None:
+    def draw(self, view: SequenceView, trace: StalenessRacesTrace) -> None:
         e = trace.experiment
         versions = [(row, f"v{n}: {number(weight)}") for n, (row, weight) in enumerate(trace.play.versions)]
         ranges = [
-            Range(SWITCHES[switches], found.interleavings, found.too_stale / found.interleavings)
+            OrderCount(SWITCHES[switches], found.interleavings, found.too_stale / found.interleavings)
             for switches, found in trace.outcomes.items()
         ]
         view.draw(
@@ -151,7 +179,7 @@ class staleness_races(Lab):
             )
         )  # fmt: skip
 
-    def describe(self, trace: Moment) -> Description:
+    def describe(self, trace: StalenessRacesTrace) -> Description:
         e, found = trace.experiment, trace.outcomes[trace.experiment.atomic, trace.experiment.step_first]
         accepted = int((trace.by_worker("accepted") == 1).sum())
         wrong = trace.too_old
@@ -187,7 +215,7 @@ class staleness_races(Lab):
             ),
         )
 
-    def columns(self, trace: Moment) -> dict[str, np.ndarray]:
+    def columns(self, trace: StalenessRacesTrace) -> dict[str, np.ndarray]:
         moves = trace.play.trace.moves[: trace.done]
         return {
             "move": np.arange(1, trace.done + 1), "worker": moves[:, 1] + 1,
@@ -195,7 +223,7 @@ class staleness_races(Lab):
         }  # fmt: skip
 
 
-def _message(trace: Moment) -> str:
+def _message(trace: StalenessRacesTrace) -> str:
     """Gradients that are accepted too stale; else those that will be; else what was dropped, or how far it is."""
     limit, settled = trace.experiment.staleness, int(trace.settled.sum())
     ages, accepted = trace.by_worker("true_staleness"), trace.by_worker("accepted") == 1
@@ -223,7 +251,7 @@ def _outcomes(threshold: int) -> dict[tuple[bool, bool], Outcomes]:
     return {switches: explore(e.with_(atomic=switches[0], step_first=switches[1])) for switches in SWITCHES}
 
 
-def _workers(trace: Moment) -> Iterator[str]:
+def _workers(trace: StalenessRacesTrace) -> Iterator[str]:
     """Return what became of each worker's gradient."""
     of = {name: trace.by_worker(name) for name in ("true_staleness", "staleness", "accepted")}
     for true, recorded, accepted in zip(*of.values(), strict=True):
@@ -235,7 +263,6 @@ def _ascii(words: str) -> str:
     return words.replace("−", "-").replace("≤", "<=")
 
 
-WORKERS = 3
 _LETTERS = {"R": READ, "N": RECORD, "C": CHECK, "U": UPDATE}
 # What a scheduler would like to run, move by move; where moves are one piece, the later ones come along.
 SCHEDULES = {

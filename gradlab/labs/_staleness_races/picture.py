@@ -54,7 +54,7 @@ class Event(NamedTuple):
     joined: bool
 
 
-class Range(NamedTuple):
+class OrderCount(NamedTuple):
     """All orders under one setting of the switches: how many, and the share that accepts too stale a gradient."""
 
     name: str
@@ -78,7 +78,7 @@ class Schedule(NamedTuple):
     true: np.ndarray
     accepted: np.ndarray
     limit: int
-    ranges: Sequence[Range]
+    ranges: Sequence[OrderCount]
     chosen: int
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from matplotlib.gridspec import GridSpec
 from matplotlib.transforms import ScaledTranslation
 
 from ..._base.numbers import number, percent
@@ -29,10 +28,13 @@ from ...live.drawing.style import (
     new_figure,
     tidy,
 )
+from .._layout import PanelLayout, place_panels
 
 _HERE: dict[str, Any] = {"marker": "D", "ms": 8, "color": BLACK, "ls": "none", "mec": "white", "zorder": 4}
 _NEVER: dict[str, Any] = {"marker": "^", "ls": "none", "mfc": "none", "ms": 7, "mec": BLUE}
 _UNIT = 1000  # ticks, of the axes of training
+_WIDE_LAYOUT = PanelLayout((WIDE, 4.9), "NRR/NC.", width_ratios=(1.6, 1, 0.36))
+_NARROW_LAYOUT = PanelLayout((NARROW, 9.0), "NN/RR/C.", width_ratios=(1, 0.26), height_ratios=(1.5, 1, 1))
 
 
 class SpareView:
@@ -75,15 +77,8 @@ class SpareView:
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: what rounds cost and teach beside the time that is needed, or all in one column."""
-        self.figure.set_size_inches(NARROW if narrow else WIDE, 9.0 if narrow else 4.9)
-        if narrow:
-            grid = GridSpec(3, 2, self.figure, width_ratios=(1, 0.26), height_ratios=(1.5, 1, 1))
-            places = [grid[0, :], grid[1, :], grid[2, 0]]
-        else:
-            grid = GridSpec(2, 3, self.figure, width_ratios=(1.6, 1, 0.36))
-            places = [grid[:, 0], grid[0, 1:], grid[1, 1]]
-        for axes, place in zip((self.needed, self.rounds, self.curves), places, strict=True):
-            axes.set_subplotspec(place)
+        layout = _NARROW_LAYOUT if narrow else _WIDE_LAYOUT
+        place_panels(self.figure, layout, N=self.needed, R=self.rounds, C=self.curves)
 
     def _still(self, needed: np.ndarray, goal: float) -> None:
         workers = len(self._rounds)

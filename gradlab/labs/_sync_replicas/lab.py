@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from ...workers.spare_workers import END, EVERY, GOAL, WORKERS
 from ...workers.sync_rounds import Moment, sync_rounds
 from .._lab import Control, Lab, Target
 from .backup_picture import SpareView
-from .tokens_picture import Rounds, TokensView
+from .tokens_picture import DrawnRounds, TokensView
 
 MOMENTS, MOST = 40, 4
 
@@ -33,7 +33,7 @@ class Synced(NamedTuple):
     workers: int
     aggregate: int
     moment: Moment
-    rounds: Rounds
+    rounds: DrawnRounds
 
     @property
     def stuck(self) -> bool:
@@ -54,19 +54,47 @@ def _more_than_needed(trace: Synced) -> tuple[bool, str]:
     return most >= trace.aggregate + 2, f"Now {needed} is the mean of {most}" if most else "Now there is no update"
 
 
-class sync_replicas(Lab):
+def sync_replicas(
+    *,
+    event: int = 25,
+    workers: int = 3,
+    aggregate: int = 2,
+    straggler: float = 2.0,
+    start_tokens: int = 0,
+    chief: int = 0,
+    target: Literal["fast_fills", "more"] | None = None,
+) -> SyncReplicasLab:
     """Step through `SyncReplicasOptimizer`: workers push and wait for tokens, a chief takes the mean and puts them in.
 
     At a glance: An update takes the first gradients that are there; a slow worker's come too late and are dropped.
 
-    Controls: `event` (what has happened so far: pushes and updates), `workers` (n), `aggregate` (k, gradients that an
-    update needs; at most n count), `start_tokens`, `straggler` (how many times slower worker 1 is), `chief` (ticks from
-    the k-th gradient to the take; what comes in the meantime is averaged in).
+    Args:
+        event: how many events have happened, 0 to 40: pushes and updates.
+        workers: n, 1 to 4.
+        aggregate: k, the gradients that an update needs, 1 to 4; at most n count.
+        straggler: how many times slower worker 1 is, 1 to 4.
+        start_tokens: how many tokens there are at the start, 0 to 4.
+        chief: ticks from the k-th gradient to the take, 0 to 100; gradients that come in the meantime are averaged in.
+        target: a goal that is shown above the picture until it is reached.
 
     >>> sync_replicas().description.summary
     'The slow worker 1 is always too late: all 4 of its gradients are dropped.'
     """
+    return SyncReplicasLab(
+        target,
+        event=event,
+        workers=workers,
+        aggregate=aggregate,
+        straggler=straggler,
+        start_tokens=start_tokens,
+        chief=chief,
+    )
 
+
+class SyncReplicasLab(Lab):
+    """Lab of `sync_replicas`: gradients and tokens, event by event."""
+
+    function = "sync_replicas"
     label = "Tokens and backup workers"
     axis = "event"
     presets: ClassVar = {
@@ -174,7 +202,7 @@ def _run(workers: int, aggregate: int, start_tokens: int, straggler: float, chie
     return sync_rounds(workers, aggregate, start_tokens, speeds, MOMENTS, chief, seed=1)
 
 
-def _rounds(moment: Moment, workers: int, aggregate: int, straggler: float) -> Rounds:
+def _rounds(moment: Moment, workers: int, aggregate: int, straggler: float) -> DrawnRounds:
     """A moment as the picture wants it."""
     turns, now = moment.turns, moment.time
     names = ("worker", "began", "ended", "local_step", "accepted")
@@ -185,7 +213,7 @@ def _rounds(moment: Moment, workers: int, aggregate: int, straggler: float) -> R
     def count(some: np.ndarray) -> np.ndarray:
         return np.bincount(worker[some], minlength=workers)
 
-    return Rounds(
+    return DrawnRounds(
         workers, now, moment.event, worker, began, np.where(pushed, ended, now), local_step, pushed, accepted,
         np.array(waits, int).reshape(-1, 3), np.array(moment.updates, int).reshape(-1, 2), moment.count, aggregate,
         moment.tokens, moment.waiting, count(pushed), count(pushed & accepted), straggler,
@@ -219,7 +247,7 @@ def _half_a_round(trace: Spared) -> tuple[bool, str]:
     return share <= 0.55 and trace.aggregate >= 12, f"Now it takes {percent(share)}"
 
 
-class backup_workers(Lab):
+def backup_workers(*, aggregate: int = WORKERS, target: Literal["half_round"] | None = None) -> BackupWorkersLab:
     """Sixteen workers read digits in rounds; a round ends with the first `aggregate` gradients, the others are dropped.
 
     At a glance: One or two backup workers save the wait for stalls; waiting for few gradients costs more than it saves.
@@ -229,12 +257,20 @@ class backup_workers(Lab):
     hundred machines, where rates were tuned, too. The time of a round is measured in such runs: a stalled worker goes
     on with its old gradient and misses the rounds that end meanwhile.
 
-    Controls: `aggregate` (1 to 16 gradients).
+    Args:
+        aggregate: how many gradients end a round, 1 to 16.
+        target: a goal that is shown above the picture until it is reached.
 
     >>> backup_workers(aggregate=16).description.table[0]
     ('gradients that end a round', '16 of 16')
     """
+    return BackupWorkersLab(target, aggregate=aggregate)
 
+
+class BackupWorkersLab(Lab):
+    """Lab of `backup_workers`: rounds that end before all gradients are there."""
+
+    function = "backup_workers"
     label = "Backup workers"
     axis = "aggregate"
     presets: ClassVar = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.gridspec import GridSpec
 
 from ..._base.numbers import counted
 from ...live.drawing.labels import label, on_paper
@@ -26,6 +25,7 @@ from ...live.drawing.style import (
     new_figure,
     tidy,
 )  # fmt: skip
+from .._layout import PanelLayout, place_panels
 
 _WINDOW, _TICK = 900, 100  # ticks shown at a time; between two numbers of the axis
 _WORD = 75  # ticks of a wait that has room for a word
@@ -35,7 +35,7 @@ _BOX, _PITCH, _ROW = 26.0, 31.0, 96.0  # of the queue, in about pixels
 _COLUMNS = (0.0, 240.0, 480.0)  # where its three groups begin
 
 
-class Rounds(NamedTuple):
+class DrawnRounds(NamedTuple):
     """Gradients of workers up to a time, and where they meet. Arrays are (n,).
 
     Fields: workers; now, in ticks; event, the last one in words; worker, began, ended (`now` while it is computed),
@@ -64,6 +64,10 @@ class Rounds(NamedTuple):
     straggler: float
 
 
+_WIDE_LAYOUT = PanelLayout((WIDE, 4.9), "LW/QQ", width_ratios=(2.6, 1), height_ratios=(3.1, 1))
+_NARROW_LAYOUT = PanelLayout((NARROW, 9.4), "L/W/Q", height_ratios=(2.6, 1.7, 2.6))
+
+
 class TokensView:
     """Lanes, and what came of each worker's gradients; below them the gradients and tokens there, and who waits."""
 
@@ -78,18 +82,11 @@ class TokensView:
         self._narrow = narrow
         self.lanes.arrange(narrow)
         self.queue.arrange(narrow)
-        if narrow:
-            self.figure.set_size_inches(NARROW, 9.4)
-            grid = GridSpec(3, 1, self.figure, height_ratios=(2.6, 1.7, 2.6))
-            places = [grid[k] for k in range(3)]
-        else:
-            self.figure.set_size_inches(WIDE, 4.9)
-            grid = GridSpec(2, 2, self.figure, height_ratios=(3.1, 1), width_ratios=(2.6, 1))
-            places = [grid[0, 0], grid[0, 1], grid[1, :]]
-        for axes, place in zip(self.figure.axes, places, strict=True):
-            axes.set_subplotspec(place)
+        lanes, workers, queue = self.figure.axes
+        layout = _NARROW_LAYOUT if narrow else _WIDE_LAYOUT
+        place_panels(self.figure, layout, L=lanes, W=workers, Q=queue)
 
-    def draw(self, rounds: Rounds) -> None:
+    def draw(self, rounds: DrawnRounds) -> None:
         """Set the moving artists."""
         self.lanes.draw(rounds)
         none = np.zeros(rounds.workers, bool)
@@ -123,7 +120,7 @@ class _Lanes:
         self.axes.set_xlim(0, 1.02 * self._window)
         self.axes.set_xlabel(f"time (ticks); in a bar: {'local step' if narrow else 'the local step of the gradient'}")
 
-    def draw(self, rounds: Rounds) -> None:
+    def draw(self, rounds: DrawnRounds) -> None:
         start = max(0, -(-(rounds.now - self._window) // _TICK) * _TICK)
         self._draw_bars(rounds, start)
         self.waits.draw(rounds.waits, start, rounds.workers)
@@ -135,7 +132,7 @@ class _Lanes:
             at = k * _TICK
             words.set(x=at, text=f"{start + at:,}", visible=at <= self._window)
 
-    def _draw_bars(self, rounds: Rounds, start: int) -> None:
+    def _draw_bars(self, rounds: DrawnRounds, start: int) -> None:
         began, ended, (low, high) = rounds.began - start, rounds.ended - start, sides(rounds.worker, rounds.workers)
         lost = rounds.pushed & ~rounds.accepted
         for artist, some in zip(self.bars, (rounds.pushed & rounds.accepted, lost, ~rounds.pushed), strict=True):
@@ -152,7 +149,7 @@ class _Lanes:
         lost = lost & (ended > 0)
         self._hatching.set_data(*hatching(began[lost], ended[lost], low[lost], high[lost], 40, 14).T)
 
-    def _draw_updates(self, rounds: Rounds, start: int) -> None:
+    def _draw_updates(self, rounds: DrawnRounds, start: int) -> None:
         times, counts = rounds.updates.T
         seen = times >= start
         x = times[seen] - start
@@ -188,7 +185,7 @@ class _Queue:
             for words, down in zip(texts, (12, 78), strict=True):
                 words.set(x=x, y=y + down)
 
-    def draw(self, rounds: Rounds) -> None:
+    def draw(self, rounds: DrawnRounds) -> None:
         more = len(rounds.tokens) - _MOST
         there, needed = rounds.count, max(rounds.count, rounds.aggregate)
         self.there.set_path(self._boxes(0, np.arange(there)))

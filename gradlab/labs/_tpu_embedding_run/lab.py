@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from ..._base.numbers import counted, number, percent
 from ...live import Description, Menu, Slider, Toggle
-from .._embedding_run.lab import RULES, chances, labeled, popular, weights
+from .._embedding_run.lab import RULES, TableRule, chances, labeled, popular, weights
 from .._lab import Control, Lab, Target
-from .picture import UNFAIR, RunView, Training, load
+from .picture import UNFAIR, DrawnTraining, RunView, load
 
 STEPS, DEVICES, WIDTH = 30, 8, 4
 STRATEGIES = (("div", "neighbors (div)"), ("mod", "in turn (mod)"))
@@ -20,7 +20,7 @@ _APART = 4.0  # learning rates that differ by this factor are what the sentence 
 NAMES, ROWS, SAMPLES, IDS = ("words", "users"), (16, 8), 2, 2  # samples of a device; words in a sample
 
 
-class Trained(NamedTuple):
+class TpuEmbeddingRunTrace(NamedTuple):
     """A training, how much of it is done, and what it was asked to be."""
 
     settings: dict[str, Any]
@@ -65,13 +65,13 @@ class Trained(NamedTuple):
         return words, load(_traffic(self.settings["zipf"], other)[: self.step].sum(axis=(0, 1)))
 
 
-def _late_but_low(trace: Trained) -> tuple[bool, str]:
+def _late_but_low(trace: TpuEmbeddingRunTrace) -> tuple[bool, str]:
     s, last = trace.settings, trace.loss[-5:].mean(axis=0)
     good = s["rule"] == "sgd" and s["pipelined"] and bool((last <= 0.3).all())
     return good, f"They are {number(float(last[0]))} and {number(float(last[1]))} now"
 
 
-def _one_device(trace: Trained) -> tuple[bool, str]:
+def _one_device(trace: TpuEmbeddingRunTrace) -> tuple[bool, str]:
     times = load(trace.traffic.sum(axis=(0, 1)))
     return times >= 3, f"The busiest one serves {times:.2f} times the mean now"
 
@@ -83,7 +83,17 @@ _PLAIN = {
 _POPULAR = {**_PLAIN, "zipf": 1.5, "rate_words": 0.2}  # at 0.5 the sum for the most popular word goes too far
 
 
-class tpu_embedding_run(Lab):
+def tpu_embedding_run(
+    *,
+    zipf: float = 1.5,
+    step: int = STEPS,
+    strategy: Literal["div", "mod"] = "div",
+    rule: TableRule = "sgd",
+    rate_words: float = 0.2,
+    rate_users: float = 0.1,
+    pipelined: bool = False,
+    target: Literal["late_but_low", "one_device"] | None = None,
+) -> TpuEmbeddingRunLab:
     """Train two embedding tables whose rows are dealt out over eight devices, each table with its own learning rate.
 
     At a glance: One device serves a third of everything, because popular rows are neighbors.
@@ -91,14 +101,35 @@ class tpu_embedding_run(Lab):
     Every device has two samples, each with two words and one user. Words are popular by Zipf's law, users are not. A
     device asks for a row once, however many of its samples name it.
 
-    Controls: `zipf` (how popular the popular words are), `step` (how many are done), `strategy` (div, mod: how rows are
-    dealt out), `rule` (an optimizer), `rate_words` and `rate_users` (learning rates, log scale: entries 0 and 1 of what
-    is sent with the gradients) and `pipelined` (lookups do not wait for the update of the step before).
+    Args:
+        zipf: how popular the popular words are, 0 to 2.
+        step: how many steps are done, 0 to 30.
+        strategy: how rows are dealt out: "div" gives a device neighbors, "mod" every eighth row.
+        rule: the optimizer.
+        rate_words: the learning rate of words, 0.01 to 1: entry 0 of what is sent with the gradients.
+        rate_users: the learning rate of users, 0.01 to 1: entry 1.
+        pipelined: whether lookups do not wait for the update of the step before.
+        target: a goal that is shown above the picture until it is reached.
 
     >>> tpu_embedding_run().description.summary
     'Device 0 serves 36% of all rows: it holds the two most popular words.'
     """
+    return TpuEmbeddingRunLab(
+        target,
+        zipf=zipf,
+        step=step,
+        strategy=strategy,
+        rule=rule,
+        rate_words=rate_words,
+        rate_users=rate_users,
+        pipelined=pipelined,
+    )
 
+
+class TpuEmbeddingRunLab(Lab):
+    """Lab of `tpu_embedding_run`: two tables over eight devices, trained."""
+
+    function = "tpu_embedding_run"
     label = "Two embedding tables on eight devices"
     axis = "zipf"
     presets: ClassVar = {
@@ -133,23 +164,24 @@ class tpu_embedding_run(Lab):
             Toggle("pipelined", "Updates one step late", False, folded=True),
         ]
 
-    def compute(self, values: dict[str, Any]) -> Trained:
+    def compute(self, values: dict[str, Any]) -> TpuEmbeddingRunTrace:
         settings = {name: value for name, value in values.items() if name != "step"}
         training = {name: value for name, value in settings.items() if name != "strategy"}
         moved, loss, unique = _trained(**training)
-        return Trained(settings, values["step"], moved, loss, unique, _traffic(values["zipf"], values["strategy"]))
+        traffic = _traffic(values["zipf"], values["strategy"])
+        return TpuEmbeddingRunTrace(settings, values["step"], moved, loss, unique, traffic)
 
     def make_view(self) -> RunView:
         return RunView(NAMES, ROWS[0], STEPS, DEVICES)
 
-    def draw(self, view: RunView, trace: Trained) -> None:
+    def draw(self, view: RunView, trace: TpuEmbeddingRunTrace) -> None:
         view.draw(
-            Training(
+            DrawnTraining(
                 trace.step, trace.so_far, trace.asked, trace.owner, trace.popular, trace.loss, trace.elsewhere
             )
         )  # fmt: skip
 
-    def describe(self, trace: Trained) -> Description:
+    def describe(self, trace: TpuEmbeddingRunTrace) -> Description:
         s, k = trace.settings, trace.step
         loss = [number(float(x)) for x in trace.loss[k - 1]] if k else ["none yet"] * 2
         far = [int((x[k] > 0).sum()) for x in trace.moved]
@@ -177,13 +209,13 @@ class tpu_embedding_run(Lab):
             ),
         )
 
-    def columns(self, trace: Trained) -> dict[str, np.ndarray]:
+    def columns(self, trace: TpuEmbeddingRunTrace) -> dict[str, np.ndarray]:
         steps = np.arange(1, STEPS + 1)
         losses = {f"loss_{name}": trace.loss[:, k] for k, name in enumerate(NAMES)}
         return {"step": steps} | losses | {f"rows_of_{d}": trace.traffic[:, :, d].sum(axis=1) for d in range(DEVICES)}
 
 
-def _message(trace: Trained) -> str:
+def _message(trace: TpuEmbeddingRunTrace) -> str:
     """Say what the settings that differ most from a plain training do; in a plain one, which device has the work."""
     settings = trace.settings
     if not trace.step:
@@ -205,7 +237,7 @@ def _message(trace: Trained) -> str:
     return _traffic_message(trace)
 
 
-def _late_message(trace: Trained) -> str:
+def _late_message(trace: TpuEmbeddingRunTrace) -> str:
     """Compare the loss of the table that suffers most from late updates with the same training without them."""
     training = {name: value for name, value in trace.settings.items() if name != "strategy"}
     _, on_time, _ = _trained(**{**training, "pipelined": False})
@@ -223,7 +255,7 @@ def _loss(loss: float) -> str:
     return number(float(loss)) if np.isfinite(loss) else "beyond every number"
 
 
-def _traffic_message(trace: Trained) -> str:
+def _traffic_message(trace: TpuEmbeddingRunTrace) -> str:
     """The busiest device, and why it is."""
     if not trace.step:
         return f"After 0 of {STEPS} steps no device has served a row."

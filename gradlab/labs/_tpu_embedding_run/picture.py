@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.gridspec import GridSpec
 
 from ..._base.numbers import number
 from ...live.drawing.labels import EndLabels, label, moving_title
@@ -30,6 +29,7 @@ from ...live.drawing.style import (
     new_figure,
     tidy,
 )
+from .._layout import PanelLayout, place_panels
 
 # Of few rows and of many. Numbers are black on the first of them and white on the rest: a contrast of 4.5 on each.
 SHADES = ("#F1F7FC", "#DCEBF8", "#C5DFF4", "#9CC6EC", "#6FAEE6", "#1F6BB8", "#125699", "#0E4A8A")
@@ -42,7 +42,7 @@ _LOSS = (1e-5, 1e3)
 _LOOKS = {"fc": PALE_BLUE, "ec": BLUE, "lw": 0.8}, {"fc": _CHOSEN, "ec": _CHOSEN, "lw": 0.8}  # of bars; the busiest's
 
 
-class Training(NamedTuple):
+class DrawnTraining(NamedTuple):
     """The data of a training that the figure shows, after `step` steps.
 
     Fields: traffic: (devices, devices), rows that the first asked of the second so far. asked: (words,), how often each
@@ -58,6 +58,10 @@ class Training(NamedTuple):
     popular: np.ndarray
     loss: np.ndarray
     elsewhere: tuple[str, float]
+
+
+_WIDE_LAYOUT = PanelLayout((WIDE, 5.4), "TW/TW/TW/SL/SL", width_ratios=(1.35, 1))
+_NARROW_LAYOUT = PanelLayout((NARROW, 11.4), "T/S/W/L", height_ratios=(3.1, 1.7, 1.7, 1.7))
 
 
 class RunView:
@@ -77,15 +81,8 @@ class RunView:
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: the reasons beside the traffic, or below it."""
-        self.figure.set_size_inches(NARROW if narrow else WIDE, 11.4 if narrow else 5.4)
-        if narrow:
-            grid = GridSpec(4, 1, self.figure, height_ratios=(3.1, 1.7, 1.7, 1.7))
-            places = [grid[k] for k in range(4)]
-        else:
-            grid = GridSpec(5, 2, self.figure, width_ratios=(1.35, 1))
-            places = [grid[:3, 0], grid[3:, 0], grid[:3, 1], grid[3:, 1]]
-        for axes, place in zip((self.traffic, self.served, self.words, self.loss), places, strict=True):
-            axes.set_subplotspec(place)
+        layout = _NARROW_LAYOUT if narrow else _WIDE_LAYOUT
+        place_panels(self.figure, layout, T=self.traffic, S=self.served, W=self.words, L=self.loss)
 
     def _still(self) -> None:
         ticks = range(self.devices)
@@ -126,7 +123,7 @@ class RunView:
         ]  # fmt: skip
         self._ends = EndLabels(self.loss, len(self.names))
 
-    def draw(self, training: Training) -> None:
+    def draw(self, training: DrawnTraining) -> None:
         """Set the moving artists."""
         served = training.traffic.sum(axis=0)
         busiest = int(served.argmax()) if served.any() else None
@@ -164,7 +161,7 @@ class RunView:
         for words, text, y in zip((self._times, self._elsewhere), told, (high, high - 0.6), strict=True):
             words.set(text=text, y=y, **place)
 
-    def _draw_words(self, training: Training, busiest: int | None, times: float) -> None:
+    def _draw_words(self, training: DrawnTraining, busiest: int | None, times: float) -> None:
         asked, owner = training.asked, training.owner
         shares = asked / max(asked.sum(), 1)
         each = np.bincount(owner, minlength=self.devices).max()  # words of a device, side by side

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,10 +22,10 @@ from .._embedding_run.lab import (
     weights,
 )
 from .._lab import Control, Lab, Target
+from .._quantities import TraceQuantity, csv_columns, tooltip_values
 from .picture import CORES, Engines, EnginesView
 
 LOOKUPS, RATE = 17, 0.3  # room for lookups; the learning rate
-_MOVED = ("moved by the classic engine", "by SparseCores", "without accumulation")
 _KNOWN = ("sgd", "adagrad", "adagrad_momentum", "adam", "ftrl")  # that SparseCores of TensorFlow have
 BEYOND = {"refuse": "are refused", "drop": "are dropped", "split": "go in another minibatch"}
 
@@ -47,6 +47,14 @@ class Compared(NamedTuple):
         return len(self.shown.core)
 
 
+# How far each row moves.
+MOVES = (
+    TraceQuantity("classic", lambda trace: trace.shown.moved[0], "moved by the classic engine"),
+    TraceQuantity("sparsecore", lambda trace: trace.shown.moved[1], "by SparseCores"),
+    TraceQuantity("accumulation_off", lambda trace: trace.shown.moved[2], "without accumulation"),
+)
+
+
 def _dropped_late(trace: Compared) -> tuple[bool, str]:
     s = trace.settings
     return s["limit"] >= 5 and trace.dropped >= 2, f"{trace.dropped} are dropped at limit {s['limit']} now"
@@ -62,7 +70,17 @@ _PLAIN = {
 }  # fmt: skip
 
 
-class tpu_engines(Lab):
+def tpu_engines(
+    *,
+    limit: int = 4,
+    beyond: Literal["refuse", "drop", "split"] = "drop",
+    rule: Literal["sgd", "adagrad", "adagrad_momentum", "adam", "ftrl"] = "adagrad",
+    combiner: Literal["sum", "mean", "sqrtn"] = "mean",
+    zipf: float = 1.0,
+    duplicates: float = 0.3,
+    row: int = 20,
+    target: Literal["dropped", "four"] | None = None,
+) -> TpuEnginesLab:
     """Hand the ids of one batch to the classic engine and to two SparseCores, and let a table sum gradients or not.
 
     At a glance: What has no room in the buffer of a SparseCore is dropped, and its row moves otherwise.
@@ -71,14 +89,35 @@ class tpu_engines(Lab):
     SparseCore has half of the samples; its buffer has a partition for each SparseCore that has rows, even ones or odd
     ones, and ids that a sample repeats are one lookup with a larger gain.
 
-    Controls: `limit` (lookups that a SparseCore may ask of a partition), `beyond` (refuse, drop, split: what becomes of
-    the others), `rule` (an optimizer), `combiner` (sum, mean, sqrtn), `zipf` (how popular the popular rows are),
-    `duplicates` (the share of ids that repeat the first one of their sample) and `row` (the one that is marked).
+    Args:
+        limit: how many lookups a SparseCore may ask of a partition, 1 to 8.
+        beyond: what becomes of lookups beyond the limit: "refuse" the batch, "drop" them, or "split" the batch.
+        rule: the optimizer.
+        combiner: how the rows of a sample become one.
+        zipf: how popular the popular rows are, 0 to 2.
+        duplicates: the share of ids that repeat the first one of their sample, 0 to 1.
+        row: the row that is marked, 0 to 23.
+        target: a goal that is shown above the picture until it is reached.
 
     >>> tpu_engines().description.summary
     '3 lookups are dropped: row 20 moves by 0 instead of 0.363.'
     """
+    return TpuEnginesLab(
+        target,
+        limit=limit,
+        beyond=beyond,
+        rule=rule,
+        combiner=combiner,
+        zipf=zipf,
+        duplicates=duplicates,
+        row=row,
+    )
 
+
+class TpuEnginesLab(Lab):
+    """Lab of `tpu_engines`: one batch on two kinds of hardware."""
+
+    function = "tpu_engines"
     label = "Two engines for one batch"
     axis = "limit"
     presets: ClassVar = {
@@ -115,8 +154,8 @@ class tpu_engines(Lab):
         view.draw(trace.shown)
 
     def items(self, view: EnginesView, trace: Compared) -> Items:
-        rows, moved = np.arange(ROWS), trace.shown.moved
-        return Items("row", {view.moved: (rows, moved[0])}, dict(zip(_MOVED, moved, strict=True)))
+        places = {view.moved: (np.arange(ROWS), trace.shown.moved[0])}
+        return Items("row", places, tooltip_values(MOVES, trace))
 
     def make_live(self, view: EnginesView, **params: Any) -> LiveFigure:
         """Return a lab's widget in which a click on a row selects it."""
@@ -128,8 +167,10 @@ class tpu_engines(Lab):
         head += f"of {CORES} SparseCores"
         head = "Nothing is in the buffers of the SparseCores" if trace.refused else head
         parts = f", in the first of {trace.minibatches} minibatches" if trace.minibatches > 1 else ""
-        moves = zip(_MOVED, e.moved[:, trace.row], strict=True)
-        here = [(f"row {trace.row} {how}", "nothing" if np.isnan(x) else number(float(x))) for how, x in moves]
+        here = []
+        for move in MOVES:
+            distance = float(move.values(trace)[trace.row])
+            here.append((f"row {trace.row} {move.label}", "nothing" if np.isnan(distance) else number(distance)))
         short = (
             f" (from {'samples' if len(trace.short) > 1 else 'sample'} {_listed(trace.short)})" if trace.short else ""
         )
@@ -157,8 +198,7 @@ class tpu_engines(Lab):
         )
 
     def columns(self, trace: Compared) -> dict[str, np.ndarray]:
-        names = ("classic", "sparsecore", "accumulation_off")
-        return {"row": np.arange(ROWS)} | dict(zip(names, trace.shown.moved, strict=True))
+        return {"row": np.arange(ROWS)} | csv_columns(MOVES, trace)
 
 
 def _message(trace: Compared) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.gridspec import GridSpec
 
 from ..._base.numbers import decimals
 from ...live.drawing.labels import EndLabels, label, moving_title
@@ -31,6 +30,7 @@ from ...live.drawing.style import (
     new_figure,
     tidy,
 )
+from .._layout import PanelLayout, place_panels
 
 PLACES, CORES, PART = 16, 2, 8  # of the buffer of a SparseCore; SparseCores; places that a partition is filled up to
 FARTHEST = 1.2  # moves beyond stand there
@@ -72,6 +72,10 @@ class Engines(NamedTuple):
     words: Sequence[str]
 
 
+_WIDE_LAYOUT = PanelLayout((WIDE, 5.4), "CS/MM", height_ratios=(3.2, 1))
+_NARROW_LAYOUT = PanelLayout((NARROW, 11.2), "C/S/M", height_ratios=(4, 4, 2.2))
+
+
 class EnginesView:
     """Vectors of the classic engine beside the buffers of two SparseCores; below them, how far every row moves."""
 
@@ -88,15 +92,8 @@ class EnginesView:
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: the engines side by side, or all in one column."""
-        self.figure.set_size_inches(NARROW if narrow else WIDE, 11.2 if narrow else 5.4)
-        if narrow:
-            grid = GridSpec(3, 1, self.figure, height_ratios=(4, 4, 2.2))
-            places = [grid[k] for k in range(3)]
-        else:
-            grid = GridSpec(2, 2, self.figure, height_ratios=(3.2, 1))
-            places = [grid[0, 0], grid[0, 1], grid[1, :]]
-        for axes, place in zip((self.classic, self.sparse, self.moved), places, strict=True):
-            axes.set_subplotspec(place)
+        layout = _NARROW_LAYOUT if narrow else _WIDE_LAYOUT
+        place_panels(self.figure, layout, C=self.classic, S=self.sparse, M=self.moved)
         self.moved.set(xlim=(-0.7, self.rows + (13 if narrow else 4)), xticks=range(0, self.rows, 4 if narrow else 2))
 
     def _still(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ...live import Description, Items, LiveFigure, Menu, Slider
 from ...models.word_topics import BATCH, TOPICS, Training, shipped, train
 from ...rules import Adagrad, Rule, StochasticGradientDescent
 from .._lab import Control, Lab, Target
+from .._quantities import TraceQuantity, csv_columns, tooltip_values
 from .picture import WordsView
 
 RULES = (("adagrad", "Adagrad"), ("descent", "gradient descent"))
@@ -20,7 +21,7 @@ _PARTS = {"half": 1 / 2, "a third": 1 / 3, "a quarter": 1 / 4}
 _END = 256  # steps of the one pass over the lines that ship
 
 
-class Rates(NamedTuple):
+class WordRatesTrace(NamedTuple):
     """State of the figure: one pass of training, its step, and the selected word."""
 
     training: Training
@@ -52,16 +53,33 @@ class Rates(NamedTuple):
         return float(self.training.right[self.step])
 
 
-def _rare_words_move(trace: Rates) -> tuple[bool, str]:
+QUANTITIES = (
+    TraceQuantity("rank", lambda trace: np.arange(1, len(trace.counts) + 1)),
+    TraceQuantity("word", lambda trace: np.array(shipped().words)),
+    TraceQuantity("times_in_text", lambda trace: trace.counts, "times in the text"),
+    TraceQuantity("effective_rate", lambda trace: trace.now, "effective rate"),
+    TraceQuantity("accumulator", lambda trace: trace.training.accumulator[trace.step]),
+)
+
+
+def _rare_words_move(trace: WordRatesTrace) -> tuple[bool, str]:
     return trace.rare >= 26, f"Their rate is {trace.rare:.1f} times that of “the” now"
 
 
-def _nearly_one_rate(trace: Rates) -> tuple[bool, str]:
+def _nearly_one_rate(trace: WordRatesTrace) -> tuple[bool, str]:
     good = isinstance(trace.rule, Adagrad) and trace.rare <= 5.5 and trace.right >= 0.66
     return good, f"{trace.rare:.1f} times and {percent(trace.right)} now"
 
 
-class word_rates(Lab):
+def word_rates(
+    *,
+    step: int = _END,
+    word: str = "lambda",
+    learning_rate: float = 0.3,
+    initial: float = 0.1,
+    rule: Literal["adagrad", "descent"] = "adagrad",
+    target: Literal["rare_26", "level"] | None = None,
+) -> WordRatesLab:
     """Every word of Python's documentation by how often it is seen and at what rate Adagrad moves its weights.
 
     At a glance: A frequent word fills its memory and slows down; a rare one keeps more of its rate.
@@ -70,14 +88,25 @@ class word_rates(Lab):
     weights, which only moves when the word is seen; its effective rate is the learning rate over the root of the mean
     of their accumulators. Point at a dot to see which word it is, click it to trace it.
 
-    Controls: `rule` (adagrad, descent), `initial` (the initial accumulator, log scale), `learning_rate` (log scale),
-    `step` (steps of sixteen lines), `word` (the one that is traced).
+    Args:
+        step: how many steps of sixteen lines are done, 0 to 256.
+        word: the word that is traced.
+        learning_rate: 0.1 to 1.
+        initial: the initial accumulator, 0.01 to 10.
+        rule: "adagrad", or "descent" for gradient descent.
+        target: a goal that is shown above the picture until it is reached.
 
     >>> lab = word_rates(word="lambda")
     >>> lab.params["word"], lab.description.summary.partition(" has ")[0]
     ('lambda', '“lambda”')
     """
+    return WordRatesLab(target, step=step, word=word, learning_rate=learning_rate, initial=initial, rule=rule)
 
+
+class WordRatesLab(Lab):
+    """Lab of `word_rates`: the words of a text, each with its own rate."""
+
+    function = "word_rates"
     label = "Word frequency and learning rate"
     axis = "step"
     presets: ClassVar = {
@@ -108,7 +137,7 @@ class word_rates(Lab):
             Menu("rule", "Rule", RULES, "adagrad", folded=True),
         ]
 
-    def compute(self, values: dict[str, Any]) -> Rates:
+    def compute(self, values: dict[str, Any]) -> WordRatesTrace:
         text, rate, step = shipped(), values["learning_rate"], values["step"]
         rule = Adagrad(values["initial"]) if values["rule"] == "adagrad" else StochasticGradientDescent()
         training = _trained(rule, rate)
@@ -118,19 +147,19 @@ class word_rates(Lab):
             gained = training.accumulator[step] - training.accumulator[0]
             alike = rate / rule.root(values["initial"] + gained.sum() / text.counts.sum() * even)
         word = text.words.index(values["word"])
-        return Rates(training, rule, rate, step, word, text.counts, np.stack([even, alike], axis=1))
+        return WordRatesTrace(training, rule, rate, step, word, text.counts, np.stack([even, alike], axis=1))
 
     def make_view(self) -> WordsView:
         text = shipped()
         return WordsView(text.words, text.counts, text.steps)
 
-    def draw(self, view: WordsView, trace: Rates) -> None:
+    def draw(self, view: WordsView, trace: WordRatesTrace) -> None:
         training = trace.training
         view.draw(trace.step, trace.word, training.rate, training.accumulator, trace.even, trace.seen, _of_all(trace))
 
-    def items(self, view: WordsView, trace: Rates) -> Items:
-        values = {"times in the text": trace.counts, "effective rate": trace.now}
-        return Items("word", {view.cloud: (trace.counts, trace.now)}, values, shipped().words)
+    def items(self, view: WordsView, trace: WordRatesTrace) -> Items:
+        places = {view.cloud: (trace.counts, trace.now)}
+        return Items("word", places, tooltip_values(QUANTITIES, trace), shipped().words)
 
     def make_live(self, view: WordsView, **params: Any) -> LiveFigure:
         """Return a lab's widget in which a click on a word selects it."""
@@ -148,7 +177,7 @@ class word_rates(Lab):
         live.observe(follow, names="word")
         return live
 
-    def describe(self, trace: Rates) -> Description:
+    def describe(self, trace: WordRatesTrace) -> Description:
         text, now = shipped(), trace.now
         word, seen = text.words[trace.word], _seen(trace.step, trace.word)
         rate = number(now[trace.word])
@@ -177,12 +206,8 @@ class word_rates(Lab):
             ),
         )
 
-    def columns(self, trace: Rates) -> dict[str, np.ndarray]:
-        return {
-            "rank": np.arange(1, len(trace.counts) + 1), "word": np.array(shipped().words),
-            "times_in_text": trace.counts, "effective_rate": trace.now,
-            "accumulator": trace.training.accumulator[trace.step],
-        }  # fmt: skip
+    def columns(self, trace: WordRatesTrace) -> dict[str, np.ndarray]:
+        return csv_columns(QUANTITIES, trace)
 
 
 @functools.lru_cache(maxsize=64)
@@ -190,7 +215,7 @@ def _trained(rule: Rule, learning_rate: float) -> Training:
     return train(rule, learning_rate)
 
 
-def _message(trace: Rates) -> str:
+def _message(trace: WordRatesTrace) -> str:
     """Compare the rate of the chosen word with that of the most frequent one, and say how often it is used."""
     names, now = shipped().words, trace.now
     word, frequent = f"“{names[trace.word]}”", f"“{names[0]}”"
@@ -206,19 +231,19 @@ def _message(trace: Rates) -> str:
     return f"{word} has {times} times the rate of {frequent}, but is seen in {steps}."
 
 
-def _fall(trace: Rates) -> str:
+def _fall(trace: WordRatesTrace) -> str:
     """Say how the rates of all words depend on their frequency."""
     if np.ptp(trace.now) == 0:
         return "all words have one rate"
     return f"in a log-log plot the rates of all words fall with their frequency at slope {_slope(trace):.2f}"
 
 
-def _steps_seen(trace: Rates, row: int) -> int:
+def _steps_seen(trace: WordRatesTrace, row: int) -> int:
     """Return how many of the steps done saw the chosen word (row 0), or the most frequent one (row 1)."""
     return int(trace.seen[row, : trace.step].sum())
 
 
-def _of_all(trace: Rates) -> str:
+def _of_all(trace: WordRatesTrace) -> str:
     """Say how the rates of all words fall with their frequency."""
     share = 10 ** _slope(trace)
     if share > 0.995:
@@ -241,10 +266,10 @@ def _steps_with(word: int) -> np.ndarray:
     return np.isin(np.arange(_END), line // BATCH)
 
 
-def _slope(trace: Rates) -> float:
+def _slope(trace: WordRatesTrace) -> float:
     """Of the straight line nearest to all words, log rate over log times."""
     return round(float(np.polyfit(np.log(trace.counts), np.log(trace.now), 1)[0]), 2) + 0.0  # never -0.00
 
 
-def _speaks_for(trace: Rates) -> str:
+def _speaks_for(trace: WordRatesTrace) -> str:
     return list(TOPICS.values())[int(trace.training.weights[trace.word].argmax())]

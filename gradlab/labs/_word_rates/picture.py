@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.gridspec import GridSpec
 from matplotlib.transforms import ScaledTranslation
 
 from ..._base.numbers import number
@@ -33,6 +32,7 @@ from ...live.drawing.style import (
     room_below,
     tidy,
 )
+from .._layout import PanelLayout, place_panels
 
 _DOTTED = (0, (1, 1.1))  # of the chosen word; the frequent one is solid
 _CLEAR = 6.0  # how many times its rate above its dot the chosen word is written, or below if that is near the key
@@ -44,6 +44,8 @@ _MEMORY, _RATE = (0.01, 600.0), (1e-3, 100.0)  # what any setting reaches, and r
 _STRIP = 0.18  # of the height: below the curves is where the words are seen
 _LANES = (0.02, 0.1)  # in the strip, of the chosen word and of the most frequent one
 _TICK = 0.06
+_WIDE_LAYOUT = PanelLayout((WIDE, 5.3), "AR/CC", height_ratios=(1.4, 1))
+_NARROW_LAYOUT = PanelLayout((NARROW, 8.8), "A/R/C", height_ratios=(1.1, 1.1, 1))
 
 
 class WordsView:
@@ -66,16 +68,8 @@ class WordsView:
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: memory and rate side by side above all words, or all in one column."""
-        if narrow:
-            self.figure.set_size_inches(NARROW, 8.8)
-            grid = GridSpec(3, 1, self.figure, height_ratios=(1.1, 1.1, 1))
-            places = [grid[k] for k in range(3)]
-        else:
-            self.figure.set_size_inches(WIDE, 5.3)
-            grid = GridSpec(2, 2, self.figure, height_ratios=(1.4, 1))
-            places = [grid[0, 0], grid[0, 1], grid[1, :]]
-        for axes, place in zip((self.accumulator, self.rate, self.cloud), places, strict=True):
-            axes.set_subplotspec(place)
+        layout = _NARROW_LAYOUT if narrow else _WIDE_LAYOUT
+        place_panels(self.figure, layout, A=self.accumulator, R=self.rate, C=self.cloud)
 
     def _still(self) -> None:
         for axes, ends in ((self.accumulator, _MEMORY), (self.rate, _RATE)):

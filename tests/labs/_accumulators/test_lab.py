@@ -92,8 +92,8 @@ def test_members_are_what_the_mean_is_of_and_the_lost_are_the_rest_since_the_las
     ],
 )
 def test_the_targets_can_be_reached(target: str, params: dict[str, object]) -> None:
-    assert gl.labs.accumulators.targets[target].measure(shown(**params))[0]
-    assert not gl.labs.accumulators.targets[target].measure(shown(event=0))[0]
+    assert gl.labs.accumulators().targets[target].measure(shown(**params))[0]
+    assert not gl.labs.accumulators().targets[target].measure(shown(event=0))[0]
 
 
 def shown_of_rows(**params: object) -> Taken:
@@ -157,6 +157,6 @@ def test_before_the_first_there_is_nothing() -> None:
 
 
 def test_the_target_can_be_reached() -> None:
-    measure = gl.labs.sparse_accumulators.targets["apart"].measure
+    measure = gl.labs.sparse_accumulators().targets["apart"].measure
     assert measure(shown_of_rows(case="words", event=6))[0]
     assert not measure(shown_of_rows(case="words", event=3))[0]

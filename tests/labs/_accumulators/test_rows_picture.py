@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from gradlab.labs._accumulators.rows_picture import Rows, RowsView
+from gradlab.labs._accumulators.rows_picture import RowSums, RowsView
 
-ROWS = Rows(
+ROWS = RowSums(
     [((0, 1, 1), (2.0, 4.0, 1.5)), ((1,), (3.0,))], np.array([0, 1]), np.array([2.0, 8.5]), np.array([1, 2]),
     np.array([2.0, 4.25]), np.array([1.0, 4.25]),
 )  # fmt: skip
 
 
-def drawn(rows: Rows) -> RowsView:
+def drawn(rows: RowSums) -> RowsView:
     view = RowsView()
     view.draw(rows)
     return view
@@ -40,7 +40,7 @@ def test_the_row_whose_means_differ_most_is_marked_in_both_panels_and_says_what_
 
 
 def test_a_row_that_is_returned_twice_has_two_lines_in_its_place() -> None:
-    rows = Rows(
+    rows = RowSums(
         [((1, 1, 2), (2.0, 3.0, 1.0))], np.array([1, 1, 2]), np.array([2.0, 3.0, 1.0]), np.ones(3, int),
         np.array([2.0, 3.0, 1.0]), np.array([2.0, 3.0, 1.0]),
     )  # fmt: skip
@@ -52,6 +52,6 @@ def test_a_row_that_is_returned_twice_has_two_lines_in_its_place() -> None:
 
 
 def test_nothing_is_said_to_be_nothing() -> None:
-    view = drawn(Rows([], *[np.zeros(0)] * 5))
+    view = drawn(RowSums([], *[np.zeros(0)] * 5))
     assert view._nothing.get_text() == "nothing is in it"
     assert not any(t.get_visible() for t in (*view._values, *view._rows, *view._words, *view._bands, view._newest))

@@ -8,8 +8,8 @@ from gradlab.labs._adagrad.picture import (
     RATES,
     SUMS,
     AdagradView,
+    EffectiveRates,
     Ground,
-    Rates,
     Walk,
     _rings,
 )
@@ -28,7 +28,7 @@ def walk(steps: int, slope: float) -> Walk:
 def drawn(step: int, descent: Walk, floor: float = 0.5) -> AdagradView:
     view = AdagradView(10)
     column = np.r_[np.nan, np.full(10, 0.2)]
-    rates = Rates(np.ones((11, 2)), np.stack([column, 2 * column], axis=1), floor, 3 * column)
+    rates = EffectiveRates(np.ones((11, 2)), np.stack([column, 2 * column], axis=1), floor, 3 * column)
     view.draw(step, ground(0.0), walk(10, 0.1), descent, rates)
     return view
 
@@ -91,7 +91,7 @@ def test_contours_lie_where_the_loss_is_the_same_and_follow_the_ground() -> None
         assert np.quantile(apart, 0.95) < 0.01
     view = drawn(1, walk(10, 0.1))
     first = view._rings.get_path()
-    rates = Rates(np.ones((11, 2)), np.ones((11, 2)), np.nan, np.ones(11))
+    rates = EffectiveRates(np.ones((11, 2)), np.ones((11, 2)), np.nan, np.ones(11))
     view.draw(2, view._ground, walk(10, 0.1), walk(10, 0.1), rates)  # type: ignore[arg-type]
     assert view._rings.get_path() is first
     view.draw(2, ground(1.0), walk(10, 0.1), walk(10, 0.1), rates)

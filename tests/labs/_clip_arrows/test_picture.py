@@ -49,7 +49,7 @@ def test_names_stand_apart_and_the_norm_says_what_it_becomes() -> None:
 
 
 def test_the_norms_can_be_read_where_the_curve_passes_below_them() -> None:
-    lab = clip_arrows(**clip_arrows.presets["No room beside the others"])
+    lab = clip_arrows(**clip_arrows().presets["No room beside the others"])
     lab.draw(view := lab.make_view(), lab.compute(lab.params))
     assert view._becomes.get_text() == "1.12 → 0.366"
     assert view._becomes.on == "white", "it stands on paper"

@@ -13,6 +13,11 @@ from gradlab.models import char_rnn, claims
 from tests import sick_runs
 
 
+def count_texts(view: Any) -> list[str]:
+    """Return how many steps are called untouched, and how many clipped."""
+    return [view.counts.untouched_label.get_text(), view.counts.clipped_label.get_text()]
+
+
 @pytest.mark.parametrize(
     ("method", "kind"), [("global", "clip_global_norm"), ("norm", "clip_norm"), ("value", "clip_value")]
 )
@@ -78,17 +83,17 @@ def test_the_figure_shows_every_step_once() -> None:
     view = lab.make_view()
     trace = lab.compute(lab.params)
     lab.draw(view, trace)
-    calm, fired = (len(line.get_xdata()) for line in (view._calm, view._fired))
+    calm, fired = (len(line.get_xdata()) for line in (view.norms.unclipped, view.norms.clipped))
     assert fired == trace.what_if.fired.sum()
     assert calm + fired == 300
-    assert (view._after.get_ydata() <= 1.0 + 1e-6).all()
+    assert (view.norms.after.get_ydata() <= 1.0 + 1e-6).all()
 
 
 def test_a_limit_on_entries_has_no_line_among_norms() -> None:
     lab = gl.labs.clipping(method="value")
     view = lab.make_view()
     lab.draw(view, lab.compute(lab.params))
-    assert np.isnan(view._limits[0].get_ydata()).all()
+    assert np.isnan(view.norms.limit.get_ydata()).all()
 
 
 def test_no_run_is_near_to_a_limit_of_another_kind() -> None:
@@ -119,7 +124,7 @@ def test_recording_afresh_shows_the_new_run(monkeypatch: pytest.MonkeyPatch) -> 
     assert f" The run trained at rate {char_rnn.TUNED[1.0]:g} with limit 1 ends at loss " in lab.live.description.alt
     assert dict(lab.live.description.table)["which limit is better"].startswith("one run of each can't say")
     assert lab.live.png() != before
-    assert lab._view.loss.get_title("left") == "Loss of three runs, one with each limit"
+    assert lab._view.losses.axes.get_title("left") == "Loss of three runs, one with each limit"
 
 
 def test_single_runs_by_limit_have_no_winner() -> None:
@@ -151,10 +156,10 @@ def test_a_recording_of_ones_own_is_shown_whole_whatever_its_range(tmp_path: Pat
         lab = gl.labs.clipping(recording, limit=0.01)
         view = lab.make_view()
         lab.draw(view, lab.compute(lab.params))
-        (left, right), (bottom, top) = view.loss.get_xlim(), view.norm.get_ylim()
+        (left, right), (bottom, top) = view.losses.axes.get_xlim(), view.norms.axes.get_ylim()
         assert left < right
         assert bottom < rec.global_norm.min() < rec.global_norm.max() < top
-        bars = np.concatenate([bars.get_path().vertices.reshape(-1, 5, 2) for bars in view._bars])
+        bars = np.concatenate([bars.get_path().vertices.reshape(-1, 5, 2) for bars in view.counts.bars])
         assert (bars[:, 1, 0] - bars[:, 0, 0]).sum() == 20
         assert dict(lab.description.table)["loss at the end"] == "not recorded"
         assert " of the recorded run;" in lab.description.alt, "whether a limit was there is not known"
@@ -176,8 +181,11 @@ def test_the_picture_counts_steps_also_where_they_share_a_bucket(method: str) ->
     view = lab.make_view()
     lab.draw(view, lab.compute(lab.params))
     assert "clips 40.0% of 10 steps" in lab.description.summary
-    assert [words.get_text() for words in view._counts] == ["6 untouched", "4 clipped"]
-    calm, fired = (bars.get_path().vertices.reshape(-1, 5, 2) for bars in view._bars)
+    assert count_texts(view) == [
+        "6 untouched",
+        "4 clipped",
+    ]
+    calm, fired = (bars.get_path().vertices.reshape(-1, 5, 2) for bars in view.counts.bars)
     lengths = [(bars[:, 1, 0] - bars[:, 0, 0]).sum() for bars in (calm, fired)]
     assert lengths[0] / lengths[1] == pytest.approx(6 / 4)
 
@@ -187,7 +195,10 @@ def test_steps_that_were_skipped_are_not_counted() -> None:
     view = lab.make_view()
     lab.draw(view, lab.compute(lab.params))
     assert "clips 37.5% of 8 steps" in lab.description.summary
-    assert [words.get_text() for words in view._counts] == ["5 untouched", "3 clipped"]
+    assert count_texts(view) == [
+        "5 untouched",
+        "3 clipped",
+    ]
 
 
 def forgetful(rec: gl.Recorder, norms: list[float]) -> gl.Recorder:
@@ -207,7 +218,7 @@ def test_a_count_that_is_an_estimate_says_so() -> None:
     answer = lab.compute(lab.params)
     lab.draw(view, answer)
     assert answer.what_if.bounds[0] < answer.what_if.bounds[1]
-    assert all(words.get_text().startswith("≈ ") for words in view._counts)
+    assert all(words.startswith("≈ ") for words in count_texts(view))
 
 
 @pytest.mark.exhaustive
@@ -216,7 +227,7 @@ def test_where_steps_are_forgotten_the_largest_is_named_by_its_bucket() -> None:
     lab = gl.labs.clipping(forgetful(gl.Recorder(64, ring=4), norms), limit=3.0)
     view = lab.make_view()
     lab.draw(view, lab.compute(lab.params))
-    assert view._named.get_text() == "from 184 on: 5,000 becomes 3"
+    assert view.norms.peak_label.get_text() == "from 184 on: 5,000 becomes 3"
 
 
 def test_the_largest_of_merged_steps_has_its_own_number() -> None:
@@ -227,7 +238,7 @@ def test_the_largest_of_merged_steps_has_its_own_number() -> None:
     view = lab.make_view()
     lab.draw(view, lab.compute(lab.params))
     assert rec.stride == 8
-    assert view._named.get_text() == "step 203: 5,000 becomes 3"
+    assert view.norms.peak_label.get_text() == "step 203: 5,000 becomes 3"
 
 
 def test_the_loss_at_the_end_is_the_mean_of_the_last_thirty_steps() -> None:
@@ -246,10 +257,10 @@ def test_without_a_loss_the_norms_have_its_room(narrow: bool) -> None:
         lab = gl.labs.clipping(rec)
         lab.live._stage.fit(narrow)
         view = lab._view
-        shown = view.loss.get_visible()
+        shown = view.losses.axes.get_visible()
         assert shown == ("loss" in rec.scalars)
-        assert view.norm.get_xlabel() == "" if shown else "training step"
-        heights.append(view.norm.get_position().height * view.figure.get_figheight())
+        assert view.norms.axes.get_xlabel() == "" if shown else "training step"
+        heights.append(view.norms.axes.get_position().height * view.figure.get_figheight())
     assert heights[0] > (0.9 if narrow else 1.5) * heights[1]
 
 
@@ -257,7 +268,7 @@ def test_a_small_loss_keeps_its_axis_the_right_way_up() -> None:
     rec = gl.Recorder(5)
     for k in range(5):
         rec.record([np.ones(2)], loss=0.5 / (k + 1))
-    low, high = gl.labs.clipping(rec).make_view().loss.get_ylim()
+    low, high = gl.labs.clipping(rec).make_view().losses.axes.get_ylim()
     assert low < 0.1 < 0.5 < high
 
 
@@ -279,7 +290,7 @@ def test_presets_show_what_their_names_say() -> None:
     assert lab.params["run"] == "1"
 
 
-@pytest.mark.parametrize("target", gl.labs.clipping.targets)
+@pytest.mark.parametrize("target", gl.labs.clipping().targets)
 def test_no_preset_gives_a_target_away(target: str) -> None:
     lab = gl.labs.clipping(target=target)
     for values in lab.presets.values():
@@ -347,11 +358,11 @@ def test_a_step_is_one_item_in_every_panel() -> None:
     view, trace = lab.make_view(), lab.compute(lab.params)
     items = lab.items(view, trace)
     assert len(items) == 300
-    assert set(items.places) == {view.norm, view.loss}
+    assert set(items.places) == {view.norms.axes, view.losses.axes}
     assert list(items.values) == ["norm before", "norm after", "turn (degrees)", "loss"]
     run = char_rnn.tuned()[0.3]
-    np.testing.assert_array_equal(items.places[view.loss][1], run["loss"])
-    np.testing.assert_allclose(items.places[view.norm][1], run.global_norm)
+    np.testing.assert_array_equal(items.places[view.losses.axes][1], run["loss"])
+    np.testing.assert_allclose(items.places[view.norms.axes][1], run.global_norm)
 
 
 def test_a_recorder_goes_first() -> None:
@@ -375,10 +386,10 @@ def test_merged_rows_lie_at_their_steps_and_shares_count_all_steps() -> None:
     lab = gl.labs.clipping(rec, limit=4.0)
     view, trace = lab.make_view(), lab.compute(lab.params)
     lab.draw(view, trace)
-    assert view._fired.get_xdata().tolist() == [0, 4, 8, 12, 16, 20, 24] and view.norm.get_xlim()[1] == 32
-    assert view.norm.get_title(loc="left") == "Norm of every 4 steps:"
+    assert view.norms.clipped.get_xdata().tolist() == [0, 4, 8, 12, 16, 20, 24] and view.norms.axes.get_xlim()[1] == 32
+    assert view.norms.axes.get_title(loc="left") == "Norm of every 4 steps:"
     assert lab.description.summary.startswith("Limit 4 clips 23.3% of 30 steps")
-    assert lab.items(view, trace).places[view.loss][0].tolist() == list(range(0, 32, 4))
+    assert lab.items(view, trace).places[view.losses.axes][0].tolist() == list(range(0, 32, 4))
 
 
 @pytest.mark.parametrize(("norm", "words"), [(999.6, "1,000"), (1234.5, "1,234"), (5e6, "5,000,000")])
@@ -391,7 +402,7 @@ def test_large_numbers_read_alike_in_the_lab_and_in_the_report(norm: float, word
     assert f"the largest norm, {words}, becomes {words}" in lab.description.alt
     view = lab.make_view()
     lab.draw(view, lab.compute(lab.params))
-    assert view._chip.get_text() == f"limit {words}"
+    assert view.counts.limit_chip.get_text() == f"limit {words}"
     assert f"the largest is {words} at step 0" in gl.Report(rec).sentences[1]
 
 

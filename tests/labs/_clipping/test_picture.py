@@ -6,30 +6,30 @@ from matplotlib.figure import Figure
 
 from gradlab import Recorder
 from gradlab.labs import clipping
-from gradlab.labs._clipping.picture import ClippingView, Trained, _bars
+from gradlab.labs._clipping.picture import ClippingPicture, RunData, RunLoss, bar_path
 from gradlab.live.drawing.style import ORANGE_TEXT, log_ticks
 from gradlab.live.scene import Scene
 from gradlab.models import char_rnn
 
 
 def test_bars_are_as_long_as_their_counts_and_as_thick_as_asked() -> None:
-    bars = _bars(np.array([0, 5, 2]), np.array([3, 0, 4]), np.array([1.0, 10.0, 100.0, 1000.0]), thickness=0.5)
+    bars = bar_path(np.array([0, 5, 2]), np.array([3, 0, 4]), np.array([1.0, 10.0, 100.0, 1000.0]), thickness=0.5)
     corners = bars.vertices.reshape(-1, 5, 2)
     assert corners[:, :2, 0].tolist() == [[0, 3], [2, 6]]
     np.testing.assert_allclose(np.log10(corners[:, 1:3, 1]), [[0.25, 0.75], [2.25, 2.75]])
-    assert np.isnan(_bars(np.zeros(2), np.zeros(2), np.array([1.0, 10.0, 100.0])).vertices).all()
+    assert np.isnan(bar_path(np.zeros(2), np.zeros(2), np.array([1.0, 10.0, 100.0])).vertices).all()
 
 
 def test_bars_of_steps_left_alone_go_on_where_those_of_fired_ones_end() -> None:
     lab = clipping(limit=1.0, method="norm")
     view, answer = lab.make_view(), lab.compute(lab.params)
     lab.draw(view, answer)
-    calm, fired = (bars.get_path().vertices.reshape(-1, 5, 2) for bars in view._bars)
+    calm, fired = (bars.get_path().vertices.reshape(-1, 5, 2) for bars in view.counts.bars)
     lengths = np.array([(bars[:, 1, 0] - bars[:, 0, 0]).sum() for bars in (calm, fired)])
     counts = np.array([(~answer.what_if.fired).sum(), answer.what_if.fired.sum()])
-    fullest = np.histogram(answer.what_if.norm_before, view._bins)[0].max()
+    fullest = np.histogram(answer.what_if.norm_before, view.counts.bins)[0].max()
     np.testing.assert_allclose(lengths * fullest, counts)
-    assert max(fired[:, 1, 0].max(), calm[:, 1, 0].max()) == 1 < view.spread.get_xlim()[1] / 2
+    assert max(fired[:, 1, 0].max(), calm[:, 1, 0].max()) == 1 < view.counts.axes.get_xlim()[1] / 2
     ends = dict(zip(np.log10(fired[:, 1:3, 1]).mean(axis=1).round(3), fired[:, 1, 0], strict=True))
     for place, start in zip(np.log10(calm[:, 1:3, 1]).mean(axis=1).round(3), calm[:, 0, 0], strict=True):
         assert start == pytest.approx(ends.get(place, 0))
@@ -40,7 +40,7 @@ def test_no_step_above_the_limit_is_drawn_as_untouched(limit: float) -> None:
     lab = clipping(limit=limit)
     view, answer = lab.make_view(), lab.compute(lab.params)
     lab.draw(view, answer)
-    calm, fired = (bars.get_path().vertices.reshape(-1, 5, 2) for bars in view._bars)
+    calm, fired = (bars.get_path().vertices.reshape(-1, 5, 2) for bars in view.counts.bars)
     assert not np.isfinite(calm).any() or calm[:, :, 1].max() <= limit * (1 + 1e-9)
     assert not np.isfinite(fired).any() or fired[:, :, 1].min() >= limit
 
@@ -53,24 +53,24 @@ def test_no_merged_step_above_the_limit_is_drawn_as_untouched() -> None:
     view, answer = lab.make_view(), lab.compute(lab.params)
     lab.draw(view, answer)
     assert rec.stride == 8
-    calm, fired = (bars.get_path().vertices.reshape(-1, 5, 2) for bars in view._bars)
+    calm, fired = (bars.get_path().vertices.reshape(-1, 5, 2) for bars in view.counts.bars)
     assert calm[:, :, 1].max() <= 0.668 * (1 + 1e-9) and fired[:, :, 1].min() >= 0.668
 
 
 def test_a_new_recording_replaces_curves_and_limits() -> None:
     free, limited = (
-        Trained("no limit", np.full((2, 10), 5.0), 5.0, free=True),
-        Trained("limit 1", np.full((2, 10), 3.0), 3.0),
+        RunLoss("no limit", np.full((2, 10), 5.0), 5.0, is_unlimited=True),
+        RunLoss("limit 1", np.full((2, 10), 3.0), 3.0),
     )
-    view = ClippingView(10, (0.5, 20.0), [free, limited], "loss")
-    before = len([line for line in view.loss.lines if not line.get_animated()])
-    view.still(50, (0.1, 1e4), [Trained("no limit", np.full((2, 50), 5.0))], "loss")
-    still = [line for line in view.loss.lines if not line.get_animated()]
+    view = ClippingPicture(RunData(10, 1, (0.5, 20.0), [free, limited], "loss"))
+    before = len([line for line in view.losses.axes.lines if not line.get_animated()])
+    view.show_runs(RunData(50, 1, (0.1, 1e4), [RunLoss("no limit", np.full((2, 50), 5.0))], "loss"))
+    still = [line for line in view.losses.axes.lines if not line.get_animated()]
     assert (before, len(still)) == (2, 1)
-    assert view.norm.get_xlim()[1] == 52
-    low, high = view.norm.get_ylim()
+    assert view.norms.axes.get_xlim()[1] == 52
+    low, high = view.norms.axes.get_ylim()
     assert low < 0.1 < 1e4 < high < 2e4
-    assert view.norm.get_yscale() == "log"
+    assert view.norms.axes.get_yscale() == "log"
 
 
 @pytest.mark.parametrize(
@@ -96,14 +96,14 @@ def test_curves_are_named_with_their_rates_and_the_chosen_one_is_heavy() -> None
     lab = clipping(limit=3.0)
     view = lab.make_view()
     lab.draw(view, lab.compute(lab.params))
-    named = {name.get_text(): name.get_weight() for name in view._names._names if name.get_visible()}
+    named = {name.get_text(): name.get_weight() for name in view.losses.names._names if name.get_visible()}
     rates = char_rnn.TUNED
     heavy = f"limit 3, rate {rates[3.0]:g}"
     others = [f"limit {limit:g}, rate {rates[limit]:g}" for limit in (0.1, 0.3, 1.0)]
     free = ["no limit, rate 0.4", f"no limit, rate {rates[None]:g}"]
     assert named == {**dict.fromkeys([*free, *others, "the run above"], "normal"), heavy: "bold"}
     Scene(view.figure).frame(1.0)  # names find their places when they are painted
-    numbers = [number for number in view._names._numbers if number.get_visible()]
+    numbers = [number for number in view.losses.names.numbers if number.get_visible()]
     settings = [(None, 0.4), *rates.items()]
     medians = [f"{np.median(char_rnn.final_losses(*setting)):.2f}" for setting in settings]
     assert [number.get_text() for number in numbers] == [
@@ -111,9 +111,9 @@ def test_curves_are_named_with_their_rates_and_the_chosen_one_is_heavy() -> None
         f"{lab.runs['none']['loss'][-char_rnn.AT_END :].mean():.2f}",
     ]
     assert len({number.get_position()[0] for number in numbers}) == 1, "one column"
-    for number, name in zip(numbers, view._names._names, strict=False):
+    for number, name in zip(numbers, view.losses.names._names, strict=False):
         assert number.get_position()[1] == name.get_position()[1]
-    assert view.loss.get_title("left") == "Loss: medians and quartiles of 10 runs"
+    assert view.losses.axes.get_title("left") == "Loss: medians and quartiles of 10 runs"
 
 
 @pytest.mark.parametrize(("narrow", "name"), [(False, "the run above"), (True, "this run")])
@@ -122,34 +122,34 @@ def test_the_thin_line_of_the_recorded_run_is_named_at_its_end(narrow: bool, nam
     view = lab.make_view()
     view.arrange(narrow)
     lab.draw(view, lab.compute(lab.params))
-    assert [words.get_text() for words in view._names._names if words.get_visible()][-1] == name
-    assert view._names._names[6].get_color() == ORANGE_TEXT
-    assert view._names._ends[6, 1] > 0.5, "where the run ends, above all medians"
+    assert [words.get_text() for words in view.losses.names._names if words.get_visible()][-1] == name
+    assert view.losses.names._names[6].get_color() == ORANGE_TEXT
+    assert view.losses.names._ends[6, 1] > 0.5, "where the run ends, above all medians"
 
 
 def test_lines_of_losses_are_medians_over_runs_smoothed_and_the_recorded_run_is_thin() -> None:
     lab = clipping(limit=3.0, run="1")
     view, loss = lab.make_view(), np.median(char_rnn.seed_losses(3.0, char_rnn.TUNED[3.0]), axis=0)
     lab.draw(view, lab.compute(lab.params))
-    np.testing.assert_array_equal(view._raw.get_ydata(), lab.runs["1"]["loss"])
+    np.testing.assert_array_equal(view.losses.raw.get_ydata(), lab.runs["1"]["loss"])
     middle = [np.median(loss[max(0, k - 3) : k + 4]) for k in range(len(loss))]
-    np.testing.assert_allclose(view._nearest.get_ydata(), middle)
-    still = [line for line in view.loss.lines if not line.get_animated()]
+    np.testing.assert_allclose(view.losses.heavy.get_ydata(), middle)
+    still = [line for line in view.losses.axes.lines if not line.get_animated()]
     np.testing.assert_allclose(still[5].get_ydata(), middle)
-    assert view._nearest.get_linewidth() > 2 * max(line.get_linewidth() for line in still)
-    assert "medians of up to 7 steps" in view.loss.get_xlabel()
+    assert view.losses.heavy.get_linewidth() > 2 * max(line.get_linewidth() for line in still)
+    assert "medians of up to 7 steps" in view.losses.axes.get_xlabel()
 
 
 def test_all_losses_of_every_recorded_run_are_in_the_panel() -> None:
     lab = clipping()
-    low, high = lab.make_view().loss.get_ylim()
+    low, high = lab.make_view().losses.axes.get_ylim()
     for run in lab.runs.values():
         assert low < run["loss"].min() and run["loss"].max() < high
 
 
 def test_a_band_is_drawn_from_quartile_to_quartile_of_the_runs() -> None:
     view = clipping().make_view()
-    bands = [band for band in view.loss.collections if not band.get_animated()]
+    bands = [band for band in view.losses.axes.collections if not band.get_animated()]
     assert len(bands) == 6
     low, high = np.percentile(char_rnn.seed_losses(None, 0.4), (25, 75), axis=0)
     edges = bands[0].get_paths()[0].vertices
@@ -163,7 +163,7 @@ def test_dots_leave_the_line_of_the_limit_to_be_seen() -> None:
         lab = clipping(limit=1.0, method=method)
         view = lab.make_view()
         lab.draw(view, lab.compute(lab.params))
-        assert most / 2 < len(view._after.get_xdata()) <= most
+        assert most / 2 < len(view.norms.after.get_xdata()) <= most
 
 
 @pytest.mark.parametrize(("run", "limit", "shown"), [("0.3", 0.01, [False, True]), ("1", 1000.0, [True, False])])
@@ -171,7 +171,7 @@ def test_a_count_of_none_is_not_written(run: str, limit: float, shown: list[bool
     lab = clipping(limit=limit, run=run)
     view = lab.make_view()
     lab.draw(view, lab.compute(lab.params))
-    assert [count.get_visible() for count in view._counts] == shown
+    assert [count.get_visible() for count in (view.counts.untouched_label, view.counts.clipped_label)] == shown
 
 
 def test_the_turn_is_drawn_where_steps_turn() -> None:
@@ -179,57 +179,59 @@ def test_the_turn_is_drawn_where_steps_turn() -> None:
         lab = clipping(limit=1.0, method=method)
         view = lab.make_view()
         lab.draw(view, lab.compute(lab.params))
-        assert {artist.get_visible() for artist in (view._strip, view._angle, view._turns)} == {drawn}
-        assert view._turns.get_text() == "Turn of every step, median 30.6°" * drawn
-        assert view._counts[1].get_text() == f"{lab.compute(lab.params).what_if.fired.sum()} clipped"
+        strip = view.norms.turns
+        assert {artist.get_visible() for artist in (strip.box, strip.angle, strip.title)} == {drawn}
+        assert strip.title.get_text() == "Turn of every step, median 30.6°" * drawn
+        assert view.counts.clipped_label.get_text() == f"{lab.compute(lab.params).what_if.fired.sum()} clipped"
 
 
 def test_norms_that_the_clip_takes_below_the_panel_are_counted() -> None:
     lab = clipping(limit=0.001, method="value")
     view = lab.make_view()
     lab.draw(view, lab.compute(lab.params))
-    assert view._lower.get_visible() and view._lower.get_text() == "↓ 300 dots are lower after the clip"
+    below = view.norms.below_label
+    assert below.get_visible() and below.get_text() == "↓ 300 dots are lower after the clip"
     scene = Scene(view.figure)
     scene.zoom(0, [0.5, 0.6], [0.0, 1.0])
     lab.draw(view, lab.compute(lab.params))
-    assert 20 < int(view._lower.get_text().split()[1]) < 40, "of a tenth of the steps"
+    assert 20 < int(below.get_text().split()[1]) < 40, "of a tenth of the steps"
     scene.unzoom()
     scene.zoom(0, [0.0, 1.0], [0.7, 1.0])
     lab.draw(view, lab.compute(lab.params))
-    assert 1 <= int(view._lower.get_text().split()[1]) < 10, "of the explosions, which alone are in sight"
+    assert 1 <= int(below.get_text().split()[1]) < 10, "of the explosions, which alone are in sight"
     scene.unzoom()
     lab.draw(view, lab.compute(lab.params | {"limit": 0.6}))
-    assert not view._lower.get_visible()
+    assert not below.get_visible()
 
 
 def test_a_mean_above_all_medians_is_named_at_the_edge() -> None:
     loss = np.stack([np.arange(300.0), np.full(300, 2.0)])
-    runs = [Trained("no limit", loss, 9.0, free=True), Trained("limit 1", loss, 2.0)]
-    view, lab = ClippingView(300, (0.5, 20.0), runs, "loss"), clipping()
+    runs = [RunLoss("no limit", loss, 9.0, is_unlimited=True), RunLoss("limit 1", loss, 2.0)]
+    view, lab = ClippingPicture(RunData(300, 1, (0.5, 20.0), runs, "loss")), clipping()
     answer = lab.compute(lab.params)
     view.draw(answer.what_if, answer.steps, None)
-    assert view.loss.get_ylim()[1] < 9 and view._names._names[0].get_visible()
+    assert view.losses.axes.get_ylim()[1] < 9 and view.losses.names._names[0].get_visible()
 
 
 def test_who_looks_closer_sees_norms_without_a_strip_and_names_where_curves_leave_the_panel() -> None:
     lab = clipping(limit=1.0, method="norm")
     view, answer = lab.make_view(), lab.compute(lab.params)
     lab.draw(view, answer)
-    assert view._strip.get_visible() and view._named.get_visible()
+    assert view.norms.turns.box.get_visible() and view.norms.peak_label.get_visible()
     scene = Scene(view.figure)
     scene.zoom(0, [0.2, 0.6], [0.1, 0.6])
     lab.draw(view, answer)
-    assert not view._strip.get_visible() and not view._named.get_visible()
+    assert not view.norms.turns.box.get_visible() and not view.norms.peak_label.get_visible()
     scene.frame(1.0)
-    right, to_panel = view.loss.get_xlim()[1], view.loss.transScale + view.loss.transLimits
-    still = [line for line in view.loss.lines if not line.get_animated()]
+    right, to_panel = view.losses.axes.get_xlim()[1], view.losses.axes.transScale + view.losses.axes.transLimits
+    still = [line for line in view.losses.axes.lines if not line.get_animated()]
     ends = [np.interp(right, *line.get_data()) for line in still]
-    assert all(name.get_visible() for name in view._names._names[: len(ends)])
-    heights = [name.get_position()[1] for name in view._names._names[: len(ends)]]
+    assert all(name.get_visible() for name in view.losses.names._names[: len(ends)])
+    heights = [name.get_position()[1] for name in view.losses.names._names[: len(ends)]]
     expected = [to_panel.transform((right, end))[1] for end in ends]
     np.testing.assert_array_equal(np.argsort(heights), np.argsort(expected))
     assert heights[0] == max(heights), "without a limit at rate 0.4"
     scene.zoom(0, [0.0, 1.0], [0.5, 0.9])
     scene.unzoom()
     lab.draw(view, answer)
-    assert view._strip.get_visible() and view._named.get_visible()
+    assert view.norms.turns.box.get_visible() and view.norms.peak_label.get_visible()

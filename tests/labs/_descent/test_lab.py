@@ -72,7 +72,7 @@ def test_a_loss_as_good_as_none_is_told_without_an_exponent() -> None:
 def test_each_target_is_met_at_one_rate_only() -> None:
     rates = RATE.values()
     for name, only in (("one_step", 1.0), ("largest", 1.95)):
-        measure = gl.labs.descent.targets[name].measure
+        measure = gl.labs.descent().targets[name].measure
         assert [rate for rate in rates if measure(trace(learning_rate=rate))[0]] == [only]
     lab = gl.labs.descent(target="one_step", learning_rate=2.0)
     assert lab.description.goal.endswith("Now, at rate 2, the loss never falls below 0.001: not yet.")

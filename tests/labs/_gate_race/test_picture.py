@@ -9,7 +9,7 @@ from matplotlib.text import Text
 
 from gradlab import labs
 from gradlab.labs._gate_race.lab import SCHEDULES
-from gradlab.labs._gate_race.picture import _TASKS, PALE_ORANGE, GateView, Race, Side
+from gradlab.labs._gate_race.picture import _TASKS, PALE_ORANGE, GateRaceTrace, GateView, Side
 from gradlab.live.drawing.style import GREEN, ORANGE, ORANGE_TEXT, PALE_BLUE, QUIET, SMALL
 
 START = np.array([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]])
@@ -25,9 +25,9 @@ def side(done: int, *, raced: bool = False, waits: str | None = None, gate: int 
     return Side("GATE", "a rule", ORDER, done, waits, gate, reads, numbers, "it is -1 * 2", "an outcome", raced)
 
 
-def race(first: Side, second: Side) -> Race:
+def race(first: Side, second: Side) -> GateRaceTrace:
     there = ~np.isnan(first.numbers) & ~np.isnan(second.numbers)
-    return Race(first.done, first, second, there & (first.numbers != second.numbers))
+    return GateRaceTrace(first.done, first, second, there & (first.numbers != second.numbers))
 
 
 def drawn(first: Side, second: Side) -> GateView:

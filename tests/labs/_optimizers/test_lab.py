@@ -11,7 +11,7 @@ from gradlab.labs._optimizers.lab import (
     PLACES,
     RATES,
     STEPS,
-    Race,
+    OptimizersTrace,
     _lowest_under_noise,
     _own,
     _racer,
@@ -20,7 +20,7 @@ from gradlab.labs._optimizers.picture import Racer
 from gradlab.models.surfaces import REACH, SURFACES, unturned, walk
 
 
-def raced(**params: object) -> Race:
+def raced(**params: object) -> OptimizersTrace:
     lab = gl.labs.optimizers(**params)
     return lab.compute(lab.params)
 
@@ -132,7 +132,7 @@ def test_the_sentence_counts_ranks_in_both_ravines() -> None:
 
 
 def test_one_draw_of_the_noise_makes_no_winner() -> None:
-    lab = gl.labs.optimizers(**gl.labs.optimizers.presets["Noise"])
+    lab = gl.labs.optimizers(**gl.labs.optimizers().presets["Noise"])
     trace = lab.compute(lab.params)
     assert trace.draws is not None
     ends = trace.draws

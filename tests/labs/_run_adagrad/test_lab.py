@@ -23,7 +23,7 @@ def test_what_is_held_back_is_what_the_recording_says(values: dict[str, float]) 
 
 def test_what_the_first_sentence_says_of_the_dots() -> None:
     said = "In the shipped run dots spread around 0.7; 12 of 99 lie below the threshold."
-    assert gl.labs.run_adagrad.glance() == said
+    assert gl.labs.glance(gl.labs.run_adagrad) == said
     lab = gl.labs.run_adagrad()
     ratio = lab.compute(lab.params).found.ratio
     counted = ratio[np.isfinite(ratio)]

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from gradlab.labs._run_adagrad.picture import LOWEST, UNKNOWN, Entries, EntriesView
+from gradlab.labs._run_adagrad.picture import LOWEST, UNKNOWN, DrawnEntries, EntriesView
 
 
 def test_entries_are_in_their_rows_and_what_is_lost_stands_at_the_edge() -> None:
     view = EntriesView(2, np.arange(5), 1e6)
     ratio, state = np.array([np.nan, 0.5, 0.0, np.nan]), np.array([2, 0, 1, 3])
     story = np.full((2, 5), 0.5)
-    shown = Entries(
+    shown = DrawnEntries(
         ["a", "b"], np.array([0, 0, 1, -1]), ratio, state, 0.1, np.ones(2), ["", ""], 1, "a[0]", 2, story, story, 0.1
     )
     view.draw(shown)
@@ -25,7 +25,9 @@ def test_states_are_named_where_their_marks_are_and_only_if_there_are_any() -> N
     ratio, row = np.array([0.5, 0.05, np.nan]), np.zeros(3, int)
 
     def said(state: list[int], below: float, row: np.ndarray = row) -> dict[str, tuple[float, str]]:
-        view.draw(Entries(["a"], row, ratio, np.array(state), below, np.ones(1), [""], 0, "a[0]", 2, story, story, 0.1))
+        view.draw(
+            DrawnEntries(["a"], row, ratio, np.array(state), below, np.ones(1), [""], 0, "a[0]", 2, story, story, 0.1)
+        )
         words = [words for words in (*view._words, view._threshold) if words.get_visible()]
         return {one.get_text(): (one.get_position()[0], one.get_horizontalalignment()) for one in words}
 

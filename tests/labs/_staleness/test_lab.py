@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.labs._staleness.lab import END, POLICIES, Moment, experiment, starving
+from gradlab.labs._staleness.lab import END, POLICIES, StalenessTrace, experiment, starving
 from gradlab.workers import UPDATE
 
 SETTINGS = {"workers": 4, "straggler": 3.0, "spread": 0.2, "step_first": True, "atomic": True}
 
 
-def seen(**params: object) -> Moment:
+def seen(**params: object) -> StalenessTrace:
     lab = gl.labs.staleness(**params)
     return lab.compute(lab.params)
 

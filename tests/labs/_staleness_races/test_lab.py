@@ -7,11 +7,11 @@ import pytest
 
 import gradlab as gl
 from gradlab._base.numbers import percent
-from gradlab.labs._staleness_races.lab import SCHEDULES, WORKERS, Moment, played
+from gradlab.labs._staleness_races.lab import SCHEDULES, WORKERS, StalenessRacesTrace, played
 from gradlab.workers import MOVES, Bowl, Experiment, explore, replay
 
 
-def seen(**params: object) -> Moment:
+def seen(**params: object) -> StalenessRacesTrace:
     lab = gl.labs.staleness_races(**params)
     return lab.compute(lab.params)
 

@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from gradlab.labs._staleness_races.picture import Event, Range, Schedule, SequenceView
+from gradlab.labs._staleness_races.picture import Event, OrderCount, Schedule, SequenceView
 
 EVENTS = (
     Event(0, "read", "reads v0", False), Event(1, "read", "reads v0", False), Event(0, "passed", "0−0 ≤ 0", False),
     Event(0, "updated", "now v1", True), Event(1, "failed", "1−0 > 0", False), Event(1, "dropped", "is dropped", True),
 )  # fmt: skip
 RANGES = (
-    Range("neither", 1680, 0.5),
-    Range("check and update", 90, 0.25),
-    Range("read and note", 90, 0.0),
-    Range("both", 6, 0.0),
+    OrderCount("neither", 1680, 0.5),
+    OrderCount("check and update", 90, 0.25),
+    OrderCount("read and note", 90, 0.0),
+    OrderCount("both", 6, 0.0),
 )
 VERSIONS = ((0, "v0: 1"), (4, "v1: 0.9"))
 

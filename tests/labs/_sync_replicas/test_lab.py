@@ -36,7 +36,7 @@ def test_start_tokens_let_a_fast_worker_fill_a_round() -> None:
 def test_a_slow_chief_takes_the_mean_of_more() -> None:
     trace = shown(workers=4, aggregate=2, start_tokens=0, chief=50, straggler=1.0, event=MOMENTS)
     assert trace.rounds.updates[:, 1].max() == 4
-    assert gl.labs.sync_replicas.targets["more"].measure(trace)[0]
+    assert gl.labs.sync_replicas().targets["more"].measure(trace)[0]
 
 
 def test_the_target_is_reached_by_a_chief_that_is_late() -> None:

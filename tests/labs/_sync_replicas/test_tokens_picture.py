@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from gradlab.labs._sync_replicas.tokens_picture import Rounds, TokensView
+from gradlab.labs._sync_replicas.tokens_picture import DrawnRounds, TokensView
 from gradlab.live.drawing.style import BLACK, ORANGE_TEXT
 
-ROUNDS = Rounds(
+ROUNDS = DrawnRounds(
     workers=2, now=150, event="worker 1 pushes, accepted", worker=np.array([0, 1, 0]), began=np.array([0, 0, 110]),
     ended=np.array([100, 140, 150]), local_step=np.array([0, 0, 1]), pushed=np.array([True, True, False]),
     accepted=np.array([True, False, False]), waits=np.array([[0, 100, 110]]), updates=np.array([[110, 1]]), count=1,

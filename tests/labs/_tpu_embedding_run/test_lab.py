@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.labs._tpu_embedding_run.lab import DEVICES, ROWS, STEPS, Trained, _batches, _plan
+from gradlab.labs._tpu_embedding_run.lab import DEVICES, ROWS, STEPS, TpuEmbeddingRunTrace, _batches, _plan
 from gradlab.labs._tpu_embedding_run.picture import _MOST, _MOST_ASKED
 
 
-def shown(**params: object) -> Trained:
+def shown(**params: object) -> TpuEmbeddingRunTrace:
     lab = gl.labs.tpu_embedding_run(**params)
     return lab.compute(lab.params)
 
 
-def preset(name: str) -> Trained:
-    return shown(**gl.labs.tpu_embedding_run.presets[name])
+def preset(name: str) -> TpuEmbeddingRunTrace:
+    return shown(**gl.labs.tpu_embedding_run().presets[name])
 
 
 @pytest.mark.exhaustive
@@ -56,7 +56,7 @@ def test_nothing_has_happened_before_the_first_step() -> None:
     ],
 )
 def test_a_preset_on_training_says_what_it_does_to_the_training(preset: str, said: str) -> None:
-    lab = gl.labs.tpu_embedding_run(**gl.labs.tpu_embedding_run.presets[preset])
+    lab = gl.labs.tpu_embedding_run(**gl.labs.tpu_embedding_run().presets[preset])
     assert lab.description.summary == said
     corrected = gl.labs.tpu_embedding_run(rule="adam_corrected").description.summary
     assert corrected == "Adam with bias correction: the first step is as large as the learning rate."
@@ -81,7 +81,7 @@ def test_presets_show_what_their_names_say() -> None:
     assert one.loss[-1].max() < 2, "its words learn, too"
     assert one.served.sum() == dealt.served.sum()
     adam = preset("Adam without correction")
-    corrected = shown(**{**gl.labs.tpu_embedding_run.presets["Adam without correction"], "rule": "adam_corrected"})
+    corrected = shown(**{**gl.labs.tpu_embedding_run().presets["Adam without correction"], "rule": "adam_corrected"})
     assert np.median(adam.moved[1][1]) > 3 * np.median(corrected.moved[1][1]) > 0
 
 
@@ -106,7 +106,7 @@ def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, objec
 
 
 def test_the_message_names_the_busiest_device_and_why() -> None:
-    said = gl.labs.tpu_embedding_run(**gl.labs.tpu_embedding_run.presets["Popular rows on one device"])
+    said = gl.labs.tpu_embedding_run(**gl.labs.tpu_embedding_run().presets["Popular rows on one device"])
     trace = said.compute(said.params)
     assert trace.owner[:2].tolist() == [0, 0] and trace.asked.argsort()[-2:].tolist() == [1, 0]
     assert said.description.summary == ("Device 0 serves 36% of all rows: it holds the two most popular words.")

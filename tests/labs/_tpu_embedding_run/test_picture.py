@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgba
 
-from gradlab.labs._tpu_embedding_run.picture import SHADES, RunView, Training
+from gradlab.labs._tpu_embedding_run.picture import SHADES, DrawnTraining, RunView
 from tests.labs.contrast import THEMES, contrast
 
-TRAINING = Training(
+TRAINING = DrawnTraining(
     step=1,
     traffic=np.array([[3, 0], [4, 1]]),
     asked=np.array([5, 2, 1]),
@@ -18,7 +18,7 @@ TRAINING = Training(
 )
 
 
-def drawn(training: Training = TRAINING) -> RunView:
+def drawn(training: DrawnTraining = TRAINING) -> RunView:
     view = RunView(("a", "b"), 3, 2, 2)
     view.draw(training)
     return view

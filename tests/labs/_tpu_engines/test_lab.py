@@ -14,7 +14,7 @@ def shown(**params: object) -> Compared:
 
 
 def preset(name: str) -> Compared:
-    return shown(**gl.labs.tpu_engines.presets[name])
+    return shown(**gl.labs.tpu_engines().presets[name])
 
 
 @pytest.mark.parametrize("rule", ["sgd", "adagrad", "adagrad_momentum", "adam", "ftrl"])

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.labs._word_rates.lab import Rates
+from gradlab.labs._word_rates.lab import WordRatesTrace
 from gradlab.models.word_topics import shipped, train
 
 TEXT = shipped()
 
 
-def shown(**params: object) -> Rates:
+def shown(**params: object) -> WordRatesTrace:
     lab = gl.labs.word_rates(**params)
     return lab.compute(lab.params)
 
@@ -92,7 +92,7 @@ def test_a_setting_is_trained_once() -> None:
 
 
 def test_a_rare_word_keeps_more_of_its_rate_but_not_all() -> None:
-    assert "a rare one keeps more of its rate" in gl.labs.word_rates.glance()
+    assert "a rare one keeps more of its rate" in gl.labs.glance(gl.labs.word_rates)
     lab = gl.labs.word_rates()
     trace = lab.compute({**lab.params, **lab.presets["Rare words slow down less"], "word": "lambda"})
     kept = trace.now / trace.training.rate[0]

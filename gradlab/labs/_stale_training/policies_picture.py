@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.gridspec import GridSpec
 from matplotlib.transforms import ScaledTranslation
 
 from ..._base.numbers import number as rounded
@@ -29,6 +28,7 @@ from ...live.drawing.style import (
     new_figure,
     tidy,
 )
+from .._layout import PanelLayout, place_panels
 
 LOWEST, HIGHEST = 0.4, 2.5  # of the losses shown; all runs start at 2.3
 LONGEST = 140.0  # gradient times shown
@@ -63,6 +63,10 @@ class Row(NamedTuple):
     time: float
 
 
+_WIDE_LAYOUT = PanelLayout((WIDE, 4.4), "G.T.B", width_ratios=(1, 0.62, 1, 0.62, 0.85))
+_NARROW_LAYOUT = PanelLayout((NARROW, 9.6), "G./T./BB", width_ratios=(1, 0.59))
+
+
 class PoliciesView:
     """A row for each policy in three panels: its loss by gradients, its loss by the clock, and the time it takes.
 
@@ -78,15 +82,11 @@ class PoliciesView:
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: the panels side by side, or one below the other. Right of each is room for numbers."""
-        self.figure.set_size_inches(NARROW if narrow else WIDE, 9.6 if narrow else 4.4)
-        columns = (1, 0.59) if narrow else (1, 0.62, 1, 0.62, 0.85)
-        rows = 3 if narrow else 1
-        grid = GridSpec(rows, len(columns), self.figure, width_ratios=columns)
-        places = [grid[0, 0], grid[1, 0], grid[2, :]] if narrow else [grid[0, 0], grid[0, 2], grid[0, 4]]
-        panels = [self.losses[0].axes, self.losses[1].axes, self.times.axes]
-        for axes, place in zip(panels, places, strict=True):
-            axes.set_subplotspec(place)
-            axes.tick_params(labelleft=narrow or axes is panels[0])
+        by_gradients, by_time = (panel.axes for panel in self.losses)
+        layout = _NARROW_LAYOUT if narrow else _WIDE_LAYOUT
+        place_panels(self.figure, layout, G=by_gradients, T=by_time, B=self.times.axes)
+        for axes in (by_time, self.times.axes):
+            axes.tick_params(labelleft=narrow)
 
     def draw(self, rows: Mapping[str, Row], titles: tuple[str, str]) -> None:
         """Set the moving artists.

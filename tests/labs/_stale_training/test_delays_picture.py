@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gradlab.labs._staleness_effects.delays_picture import _MOST, DelaysView
+from gradlab.labs._stale_training.delays_picture import _MOST, DelaysView
 from gradlab.live.drawing.style import BLACK, QUIET, SELECTED
 
 UPDATES, DELAYS = np.array([10, 20, 30]), (0, 8)

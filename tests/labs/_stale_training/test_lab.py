@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.labs._staleness_effects.lab import GROUPS, Policies
+from gradlab.labs._stale_training.lab import GROUPS, Policies
 from gradlab.live import Slider
 from gradlab.models.claims import sentence
 from gradlab.workers import POLICIES, Digits, Experiment, Speeds, policy_study, run
@@ -25,7 +25,7 @@ def test_every_position_of_the_sliders_is_recorded() -> None:
         "staleness": policy_study.LIMITS, "straggler": policy_study.STRAGGLERS,
         "learning_rate": policy_study.LEARNING_RATES, "momentum": policy_study.MOMENTA,
     }  # fmt: skip
-    for label, preset in gl.labs.staleness_policies.presets.items():
+    for label, preset in gl.labs.staleness_policies().presets.items():
         assert all(value in positions[name] for name, value in preset.items()), label
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -74,7 +74,14 @@ def _wait_is_slow(trace: Policies) -> tuple[bool, str]:
     return times >= 3, f"Now it takes {number(times)} times as long"
 
 
-class staleness_policies(Lab):
+def staleness_policies(
+    *,
+    learning_rate: float = 0.3,
+    straggler: float = 3.0,
+    staleness: int = 4,
+    momentum: float = 0.0,
+    target: Literal["all_learn", "slow_wait"] | None = None,
+) -> StalenessPoliciesLab:
     """Tell digits apart with eight workers under six policies for stale gradients: the loss by gradients and by time.
 
     At a glance: With a slow worker, waiting has the lowest loss by gradients and the highest by time.
@@ -87,13 +94,29 @@ class staleness_policies(Lab):
     Every policy gets 200 gradients. "backup" takes the mean of the first seven, and "compensate" adapts its strength to
     the size of the gradients. Single runs between the positions of the sliders are computed, which takes a moment.
 
-    Controls: `staleness` (the most that "drop" accepts, and how far "wait" lets workers get ahead), `straggler` (how
-    many times slower the last worker is), `learning_rate` (of the single runs, log scale) and `momentum`.
+    Args:
+        learning_rate: of the single runs, 0.03 to 3.
+        straggler: how many times slower the last worker is, 1 to 5.
+        staleness: the most that "drop" accepts, and how far "wait" lets workers get ahead, 0 to 12.
+        momentum: 0 to 0.9.
+        target: a goal that is shown above the picture until it is reached.
 
     >>> staleness_policies(momentum=0.3).description.summary
     "One run each at rate 0.3: losses from 0.467 to 1.13. One run at one rate can't rank policies."
     """
+    return StalenessPoliciesLab(
+        target,
+        learning_rate=learning_rate,
+        straggler=straggler,
+        staleness=staleness,
+        momentum=momentum,
+    )
 
+
+class StalenessPoliciesLab(Lab):
+    """Lab of `staleness_policies`: six policies on one task."""
+
+    function = "staleness_policies"
     label = "Six policies for stale gradients"
     axis = "learning_rate"
     presets: ClassVar = {
@@ -248,7 +271,7 @@ class Slowed(NamedTuple):
     rates: np.ndarray
 
 
-class staleness_models(Lab):
+def staleness_models(*, delay: int = 16) -> StalenessModelsLab:
     """Networks that read digits, trained with gradients that are up to `delay` updates stale.
 
     At a glance: Delays slow every network, even at the smaller learning rate that it then needs.
@@ -257,12 +280,19 @@ class staleness_models(Lab):
     each delay the learning rate that a sweep chose for it on five other seeds, rates a factor of 2 apart. Curves are
     medians, slowdowns means with the middle half as a bar. After Dai et al. (2018), who used larger networks.
 
-    Controls: `delay` (0 to 32 updates).
+    Args:
+        delay: the largest delay, 0 to 32 updates.
 
     >>> staleness_models(delay=32).params
     {'delay': 32}
     """
+    return StalenessModelsLab(delay=delay)
 
+
+class StalenessModelsLab(Lab):
+    """Lab of `staleness_models`: networks of several depths, with delayed gradients."""
+
+    function = "staleness_models"
     label = "Staleness, depth and momentum"
     axis = "delay"
     presets: ClassVar = {"Fresh": {"delay": 0}, "Stale": {"delay": 16}, "Very stale": {"delay": 32}}

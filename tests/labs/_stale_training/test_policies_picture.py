@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradlab.labs._staleness_effects.policies_picture import (
+from gradlab.labs._stale_training.policies_picture import (
     HIGHEST,
     LOWEST,
     PoliciesView,

@@ -1,0 +1,1 @@
+"""Labs and their pictures: training with stale gradients."""

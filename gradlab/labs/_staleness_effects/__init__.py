@@ -1,1 +1,0 @@
-"""Labs and their pictures: staleness effects."""
