@@ -88,7 +88,8 @@ class Archive:
         max_bytes: what its arrays may take in memory, all together; None where the caller reads them one by one.
 
     Raises:
-        OSError: it cannot be opened. DataLossError: it is something else, damaged, too large, or newer than this.
+        OSError: it cannot be opened.
+        DataLossError: it is something else, damaged, too large, or newer than this.
     """
 
     def __init__(

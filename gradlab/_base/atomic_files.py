@@ -62,7 +62,8 @@ def check_folder_of(path: str | os.PathLike[str]) -> None:
     """Refuse a path whose folder isn't there, before any work is done for its file.
 
     Raises:
-        FileNotFoundError: there is no such folder. NotADirectoryError: it is a file.
+        FileNotFoundError: there is no such folder.
+        NotADirectoryError: it is a file.
 
     >>> check_folder_of("nowhere/picture.png")
     Traceback (most recent call last):

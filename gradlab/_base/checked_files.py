@@ -32,7 +32,8 @@ def read_json(path: str | os.PathLike[str], kind: str, versions: Collection[int]
     """Read the result of `write_json`.
 
     Raises:
-        OSError: it cannot be opened. DataLossError: it is something else, damaged, too large, or newer than this.
+        OSError: it cannot be opened.
+        DataLossError: it is something else, damaged, too large, or newer than this.
     """
     require_regular(path)
     with open(path, "rb") as file, checked(path, kind):
@@ -50,7 +51,8 @@ def require_regular(path: str | os.PathLike[str]) -> None:
     A folder passes: opening it raises the usual error.
 
     Raises:
-        DataLossError: it is neither a file nor a folder. OSError: there is nothing at this path, or no permission.
+        DataLossError: it is neither a file nor a folder.
+        OSError: there is nothing at this path, or no permission.
     """
     mode = os.stat(path).st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):

@@ -66,7 +66,8 @@ class GrowingFile:
 
     Raises:
         DataLossError: something else is there, or it is damaged; it stays as it is.
-        TimeoutError: another process keeps it open. OSError: it cannot be read or written.
+        TimeoutError: another process keeps it open.
+        OSError: it cannot be read or written.
         ModuleNotFoundError: this Python has no sqlite3.
 
     >>> import tempfile
@@ -106,7 +107,8 @@ class GrowingFile:
         """Add a record; once this returns it will be read again.
 
         Args:
-            fields: plain values. arrays: by name.
+            fields: plain values.
+            arrays: by name.
             producer, sequence: whose record it is, and its number there. The file holds each pair once.
 
         Raises:
@@ -215,7 +217,8 @@ def read_records(path: str | os.PathLike[str], max_bytes: int | None = None) -> 
         max_bytes: what the arrays of a record may take; a longer one is refused before it is read.
 
     Raises:
-        OSError: it cannot be opened. DataLossError: it is something else, damaged, or too large.
+        OSError: it cannot be opened.
+        DataLossError: it is something else, damaged, or too large.
         ModuleNotFoundError: this Python has no sqlite3.
     """
     path = Path(path)

@@ -15,7 +15,8 @@ class Pace:
     A caller that asks often thus spends at most `share` of any stretch of time, and `burst`, and the last one.
 
     Args:
-        share: of the time, above 0; 1 is all of it. seconds: between two, at least.
+        share: of the time, above 0; 1 is all of it.
+        seconds: between two, at least.
         burst: seconds that it may take at once after a rest, and at the start, so that it begins without delay.
         clock: seconds, of an arbitrary start.
 

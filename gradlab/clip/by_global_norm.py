@@ -27,10 +27,12 @@ def global_norm(t_list: Sequence[Any], name: str | None = None) -> Array:
     Args:
         t_list: list or tuple of float arrays of one dtype, IndexedSlices or None, which counts as 0.
 
-    Returns: a scalar of that dtype; float32 0 for an empty list.
+    Returns:
+        a scalar of that dtype; float32 0 for an empty list.
 
     Raises:
-        TypeError: t_list is not a list. InvalidArgumentError: integers or several dtypes.
+        TypeError: t_list is not a list.
+        InvalidArgumentError: integers or several dtypes.
 
     Source: `tf.linalg.global_norm`, TensorFlow 2.21 (2026).
 
@@ -104,15 +106,18 @@ def clip_by_global_norm(
         use_norm: scalar array to be believed in place of the global norm.
         semantics: "tf2.21" casts a use_norm of another dtype and so allows mixed tensors, "tf2.3" refuses.
 
-    Returns: (list of clipped tensors, the norm before clipping).
+    Returns:
+        (list of clipped tensors, the norm before clipping).
 
     Raises:
-        TypeError: t_list is not a list, clip_norm has another dtype. InvalidArgumentError: integers or several dtypes,
-            a clip_norm that is neither a scalar nor fits.
+        TypeError: t_list is not a list, clip_norm has another dtype.
+        InvalidArgumentError: integers or several dtypes, a clip_norm that is neither a scalar nor
+            fits.
         AttributeError: use_norm is a bare Python number.
 
     A norm that is not finite, which one entry or one overflowing square is enough for, makes every entry NaN, as does
     an infinite limit. Below the limit s = c*(1/c) may be one ulp under 1. NumPy results of one call share a buffer.
+
     Source: `tf.clip_by_global_norm`, TensorFlow 2.21 (2026); Pascanu et al., "On the difficulty of training recurrent
     neural networks" (2013).
 

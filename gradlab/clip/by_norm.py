@@ -123,7 +123,8 @@ def clip_by_average_norm(t: Any, clip_norm: ArrayLike, name: str | None = None, 
             rearranges it, which may differ in the last bit.
 
     Raises:
-        ValueError: t is None, unknown mode. InvalidArgumentError: t is not float32.
+        ValueError: t is None, unknown mode.
+        InvalidArgumentError: t is not float32.
 
     Source: `tf.compat.v1.clip_by_average_norm`, TensorFlow 2.21 (2026).
 

@@ -62,8 +62,8 @@ def clip_by_value(
 
     Raises:
         ValueError: t is None; a bound would make the result larger than t.
-        TypeError: float bounds for an integer t. InvalidArgumentError: complex t, a bound of another dtype or of no
-            fitting shape.
+        TypeError: float bounds for an integer t.
+        InvalidArgumentError: complex t, a bound of another dtype or of no fitting shape.
 
     The derivative is 1 inside and on the bounds, 0 outside. Source: `tf.clip_by_value`, TensorFlow 2.21 (2026).
 

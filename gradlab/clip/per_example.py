@@ -25,7 +25,8 @@ def per_example_clip(
         per_layer: False clips the whole example. True or "uniform" clips every tensor by itself to
             l2_norm_clip / sqrt(number of tensors), "size" to l2_norm_clip * sqrt(its share of the entries).
 
-    Returns: (list of summed gradients, how many examples were clipped; per tensor when per_layer).
+    Returns:
+        (list of summed gradients, how many examples were clipped; per tensor when per_layer).
 
     Raises:
         ValueError: no tensors, batch sizes differ, the limit is not positive, or per_layer is unknown.

@@ -51,7 +51,8 @@ def adaptive_grad_clip(
         axis: the axis or axes of one unit, of every parameter, for shapes that mean something else.
 
     Raises:
-        ValueError: lengths, shapes, ranks or axes do not fit; clipping or eps is not positive. TypeError: no axis.
+        ValueError: lengths, shapes, ranks or axes do not fit; clipping or eps is not positive.
+        TypeError: no axis.
 
     Not in TensorFlow; same numbers as optax. Source: Brock et al., "High-Performance Large-Scale Image Recognition
     Without Normalization" (2021), which leaves the last layer out.

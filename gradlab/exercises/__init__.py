@@ -30,7 +30,8 @@ def check(name: str, answer: Any) -> Feedback:
     In a notebook a right answer is saved beside it, in `gradlab_progress.json`; `progress()` shows what is there.
     The code that the notebook comes with isn't an answer: the question is asked again, without a verdict.
 
-    Raises: ValueError: no exercise of that name.
+    Raises:
+        ValueError: no exercise of that name.
 
     >>> check("clipping.direction", "b")
     Right. One factor for all tensors: the gradient keeps its direction. With momentum, the step can still turn.
@@ -55,7 +56,8 @@ def choose(name: str, answer: str | None = None) -> Buttons:
     Args:
         answer: a letter that stands in the notebook, as if its button had been pressed; `gradlab grade` reads it.
 
-    Raises: ValueError: no multiple-choice exercise of that name, or no such letter.
+    Raises:
+        ValueError: no multiple-choice exercise of that name, or no such letter.
 
     >>> choose("clipping.direction")
     How far does clipping by global norm turn a gradient? Press (a), (b) or (c).
@@ -81,9 +83,11 @@ def predict(name: str, **guess: Any) -> Prediction:
     """A plot on which to draw a guess, and a button that reveals the result beside it.
 
     Args:
-        name: one of `predictions()`. **guess: where the handles start, `guess_1` and so on.
+        name: one of `predictions()`.
+        **guess: where the handles start, `guess_1` and so on.
 
-    Raises: ValueError: no prediction of that name, or a guess it has no handle for.
+    Raises:
+        ValueError: no prediction of that name, or a guess it has no handle for.
 
     >>> predict("clipping.spikes")
     Predict the number of spikes: Drag the line to your guess, then press Reveal.

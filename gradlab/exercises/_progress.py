@@ -38,7 +38,9 @@ class Entry(NamedTuple):
 def read(folder: Path) -> dict[str, Entry]:
     """The entries of the file in a folder, none if there is no file.
 
-    Raises: OSError: it cannot be read. DataLossError: it holds something else, or it is damaged.
+    Raises:
+        OSError: it cannot be read.
+        DataLossError: it holds something else, or it is damaged.
     """
     path = folder / FILE
     try:
@@ -53,7 +55,8 @@ def read(folder: Path) -> dict[str, Entry]:
 def write(folder: Path, entries: Mapping[str, Entry]) -> None:
     """Replace the file at once: who reads it sees the old one or the new one.
 
-    Raises: OSError: it cannot be written.
+    Raises:
+        OSError: it cannot be written.
     """
     write_json(folder / FILE, _KIND, _VERSION, {"entries": {name: e._asdict() for name, e in entries.items()}})
 
@@ -62,7 +65,8 @@ def write(folder: Path, entries: Mapping[str, Entry]) -> None:
 def locked(folder: Path) -> Iterator[None]:
     """While another notebook reads and writes the file, wait; not for long, and not for one that died.
 
-    Raises: OSError: the folder cannot be written to.
+    Raises:
+        OSError: the folder cannot be written to.
     """
     lock, end = folder / f"{FILE}.lock", time.monotonic() + _PATIENCE
     while not (ours := _taken(lock)) and time.monotonic() < end:
@@ -156,7 +160,8 @@ class Progress:
     """Which exercises are solved. Shows itself as a table.
 
     Attributes:
-        entries: by name, those that were tried. trouble: what is wrong with the file; empty if nothing is.
+        entries: by name, those that were tried.
+        trouble: what is wrong with the file; empty if nothing is.
     """
 
     entries: Mapping[str, Entry]

@@ -14,7 +14,8 @@ class Buttons:
     """A multiple-choice question in a notebook. Shows itself as its buttons; in a script, as its sentence.
 
     Args:
-        question: the exercise. answered: from a letter to feedback, for each press.
+        question: the exercise.
+        answered: from a letter to feedback, for each press.
     """
 
     def __init__(self, question: Choice, answered: Callable[[str], Feedback]) -> None:

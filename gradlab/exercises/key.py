@@ -19,8 +19,11 @@ class Key(NamedTuple):
     """A teacher's view of one exercise or prediction.
 
     Attributes:
-        name: "clipping.below". question: in one sentence. answer: a letter, code, or the result of a prediction.
-        why: what is said of a right answer. recognized: what is said of wrong ones; empty for a prediction.
+        name: "clipping.below".
+        question: in one sentence.
+        answer: a letter, code, or the result of a prediction.
+        why: what is said of a right answer.
+        recognized: what is said of wrong ones; empty for a prediction.
         discuss: what to talk about afterwards; empty for an exercise.
     """
 
@@ -35,7 +38,8 @@ class Key(NamedTuple):
 def key(name: str) -> Key:
     """The key of an exercise or a prediction.
 
-    Raises: ValueError: no exercise and no prediction of that name.
+    Raises:
+        ValueError: no exercise and no prediction of that name.
 
     >>> key("clipping.direction").answer
     'b'

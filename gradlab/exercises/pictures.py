@@ -26,7 +26,8 @@ class Difference(NamedTuple):
     """A wanted result and a given one, entry by entry.
 
     Attributes:
-        names: of the entries. wanted, given: in words, as many as there are names or fewer.
+        names: of the entries.
+        wanted, given: in words, as many as there are names or fewer.
         draw: what paints the picture on a figure.
     """
 

@@ -24,9 +24,12 @@ class Prediction(Lab):
     nowhere in the page, before *Reveal* is pressed; the guess that stood then is kept.
 
     Attributes:
-        name: what `predict` calls it, "clipping.share". label: "Share of clipped steps". question: ends in "?".
+        name: what `predict` calls it, "clipping.share". label: "Share of clipped steps".
+        question: ends in "?".
         discuss: what to talk about afterwards.
-        y: what is guessed. step: how finely. x, at: for a curve, the other axis and the places of the handles.
+        y: what is guessed.
+        step: how finely.
+        x, at: for a curve, the other axis and the places of the handles.
 
     Args:
         **guess: where the handles start, `guess_1` and so on.

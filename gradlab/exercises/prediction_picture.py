@@ -66,8 +66,10 @@ class Guess(NamedTuple):
     """A guess and, once it is revealed, the result.
 
     Attributes:
-        x: (k,) where a curve is guessed; empty for a number. guess: (k,) or (1,), as it is now.
-        first: the guess that was made before the result was seen. result: the truth at x, or the number.
+        x: (k,) where a curve is guessed; empty for a number.
+        guess: (k,) or (1,), as it is now.
+        first: the guess that was made before the result was seen.
+        result: the truth at x, or the number.
         curve: (m, 2) x and truth, finely.
     """
 

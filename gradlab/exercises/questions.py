@@ -28,7 +28,9 @@ class Feedback:
     Shows itself as a sentence; where a result differs from the wanted one, in a page also as a picture of both.
 
     Args:
-        right: whether it is. text: the hint, or why. difference: the result and the wanted one, where there are two.
+        right: whether it is.
+        text: the hint, or why.
+        difference: the result and the wanted one, where there are two.
         progress: how many exercises of the notebook are solved.
         mistake: the hint of the mistake that was recognized; empty if none was.
         is_answer: False for the code that a notebook comes with, and for None.
@@ -62,7 +64,8 @@ class Choice:
     """An exercise that is answered with one of several letters: called with one, it gives feedback.
 
     Args:
-        question: what is asked, in one sentence. **options: by letter, whether it is right, and what to say of it.
+        question: what is asked, in one sentence.
+        **options: by letter, whether it is right, and what to say of it.
     """
 
     def __init__(self, question: str, **options: tuple[bool, str]) -> None:

@@ -103,6 +103,7 @@ class Adagrad(Optimizer):
     would wait for the device at every step.
 
     Raises ValueError for negative arguments and for limits that exclude each other, TypeError for unknown ones.
+
     Source: `tf.keras.optimizers.Adagrad`, TensorFlow 2.3 (2020), tf_keras 2.21 and Keras 3.15 (2026); Duchi, Hazan &
     Singer, "Adaptive Subgradient Methods for Online Learning and Stochastic Optimization" (2011).
 

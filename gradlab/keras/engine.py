@@ -70,7 +70,8 @@ class Engine:
         own: the optimizer's own arguments by name; those that are hyperparameters as a `Hyperparameter`.
         hyper: the hyperparameters that become variables, the learning rate among them.
         limits: the clip arguments that are set.
-        asked: the variables of this step, in its order. known: those of the first step or of `build`.
+        asked: the variables of this step, in its order.
+        known: those of the first step or of `build`.
         undecayed: variables that are excluded from weight decay.
     """
 

@@ -52,8 +52,8 @@ class Keras3Engine(Engine):
 
     Attributes:
         undecayed_names: regular expressions of the names of variables without weight decay.
-        weight_decay, use_ema, ema_momentum, ema_overwrite_frequency, loss_scale_factor, gradient_accumulation_steps:
-            the constructor's arguments; they may be set.
+        weight_decay, use_ema, ema_momentum, ema_overwrite_frequency, loss_scale_factor,
+            gradient_accumulation_steps: the constructor's arguments; they may be set.
     """
 
     def __init__(self, given: Arguments) -> None:

@@ -254,7 +254,8 @@ class Optimizer(Stateful):
         """The optimizer of a config, which is changed on the way: `lr` becomes `learning_rate`.
 
         Args:
-            config: what `get_config` gave, here or in TensorFlow. custom_objects: your own schedules by name.
+            config: what `get_config` gave, here or in TensorFlow.
+            custom_objects: your own schedules by name.
             changes: arguments in place of those of the config, `semantics` above all.
 
         Raises TypeError for unknown names. `Adagrad` does not rebuild a schedule in "tf2.3" and "legacy": it warns, and
@@ -291,12 +292,13 @@ class Optimizer(Stateful):
             name: name of the Operation in a `gl.Graph`.
             experimental_aggregate_gradients: see `gl.keras.Replicas`; no effect on one device. Not in "keras3".
 
-        Returns: `iterations`; in a Graph an Operation to run.
+        Returns:
+            `iterations`; in a Graph an Operation to run.
 
         Raises:
             ValueError: no gradients at all, a shape, dtype or index that does not fit; [] in "keras3".
-            TypeError: not pairs, not variables. RuntimeError: slices for a variable with a constraint; in the scope of
-            replicas.
+            TypeError: not pairs, not variables.
+            RuntimeError: slices for a variable with a constraint; in the scope of replicas.
 
         In "tf2.3" it never clips.
 
@@ -345,9 +347,11 @@ class Optimizer(Stateful):
                 weights and losses have TensorFlow's gradients, the conjugates of JAX's.
             var_list: variable, nested list of variables, or a function returning one, which runs after the loss has.
             grad_loss: upstream gradient of the loss's shape; comes before the clips.
-            name: as of `apply_gradients`. tape: object with `gradient(loss, variables, grad_loss)` (not in "tf2.3").
+            name: as of `apply_gradients`.
+            tape: object with `gradient(loss, variables, grad_loss)` (not in "tf2.3").
 
-        Returns: as `apply_gradients`; in a Graph both are done at every run.
+        Returns:
+            as `apply_gradients`; in a Graph both are done at every run.
 
         Raises: ValueError or, in "tf2.3", TypeError: the loss is not a function and there is no tape. ValueError:
         var_list is None, no gradients. TypeError: not variables.

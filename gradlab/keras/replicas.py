@@ -41,6 +41,7 @@ class Replicas:
 
     Differs from TensorFlow: replicas take turns in one thread, and pairs are handed over together instead of one call
     inside each replica. For the devices of a JAX mesh see `Optimizer.step` and its `axis_name`.
+
     Source: `tf.distribute.Strategy`, TensorFlow 2.21 (2026).
 
     >>> import numpy as np
@@ -121,12 +122,18 @@ class Replicas:
         Args:
             per_replica: for each replica its (gradient, variable) pairs, of the same variables in the same order. None
                 stands on all replicas or on none. IndexedSlices are joined; slices of one row are summed then.
-            name: accepted. experimental_aggregate_gradients: False lets each replica apply its own gradients.
+            name: accepted.
+            experimental_aggregate_gradients: False lets each replica apply its own gradients.
 
-        Returns: the optimizer's `iterations`, which count one; N in "keras3" for an optimizer made outside the scope.
+        Returns:
+            the optimizer's `iterations`, which count one; N in "keras3" for an optimizer made
+            outside the scope.
 
-        Raises ValueError: not one list for each replica, lists that differ, an optimizer of other replicas. TypeError:
-        no aggregation in "keras3". RuntimeError: slots in "keras3" for an optimizer made outside. Nothing changes then.
+        Raises:
+            ValueError: not one list for each replica, lists that differ, an optimizer of other
+                replicas.
+            TypeError: no aggregation in "keras3".
+            RuntimeError: slots in "keras3" for an optimizer made outside. Nothing changes then.
         """
         self._check(optimizer, experimental_aggregate_gradients)
         engine = optimizer._engine

@@ -35,10 +35,14 @@ def deserialize(config: Mapping[str, Any], custom_objects: Mapping[str, Any] | N
     """The optimizer that `serialize` wrote, here or in TensorFlow.
 
     Args:
-        config: dictionary with class_name and config, which stays as it is. custom_objects: your own schedules by name.
+        config: dictionary with class_name and config, which stays as it is.
+        custom_objects: your own schedules by name.
         changes: arguments in place of those of the config, `semantics` above all.
 
-    Raises ValueError: a class that is neither Adagrad nor SGD, or not such a dictionary; else as of `from_config`.
+    Raises:
+        ValueError: a class that is neither Adagrad nor SGD, or not such a dictionary; else as of
+            `from_config`.
+
     Source: `tf.keras.optimizers.deserialize`, TensorFlow 2.3 (2020), 2.21 (2026).
 
     >>> deserialize(serialize(SGD(0.5, semantics="tf2.3"))).get_config()["semantics"]

@@ -41,12 +41,14 @@ class SGD(Optimizer):
         learning_rate: number, scalar array, Variable, schedule, or function without arguments, as of `Adagrad`.
         momentum: number in [0, 1] (ValueError); in "tf2.3" and "legacy" also an array, a Variable or a function.
             Setting it later acts only if it was not 0 at first.
-        nesterov: look ahead. name, semantics, strict, kwargs: as of `Adagrad`.
+        nesterov: look ahead.
+        name, semantics, strict, kwargs: as of `Adagrad`.
 
     Without momentum each slice of IndexedSlices moves its row in turn. With it slices of one row are summed and other
     rows keep w and m in "tf2.3" and "legacy"; in "rewrite" and "keras3" momentum moves every row.
 
     Differs from `gl.train.MomentumOptimizer`: the slot holds steps, so old ones keep the rate they were made with.
+
     Source: `tf.keras.optimizers.SGD`, TensorFlow 2.3 (2020), tf_keras 2.21 and Keras 3.15 (2026).
 
     >>> v = Variable([1.0], name="v")

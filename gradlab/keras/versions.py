@@ -29,11 +29,14 @@ class Version:
         engine: "legacy": weights and hyperparameters come into being at the first use, and more variables may come
             later. "keras3": the first step, or `build`, settles the variables.
         clips: clip arguments in the order in which they act; others do not exist.
-        only_first: a second limit is ignored. excluding: pairs of limits that may not both be given.
+        only_first: a second limit is ignored.
+        excluding: pairs of limits that may not both be given.
         clip_functions: whose clip functions, the `semantics` that they take.
-        clips_in_apply: `apply_gradients` clips. clips_each_replica: before the sum over replicas, not after it.
+        clips_in_apply: `apply_gradients` clips.
+        clips_each_replica: before the sum over replicas, not after it.
         zero_switches_off: a limit of 0 or less means no clipping.
-        epsilon_place: of Adagrad's epsilon. sums_duplicates: Adagrad adds slices of one row before it squares them.
+        epsilon_place: of Adagrad's epsilon.
+        sums_duplicates: Adagrad adds slices of one row before it squares them.
         float32_starts: the number that a slot starts with is rounded to float32, whatever the dtype of the weight.
         global_clip_makes_dense: slices leave `global_clipnorm` as a dense gradient.
         arguments: further keywords of the constructor.

@@ -32,7 +32,8 @@ class CompareTrace(NamedTuple):
     """One limit over several runs.
 
     Attributes:
-        names: of the runs. what_if: the library's answer for each.
+        names: of the runs.
+        what_if: the library's answer for each.
         tensor: whose norm the limit is on; None: the global norm.
         shares, bounds: (runs,) and (2, runs) of the steps taken on which it fires, and what they are at least and most.
     """

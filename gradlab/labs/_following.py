@@ -42,7 +42,9 @@ class AxesRoom(NamedTuple):
     """Room in the axes of a picture: one that fits is drawn much faster.
 
     Attributes:
-        steps: how many. stride: of a bucket. ranges: (smallest, largest) of what is on a log axis; NaN for nothing.
+        steps: how many.
+        stride: of a bucket.
+        ranges: (smallest, largest) of what is on a log axis; NaN for nothing.
     """
 
     steps: int

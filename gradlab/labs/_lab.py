@@ -283,7 +283,8 @@ class Lab:
             The size of the file in words; of a page also how many states it holds.
 
         Raises:
-            ValueError: another ending, or a film of a lab without an axis. OSError: the file cannot be written.
+            ValueError: another ending, or a film of a lab without an axis.
+            OSError: the file cannot be written.
             ImportError: an .mp4 without its encoder.
         """
         self.fresh()

@@ -25,7 +25,8 @@ class RunLab(Lab):
 
     Args:
         recording: a `Recorder`, or the path of one that was saved; by default the shipped run of the reader.
-        target: the name of one of the lab's targets. **initial: where the controls start.
+        target: the name of one of the lab's targets.
+        **initial: where the controls start.
     """
 
     def __init__(self, recording: Recording | None = None, *, target: str | None = None, **initial: Any) -> None:
@@ -45,8 +46,9 @@ def opened(recording: Any) -> Recorder:
     """The recording as it is now, or the one in a file, which is not empty.
 
     Raises:
-        ValueError: nothing is recorded yet. OSError: there is no such file. DataLossError: it is damaged, or something
-            else.
+        ValueError: nothing is recorded yet.
+        OSError: there is no such file.
+        DataLossError: it is damaged, or something else.
         TypeError: neither a recording nor a path.
     """
     found = _checked(recording)

@@ -71,10 +71,13 @@ class Runs(NamedTuple):
     """The fixed part of the picture.
 
     Attributes:
-        names: of the runs. steps: (buckets,) of each the first steps of its buckets.
-        losses: (buckets,) of each, NaN where none is known. norms: the ends of the log axis of norms.
+        names: of the runs.
+        steps: (buckets,) of each the first steps of its buckets.
+        losses: (buckets,) of each, NaN where none is known.
+        norms: the ends of the log axis of norms.
         parting: the step at which runs part; None if they never do.
-        tensors: of the rows, at most `MOST_ROWS`. factors: (runs - 1, rows) norms as multiples of the first run's.
+        tensors: of the rows, at most `MOST_ROWS`.
+        factors: (runs - 1, rows) norms as multiples of the first run's.
         stride: steps that a point may stand for, by their largest norm.
     """
 
@@ -107,8 +110,11 @@ class ComparedNorms(NamedTuple):
     """The moving part of the picture.
 
     Attributes:
-        of: whose norms. norms: (buckets,) of each run. limit: the limit.
-        shares: (runs,) share of steps on which it fires. words: what is written after each.
+        of: whose norms.
+        norms: (buckets,) of each run.
+        limit: the limit.
+        shares: (runs,) share of steps on which it fires.
+        words: what is written after each.
         chosen: the row that is framed; None if it is not among them.
     """
 

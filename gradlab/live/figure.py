@@ -161,7 +161,8 @@ class LiveFigure(anywidget.AnyWidget):
         """Show data that have changed, in every view; any thread may do it, before anybody else draws.
 
         Args:
-            controls: sliders with wider ends, in place of those of the same name. presets: with other values, likewise.
+            controls: sliders with wider ends, in place of those of the same name.
+            presets: with other values, likewise.
             change: what the still parts need, if the moving ones are not enough; it takes many times as long.
         """
         for control in controls:

@@ -41,8 +41,9 @@ def save_film(live: LiveFigure, path: Path, dark: bool = False, frames: int = FR
         source: where it is from; with one, a caption and a bar that says how far it has come stand around it.
 
     Raises:
-        ValueError: the figure has no axis. ImportError: there is no encoder for an .mp4. OSError: the file cannot be
-            written.
+        ValueError: the figure has no axis.
+        ImportError: there is no encoder for an .mp4.
+        OSError: the file cannot be written.
     """
     figure = live._state
     if figure.axis is None:

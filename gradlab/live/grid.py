@@ -34,7 +34,8 @@ class Sheet:
     """Every combination of the values of some controls; the others stay where they are.
 
     Args:
-        base: of all controls. moving: the values of those that move, by name.
+        base: of all controls.
+        moving: the values of those that move, by name.
     """
 
     base: Values
@@ -61,7 +62,8 @@ class Grid:
     """The states of a page: sheets, the one in which it opens first.
 
     Args:
-        controls: all that hold a value, as the page shows them. axis: the name of the main one, if there is one.
+        controls: all that hold a value, as the page shows them.
+        axis: the name of the main one, if there is one.
     """
 
     controls: Mapping[str, Valued]
@@ -188,7 +190,9 @@ def resolutions(places: int, choices: Sequence[int], most: int = MOST_STATES) ->
     """Give ways to lay a sheet, the best first: how many places of the axis are one step, and how many choices move.
 
     Args:
-        places: of the axis. choices: options of each menu or toggle. most: states.
+        places: of the axis.
+        choices: options of each menu or toggle.
+        most: states.
 
     >>> list(resolutions(241, (3, 5)))[:4]
     [(2, 1), (4, 1), (1, 0), (2, 0)]

@@ -42,7 +42,9 @@ class Part:
     """A figure as a part of a page.
 
     Attributes:
-        html: the part; `script` brings it to life. states: how many it holds. bytes: how many those take in it.
+        html: the part; `script` brings it to life.
+        states: how many it holds.
+        bytes: how many those take in it.
         reached: whether its goal is met in one of them; a goal that is not is left out.
     """
 
@@ -67,7 +69,8 @@ def page_html(
     Args:
         live: the figure, at the state in which the page opens; it is moved about, so don't use it elsewhere.
         code: the line of Python that shows the same.
-        most: states that the page holds. bytes_most: bytes, if the figure itself allows that.
+        most: states that the page holds.
+        bytes_most: bytes, if the figure itself allows that.
         note: HTML after what the page says of controls that do not move in it, such as a link to where they do.
     """
     title, description = escape(live._state.label), escape(live.description.alt)
@@ -90,7 +93,8 @@ def part(
 
     Args:
         live: the figure, at the state in which the page opens; it is moved about, so don't use it elsewhere.
-        most: states. bytes_most: bytes, if the figure itself allows that.
+        most: states.
+        bytes_most: bytes, if the figure itself allows that.
         within: the ends between which a slider moves in the page, by name.
         note: as of a page.
     """

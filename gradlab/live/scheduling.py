@@ -78,7 +78,8 @@ def in_background(turns: Iterator[float], context: contextvars.Context | None = 
     Args:
         context: what it runs in; an empty one by default, as threads have.
 
-    Returns: the thread or the loop; None where there is neither: then nothing is done.
+    Returns:
+        the thread or the loop; None where there is neither: then nothing is done.
     """
     context = contextvars.Context() if context is None else context
     thread = threading.Thread(target=context.run, args=(_all_of, turns), daemon=True)

@@ -106,11 +106,15 @@ def record(
         g = d loss / d w;  recorder.update(g);  g = clip_by_global_norm(g, limit);  m = 0.9 m + g,  w -= rate m
 
     Args:
-        steps: of each run. seed: of the weights and of the batches. limits: on the global norm; None for no limit.
+        steps: of each run.
+        seed: of the weights and of the batches.
+        limits: on the global norm; None for no limit.
         progress: called with a line of text before each run.
         rate: the learning rate of all runs, or one for each limit, such as `TUNED`.
 
-    Returns: limit -> Recorder with tensors bias, embed, hidden, readout, readout_bias and scalar loss (nats).
+    Returns:
+        limit -> Recorder with tensors bias, embed, hidden, readout, readout_bias and scalar loss
+        (nats).
 
     Not in TensorFlow. Source: Pascanu et al., "On the difficulty of training recurrent neural networks" (2013).
 

@@ -55,7 +55,8 @@ def time_to(goal: float, curves: np.ndarray, every: int) -> np.ndarray:
     The time is that of the last of the five points.
 
     Args:
-        curves: (..., points) accuracies. every: the time between two points, and of the first one.
+        curves: (..., points) accuracies.
+        every: the time between two points, and of the first one.
 
     >>> time_to(0.5, np.array([[0.1, 0.9, 0.1, 0.6, 0.9, 0.9]]), every=200).tolist()
     [1000.0]

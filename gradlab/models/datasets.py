@@ -19,9 +19,12 @@ _CANCER_FEATURES = (
 def python_docs() -> tuple[np.ndarray, tuple[str, ...]]:
     """Python's own documentation topics as one long text, one integer per character.
 
-    Returns: (codes, alphabet): int32 codes of shape (n,), n about 465,000, and the character each code stands for.
+    Returns:
+        (codes, alphabet): int32 codes of shape (n,), n about 465,000, and the character each code
+        stands for.
 
     The text is that of the running Python, so its length differs a little from version to version. Not in TensorFlow.
+
     Source: `pydoc_data.topics` of the standard library.
 
     >>> codes, alphabet = python_docs()
@@ -41,8 +44,10 @@ def python_docs() -> tuple[np.ndarray, tuple[str, ...]]:
 def breast_cancer() -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
     """Shapes of cell nuclei in 569 breast tumors, and whether the tumor is malignant.
 
-    Returns: (features, malignant, names): float32 (569, 10), the mean of each feature over the nuclei of an image, on
-    scales from 0.05 to 1000; bool (569,); the names of the features. The arrays are read-only.
+    Returns:
+        (features, malignant, names): float32 (569, 10), the mean of each feature over the nuclei of
+        an image, on scales from 0.05 to 1000; bool (569,); the names of the features. The arrays
+        are read-only.
 
     Not in TensorFlow. Source: Wolberg, Mangasarian, Street & Street, "Breast Cancer Wisconsin (Diagnostic)", UCI
     Machine Learning Repository (1993), CC BY 4.0; the first ten columns of `sklearn.datasets.load_breast_cancer`.
@@ -66,8 +71,9 @@ def _cancer_file() -> Any:
 def digits() -> tuple[np.ndarray, np.ndarray]:
     """Handwritten digits, 8 by 8 pixels.
 
-    Returns: (images, labels): float32 (1797, 64) from 0 to 1, rows of pixels from the top; int64 (1797,), 0 to 9. The
-    arrays are read-only.
+    Returns:
+        (images, labels): float32 (1797, 64) from 0 to 1, rows of pixels from the top; int64
+        (1797,), 0 to 9. The arrays are read-only.
 
     Not in TensorFlow. Source: Alpaydin & Kaynak, "Optical Recognition of Handwritten Digits", UCI Machine Learning
     Repository (1998), CC BY 4.0; its test set, as in `sklearn.datasets.load_digits`.

@@ -76,8 +76,10 @@ def record(steps: int = STEPS, seed: int = 0) -> Recorder:
         steps: how many.
         seed: of the weights and the probes; of the order of lines, too, which seed 0 takes as they are.
 
-    Returns: a Recorder with tensors embed, hidden1/b, hidden1/w, ..., readout/w and scalar loss (nats). Gradients are
-        those of the mean loss. A probe is the gradient of 64 lines drawn at random, apart from the batches.
+    Returns:
+        a Recorder with tensors embed, hidden1/b, hidden1/w, ..., readout/w and scalar loss (nats).
+        Gradients are those of the mean loss. A probe is the gradient of 64 lines drawn at random,
+        apart from the batches.
 
     Not in TensorFlow.
 

@@ -26,9 +26,13 @@ class Surface:
     """A loss of two weights. Its results have the dtype of the weights.
 
     Attributes:
-        loss: weights (..., 2) to losses (...). gradient: weights (..., 2) to gradients (..., 2).
-        minima: the places of the least loss. lowest: that loss.
-        start: where a walk may begin. title: its name. formula: the loss as text.
+        loss: weights (..., 2) to losses (...).
+        gradient: weights (..., 2) to gradients (..., 2).
+        minima: the places of the least loss.
+        lowest: that loss.
+        start: where a walk may begin.
+        title: its name.
+        formula: the loss as text.
     """
 
     loss: Callable[[Array], Array]
@@ -68,8 +72,10 @@ def walk(
         noise: that of a step is the same in every walk from the same seed, whatever the rule and the rate.
         seeds: of the noise: one for all paths, or one for each.
 
-    Returns: (weights, slots): (steps + 1, 2) or (steps + 1, paths, 2), and the same for each slot (length 1
-    instead of 2 where it is kept by row). A path is NaN after the first gradient that is not finite.
+    Returns:
+        (weights, slots): (steps + 1, 2) or (steps + 1, paths, 2), and the same for each slot
+        (length 1 instead of 2 where it is kept by row). A path is NaN after the first gradient that
+        is not finite.
 
     >>> from gradlab.rules import StochasticGradientDescent
     >>> walk(bowl(2.0), StochasticGradientDescent(), (4.0, 1.0), np.full(2, 0.5))[0].tolist()

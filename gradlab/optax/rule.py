@@ -61,7 +61,8 @@ def from_rule(rule: Any, learning_rate: Any = None, *, replace: bool = False) ->
 
     Raises:
         ValueError: update without params; a learning rate for an optimizer; a vector as learning rate.
-        TypeError: neither a rule nor such an optimizer; a rule without a learning rate. ImportError: optax is missing.
+        TypeError: neither a rule nor such an optimizer; a rule without a learning rate.
+        ImportError: optax is missing.
 
     Not in TensorFlow.
 

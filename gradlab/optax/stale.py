@@ -51,7 +51,8 @@ def drop_stale(inner: optax.GradientTransformation, staleness: Any) -> optax.Gra
 
     Raises:
         TypeError: `staleness` or `local_step` is no integer; `inner` is no transformation.
-        ValueError: no `local_step`; one that isn't a scalar. ImportError: optax is missing.
+        ValueError: no `local_step`; one that isn't a scalar.
+        ImportError: optax is missing.
 
     Source: `tf.contrib.opt.DropStaleGradientOptimizer`, TensorFlow 1.15 (2019).
 

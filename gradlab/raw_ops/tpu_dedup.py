@@ -99,6 +99,7 @@ def ComputeDedupDataSize(*, config: Config, name: str | None = None) -> np.int32
         FailedPreconditionError: not all cores have enqueued.
 
     Differs from TensorFlow, where it is known from the configuration alone; here vectors are as long as the batch asks.
+
     Source: op `ComputeDedupDataSize`, TensorFlow 2.21 (2026).
 
     >>> from gradlab import raw_ops, tpu

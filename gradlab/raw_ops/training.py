@@ -22,6 +22,7 @@ Raises, in all of them:
 
 Nothing has changed then. Differs from TensorFlow: some of its sparse kernels have moved the rows before an index that
 is out of range; a slot of another dtype ends its process.
+
 Source: `tf.raw_ops`, TensorFlow 2.21 (2026), run.
 """
 

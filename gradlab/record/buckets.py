@@ -260,7 +260,8 @@ class Buckets:
         None if it never did. Of merged steps it is the bucket that is known of a single tensor, and of every step
         whether any tensor held NaN or Inf: what is returned begins and ends at such steps.
 
-        Raises KeyError: no tensor has that name.
+        Raises:
+            KeyError: no tensor has that name.
 
         >>> from gradlab import Recorder
         >>> rec = Recorder(steps=1)

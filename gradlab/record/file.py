@@ -77,7 +77,8 @@ def load(path: str | PathLike[str], max_bytes: int = MAX_BYTES) -> Loaded:
     """Read a file of either kind.
 
     Raises:
-        ValueError: no step is in it yet. DataLossError: it is damaged, too large, or something else.
+        ValueError: no step is in it yet.
+        DataLossError: it is damaged, too large, or something else.
     """
     path = os.fsdecode(fspath(path))
     if is_growing(path):
@@ -230,7 +231,8 @@ class Appended(Outlet):
     """A file to which the steps of a recorder are appended; `Recorder.append_to` makes it. Not in TensorFlow.
 
     Attributes:
-        path: of the file. steps: how many are in it.
+        path: of the file.
+        steps: how many are in it.
     """
 
     def __init__(self, recorder: Buckets, path: str | PathLike[str], seconds: float, sync: bool) -> None:

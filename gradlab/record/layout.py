@@ -38,8 +38,10 @@ class Layout:
     """Fixed from the first step on.
 
     Attributes:
-        names, shapes: of the tensors. scalars: names of numbers, one each step.
-        capacity: buckets there is room for. entries: how many entries to sample, 0 for none.
+        names, shapes: of the tensors.
+        scalars: names of numbers, one each step.
+        capacity: buckets there is room for.
+        entries: how many entries to sample, 0 for none.
         histogram_every: every so many steps entries are counted by size, and so many buckets share their counts.
     """
 

@@ -29,9 +29,12 @@ def from_steps(step: A, norm: A, largest: A, nonfinite: A, entry: A, scalars: A,
     """A bucket for each of n steps, and "scale" beside its columns.
 
     Args:
-        step: (n,) their numbers. norm, largest, nonfinite: (n, tensors).
-        entry: (n, entries). scalars: (n, 1 + scalars), seconds first, NaN where there is none.
-        scale: (n,) loss scales, NaN where there is none. skipped: (n,) bool, whether no weight was changed.
+        step: (n,) their numbers.
+        norm, largest, nonfinite: (n, tensors).
+        entry: (n, entries).
+        scalars: (n, 1 + scalars), seconds first, NaN where there is none.
+        scale: (n,) loss scales, NaN where there is none.
+        skipped: (n,) bool, whether no weight was changed.
     """
     xp: Any = namespace(norm, entry)
     norm = xp.concatenate([norm, together(norm)[:, None], xp.max(norm, axis=1, keepdims=True)], axis=1)

@@ -57,7 +57,8 @@ class Probes:
     def take(self, tensors: Mapping[str, np.ndarray], layout: Layout | None) -> None:
         """Keep the probe of the step that is recorded next; a second one of that step replaces the first.
 
-        Raises ValueError: its tensors are not those of the layout.
+        Raises:
+            ValueError: its tensors are not those of the layout.
         """
         if layout is not None:
             layout.align(tensors, _NAME)

@@ -170,7 +170,9 @@ class Recorder(Recording):
                 overflowed. `grads` are what they were, Inf and NaN included.
             scalars: such as loss=..., kept as float32.
 
-        Raises ValueError: other tensors than before; a scale that is not above 0 and finite; updates without weights.
+        Raises:
+            ValueError: other tensors than before; a scale that is not above 0 and finite; updates
+                without weights.
 
         >>> rec = Recorder()
         >>> rec.record({"w": np.float32([np.inf, 1.0])}, scale=65536.0, skipped=True)
@@ -334,7 +336,8 @@ class Recorder(Recording):
                 and where known "seconds", scalars, "scale" and "skipped" (n,), as `record` takes them, "histogram"
                 (n, tensors, 64), 0 where it was not counted.
 
-        Raises ValueError: `prepare` comes first; a column is missing, unknown, or of another shape.
+        Raises:
+            ValueError: `prepare` comes first; a column is missing, unknown, or of another shape.
 
         >>> rec = Recorder(steps=10, entries=0)
         >>> rec.prepare({"w": (2,)})
@@ -397,8 +400,10 @@ class Recorder(Recording):
             nonfinite: in how many steps since `init` gradients held NaN or Inf, if the state was taken back in some of
                 them, as `optax.apply_if_finite` does: those that are not recorded are `missing_steps`.
 
-        Raises ValueError: the replicas, or the devices of `shard_map`, have recorded different gradients; the state has
-            counted 2,147,483,647 steps, and cannot say how many more there were.
+        Raises:
+            ValueError: the replicas, or the devices of `shard_map`, have recorded different
+                gradients; the state has counted 2,147,483,647 steps, and cannot say how many more
+                there were.
 
         A state has the norm of every one of its last `ring` steps. Those of earlier steps come from this recorder if it
         has absorbed an earlier state of the same run: `rec = rec.absorb(state)` now and then keeps a long run exact.
@@ -477,7 +482,8 @@ class Recorder(Recording):
             max_bytes: memory that it may take, 4 GiB if you say nothing; more is refused before it is taken.
 
         Raises:
-            OSError: it cannot be opened. ValueError: no step is in it yet.
+            OSError: it cannot be opened.
+            ValueError: no step is in it yet.
             DataLossError: it is damaged, too large, or something else; also a ValueError. Nothing of it is believed.
 
         >>> import tempfile, os
@@ -507,12 +513,15 @@ class Recorder(Recording):
             sync: whether a piece is on the disk when the next step begins (fsync), and so outlives the machine, too.
                 Without it a machine that loses power may leave a damaged file.
 
-        Returns: what writes, until its `close()`; a context manager, with `flush()`. Of a traced run it goes on with
-            what `absorb` returns: call that now and then.
+        Returns:
+            what writes, until its `close()`; a context manager, with `flush()`. Of a traced run it
+            goes on with what `absorb` returns: call that now and then.
 
         Raises:
-            ValueError: the file holds another run, or its name ends in .npz. OSError: it cannot be written.
-            DataLossError: something else is there. TimeoutError: another process writes to it.
+            ValueError: the file holds another run, or its name ends in .npz.
+            OSError: it cannot be written.
+            DataLossError: something else is there.
+            TimeoutError: another process writes to it.
             ModuleNotFoundError: this Python has no sqlite3, as in some browsers.
 
         Where a piece cannot be written, a `gl.errors.RecordingWarning` says so once, and the next one has its steps.
@@ -542,8 +551,9 @@ class Recorder(Recording):
             to: a path that ends in .jsonl, which `gl.record.read_json_lines` reads; "tensorboard:FOLDER"; a
                 SummaryWriter of torch.utils.tensorboard, tensorboardX or tensorboard; "wandb" or "mlflow" for the run
                 that has begun in this process, or a new one; such a run.
-            seconds: between two times at least, 0 for each step. share: of the time of the loop at most; 0.05 is 5%.
-                Steps that queue up go on their way at `flush` or `close`.
+            seconds: between two times at least, 0 for each step.
+            share: of the time of the loop at most; 0.05 is 5%. Steps that queue up go on their way
+                at `flush` or `close`.
 
         Steps that a file, a folder, or a run has already are not sent again, so a run that goes on from a checkpoint
         goes on there, under the same numbers; in a file, steps after the checkpoint give way to the new ones. Steps
@@ -552,12 +562,15 @@ class Recorder(Recording):
         In Weights & Biases the charts are over gradlab/step, as its own step counts what everybody logs; log your own
         numbers without step=. JSON has no NaN: the lines have "NaN", "Infinity" and "-Infinity".
 
-        Returns: the stream, until its `close()`; a context manager, with `flush()`. Of a traced run it goes on with
-            what `absorb` returns: call that now and then.
+        Returns:
+            the stream, until its `close()`; a context manager, with `flush()`. Of a traced run it
+            goes on with what `absorb` returns: call that now and then.
 
         Raises:
-            ValueError: the file holds another run, or another text. TypeError: something else. ModuleNotFoundError: the
-            client is missing; it is in the extra tensorboard, wandb or mlflow.
+            ValueError: the file holds another run, or another text.
+            TypeError: something else.
+            ModuleNotFoundError: the client is missing; it is in the extra tensorboard, wandb or
+                mlflow.
 
         A client that fails does not end the training: a `gl.errors.RecordingWarning` says so once, its steps are sent
         later, and `close` says how many were not.

@@ -67,7 +67,8 @@ class Recording(Buckets):
             below: an entry is held back where R is below this share.
             step: how many steps are done; all by default.
 
-        Raises: ValueError: no single entries were recorded; a share or a step that cannot be.
+        Raises:
+            ValueError: no single entries were recorded; a share or a step that cannot be.
 
         >>> from gradlab import Recorder
         >>> rec = Recorder()
@@ -127,7 +128,8 @@ class Recording(Buckets):
     def updates(self) -> Updates:
         """Norms of weights and updates and their ratio, of each tensor, in the steps in which they were measured.
 
-        Raises ValueError: no weights were recorded.
+        Raises:
+            ValueError: no weights were recorded.
 
         >>> from gradlab import Recorder
         >>> rec, w = Recorder(sample_every=1), np.array([3.0, 4.0])
@@ -149,12 +151,14 @@ class Recording(Buckets):
         much smaller than tr(S) / |G|^2 spends most of its gradient on noise, one much larger gains little.
 
         Args:
-            micro_batch: how many examples each of them has, so that the answer is in examples. last: of so many steps
-                at the end of the run only; the noise scale grows as training goes on.
+            micro_batch: how many examples each of them has, so that the answer is in examples.
+            last: of so many steps at the end of the run only; the noise scale grows as training
+                goes on.
 
         Source: McCandlish, Kaplan, Amodei et al., An Empirical Model of Large-Batch Training, 2018, appendix A.
 
-        Raises ValueError: no norms of micro-batches were recorded, or none that are finite.
+        Raises:
+            ValueError: no norms of micro-batches were recorded, or none that are finite.
 
         >>> from gradlab import Recorder
         >>> rec = Recorder()
@@ -187,7 +191,8 @@ class Recording(Buckets):
         An older file of this name stays what it is until all of the new one is on the disk.
 
         Raises:
-            ValueError: no step was recorded. OSError: it cannot be written; no part of it is left behind.
+            ValueError: no step was recorded.
+            OSError: it cannot be written; no part of it is left behind.
         """
         if not self.seen:
             raise ValueError(EMPTY)

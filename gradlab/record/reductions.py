@@ -53,7 +53,8 @@ class Measured(NamedTuple):
 
     Attributes:
         norm, largest, nonfinite: (tensors,) norms, largest finite |entries|, how many entries are not finite.
-        counts: (tensors, 64) entries by size, 0 unless they are due. entry: (entries,) those that are sampled.
+        counts: (tensors, 64) entries by size, 0 unless they are due.
+        entry: (entries,) those that are sampled.
     """
 
     norm: Array

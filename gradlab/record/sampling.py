@@ -74,7 +74,8 @@ class WeightSampler:
             weights: as they are before the step, or None.
             given_updates: what is added to them, or None to compare with the next step's weights.
 
-        Raises ValueError: updates without weights; tensors that are not those recorded.
+        Raises:
+            ValueError: updates without weights; tensors that are not those recorded.
         """
         previous = self._previous
         self._previous = None

@@ -62,14 +62,21 @@ class Updates:
     five such samples.
 
     Attributes:
-        names: of the tensors, or groups. step: (n,) the sampled steps. seen: the number of steps of the run.
-        gradient, weight, update: (n, names) norms; of weights before the step. ratio: NaN where a weight's norm is 0.
-        first: the number of first steps left out, 8, or an eighth of the run. later: (n,) whether a sample is of a
-            step after these. stands_for: (n,) the number of steps up to the next sample.
-        quartiles: (3, names) ratios that 25, 50 and 75% of the later steps do not exceed. median: (names,) the middle.
+        names: of the tensors, or groups.
+        step: (n,) the sampled steps.
+        seen: the number of steps of the run.
+        gradient, weight, update: (n, names) norms; of weights before the step.
+        ratio: NaN where a weight's norm is 0.
+        first: the number of first steps left out, 8, or an eighth of the run.
+        later: (n,) whether a sample is of a step after these.
+        stands_for: (n,) the number of steps up to the next sample.
+        quartiles: (3, names) ratios that 25, 50 and 75% of the later steps do not exceed.
+        median: (names,) the middle.
         at_start: (names,) median ratio of the samples of the first steps, NaN where none is known.
-        enough: whether any tensor has quartiles. below, above: names of tensors whose median is below 1e-4, or above
-            1e-2, the farthest from 1e-3 first; `outside` has both. still: names of those that no sampled step moved.
+        enough: whether any tensor has quartiles.
+        below, above: names of tensors whose median is below 1e-4, or above 1e-2, the farthest from
+            1e-3 first; `outside` has both.
+        still: names of those that no sampled step moved.
     """
 
     names: tuple[str, ...]
@@ -167,7 +174,8 @@ class Updates:
     def by_group(self, groups: Mapping[str, Sequence[str]]) -> Updates:
         """Return norms of groups of tensors, given as group name -> tensor names: roots of the sums of squares.
 
-        Raises ValueError: an unknown tensor, or an empty group.
+        Raises:
+            ValueError: an unknown tensor, or an empty group.
 
         >>> from gradlab import Recorder
         >>> rec = Recorder()
@@ -330,8 +338,9 @@ def update_traced(
     """Return the state after one more step, with a sample of it where one is due.
 
     Args:
-        norms: computes the sample, (3, tensors). where: `where(flag, change, x)` is change(x) where the flag is set,
-            else x, and computes change(x) only then.
+        norms: computes the sample, (3, tensors).
+        where: `where(flag, change, x)` is change(x) where the flag is set, else x, and computes
+            change(x) only then.
     """
     from .._base.jax import jnp
 

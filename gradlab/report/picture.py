@@ -34,9 +34,11 @@ class Course(NamedTuple):
     """The data of the figure.
 
     Attributes:
-        step: (buckets,) first step of each. until: steps in all.
+        step: (buckets,) first step of each.
+        until: steps in all.
         norm, low: (buckets,) largest and smallest global norm of its steps; NaN or Inf where a step held such.
-        loss: (buckets,) NaN where none is known. limit: on the global norm; NaN for none.
+        loss: (buckets,) NaN where none is known.
+        limit: on the global norm; NaN for none.
     """
 
     step: np.ndarray

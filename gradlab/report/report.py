@@ -48,9 +48,10 @@ class Report:
         labs: False leaves pictures where figures would move: a small file, made at once.
 
     Raises:
-        ValueError: nothing is recorded; a limit that is not positive and finite; more than six runs, or two of one
-            name. OSError: a file that cannot be
-            opened. DataLossError: one that is damaged or no recording; also a ValueError.
+        ValueError: nothing is recorded; a limit that is not positive and finite; more than six
+            runs, or two of one name.
+        OSError: a file that cannot be opened.
+        DataLossError: one that is damaged or no recording; also a ValueError.
 
     Not in TensorFlow.
 
@@ -126,7 +127,8 @@ class Report:
         """Write the page, all of it or nothing.
 
         Raises:
-            ValueError: the path does not end in .html. OSError: it cannot be written.
+            ValueError: the path does not end in .html.
+            OSError: it cannot be written.
         """
         path = Path(path)
         if path.suffix.lower() not in (".html", ".htm"):

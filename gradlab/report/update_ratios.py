@@ -17,7 +17,8 @@ class Ratios(NamedTuple):
     """The numbers that are drawn.
 
     Attributes:
-        names: of the tensors, from the top. low, median, high: (tensors,) of their ratios, all above 0.
+        names: of the tensors, from the top.
+        low, median, high: (tensors,) of their ratios, all above 0.
         usual, least, most: the ratio that is usual, and the ends of what is not outside.
     """
 

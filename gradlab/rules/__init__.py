@@ -127,7 +127,8 @@ def from_config(config: Mapping[str, Any]) -> Rule:
     """The rule whose `get_config` gave this. Not in TensorFlow.
 
     Raises:
-        ValueError: no "rule", or one that is not in the catalog. TypeError: a name that isn't a field of the rule.
+        ValueError: no "rule", or one that is not in the catalog.
+        TypeError: a name that isn't a field of the rule.
 
     >>> from_config(Momentum(0.5).get_config())
     Momentum(momentum=0.5, use_nesterov=False, order='dense')

@@ -31,6 +31,7 @@ class Adagrad(Rule):
     of 0 with no epsilon and a gradient of 0 gives NaN, as in Keras 3; Keras replaces epsilon 0, this rule does not.
     Signs are not checked, as in Keras 3: the root of a negative accumulator is NaN. The optimizers of TensorFlow 1 and
     of older Keras, here `gl.train` and `gl.keras`, refuse a negative start.
+
     Source: Duchi, Hazan & Singer, "Adaptive Subgradient Methods for Online Learning and Stochastic Optimization"
     (2011); `ApplyAdagrad` and `ApplyAdagradV2`, TensorFlow 2.21 (2026).
 

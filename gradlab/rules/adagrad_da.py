@@ -25,10 +25,12 @@ class AdagradDA(Rule):
     before it is added (not under JAX, nor for float64). The orders differ in their last bits only.
 
     l1 and l2 are `l1_regularization_strength` and `l2_regularization_strength`. Shapes: w, g and both slots (...).
+
     Slots: gradient_accumulator, from 0; gradient_squared_accumulator, from
     `initial_gradient_squared_accumulator_value`. `global_step` counts from 1, as the count of
     `tf.compat.v1.train.AdagradDAOptimizer` does for a step variable from 0; in float32 it is exact up to 2**24.
     A gradient of 0 sets a weight too: to 0 before it ever had another. Raises ValueError for another order.
+
     Source: Duchi, Hazan & Singer, "Adaptive Subgradient Methods for Online Learning and Stochastic Optimization"
     (2011); Xiao, "Dual Averaging Methods for Regularized Stochastic Learning and Online Optimization" (2010);
     `ApplyAdagradDA`, TensorFlow 2.21 (2026), which has a branch for l1 = 0 with the same result.

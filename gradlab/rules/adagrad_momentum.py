@@ -25,6 +25,7 @@ class AdagradMomentum(Rule):
     those of `tf.tpu.experimental.embedding.AdagradMomentum`. A beta2 that rounds to 1 in the dtype of w counts as 1. In
     float16 an epsilon of 1e-10 is 0, so that a weight without any gradient yet becomes NaN.
     Certain for SparseCore (TPU v5p and later), whose arithmetic is public; documented for the older engine.
+
     Source: `AdagradMomentumParameters` in TensorFlow's `optimization_parameters.proto` and the SparseCore ops of
     TensorFlow 2.21 (2026); jax-tpu-embedding 0.1 (2025).
 

@@ -29,6 +29,7 @@ class Adam(Rule):
     `apply.sparse`.
 
     Shapes: w, g, m, v (...). Slots: m and v, from 0. Raises ValueError for a place or an order that is none of these.
+
     Differs from the paper: epsilon is its "epsilon hat". In float16 an epsilon of 1e-8 is 0. Source: Kingma & Ba,
     "Adam: A Method for Stochastic Optimization" (2014); `ApplyAdam`, TensorFlow 2.21 (2026).
 

@@ -28,6 +28,7 @@ class BoundedAdagrad(Rule):
     Documented: what the flag and the limits are for, that 0 switches them off. Uncertain: which quantity
     `max_var_update` limits. The field's name says the update, its comment says the gradient, so it is a choice here;
     that the cap on the accumulator comes before its use, and its initial value, 0.1 as in Adagrad, are guesses.
+
     Source: `BoundedAdagradParameters` in TensorFlow's `optimization_parameters.proto` (2026), which refers to Duchi,
     Hazan & Singer (2011).
 

@@ -20,12 +20,14 @@ class FrequencyAwareAdagrad(Rule):
         w = w - lr * (multiplier * g / sqrt(accumulators) + l1 * sign(w) + l2 * w)
 
     l1 and l2 are `l1_regularization_strength` and `l2_regularization_strength`. Shapes: w, g, both slots (...).
+
     Slots: accumulators, from `initial_accumulator_value`; counters, from `initial_counter_value`. `step_counter` counts
     steps from 0, so the first two steps have the same multiplier. Counts are numbers of the dtype of w: exact up to
     2**24 in float32, 2048 in float16, 256 in bfloat16.
     Certain for jax-tpu-embedding's F2A, where the exponent is rho and there is no decay. That the proto's fields mean
     the same is an analogy; that `accumulator_decay` multiplies the old accumulator is a guess, and 1 switches it off.
     The proto gives no defaults; exponent 0.5 and limit 100 are ours.
+
     Source: `FrequencyAwareAdagradParameters` in TensorFlow's `optimization_parameters.proto` (2026);
     F2A in jax-tpu-embedding 0.1 (2025).
 

@@ -24,6 +24,7 @@ class FrequencyEstimator(Rule):
     Shapes: w, g, last_hit_step (...); a TPU table must have width 1. Slot: last_hit_step, from 0. Steps are numbers of
     the dtype of w: exact up to 2**24 in float32, 2048 in float16, 256 in bfloat16.
     Documented in full, but for the place of `weight_exponent`: see `transformed`. The proto gives no defaults.
+
     Source: `FrequencyEstimatorParameters` in TensorFlow's `optimization_parameters.proto` (2026); compare Yi et al.,
     "Sampling-Bias-Corrected Neural Modeling for Large Corpus Item Recommendations" (2019), section 5.
 

@@ -37,6 +37,7 @@ class MdlAdagradLight(Rule):
 
     Shapes: w, g and the slots (...). Slots: accumulators, from `initial_accumulator_value`; weights, which start as w;
     benefits, from 0. Raises ValueError for an `event_benefit` that is neither.
+
     Source: Shamir, "Minimum Description Length (MDL) Regularization for Online Learning" (2015);
     `MdlAdagradLightParameters` in TensorFlow's `optimization_parameters.proto` (2026).
 

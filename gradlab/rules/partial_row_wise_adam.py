@@ -25,6 +25,7 @@ class PartialRowWiseAdam(Rule):
     Shapes: w, g, m (rows, ...); row_v (rows, 1, ...). Slots from 0. For a vector every entry is a row. Differs from
     `Adam`: epsilon is added to the corrected root, as in the paper. Powers are products of float32 here, FBGEMM's are
     made by `powf`: last bits of the correction differ. Not in TensorFlow.
+
     Source: `PARTIAL_ROWWISE_ADAM`, FBGEMM 1.8 (2026), on GPU only, and TorchRec's `PartialRowWiseAdam` (2026), which is
     made of it; Kingma & Ba, "Adam: A Method for Stochastic Optimization" (2014).
 

@@ -28,6 +28,7 @@ class ProximalAdagrad(Rule):
     Shapes: w, g, accumulator (...). Slot: accumulator, from `initial_accumulator_value`; 0 and a gradient of 0 give
     NaN, as in TensorFlow. Raises ValueError for an order that is neither.
     TensorFlow estimates 1 / sqrt where it computes 8 entries at once, 1 ulp away from this on the processors we tried.
+
     Source: Duchi & Singer (2009) for the shrinking, Duchi, Hazan & Singer (2011) for Adagrad;
     `ApplyProximalAdagrad`, TensorFlow 2.21 (2026), which has a branch for l1 = 0 with the same result.
 

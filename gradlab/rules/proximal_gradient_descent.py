@@ -22,6 +22,7 @@ class ProximalGradientDescent(Rule):
     in double precision (not under JAX), as in TensorFlow's kernel for slices of one element; the last bits differ.
 
     Shapes: w, g (...). No slots. Raises ValueError for an order that is neither.
+
     Source: Duchi & Singer, "Efficient Learning using Forward-Backward Splitting" (2009);
     `ApplyProximalGradientDescent`, TensorFlow 2.21 (2026), which has a branch for l1 = 0 with the same result.
 

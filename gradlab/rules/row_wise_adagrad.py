@@ -21,6 +21,7 @@ class RowWiseAdagrad(Rule):
     Shapes: w, g (rows, ...); row_accumulator (rows, 1, ...), from `initial_accumulator_value`. For a vector every entry
     is a row, and the rule is Adagrad. With an accumulator and an epsilon of 0 a gradient of 0 gives NaN. In float16 an
     epsilon of 1e-8 is 0. In NumPy the bits are FBGEMM's on a CPU. Not in TensorFlow.
+
     Source: `EXACT_ROWWISE_ADAGRAD`, FBGEMM 1.8 (2026); `RowWiseAdagrad`, TorchRec 1.9 (2026), whose epsilon is 1e-10.
 
     >>> import numpy as np

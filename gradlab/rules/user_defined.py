@@ -35,8 +35,9 @@ class UserDefined(Rule):
     (gradient, weight, slots..., optional scalar) on single numbers instead; the scalar is the rate here.
 
     Raises:
-        TypeError: the function is neither a function nor an address. ValueError: an address that leads nowhere; from
-        `get_config`, a function without an address; from a step, results of other shapes or another number of slots.
+        TypeError: the function is neither a function nor an address.
+        ValueError: an address that leads nowhere; from `get_config`, a function without an address;
+            from a step, results of other shapes or another number of slots.
 
     Source: `UserDefinedProgramParameters` in TensorFlow's `optimization_parameters.proto` (2026).
 

@@ -84,10 +84,13 @@ class CosineDecayRestarts(Decay):
 
     Args:
         initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is float32.
-        first_decay_steps: > 0 (ValueError). t_mul, m_mul, alpha: numbers. name: kept in the config, nothing else.
+        first_decay_steps: > 0 (ValueError).
+        t_mul, m_mul, alpha: numbers.
+        name: kept in the config, nothing else.
 
     Rounding of the quotient of logarithms decides which step restarts: TensorFlow's, also a step late, under NumPy;
     XLA's logarithm may decide otherwise there. Dtypes, shapes and differences as of `ExponentialDecay`.
+
     Source: Loshchilov & Hutter (2016); `tf.keras.optimizers.schedules.CosineDecayRestarts`, TensorFlow 2.21 (2026).
 
     >>> schedule = CosineDecayRestarts(1.0, first_decay_steps=2, m_mul=0.5)
@@ -127,8 +130,11 @@ class PeriodicCosineDecay(Decay):
     Args:
         initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is float32. 1 makes
             the `sign_decay` of AddSign and PowerSign.
-        decay_steps: > 0 (ValueError). num_periods: a number; TensorFlow's default is 1 with restarts.
-        restarts: whether a period goes down only. zero_after: so many periods, or None. name: kept in the config.
+        decay_steps: > 0 (ValueError).
+        num_periods: a number; TensorFlow's default is 1 with restarts.
+        restarts: whether a period goes down only.
+        zero_after: so many periods, or None.
+        name: kept in the config.
 
     Dtypes, shapes and differences as of `ExponentialDecay`. Source: Bello, Zoph, Vasudevan & Le, "Neural Optimizer
     Search with Reinforcement Learning" (2017); `get_cosine_decay_fn` and `get_restart_decay_fn` of
@@ -168,7 +174,9 @@ class LinearCosineDecay(Decay):
 
     Args:
         initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is float32.
-        decay_steps: > 0 (ValueError). num_periods, alpha, beta: numbers. name: kept in the config, nothing else.
+        decay_steps: > 0 (ValueError).
+        num_periods, alpha, beta: numbers.
+        name: kept in the config, nothing else.
 
     Dtypes, shapes and differences as of `ExponentialDecay`. Source: Bello, Zoph, Vasudevan & Le, "Neural Optimizer
     Search with Reinforcement Learning" (2017); `tf.compat.v1.train.linear_cosine_decay`, TensorFlow 1.15 (2019).

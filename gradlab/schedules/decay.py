@@ -44,7 +44,9 @@ class ExponentialDecay(_Progress):
         name: kept in the config, nothing else.
 
     `step`: number or array of any shape, NumPy or JAX; the result has its shape. Bit-equal to TensorFlow under NumPy.
+
     Differs from TensorFlow: an integer initial_learning_rate works, decay_steps <= 0 is refused as in Keras 3.
+
     Source: `tf.keras.optimizers.schedules.ExponentialDecay`, TensorFlow 2.21 (2026).
 
     >>> schedule = ExponentialDecay(0.5, decay_steps=2, decay_rate=0.25)
@@ -63,6 +65,7 @@ class InverseTimeDecay(_Progress):
         rate = initial_learning_rate / (1 + decay_rate * p),  p = step / decay_steps, or its floor with staircase
 
     Arguments, dtypes, shapes, errors and differences as of `ExponentialDecay`.
+
     Source: `tf.keras.optimizers.schedules.InverseTimeDecay`, TensorFlow 2.21 (2026).
 
     >>> schedule = InverseTimeDecay(1.0, decay_steps=2, decay_rate=2.0)
@@ -84,10 +87,13 @@ class PolynomialDecay(Decay):
 
     Args:
         initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is float32.
-        decay_steps: > 0 (ValueError). end_learning_rate, power: numbers. cycle: start again after decay_steps.
+        decay_steps: > 0 (ValueError).
+        end_learning_rate, power: numbers.
+        cycle: start again after decay_steps.
         name: kept in the config, nothing else.
 
     Dtypes, shapes and differences as of `ExponentialDecay`.
+
     Source: `tf.keras.optimizers.schedules.PolynomialDecay`, TensorFlow 2.21 (2026).
 
     >>> schedule = PolynomialDecay(1.0, decay_steps=4, end_learning_rate=0.0, power=2.0)
@@ -123,9 +129,11 @@ class PiecewiseConstantDecay(FieldSchedule):
         name: kept in the config, nothing else.
 
     `step`: number or array of any shape, NumPy or JAX; the result has its shape.
-    Raises ValueError: lengths that do not differ by one; boundaries that decrease, where TensorFlow raises when the
-    schedule is called between them. Source: `tf.keras.optimizers.schedules.PiecewiseConstantDecay`, TensorFlow 2.21
-    (2026).
+
+    Raises:
+        ValueError: lengths that do not differ by one; boundaries that decrease, where TensorFlow
+            raises when the schedule is called between them. Source:
+            `tf.keras.optimizers.schedules.PiecewiseConstantDecay`, TensorFlow 2.21 (2026).
 
     >>> schedule = PiecewiseConstantDecay([2, 4], [1.0, 0.5, 0.25])
     >>> schedule(np.arange(6)).tolist()

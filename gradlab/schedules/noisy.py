@@ -27,7 +27,8 @@ class NoisyLinearCosineDecay(Decay):
 
     Args:
         initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is float32.
-        decay_steps: > 0 (ValueError). initial_variance, variance_decay, num_periods, alpha, beta: numbers.
+        decay_steps: > 0 (ValueError).
+        initial_variance, variance_decay, num_periods, alpha, beta: numbers.
         seed: integer from 0 on; another one is other noise. None is 0.
         name: kept in the config, nothing else.
 

@@ -70,9 +70,13 @@ def deserialize(
 
     Args:
         config: dictionary with class_name and config.
-        custom_objects: your own classes by name. use_legacy_format: accepted; both formats are always read.
+        custom_objects: your own classes by name.
+        use_legacy_format: accepted; both formats are always read.
 
-    Raises TypeError: not such a dictionary, or unknown arguments; ValueError: an unknown class.
+    Raises:
+        TypeError: not such a dictionary, or unknown arguments.
+        ValueError: an unknown class.
+
     Source: `tf.keras.optimizers.schedules.deserialize`, TensorFlow 2.21 (2026).
 
     >>> deserialize(serialize(ExponentialDecay(0.5, 2, 0.25)))

@@ -84,7 +84,8 @@ def make_classic_batch(plan: Plan, cores: Cores) -> Batch:
     Raises:
         InvalidArgumentError: an id outside its table, where the policy raises; samples that the feature does not have,
             lengths that differ; weights that sum to 0, where the policy raises. It names table, feature, sample and id.
-        ValueError: another number of cores, or a feature that the plan does not have. TypeError: not `Ids`.
+        ValueError: another number of cores, or a feature that the plan does not have.
+        TypeError: not `Ids`.
 
     Not in TensorFlow, whose host does this behind op `EnqueueTPUEmbeddingSparseBatch` and shows none of it.
 
@@ -278,7 +279,8 @@ def combiner_gains(sample_ids: Any, weights: Any, sample_count: int, combiner: C
         sample_count: number of samples, those without ids included.
 
     Raises:
-        ValueError: an unknown combiner. InvalidArgumentError: lengths differ, or a sample id is out of range.
+        ValueError: an unknown combiner.
+        InvalidArgumentError: lengths differ, or a sample id is out of range.
 
     Source: the SparseCore preprocessing kernel `ConvertToCooTensor`, TensorFlow 2.21 (2026).
 

@@ -148,9 +148,11 @@ def parse_tuple_mask(tuple_mask: bytes | str) -> np.ndarray:
     """Return the mask that an attribute carries: int32 of shape (vectors, 2), each row (0 integer or 1 float, length).
 
     Raises:
-        ValueError: not a tensor. InvalidArgumentError: a tensor of another rank, another kind than 0 and 1,
-            or a length below 0. InternalError: another number of entries in `int_val` than two for each vector;
-            TensorFlow reads no other field.
+        ValueError: not a tensor.
+        InvalidArgumentError: a tensor of another rank, another kind than 0 and 1, or a length below
+            0.
+        InternalError: another number of entries in `int_val` than two for each vector; TensorFlow
+            reads no other field.
 
     Source: shape function of `SplitDedupData`, TensorFlow 2.21 (2026), which ends the process on a tensor of rank 0.
 

@@ -19,6 +19,7 @@ class Ids(NamedTuple):
 
     `samples` count the feature's samples in C order of its shape, without the sequence axis, and do not decrease.
     Weights None are all 1. In a sequence `places` are those of its ids; None: 0, 1, ... as they come.
+
     Source: inputs of op `EnqueueTPUEmbeddingSparseBatch`, TensorFlow 2.21 (2026).
 
     >>> Ids(samples=[0, 0, 1], ids=[7, 3, 7]).weights is None

@@ -45,7 +45,8 @@ def embedding_lookup_sparse(
 
     Raises:
         InvalidArgumentError: an id outside the table, samples that decrease, another number of weights than ids.
-        ValueError: an unknown combiner, no table. TypeError: sparse weights of ragged ids, or the reverse.
+        ValueError: an unknown combiner, no table.
+        TypeError: sparse weights of ragged ids, or the reverse.
 
     16-bit tables are combined in float32. Source: `tf.nn.embedding_lookup_sparse`, TensorFlow 2.21 (2026).
 

@@ -111,6 +111,7 @@ class Feature:
     """One column of ids: which table it reads, and the shape of what one core looks up, without the reduced axis.
 
     With a `sequence_length` the last entry of the shape is that length: ids are not combined but stand in a row.
+
     Raises:
         ValueError: sizes that aren't integers.
 

@@ -87,12 +87,14 @@ def pack_rows(x: Any, lanes: int = LANES) -> Array:
         x: (rows, width), NumPy or JAX, any dtype; jit-able.
         lanes: numbers in a row of memory, a multiple of the width.
 
-    Returns: (ceil(rows / k), lanes).
+    Returns:
+        (ceil(rows / k), lanes).
 
     Raises:
         InvalidArgumentError: x is not a matrix, or its width does not divide `lanes`.
 
     That tables of width 1, 2 and 4 are packed is documented, how the engine orders them is not.
+
     Source: `low_dimensional_packing_status`, `optimization_parameters.proto`, TensorFlow 2.21 (2026).
 
     >>> import numpy as np

@@ -28,7 +28,8 @@ class AdagradOptimizer(RuleOptimizer):
     Args:
         learning_rate: number, scalar array or variable, or function without arguments.
         initial_accumulator_value: above 0 (ValueError).
-        use_locking: no effect on values. name: not empty (ValueError).
+        use_locking: no effect on values.
+        name: not empty (ValueError).
 
     Source: `tf.compat.v1.train.AdagradOptimizer`, TensorFlow 2.21 (2026).
 
@@ -70,7 +71,8 @@ class AdagradDAOptimizer(RuleOptimizer):
             `apply_gradients` or `minimize` too, else every step is the first one. Not an integer scalar: TypeError.
         initial_gradient_squared_accumulator_value: above 0 (ValueError).
         l1_regularization_strength, l2_regularization_strength: l1 and l2.
-        use_locking: no effect on values. name: not empty (ValueError).
+        use_locking: no effect on values.
+        name: not empty (ValueError).
 
     The pure form counts its own steps. Source: `tf.compat.v1.train.AdagradDAOptimizer`, TensorFlow 2.21 (2026).
 

@@ -21,7 +21,8 @@ class AdamOptimizer(RuleOptimizer):
 
     Args:
         learning_rate, beta1, beta2, epsilon: number, scalar array or variable, or function without arguments.
-        use_locking: no effect on values. name: not empty (ValueError).
+        use_locking: no effect on values.
+        name: not empty (ValueError).
         use_own_namescope_for_non_slot_vars: name the powers "Adam/beta1_power", "Adam/beta2_power".
 
     Differs from the paper: epsilon is its "epsilon hat". Source: `tf.compat.v1.train.AdamOptimizer`, TensorFlow 2.21

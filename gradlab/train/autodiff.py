@@ -82,9 +82,11 @@ def gather(params: Any, indices: Any) -> Array:
         indices: integers of any shape, in [0, rows).
 
     Raises:
-        DTypeError: indices are not integers. InvalidArgumentError: an index outside the rows.
+        DTypeError: indices are not integers.
+        InvalidArgumentError: an index outside the rows.
 
     Differs from TensorFlow: where the indices are computed inside `jax.jit` or `lax.scan` the gradient is dense.
+
     Source: `tf.gather`, TensorFlow 2.21 (2026).
 
     >>> e = Variable([[1.0, 2.0], [3.0, 4.0]], name="e")
@@ -134,11 +136,13 @@ def gradients(
             values are computed at once and in one place. An unknown aggregation_method is refused.
         strict: "tf" refuses to work outside a `Graph` (RuntimeError), as TensorFlow does.
 
-    Returns: a list parallel to xs: arrays (NumPy for NumPy variables), IndexedSlices for rows read by `gather`, None.
+    Returns:
+        a list parallel to xs: arrays (NumPy for NumPy variables), IndexedSlices for rows read by
+        `gather`, None.
 
     Raises:
-        TypeError: a y is not callable, not floating point or complex, or complex without its grad_ys; an x is not a
-        variable; a loss uses numpy on a variable.
+        TypeError: a y is not callable, not floating point or complex, or complex without its
+            grad_ys; an x is not a variable; a loss uses numpy on a variable.
         ValueError: grad_ys does not fit, or is of another dtype (a TypeError as well).
 
     Threads may call it on the same variables at once. Source: `tf.gradients`, TensorFlow 2.21 (2026).

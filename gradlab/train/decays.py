@@ -11,6 +11,7 @@ What all have in common:
 - They don't check `decay_steps`, as in TensorFlow: 0 gives NaN, where `gl.schedules` refuses it.
 
 Raises: ValueError, when the rate is read, if `global_step` is None.
+
 Source: `tf.compat.v1.train`, TensorFlow 2.21 (2026), run.
 """
 
@@ -214,6 +215,7 @@ def noisy_linear_cosine_decay(
         DTypeError: `learning_rate` is an array of another dtype than float32.
 
     Differs from TensorFlow: the noise of a step is the same at every call.
+
     Source: `tf.compat.v1.train.noisy_linear_cosine_decay`, TensorFlow 2.21 (2026).
 
     >>> round(noisy_linear_cosine_decay(1.0, 4, decay_steps=4, initial_variance=0.01)().item(), 3)

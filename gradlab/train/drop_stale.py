@@ -85,7 +85,8 @@ class DropStaleGradientOptimizer(Wrapper):
         opt: the optimizer that computes and updates; another wrapper works too, and both add to one counter.
         staleness: the largest s that is accepted: an integer or a bool; a JAX scalar or a Variable, which is read at
             each update, must be of the dtype of the global step.
-        use_locking: no effect. name: not empty; what `get_name` returns.
+        use_locking: no effect.
+        name: not empty; what `get_name` returns.
         atomic: check and update are one piece for all wrappers of one global step. If False, two workers may both
             pass the check before either updates, and `check` and `update` can be called apart to see it happen.
         step_first: the step is noted before the weights are read. If False it is noted after, and an update in between

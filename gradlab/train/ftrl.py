@@ -30,7 +30,8 @@ class FtrlOptimizer(RuleOptimizer):
         learning_rate_power: 0 or less. 0 is a rate that stays.
         initial_accumulator_value, l1_regularization_strength, l2_regularization_strength,
             l2_shrinkage_regularization_strength: 0 or more.
-        use_locking: no effect on values. name: not empty.
+        use_locking: no effect on values.
+        name: not empty.
         accum_name, linear_name: in place of `name`, for the names of the slots.
         beta: of the paper; None is 0.
 

@@ -50,10 +50,13 @@ class GateRace:
     all gradients. The variables themselves are not changed.
 
     Args:
-        loss: function without arguments on the variables. var_list: up to 4 variables. learning_rate: number.
+        loss: function without arguments on the variables.
+        var_list: up to 4 variables.
+        learning_rate: number.
         gate_gradients: GATE_NONE, GATE_OP or GATE_GRAPH.
 
-    Raises: ValueError: unknown gate, more than 4 variables; a task that is not ready.
+    Raises:
+        ValueError: unknown gate, more than 4 variables; a task that is not ready.
 
     In TensorFlow the race is real: with resource variables, GATE_NONE updated `a` wrongly for `sum(a @ b)` in 60 of
     60 sessions of an idle machine, in 36 to 59 of a busy one. Source: `tf.compat.v1.train.Optimizer`, TensorFlow 2.21,

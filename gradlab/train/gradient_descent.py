@@ -43,7 +43,9 @@ class MomentumOptimizer(RuleOptimizer):
 
     Args:
         learning_rate, momentum: number, scalar array or variable, or function without arguments.
-        use_locking: no effect on values. name: not empty (ValueError). use_nesterov: look ahead.
+        use_locking: no effect on values.
+        name: not empty (ValueError).
+        use_nesterov: look ahead.
 
     Source: `tf.compat.v1.train.MomentumOptimizer`, TensorFlow 2.21 (2026).
 

@@ -33,6 +33,7 @@ class ExponentialMovingAverage:
 
     Differs from TensorFlow: averages are of Variables only, as in eager TensorFlow. In a `Graph`, `apply` returns an
     Operation, and the averages are made when it is described.
+
     Source: `tf.train.ExponentialMovingAverage`, TensorFlow 2.21 (2026).
 
     >>> import gradlab as gl

@@ -33,7 +33,8 @@ class Optimizer(Stateful, ABC):
         name: a string, not empty.
 
     Raises:
-        ValueError: `name` is empty. TypeError: it isn't a string.
+        ValueError: `name` is empty.
+        TypeError: it isn't a string.
 
     Source: `tf.compat.v1.train.Optimizer`, TensorFlow 2.21 (2026).
 
@@ -88,8 +89,9 @@ class Optimizer(Stateful, ABC):
             grad_loss: upstream gradient, of the loss's shape.
 
         Raises:
-            RuntimeError or TypeError: the loss is not callable. ValueError: no variables, integer ones only; in a
-            Graph an unknown gate or aggregation method. Integer variables beside others have no gradient: None.
+            RuntimeError or TypeError: the loss is not callable.
+            ValueError: no variables, integer ones only; in a Graph an unknown gate or aggregation
+                method. Integer variables beside others have no gradient: None.
         """
         if not callable(loss):
             raise RuntimeError(

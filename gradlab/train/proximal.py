@@ -18,7 +18,8 @@ class ProximalGradientDescentOptimizer(RuleOptimizer):
     Args:
         learning_rate, l1_regularization_strength, l2_regularization_strength: lr, l1 and l2; number, scalar array or
             variable, or function without arguments.
-        use_locking: no effect on values. name: not empty (ValueError).
+        use_locking: no effect on values.
+        name: not empty (ValueError).
 
     Differs from TensorFlow, which refuses a Python number as a rate for dense gradients that are not float32. Source:
     `tf.compat.v1.train.ProximalGradientDescentOptimizer`, TensorFlow 2.21 (2026).
@@ -62,7 +63,8 @@ class ProximalAdagradOptimizer(RuleOptimizer):
         learning_rate, l1_regularization_strength, l2_regularization_strength: lr, l1 and l2; number, scalar array or
             variable, or function without arguments.
         initial_accumulator_value: above 0 (ValueError).
-        use_locking: no effect on values. name: not empty (ValueError).
+        use_locking: no effect on values.
+        name: not empty (ValueError).
 
     Differs from TensorFlow, which refuses a Python number as a rate for dense gradients that are not float32. Source:
     `tf.compat.v1.train.ProximalAdagradOptimizer`, TensorFlow 2.21 (2026).

@@ -25,7 +25,9 @@ class RMSPropOptimizer(RuleOptimizer):
 
     Args:
         learning_rate, decay, momentum, epsilon: number, scalar array or variable, or function without arguments.
-        use_locking: no effect on values. centered: divide by the variance. name: not empty (ValueError).
+        use_locking: no effect on values.
+        centered: divide by the variance.
+        name: not empty (ValueError).
 
     Source: `tf.compat.v1.train.RMSPropOptimizer`, TensorFlow 2.21 (2026).
 
@@ -68,7 +70,8 @@ class AdadeltaOptimizer(RuleOptimizer):
     Args:
         learning_rate, rho, epsilon: number, scalar array or variable, or function without arguments. The paper has a
             learning rate of 1.
-        use_locking: no effect on values. name: not empty (ValueError).
+        use_locking: no effect on values.
+        name: not empty (ValueError).
 
     Source: `tf.compat.v1.train.AdadeltaOptimizer`, TensorFlow 2.21 (2026).
 

@@ -101,14 +101,17 @@ class RuleOptimizer(Optimizer):
 
         Args:
             grads_and_vars: iterable of (array, IndexedSlices, list or None, variable); None is skipped.
-            global_step: integer variable, or None. name: of the Operation in a Graph; by default the optimizer's.
+            global_step: integer variable, or None.
+            name: of the Operation in a Graph; by default the optimizer's.
 
-        Returns: None; in a Graph an Operation to run.
+        Returns:
+            None; in a Graph an Operation to run.
 
         Raises:
-            ValueError: nothing to apply, a shape or dtype differs from the variable's, an index outside it.
-            In a Graph: `name` isn't a scope name.
-            TypeError: not pairs, not variables, strings. RuntimeError: slices for a variable with a constraint.
+            ValueError: nothing to apply, a shape or dtype differs from the variable's, an index
+                outside it. In a Graph: `name` isn't a scope name.
+            TypeError: not pairs, not variables, strings.
+            RuntimeError: slices for a variable with a constraint.
         """
         pairs = checked_pairs(grads_and_vars)
         if global_step is not None:

@@ -30,8 +30,9 @@ class Stateful:
         Slots, what all variables share, step counts, and hyperparameters that are Variables are in it. Hyperparameters
         given as numbers, schedules or functions are those of the constructor; numbers are noted, to be compared.
 
-        Raises ValueError: it has stepped a variable that is not given, or two are of one name.
-        Not in TensorFlow; torch.optim has these two methods.
+        Raises:
+            ValueError: it has stepped a variable that is not given, or two are of one name. Not in
+                TensorFlow; torch.optim has these two methods.
 
         >>> import gradlab as gl
         >>> v, w = gl.Variable([1.0], name="v"), gl.Variable([1.0], name="w")
@@ -57,8 +58,9 @@ class Stateful:
 
         A hyperparameter that was another number is a `gl.errors.StateWarning`: the constructor's counts.
 
-        Raises ValueError: another class; a variable or slot is missing, or has another shape or dtype. TypeError: not
-        such a dictionary.
+        Raises:
+            ValueError: another class; a variable or slot is missing, or has another shape or dtype.
+            TypeError: not such a dictionary.
         """
         names = variables_by_name(self._stepped_variables() if variables is None else variables)
         with lock_variables(names.values()):

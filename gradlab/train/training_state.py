@@ -78,11 +78,14 @@ def load(path: str | os.PathLike[str], /, *, max_bytes: int | None = MAX_BYTES, 
     """Restore what `gl.save` wrote into the objects given; or, given none, return all of it as arrays and values.
 
     Args:
-        path: of the file. max_bytes: what its arrays may take in memory; None for any size.
+        path: of the file.
+        max_bytes: what its arrays may take in memory; None for any size.
         things: by the names they were saved under, objects made as those were: the same structure, shapes and dtypes.
             Optimizers may be new. Arrays go to the library and the devices of the Variable they are for.
 
-    Returns: by name what was saved of plain values and arrays, for which no object is given. Arrays are NumPy's.
+    Returns:
+        by name what was saved of plain values and arrays, for which no object is given. Arrays are
+        NumPy's.
 
     Nothing changes unless everything fits. Raises DataLossError: the file is damaged, or another one. ValueError:
     something saved is missing here or the reverse, or differs in structure, shape or dtype. TypeError: nothing can be

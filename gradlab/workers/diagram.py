@@ -25,10 +25,11 @@ _LARGEST = 2**31 - 1
 class Diagram:
     """The results of the experiments of a grid; the arrays have one axis for each of `axes`, in their order.
 
-    Fields:
+    Attributes:
         axes: name -> values.
         acceptance: share of the gradients handed in that was accepted.
-        throughput: updates per tick. updates: int64.
+        throughput: updates per tick.
+        updates: int64.
         staleness, most_staleness: mean and maximum of the true staleness of all gradients handed
             in.
         handed_in, accepted: int64, gradients per worker along one more axis, 0 for workers that are

@@ -209,7 +209,7 @@ class Outcome(NamedTuple):
 class Outcomes:
     """The result of `explore`.
 
-    Fields:
+    Attributes:
         experiment, rounds: what was explored.
         outcomes: the different final weights, those that most interleavings lead to first.
         accepted: number of accepted gradients -> number of interleavings.

@@ -171,7 +171,8 @@ class Reader:
     and `accuracy` are taken over the 457 lines held out. Not in TensorFlow. Source: the
     documentation of Python, PSF license.
 
-    Raises: ValueError: a text without a known word; batch < 1.
+    Raises:
+        ValueError: a text without a known word; batch < 1.
 
     >>> reader = Reader()
     >>> round(reader.loss(reader.start()), 3), reader.topics[1]
@@ -284,8 +285,10 @@ class FromLoss:
     """A run of your own: a loss written with jax.numpy, differentiated by JAX; by autograd where JAX is not installed.
 
     Args:
-        loss_of: function (weights, batch) -> scalar. weights: the ones to start from, by name.
-        draw: function (rng) -> batch. watch: the batch whose loss is watched.
+        loss_of: function (weights, batch) -> scalar.
+        weights: the ones to start from, by name.
+        draw: function (rng) -> batch.
+        watch: the batch whose loss is watched.
         jit: compile the loss and its gradient, for each shape of a batch: many times faster, for
             what `jax.jit` accepts (no `if` on values, no NumPy array indexed by the batch).
             autograd compiles nothing.

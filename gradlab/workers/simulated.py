@@ -127,9 +127,9 @@ class Simulation:
     Args:
         run: an experiment, to be run in virtual time, or any engine's trace.
 
-    Fields:
-        trace: of the run. server: after the first `position` moves. The length is the number of all
-            moves.
+    Attributes:
+        trace: of the run.
+        server: after the first `position` moves. The length is the number of all moves.
 
     Not in TensorFlow.
 

@@ -36,7 +36,7 @@ class Turn:
 class Moment:
     """The state after an event.
 
-    Fields:
+    Attributes:
         time: in ticks.
         event: in words.
         step: the global step.

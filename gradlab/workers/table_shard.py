@@ -25,7 +25,8 @@ class TableShard(Server):
     A read names the rows that it wants, and the worker holds a copy of these. Tables and slots are
     written in place, only the rows of a gradient, so a table of any size is never copied.
 
-    Raises: ValueError: the problem has no plan, or a read wants rows that the shard does not have.
+    Raises:
+        ValueError: the problem has no plan, or a read wants rows that the shard does not have.
 
     >>> import numpy as np
     >>> from gradlab.tpu import Plan, Table

@@ -29,7 +29,7 @@ _VERSION = 1
 class Trace:
     """One run, whichever engine ran it.
 
-    Fields:
+    Attributes:
         experiment, engine: of the run.
         unit: of the times, "ticks" or "microseconds".
         moves: int32 (m, 2), (move, worker) in the order in which the server saw them; `MOVES` names

@@ -86,8 +86,10 @@ class ArrowsView:
         """Set the moving artists.
 
         Args:
-            before, after: (2,) gradients. region: (n, 2) outline of what the clip leaves alone.
-            curve: (m, 2) norm before, norm after. turn: from before to after, in degrees.
+            before, after: (2,) gradients.
+            region: (n, 2) outline of what the clip leaves alone.
+            curve: (m, 2) norm before, norm after.
+            turn: from before to after, in degrees.
         """
         self._region.set_path(Path(region, closed=True))
         for line, head, tip in ((self._before, self._heads[0], before), (self._after, self._heads[1], after)):

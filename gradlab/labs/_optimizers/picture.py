@@ -154,7 +154,10 @@ class RaceView:
         """Set the moving artists.
 
         Args:
-            surface: by name. start: (2,). racers: who races in each place, if anybody. heavy: the place to follow.
+            surface: by name.
+            start: (2,).
+            racers: who races in each place, if anybody.
+            heavy: the place to follow.
             reference: a name and the losses of a race to compare with.
         """
         self._contours.set_path(rings(surface))

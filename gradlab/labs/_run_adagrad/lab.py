@@ -30,7 +30,10 @@ class RunAdagradTrace(NamedTuple):
     """What Adagrad has come to after some buckets of a run.
 
     Attributes:
-        found: of all entries. initial: the initial accumulator. entry: the chosen one. is_end: whether it is the end.
+        found: of all entries.
+        initial: the initial accumulator.
+        entry: the chosen one.
+        is_end: whether it is the end.
     """
 
     found: HeldBack

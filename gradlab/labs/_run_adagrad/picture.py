@@ -66,11 +66,16 @@ class DrawnEntries(NamedTuple):
     """The data of the figure.
 
     Attributes:
-        names: of the rows. row: (entries,) where each entry is, -1 for nowhere.
+        names: of the rows.
+        row: (entries,) where each entry is, -1 for nowhere.
         ratio: (entries,) rate over that of steady gradients, NaN where it can't be counted.
         state: (entries,) 0 not held back, 1 held back, 2 no gradient, 3 too few, 4 lost.
-        below: the threshold. held: (rows,) share that is held back. words: what is written after each.
-        chosen: which entry has its story told; entry: its name. step: steps done by now.
+        below: the threshold.
+        held: (rows,) share that is held back.
+        words: what is written after each.
+        chosen: which entry has its story told.
+        entry: its name.
+        step: steps done by now.
         ratios, accumulators: (2, steps) of the chosen entry, and the median of its tensor.
         initial: the initial accumulator.
     """
@@ -97,7 +102,9 @@ class EntriesView:
         """Draw what does not move.
 
         Args:
-            rows: the most tensors. steps: (n,) done at each point of a line. highest: where accumulators end.
+            rows: the most tensors.
+            steps: (n,) done at each point of a line.
+            highest: where accumulators end.
         """
         self.figure = new_figure(WIDE, _HEIGHT)
         self.over(steps)

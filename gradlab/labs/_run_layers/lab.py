@@ -29,9 +29,11 @@ class RunLayersTrace(NamedTuple):
     """One limit over a run, and what of it is shown.
 
     Attributes:
-        what_if: the library's answer. shares: (tensors,) of the steps on which it fires on each; under the global norm
-            each tensor's part of the squared norm of the steps on which it fires.
-        rows: tensors that are shown, largest norms first. tensor: the chosen one.
+        what_if: the library's answer.
+        shares: (tensors,) of the steps on which it fires on each; under the global norm each
+            tensor's part of the squared norm of the steps on which it fires.
+        rows: tensors that are shown, largest norms first.
+        tensor: the chosen one.
     """
 
     what_if: WhatIf

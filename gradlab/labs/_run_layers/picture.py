@@ -55,9 +55,13 @@ class Layers(NamedTuple):
     """The data of the figure.
 
     Attributes:
-        names: of the rows. marks: (4, rows) 10th, 50th, 90th percentile and largest norm. shares: (rows,) 0 to 1.
-        words: what is written after each share. of: what the shares are of, as a title.
-        chosen: which row is framed; None if it is not among them. story: name of the chosen tensor.
+        names: of the rows.
+        marks: (4, rows) 10th, 50th, 90th percentile and largest norm.
+        shares: (rows,) 0 to 1.
+        words: what is written after each share.
+        of: what the shares are of, as a title.
+        chosen: which row is framed; None if it is not among them.
+        story: name of the chosen tensor.
         low, high, fired: (n,) its smallest and largest norm in each bucket of the recording; whether the limit fires.
         limit: the limit; NaN where it has no place among norms of single tensors.
     """
@@ -87,7 +91,9 @@ class LayersView:
 
         Args:
             rows: the most tensors shown at a time.
-            steps: (n,) first step of each bucket. until: steps in all. norms: the ends of the log axes.
+            steps: (n,) first step of each bucket.
+            until: steps in all.
+            norms: the ends of the log axes.
             every: what a mark in time stands for, such as "every step".
         """
         self.figure, self.steps = new_figure(WIDE, _HEIGHT), steps

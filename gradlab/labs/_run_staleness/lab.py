@@ -30,9 +30,11 @@ class RunStalenessTrace(NamedTuple):
     """A run of several workers under one limit.
 
     Attributes:
-        workers, straggler, limit: the settings. staleness: (gradients,) of each handed in, in updates.
+        workers, straggler, limit: the settings.
+        staleness: (gradients,) of each handed in, in updates.
         accepted, last: (gradients,) whether it was, and whether it is of the last worker.
-        by_limit: share accepted under each of `_LIMITS`. agreement: of the recorded run; None without probes.
+        by_limit: share accepted under each of `_LIMITS`.
+        agreement: of the recorded run; None without probes.
         known: whether the speeds are the recorded ones.
     """
 

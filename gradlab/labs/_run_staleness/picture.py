@@ -73,7 +73,9 @@ class Stale(NamedTuple):
 
     Attributes:
         shares: (`OLDEST` + 1,) share of the gradients of each staleness, the last one of all that are older.
-        accepted: (`OLDEST` + 1,) how much of that is accepted. mean: mean staleness. limit: the most accepted.
+        accepted: (`OLDEST` + 1,) how much of that is accepted.
+        mean: mean staleness.
+        limit: the most accepted.
         limits, by_limit: (n,) share accepted under each of some limits.
         lag, agreement: how far apart gradients are at the mean, and how they agree; NaN where that is not known.
         agreement_words: the same with its interval, or why it is not known.

@@ -34,7 +34,8 @@ class Policies(NamedTuple):
     """One run of every policy at one rate, and, where they were recorded, many runs at the policies' own rates.
 
     Attributes:
-        runs: one run each. then: the time at which these are compared by the clock.
+        runs: one run each.
+        then: the time at which these are compared by the clock.
         own: (by gradients, by time) the runs at own rates; None at settings for which no rates were chosen.
     """
 
@@ -261,7 +262,8 @@ class Slowed(NamedTuple):
         curves: (variants, points) the medians over seeds of the accuracies at that delay, in %.
         slowdown: (3, variants, delays) lower quartile, mean and upper quartile over seeds of the updates to the goal,
             as multiples of those without delay.
-        needed: (variants,) median updates to the goal at that delay. rates: (variants,) at that delay.
+        needed: (variants,) median updates to the goal at that delay.
+        rates: (variants,) at that delay.
     """
 
     delay: int

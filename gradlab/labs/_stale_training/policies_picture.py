@@ -92,7 +92,8 @@ class PoliciesView:
         """Set the moving artists.
 
         Args:
-            rows: by policy. titles: of the panels by gradients and by time.
+            rows: by policy.
+            titles: of the panels by gradients and by time.
         """
         ordered = [rows[name] for name in self.names]
         for k, (panel, title) in enumerate(zip(self.losses, titles, strict=True)):

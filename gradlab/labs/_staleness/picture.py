@@ -50,12 +50,16 @@ _NAMED = 14  # gradients of one worker that can carry numbers
 class Lanes(NamedTuple):
     """Gradients up to a time `now`, in the order in which they were settled, those in hand last. Arrays are (n,).
 
-    Fields:
+    Attributes:
         workers, now: how many; ticks.
         worker, began, ended: ticks of the read, and of the update or the drop; `ended` is `now` for those in hand.
-        read: step of the weights that were read. recorded, true: staleness; -1 for those in hand.
-        accepted: whether it was. updates (u,): when the weights moved. waits (w, 3): worker, from, to.
-        limit: the largest staleness that is accepted; None if all are. straggler: how much slower the last worker is.
+        read: step of the weights that were read.
+        recorded, true: staleness; -1 for those in hand.
+        accepted: whether it was.
+        updates (u,): when the weights moved.
+        waits (w, 3): worker, from, to.
+        limit: the largest staleness that is accepted; None if all are.
+        straggler: how much slower the last worker is.
         handed_in, accepted_of, starving (workers,): what became of each worker's gradients.
     """
 

@@ -65,9 +65,10 @@ class OrderCount(NamedTuple):
 class Schedule(NamedTuple):
     """Events of which `done` have happened.
 
-    Fields:
+    Attributes:
         versions: (row of the update, words) of the weights, the first one at row 0.
-        recorded, true (workers,): staleness, -1 where there is none yet. accepted (workers,). limit: of staleness.
+        recorded, true (workers,): staleness, -1 where there is none yet. accepted (workers,).
+        limit: of staleness.
         ranges, chosen: every setting of the switches, and which of them this is.
     """
 

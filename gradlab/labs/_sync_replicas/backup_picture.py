@@ -49,7 +49,8 @@ class SpareView:
 
         Args:
             rounds: (workers,) ticks of a round that ends with 1, 2, ... gradients.
-            needed: (workers, seeds) ticks until the goal, infinite for never. times: of the learning curves.
+            needed: (workers, seeds) ticks until the goal, infinite for never.
+            times: of the learning curves.
             goal: accuracy.
         """
         self.figure = new_figure(WIDE, 4.9)
@@ -114,7 +115,8 @@ class SpareView:
 
         Args:
             k, reference: how many gradients end a round, here and for comparison.
-            curve, other: (times,) their mean accuracies in %. quartiles: lower and upper, (times,), of the first.
+            curve, other: (times,) their mean accuracies in %.
+            quartiles: lower and upper, (times,), of the first.
         """
         mean = self._mean[k - 1]
         self._here[0].set_data([k], [self._rounds[k - 1]])

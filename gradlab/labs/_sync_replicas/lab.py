@@ -228,8 +228,11 @@ class Spared(NamedTuple):
     """A number of gradients that end a round, and another to compare with.
 
     Attributes:
-        curve, other: (times,) the mean learning curves of both in %. quartiles: of the first, lower and upper.
-        round: mean ticks of a round. needed: (seeds,) ticks to the goal, infinite for never. rate: of learning.
+        curve, other: (times,) the mean learning curves of both in %.
+        quartiles: of the first, lower and upper.
+        round: mean ticks of a round.
+        needed: (seeds,) ticks to the goal, infinite for never.
+        rate: of learning.
     """
 
     aggregate: int

@@ -139,7 +139,8 @@ class WordsView:
         """Set the moving artists.
 
         Args:
-            step: how many steps are done. word: the chosen one.
+            step: how many steps are done.
+            word: the chosen one.
             rate, accumulator: (steps + 1, words); NaN accumulators where the rule has none.
             even: (k, 2) times in the text, and the rate if every occurrence counted alike.
             seen: (2, steps), whether a step sees the chosen word, and the most frequent one.

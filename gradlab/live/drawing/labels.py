@@ -111,7 +111,10 @@ class EndLabels:
         What has no finite end, or no words, is not named.
 
         Args:
-            x: in data. ends: y (n,), in data. words: (n,). looks: of each text, such as `color` and `weight` (n,).
+            x: in data.
+            ends: y (n,), in data.
+            words: (n,).
+            looks: of each text, such as `color` and `weight` (n,).
         """
         places = self._fractions(x, ends)
         named = [

@@ -51,7 +51,8 @@ def hatching(left: Any, right: Any, low: Any, high: Any, lean: float, apart: flo
     """Slanted lines within rectangles, (3 n, 2) with NaN between them.
 
     Args:
-        left, right, low, high: sides (n,). lean: how far a line leans to the right from low to high.
+        left, right, low, high: sides (n,).
+        lean: how far a line leans to the right from low to high.
         apart: distance of two lines, like `lean` in units of x.
     """
     lines = [np.empty((0, 2))]

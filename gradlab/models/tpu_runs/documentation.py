@@ -15,9 +15,12 @@ class Documentation(NamedTuple):
     """Words as rows of a table, and the text as their numbers.
 
     Attributes:
-        words: the vocabulary, most frequent first. counts: how often each comes, nearly 1 / rank ("Zipf").
-        ids: (n,) int32, the whole text. starts: (lines + 1,) where each line begins.
-        topics: their names. topic: (lines,) the topic that a line is of; lines of one topic follow each other.
+        words: the vocabulary, most frequent first.
+        counts: how often each comes, nearly 1 / rank ("Zipf").
+        ids: (n,) int32, the whole text.
+        starts: (lines + 1,) where each line begins.
+        topics: their names.
+        topic: (lines,) the topic that a line is of; lines of one topic follow each other.
     """
 
     words: tuple[str, ...]

@@ -35,7 +35,8 @@ class Ratings:
     """Ratings in the order of time.
 
     Attributes:
-        users, movies: (ratings,) who rated what. liked: (ratings,) 1 or 0.
+        users, movies: (ratings,) who rated what.
+        liked: (ratings,) 1 or 0.
         history: (ratings, 5) what the user had liked last before, -1 for none.
         chance: (ratings,) the probability with which `liked` was drawn: nobody can know more.
     """

@@ -36,7 +36,8 @@ class TwoTower:
     """The result of a run, and a short record of it.
 
     Attributes:
-        topics: their names. loss: (steps,) mean over the lines of a step, in nats.
+        topics: their names.
+        loss: (steps,) mean over the lines of a step, in nats.
         rates: (steps, 2) of words and topics.
         touched: (steps, 2) distinct rows in the tables of words and topics.
         ranks: (held-out lines,) how many topics score higher than the right one; 0 is found.

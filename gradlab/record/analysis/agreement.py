@@ -39,7 +39,8 @@ class Agreement:
             norm is not above 0, because noise hides the gradient. An estimate may be a little above 1.
         low, high: (17,) the ends of its 95% interval.
         pairs: (17,) the number of probes behind each value.
-        probes: the number of probes in these steps. first, last: the steps asked about, without `last`.
+        probes: the number of probes in these steps.
+        first, last: the steps asked about, without `last`.
     """
 
     lags: np.ndarray

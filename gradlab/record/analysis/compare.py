@@ -28,7 +28,8 @@ class Difference(NamedTuple):
     """One number of every run at a step at which not all are the same.
 
     Attributes:
-        values: (runs,). missing: (runs,) whether a NaN among them stands for a number that was not recorded.
+        values: (runs,).
+        missing: (runs,) whether a NaN among them stands for a number that was not recorded.
     """
 
     step: int
@@ -73,7 +74,8 @@ class Comparison(Generic[AnyRecording]):
     How many buckets, entries, or histograms a recorder keeps isn't a difference: steps are compared by number.
 
     Args:
-        names: of the runs. recs: the recordings.
+        names: of the runs.
+        recs: the recordings.
     """
 
     names: tuple[str, ...]

@@ -69,7 +69,8 @@ class Explosion:
     """Two stretches of a run, the later with a median global norm 100 times that of the earlier, or more.
 
     Attributes:
-        before, after: median global norms. before_steps, after_steps: first and last step of each stretch.
+        before, after: median global norms.
+        before_steps, after_steps: first and last step of each stretch.
     """
 
     before: float
@@ -246,12 +247,15 @@ class Peak:
     """The step with the largest global norm, and what rose with it.
 
     Attributes:
-        step: its number. norm: its global norm. usual: the median norm of up to 10 steps, or buckets, on either side.
+        step: its number.
+        norm: its global norm.
+        usual: the median norm of up to 10 steps, or buckets, on either side.
         long: how many steps, or buckets, in a row are at least 5 times as large as usual.
         names, rises: (tensors,) norm of each over its own median around it; NaN where that is 0 or not known.
         share: (tensors,) each one's share of the squared global norm; of merged steps a lower bound.
-        losses: before, at and after the peak; NaN where one is not known. jumps: whether the loss at the peak is above
-            both others by more than 5 times its median change from step to step.
+        losses: before, at and after the peak; NaN where one is not known.
+        jumps: whether the loss at the peak is above both others by more than 5 times its median
+            change from step to step.
         after: "usual" where the next norm is small again, "nonfinite" where it is NaN or Inf, else "".
         stride: steps of a bucket.
     """

@@ -26,8 +26,10 @@ class Losses(NamedTuple):
     """Losses in the order of the steps, each of one step or of a bucket of several.
 
     Attributes:
-        step, num_steps: (n,) the first step, and the number of steps. loss: (n,) their mean; NaN for none.
-        infinite: (n,) whether the mean is Inf. nonfinite: (n,) how many of the losses are NaN or Inf.
+        step, num_steps: (n,) the first step, and the number of steps.
+        loss: (n,) their mean; NaN for none.
+        infinite: (n,) whether the mean is Inf.
+        nonfinite: (n,) how many of the losses are NaN or Inf.
         unknown: (n,) how many were either NaN or not recorded.
     """
 
@@ -75,14 +77,16 @@ class LossCourse:
     """How the loss of a run went.
 
     Attributes:
-        steps: the number of steps. nonfinite: in how many of them the loss is NaN or Inf. kind: "NaN", "Inf", or "NaN
-            or Inf", which of them it is.
+        steps: the number of steps.
+        nonfinite: in how many of them the loss is NaN or Inf.
+        kind: "NaN", "Inf", or "NaN or Inf", which of them it is.
         unknown: in how many more steps it was either NaN or not recorded.
         first_nonfinite: bounds (earliest, latest) of the first step whose loss is NaN or Inf, which are the same where
             single steps are known; None where there is none.
         to_the_end: whether it is NaN or Inf in every step from that one on.
-        tenth: the number of losses in a tenth of the finite ones. start, end, lowest: medians of the first, the last
-            and the lowest tenth; NaN where there are none. If the loss is NaN to the end, of the losses before.
+        tenth: the number of losses in a tenth of the finite ones.
+        start, end, lowest: medians of the first, the last and the lowest tenth; NaN where there are
+            none. If the loss is NaN to the end, of the losses before.
         lowest_steps: the first and the last step of the lowest tenth.
         noise: by how much the medians of two tenths may differ by chance.
     """

@@ -28,16 +28,19 @@ class Summary:
     Attributes:
         limits: global-norm limits, the percentiles 50, 75, 90, 95, 99 of the recorded norms, rounded up to three
             digits, or to as many as it takes not to fire on fewer steps.
-        fired: share of the finite steps taken on which each fires. fired_by_tensor: share of the steps in which a
-            tensor is finite on which `clip_norm` at that limit would fire on it, by name.
+        fired: share of the finite steps taken on which each fires.
+        fired_by_tensor: share of the steps in which a tensor is finite on which `clip_norm` at that
+            limit would fire on it, by name.
         doubt, doubt_by_tensor: by how much these can be wrong at most; 0 where they were counted.
         suggested: the limit at the percentile asked for. None where the run is sick, so that its norms don't tell which
             limit a healthy run needs: most steps taken held NaN or Inf, or the norms explode (their median over some
             tenth of the run is 100 times that of an earlier tenth, and the loss, if it is known, isn't lower there).
         reason: why this limit, or why none, in words.
-        nonfinite_steps: how many of the steps taken held NaN or Inf. skipped_steps: how many more a scaler skipped.
+        nonfinite_steps: how many of the steps taken held NaN or Inf.
+        skipped_steps: how many more a scaler skipped.
         missing_steps: how many more were not recorded, because their gradients held NaN or Inf.
-        updates: what `Recorder.updates` says. noise: what `Recorder.noise_scale` says. None where it was not recorded.
+        updates: what `Recorder.updates` says.
+        noise: what `Recorder.noise_scale` says. None where it was not recorded.
     """
 
     limits: tuple[float, ...]

@@ -34,17 +34,21 @@ class WhatIf:
     """One limit over one recording. A bucket is a step, or the largest of the `stride` steps that were merged into it.
 
     Attributes:
-        kind: "clip_norm", "clip_value" or "clip_global_norm". limit: the limit.
-        steps: how many were taken. skipped: how many more a loss scaler skipped; no limit had a part in them.
-        nonfinite: how many of the steps taken had a NaN or Inf in what is limited, norms or entries, in some tensor. A
-            limit fires on them and doesn't mend them. nonfinite_by_tensor: (tensors,) how many had one in each.
+        kind: "clip_norm", "clip_value" or "clip_global_norm".
+        limit: the limit.
+        steps: how many were taken.
+        skipped: how many more a loss scaler skipped; no limit had a part in them.
+        nonfinite: how many of the steps taken had a NaN or Inf in what is limited, norms or
+            entries, in some tensor. A limit fires on them and doesn't mend them.
+        nonfinite_by_tensor: (tensors,) how many had one in each.
         stride: steps of a bucket.
         fraction_fired: share of the steps taken on which the limit fires, 0 to 1. Counted step by step. Those that
             aren't finite count as fired: `of_finite` is the share without them.
         bounds: what it is at least and at most; the same, unless a traced run had more steps than its ring.
         share_by_tensor: (tensors,) of each alone. Of merged steps an estimate from a sketch of its norms.
         bounds_by_tensor: (2, tensors) what they are at least and at most.
-        fired: (buckets,) bool. fired_by_tensor: (buckets, tensors) bool.
+        fired: (buckets,) bool.
+        fired_by_tensor: (buckets, tensors) bool.
         norm_before, norm_after, factor: (buckets,); factor = norm_after / norm_before.
         angle: (buckets,) degrees by which the step would have turned.
         fraction_hit: (buckets,) share of entries changed.

@@ -157,8 +157,11 @@ def absorb(recorder: Recorder, state: Any, name: str | None = None) -> Recorder:
         state: the state of the whole optimizer, or any tree with a `RecordState` in it; of `pmap` with all replicas.
         name: which one, if there are several.
 
-    Raises ValueError: no records of this name, or several and no name; replicas, or devices of `shard_map`, that
-    recorded different gradients. Not in TensorFlow.
+    Raises:
+        ValueError: no records of this name, or several and no name; replicas, or devices of
+            `shard_map`, that recorded different gradients.
+
+    Not in TensorFlow.
 
     >>> import jax, jax.numpy as jnp
     >>> rec = Recorder(steps=10)

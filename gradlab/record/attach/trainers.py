@@ -21,8 +21,9 @@ def lightning_callback(recorder: Recorder, *, optimizer: int | None = None, **op
             callback and a recorder of its own.
         options: of `gl.record.torch`, such as before_clip and all_parameters.
 
-    Returns: a `lightning.pytorch.Callback`, or one of `pytorch_lightning` if that is what was imported. The loss is
-        what backward starts from, summed over the micro-batches of a step.
+    Returns:
+        a `lightning.pytorch.Callback`, or one of `pytorch_lightning` if that is what was imported.
+        The loss is what backward starts from, summed over the micro-batches of a step.
 
     Raises:
         ImportError: Lightning is missing. From `fit`, ValueError: a module of several optimizers, and `optimizer` does
@@ -75,9 +76,11 @@ def trainer_callback(recorder: Recorder, **options: Any) -> Any:
         recorder: takes the steps.
         options: of `gl.record.torch`, such as before_clip and all_parameters.
 
-    Returns: a `transformers.TrainerCallback`.
+    Returns:
+        a `transformers.TrainerCallback`.
 
-    Raises: ImportError: Transformers is missing. From `train`: what `record` raises.
+    Raises:
+        ImportError: Transformers is missing. From `train`: what `record` raises.
 
     Not in TensorFlow.
 

@@ -67,8 +67,10 @@ def read_json_lines(path: str | PathLike[str]) -> dict[str, np.ndarray]:
 
         "step" int64, "skipped" bool, all others float32, NaN where a step has no such number
 
-    Raises: OSError: it cannot be opened. DataLossError: a line that is none of a step after the one before, but for the
-    last one, which may be cut off.
+    Raises:
+        OSError: it cannot be opened.
+        DataLossError: a line that is none of a step after the one before, but for the last one,
+            which may be cut off.
 
     Not in TensorFlow.
 

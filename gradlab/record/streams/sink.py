@@ -34,7 +34,8 @@ class Sink(Protocol):
     """A destination of steps.
 
     Attributes:
-        name: in messages. most: steps that it takes at once.
+        name: in messages.
+        most: steps that it takes at once.
     """
 
     name: str
@@ -43,7 +44,8 @@ class Sink(Protocol):
     def begin(self, steps: Steps) -> int | None:
         """Return how many steps it has already; None if it cannot tell. `steps` are those of the recorder so far.
 
-        Raises ValueError: it has those of another run.
+        Raises:
+            ValueError: it has those of another run.
         """
 
     def write(self, steps: Steps) -> None:

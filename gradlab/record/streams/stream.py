@@ -26,8 +26,9 @@ class Stream(Outlet):
     """Steps on their way to a file or a client; `Recorder.stream` makes it. Not in TensorFlow.
 
     Attributes:
-        sent: how many steps have been sent, or were there before. lost: how many of them nobody knows any more, since
-            a traced state had no room for them when it was absorbed.
+        sent: how many steps have been sent, or were there before.
+        lost: how many of them nobody knows any more, since a traced state had no room for them when
+            it was absorbed.
     """
 
     def __init__(self, recorder: Buckets, to: Any, seconds: float, share: float) -> None:

@@ -23,8 +23,8 @@ def parse(config: bytes | str | Message) -> TPUEmbeddingConfiguration:
     Fields that are not known stay in it and are written again. A message of this library is copied.
 
     Raises:
-        ValueError: bytes that aren't such a message; it says where they go wrong. TypeError: something other than bytes
-            or a TPUEmbeddingConfiguration.
+        ValueError: bytes that aren't such a message; it says where they go wrong.
+        TypeError: something other than bytes or a TPUEmbeddingConfiguration.
 
     Source: `tpu_embedding_configuration.proto`, TensorFlow 2.21 (2026).
 

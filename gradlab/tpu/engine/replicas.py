@@ -93,7 +93,8 @@ def copy_gradients(plan: Plan, gradients: Sequence[Any]) -> list[Array]:
 
     Raises:
         InvalidArgumentError: another number or shape than the activations have; it names the feature.
-        DTypeError: entries that aren't floats. TypeError: tracers.
+        DTypeError: entries that aren't floats.
+        TypeError: tracers.
     """
     arrays = [g if is_jax(g) else np.asarray(g) for g in gradients]
     for k, g in enumerate(arrays):

@@ -104,7 +104,8 @@ def all_parameter_shapes(
     An auxiliary that a table lacks has shape (0, 0).
 
     Raises:
-        InvalidArgumentError: as in `shard_rows`. ValueError: no optimizer.
+        InvalidArgumentError: as in `shard_rows`.
+        ValueError: no optimizer.
 
     Source: shape function of the operation, TensorFlow 2.21 (2026).
 
@@ -130,7 +131,8 @@ def parameter_shapes(
     """Return the shapes of one table that is loaded or retrieved: parameters and slots, without the hidden one.
 
     Raises:
-        InvalidArgumentError: as in `shard_rows`. ValueError: no optimizer.
+        InvalidArgumentError: as in `shard_rows`.
+        ValueError: no optimizer.
     """
     t = message.table_descriptor[table]
     shape = (shard_rows(t.vocabulary_size, num_shards, shard_id), t.dimension)

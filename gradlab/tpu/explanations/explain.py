@@ -44,10 +44,12 @@ def explain(step: Any = None, *, row: int, table: str | int = 0) -> Explanation:
     Args:
         step: a `StepRecord`; or what keeps one of its last step, a system or a `TPUEmbedding`. None is the system that
             `initialize_system` made.
-        row: which row. table: its name or its number.
+        row: which row.
+        table: its name or its number.
 
     Raises:
-        ValueError: no such table, or no step was kept: see `System`. FailedPreconditionError: there is no system.
+        ValueError: no such table, or no step was kept: see `System`.
+        FailedPreconditionError: there is no system.
         InvalidArgumentError: the table has no such row; it says what the policy did with an id of that number.
 
     Not in TensorFlow, where rows have no gradient that could be looked at.

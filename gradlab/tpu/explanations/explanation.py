@@ -25,9 +25,12 @@ class Contribution:
     """One lookup of a row, and what it adds to the row's gradient: gain * gradient of its sample.
 
     Attributes:
-        core, feature, sample: where it was looked up. position: its place in the list of ids of the sample.
+        core, feature, sample: where it was looked up.
+        position: its place in the list of ids of the sample.
         given_id, given_weight: as they came in, before the policy and the combiner; None where they were not kept.
-        gain: the weight after the combiner. gradient: of the sample's activation, (width,). product: gain * gradient.
+        gain: the weight after the combiner.
+        gradient: of the sample's activation, (width,).
+        product: gain * gradient.
         joined: how many equal ids of the sample the engine made one lookup of.
 
     Not in TensorFlow.
@@ -66,8 +69,12 @@ class RuleRun:
     """One run of the rule on the row: one for all gradients summed, or without accumulation one for each.
 
     Attributes:
-        total: the gradient before limits. gradient: what the rule got. decay: what decay took from the weights.
-        free: the weights before their limits. weights: after them. slots: after the run, by name.
+        total: the gradient before limits.
+        gradient: what the rule got.
+        decay: what decay took from the weights.
+        free: the weights before their limits.
+        weights: after them.
+        slots: after the run, by name.
     """
 
     total: np.ndarray
@@ -93,11 +100,16 @@ class Explanation:
     """Why one row of a table is what it is after a step; `str` says it in words. Made by `explain`.
 
     Attributes:
-        table, row: which. cause: why it moved, or why not.
-        contributions: every lookup of the row, core after core. core_sums: their sum on each core.
-        runs: of the rule, in order. rule: with what it has at this step, as powers of beta.
-        learning_rate: of the step. rate_source: "constant" or "tag k".
-        weights_before, weights_after: (width,). slots_before, slots_after: by name.
+        table, row: which.
+        cause: why it moved, or why not.
+        contributions: every lookup of the row, core after core.
+        core_sums: their sum on each core.
+        runs: of the rule, in order.
+        rule: with what it has at this step, as powers of beta.
+        learning_rate: of the step.
+        rate_source: "constant" or "tag k".
+        weights_before, weights_after: (width,).
+        slots_before, slots_after: by name.
         left_out: ids that would have touched the row but were cut off or dropped.
         steps_late: 1 where a pipelined plan made the update of the step before, else 0.
         padding: samples without an id; they give 0 and touch no row.

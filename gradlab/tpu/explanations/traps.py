@@ -129,8 +129,11 @@ class Trap:
     """A thing that is easily missed; `str` says it in words. Made by `explain_missing`.
 
     Attributes:
-        name: what it is. applies: whether it matters in this step. why: why it does, or does not.
-        change: what to do to have it the other way. numbers: the step as it was and the other way, by name.
+        name: what it is.
+        applies: whether it matters in this step.
+        why: why it does, or does not.
+        change: what to do to have it the other way.
+        numbers: the step as it was and the other way, by name.
         source: who says so.
 
     Not in TensorFlow.

@@ -32,8 +32,8 @@ def save(state: State, folder: str | Path) -> None:
     run there is `gl.save`.
 
     Raises:
-        DataLossError: the folder holds a damaged manifest; also a ValueError. OSError: it cannot be written; the older
-            state stays.
+        DataLossError: the folder holds a damaged manifest; also a ValueError.
+        OSError: it cannot be written; the older state stays.
 
     Source: `RetrieveAllTPUEmbeddingParameters`, TensorFlow 2.21 (2026), and the checkpoint that follows it.
 
@@ -76,9 +76,11 @@ def restore(
         layouts: as for `place`; only on a mesh.
 
     Raises:
-        FileNotFoundError: no state is saved there. DataLossError: a file is missing, damaged, or of another save (it
-            names the file); also a ValueError. ValueError: the tables of the plan are others; cores that the devices
-            cannot share, or another number of cores while an update is pending.
+        FileNotFoundError: no state is saved there.
+        DataLossError: a file is missing, damaged, or of another save (it names the file); also a
+            ValueError.
+        ValueError: the tables of the plan are others; cores that the devices cannot share, or
+            another number of cores while an update is pending.
 
     Source: `LoadAllTPUEmbeddingParameters`, TensorFlow 2.21 (2026).
 

@@ -33,9 +33,10 @@ def lay_out(state: State, layouts: Sequence[Layout] = ()) -> State:
             chooses them.
 
     Raises:
-        InvalidArgumentError: a state on one device; another number of layouts than tables; columns that the devices
-            cannot share, or of a rule of your own with slots kept by row; tables of one stack whose rules have
-            different values in common; it names the table. ValueError: a stack of 2**31 rows or more.
+        InvalidArgumentError: a state on one device; another number of layouts than tables; columns
+            that the devices cannot share, or of a rule of your own with slots kept by row; tables
+            of one stack whose rules have different values in common; it names the table.
+        ValueError: a stack of 2**31 rows or more.
 
     Not in TensorFlow.
 

@@ -137,7 +137,8 @@ def _place_lookups(
     """Return the lookups of one array with the ids of each core arranged by owner, on the devices.
 
     Args:
-        ids_of_one: the length of the part of each owner. count: the lookups of each core. Both are padded.
+        ids_of_one: the length of the part of each owner.
+        count: the lookups of each core. Both are padded.
     """
     by_core = []
     for core in zip(*(np.asarray(x).reshape(cores, -1) for x in lookups), strict=True):

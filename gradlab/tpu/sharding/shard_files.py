@@ -68,7 +68,8 @@ class ShardReader:
         number, mark, shard: of the save, as its manifest says.
 
     Raises:
-        DataLossError: the file is missing, damaged, or of another save; it is named. OSError: it cannot be opened.
+        DataLossError: the file is missing, damaged, or of another save; it is named.
+        OSError: it cannot be opened.
     """
 
     def __init__(self, path: Path, number: int = 0, mark: str = "", shard: int = 0) -> None:
@@ -129,7 +130,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """Return the manifest of a saved folder: the fields that `checkpoint` writes.
 
     Raises:
-        FileNotFoundError: nothing is. DataLossError: the manifest is damaged, or names other files than its own.
+        FileNotFoundError: nothing is.
+        DataLossError: the manifest is damaged, or names other files than its own.
     """
     path = folder / MANIFEST
     try:

@@ -68,8 +68,9 @@ def statistics(
     """Return the counts of one stack.
 
     Args:
-        g: merged; kept: which of these are within the limits, and of those within the buffers; out: (tables,), given
-            ids that their table does not have.
+        g: merged.
+        kept: which of these are within the limits, and of those within the buffers.
+        out: (tables,), given ids that their table does not have.
     """
     inside, room = kept
     ids, rows = (x.sum(-1) for x in counts(g, layout.shards))

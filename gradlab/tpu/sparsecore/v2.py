@@ -17,7 +17,8 @@ def as_v2(plan: Plan) -> Plan:
     Not read: limits of gradients and of weights, accumulate=False, and that a rule moves every row.
 
     Raises:
-        NotImplementedError: weight decay, as there. ValueError: a rule that it does not have.
+        NotImplementedError: weight decay, as there.
+        ValueError: a rule that it does not have.
 
     TPUEmbeddingV2 does not warn; jax-tpu-embedding does clip weights. Source: `TPUEmbeddingV2`, TensorFlow 2.21 (2026).
 

@@ -58,7 +58,8 @@ class Checkpoints:
         keep: how many checkpoints stay; older ones go when a new one is complete.
 
     Raises:
-        InvalidArgumentError: keep below 1. ModuleNotFoundError: orbax is missing.
+        InvalidArgumentError: keep below 1.
+        ModuleNotFoundError: orbax is missing.
 
     Not in TensorFlow.
 
@@ -158,8 +159,9 @@ class Checkpoints:
             layouts: "rows", "columns" or "copies" for each table on the mesh; rows by default, however they were saved.
 
         Raises:
-            FileNotFoundError: there is none. DataLossError: a file is missing or damaged (it is named); also a
-                ValueError. ValueError: other tables, towers or optimizers; cores that the devices cannot share.
+            FileNotFoundError: there is none.
+            DataLossError: a file is missing or damaged (it is named); also a ValueError.
+            ValueError: other tables, towers or optimizers; cores that the devices cannot share.
         """
         content = self._content(step)
         check_tables(plan, content, self._folder)

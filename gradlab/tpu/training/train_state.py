@@ -53,7 +53,8 @@ def place_tower(placement: Placement, like: Any, tree: Any, what: str) -> Any:
         like: an array of the tables, whose device counts where there is one only.
 
     Raises:
-        InvalidArgumentError: a leaf on other devices than the tables. TypeError: a leaf that isn't an array.
+        InvalidArgumentError: a leaf on other devices than the tables.
+        TypeError: a leaf that isn't an array.
     """
 
     def put(path: Any, x: Any) -> Any:

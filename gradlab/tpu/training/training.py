@@ -64,8 +64,8 @@ class Training:
             The tower itself, sums of rows and of gradients, and tables stay float32.
 
     Raises:
-        TypeError: a loss that cannot be called, or an optimizer without `init` and `update`. ModuleNotFoundError: optax
-            is missing.
+        TypeError: a loss that cannot be called, or an optimizer without `init` and `update`.
+        ModuleNotFoundError: optax is missing.
 
     Not in TensorFlow, where a step is ops between which gradients are tied to activations by name.
 
@@ -102,9 +102,10 @@ class Training:
         """Return the state before the first step: these tables, and a copy of the tower where they are.
 
         Raises:
-            InvalidArgumentError: a tower on other devices than the tables, a leaf of it that has no gradients, another
-                number of rates than the plan has tags, or a schedule whose value isn't a scalar. TypeError: a leaf that
-                isn't an array.
+            InvalidArgumentError: a tower on other devices than the tables, a leaf of it that has no
+                gradients, another number of rates than the plan has tags, or a schedule whose value
+                isn't a scalar.
+            TypeError: a leaf that isn't an array.
         """
         self._check_rates(tables.plan)
         tables = jax.tree.map(jnp.asarray, tables)

@@ -109,7 +109,8 @@ class ConditionalAccumulatorBase:
             DeadlineExceededError: `timeout` seconds have passed. Nothing is consumed then, nor in these cases:
             CancelledError: the accumulator was closed, or `cancel` ended the wait.
             DeadlockError: there is no timeout, and nothing alive can bring what is missing.
-            InvalidArgumentError: `num_required` is below 1 or no scalar; TypeError: it isn't an integer.
+            InvalidArgumentError: `num_required` is below 1 or no scalar.
+            TypeError: it isn't an integer.
         """
         read_name(name, "name")  # a second argument that was meant as timeout
         return self._kernel.take(self._read_count(num_required), timeout=timeout)
@@ -231,8 +232,9 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
 
         Raises:
             InvalidArgumentError: `grad` does not fit the shape, `local_step` is no scalar.
-            DTypeError: a JAX array or a Variable of another dtype; strings; a `local_step` of 1.5 (TensorFlow and
-                `strict` make it 1). ValueError: None, ragged lists.
+            DTypeError: a JAX array or a Variable of another dtype; strings; a `local_step` of 1.5
+                (TensorFlow and `strict` make it 1).
+            ValueError: None, ragged lists.
         """
         if isinstance(grad, IndexedSlices):
             grad = self._densified(grad)
@@ -325,7 +327,8 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
 
         Raises:
             InvalidArgumentError: parts that do not fit each other, the shape, or the rows counted so far.
-            DTypeError: indices or steps that are not integers, rows of another dtype. ValueError: None.
+            DTypeError: indices or steps that are not integers, rows of another dtype.
+            ValueError: None.
         """
         if isinstance(grad_indices, IndexedSlices) or grad_values is ...:
             raise TypeError("apply_grad needs grad_indices and grad_values; apply_indexed_slices_grad IndexedSlices")

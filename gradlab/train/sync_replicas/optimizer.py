@@ -39,7 +39,8 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         replicas_to_aggregate: k, gradients for an update, from 1.
         total_num_replicas: n, workers; k by default. With n < k each pushes more than once for an update.
         variable_averages, variables_to_average: after each update `variable_averages.apply(variables_to_average)`.
-        use_locking: no effect on values. name: not empty.
+        use_locking: no effect on values.
+        name: not empty.
 
     Raises: ValueError for numbers below 1 and an empty name, TypeError if not an integer, not an
     optimizer, or one that tells workers apart.
@@ -52,6 +53,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
     name of the thread; waits can be limited, canceled and asked about; a push says whether it was accepted, and an
     update whose gradients it is made of; waiting for what can never come is a DeadlockError, and a failed update loses
     no gradient.
+
     Source: `tf.compat.v1.train.SyncReplicasOptimizer`, TensorFlow 2.21 (2026); Chen, Pan, Monga, Bengio & Jozefowicz,
     "Revisiting Distributed Synchronous SGD" (2016).
 
@@ -145,15 +147,19 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
 
         Args:
             grads_and_vars: (array, IndexedSlices or None, variable) pairs; the same variables in every call.
-            global_step: integer variable, required. name: of the Operation in a Graph.
-            worker: any key, by default the name of the thread. timeout: seconds to wait at most.
+            global_step: integer variable, required.
+            name: of the Operation in a Graph.
+            worker: any key, by default the name of the thread.
+            timeout: seconds to wait at most.
 
-        Returns: a `Push`; in a Graph an Operation, which every worker runs.
+        Returns:
+            a `Push`; in a Graph an Operation, which every worker runs.
 
         Raises:
             ValueError: no pairs, no gradients, no global step, other variables than before, not a gradient.
             DeadlineExceededError: the time is up. The gradients stay pushed, and `take_token` waits on.
-            CancelledError: the chief has stopped. DeadlockError: no worker is left whose gradient could be waited for.
+            CancelledError: the chief has stopped.
+            DeadlockError: no worker is left whose gradient could be waited for.
         """
         pairs = list(grads_and_vars)
         collection = current_collection()

@@ -28,8 +28,8 @@ class Ring:
     Args:
         optimizer: a built Keras 3 optimizer, which gets some variables more until the tap takes them off.
         layout: the tensors and their sampled entries.
-        weights: whether there is room for norms of weights and updates. micro_batches: of how many micro-batches the
-            noise is measured, 0 for none.
+        weights: whether there is room for norms of weights and updates.
+        micro_batches: of how many micro-batches the noise is measured, 0 for none.
     """
 
     def __init__(
@@ -61,8 +61,9 @@ class Ring:
         """One step more, where it is traced; None is a gradient that is not there.
 
         Args:
-            before: how many batches the optimizer had taken before this step's last one. scale: the loss scale, NaN for
-                none. skipped: whether the step changed nothing.
+            before: how many batches the optimizer had taken before this step's last one.
+            scale: the loss scale, NaN for none.
+            skipped: whether the step changed nothing.
         """
         ops, every, at = self._ops, self._layout.histogram_every, self._at.value
         flat = [self._flat(g, size) for g, size in zip(grads, self._layout.sizes, strict=True)]

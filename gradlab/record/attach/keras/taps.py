@@ -52,7 +52,8 @@ class OptimizerTap:
     """Wraps methods of one optimizer, not of its class; `close` leaves it as it was.
 
     Args:
-        outer: the model's optimizer. inner: the one in it that clips and steps, the same but for LossScaleOptimizer.
+        outer: the model's optimizer.
+        inner: the one in it that clips and steps, the same but for LossScaleOptimizer.
         begin: given the variables that are trained, returns the ring that gets a step for each update.
         variables: all that are trained; None if the first step will say.
     """
@@ -313,7 +314,8 @@ class LossTap:
     A step that works out several losses, or none in the way that Keras's own does, has none that is known: NaN.
 
     Args:
-        model: a compiled model. ring: gives the ring that notes a loss for each batch, once it is there.
+        model: a compiled model.
+        ring: gives the ring that notes a loss for each batch, once it is there.
     """
 
     def __init__(self, model: Any, ring: Callable[[], Ring | None]) -> None:

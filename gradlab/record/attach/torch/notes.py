@@ -31,7 +31,8 @@ class Notes:
     """The numbers noted for a step, which stay on their devices.
 
     Attributes:
-        names: the names that may be noted. how: how several numbers of one name in a step are combined.
+        names: the names that may be noted.
+        how: how several numbers of one name in a step are combined.
         across_processes: whether a step then has the mean over all processes.
     """
 

@@ -88,8 +88,9 @@ def record(
         across_processes: record the mean of such a number over all processes of torch.distributed. Every process
             then needs a recording and must note the same names, because each step has an all-reduce.
 
-    Returns: a `Recording`; its `close()` ends it and returns the recorder. It is a context manager, too. A recorder
-        that was attached before goes on with the new one, with a warning.
+    Returns:
+        a `Recording`; its `close()` ends it and returns the recorder. It is a context manager, too.
+        A recorder that was attached before goes on with the new one, with a warning.
 
     Raises:
         ValueError: the optimizer moves parameters that have no name, or parameters on several devices or meshes; every
@@ -240,7 +241,8 @@ class Recording(Attached[Recorder]):
         Called for each micro-batch of a step, its mean is recorded, or the sum where `record` was given notes="sum".
         Called after `optimizer.step()`, it is of the step after that; where there is none, `close()` warns.
 
-        Raises ValueError: a name that `record` was not told, or more than one number.
+        Raises:
+            ValueError: a name that `record` was not told, or more than one number.
 
         >>> import torch
         >>> w = torch.nn.Parameter(torch.ones(2))

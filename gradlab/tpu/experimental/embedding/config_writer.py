@@ -41,6 +41,7 @@ def configuration(
         KeyError, TypeError or ValueError: an optimizer that cannot be written.
 
     A table with fewer rows than hosts gets as many. The mode is TRAINING, rows go to hosts in contiguous blocks.
+
     Source: `tf.tpu.experimental.embedding.TPUEmbedding`, TensorFlow 2.21 (2026).
 
     >>> from gradlab.tpu.experimental.embedding import SGD

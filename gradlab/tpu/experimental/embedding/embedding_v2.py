@@ -91,13 +91,14 @@ class TPUEmbeddingV2:
 
     Raises:
         RuntimeError: engine=None, as in TensorFlow outside a TPUStrategy.
-        NotImplementedError: weight decay. ValueError: an optimizer that it does not have, and what `TPUEmbedding`
-            refuses.
+        NotImplementedError: weight decay.
+        ValueError: an optimizer that it does not have, and what `TPUEmbedding` refuses.
 
     What TensorFlow never reads is warned about and has no effect: limits of gradients and weights,
     use_gradient_accumulation=False, lazy_adam=False. `embedding` is the same by the older interface, with `load`,
     `retrieve`, `save`, `restore` and `system`. Differs from TensorFlow: lookups come in the order of enqueueing, and
     each is followed by its gradients unless training=False; tables are whole, by their TableConfig.
+
     Source: `tf.tpu.experimental.embedding.TPUEmbeddingV2`, TensorFlow 2.21 (2026).
 
     >>> import gradlab as gl
@@ -180,7 +181,8 @@ class TPUEmbeddingV2:
             partitioned_tensors: what `enqueue` gave; None is the oldest.
 
         Raises:
-            RuntimeError: nothing was enqueued. InvalidArgumentError: buffers of another batch.
+            RuntimeError: nothing was enqueued.
+            InvalidArgumentError: buffers of another batch.
         """
         batch = self._oldest(partitioned_tensors)
         activations = self.embedding.dequeue()

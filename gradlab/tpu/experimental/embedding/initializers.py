@@ -23,6 +23,7 @@ class TruncatedNormal:
 
     This is what a table gets that names no initializer, with `stddev` 1 / sqrt(dim) and a seed of its own from
     `TPUEmbedding`. The numbers are not TensorFlow's, whose generator is another one, nor without JAX those of JAX.
+
     Source: `tf.tpu.experimental.embedding.TableConfig`, TensorFlow 2.21 (2026).
 
     >>> TruncatedNormal(0.5, seed=3)((2, 3), np.float32).shape
@@ -49,6 +50,7 @@ class RowIdInitializer:
     """Row i of a table is filled with offset + i, so that what is looked up tells which rows it came from.
 
     It sees the shape of a shard only: over several hosts each shard begins at the offset again, as in TensorFlow.
+
     Source: `tf.tpu.experimental.embedding.RowIdInitializer`, TensorFlow 2.21 (2026).
 
     >>> RowIdInitializer(3)((2, 2), np.float32).tolist()

@@ -248,6 +248,7 @@ class RMSProp(Optimizer):
         ms = ms + (1 - rho) * (g² - ms);  mom = momentum * mom + lr * g / sqrt(ms + epsilon);  w = w - mom
 
     The update is that of `gl.rules.RMSProp`, with ms from 0; for the other arguments see `Optimizer`.
+
     Source: `RMSPropParameters`, TensorFlow 1.15 (2019).
 
     >>> RMSProp(0.1, rho=0.5).slot_names
@@ -303,6 +304,7 @@ class CenteredRMSProp(Optimizer):
     """RMSProp with the variance of the gradients in place of their mean square.
 
     The update is that of `gl.rules.CenteredRMSProp`, with all slots from 0; for the other arguments see `Optimizer`.
+
     Source: `CenteredRmsPropParameters` in `optimization_parameters.proto`, TensorFlow 2.21 (2026).
 
     >>> CenteredRMSProp().slot_names
@@ -429,6 +431,7 @@ class Assign(Optimizer):
         w = g
 
     The update is that of `gl.rules.Assign`, a reading of what is not public; for the other arguments see `Optimizer`.
+
     Source: `AssignParameters` in `optimization_parameters.proto`, TensorFlow 2.21 (2026).
 
     >>> Assign().rule

@@ -37,8 +37,9 @@ def serving_embedding_lookup(inputs: Any, weights: Any, tables: Mapping[TableCon
     them, unless the feature says `validate_weights_and_indices=False`; ragged ids and lists are taken as they are.
 
     Raises:
-        ValueError: a feature that is not there, weights of dense ids or of a sequence or written another way, dense ids
-            of a sequence, samples that do not fill an output shape. KeyError: a table that is not there.
+        ValueError: a feature that is not there, weights of dense ids or of a sequence or written
+            another way, dense ids of a sequence, samples that do not fill an output shape.
+        KeyError: a table that is not there.
         InvalidArgumentError: an id outside its table.
 
     Source: `tf.tpu.experimental.embedding.serving_embedding_lookup`, TensorFlow 2.21 (2026).

@@ -72,6 +72,7 @@ class TableConfig:
         ValueError: what is said above does not hold.
 
     Two tables are equal only if they are the same object. Differs from TensorFlow: a missing name is not logged.
+
     Source: `tf.tpu.experimental.embedding.TableConfig`, TensorFlow 2.21 (2026).
 
     >>> TableConfig(8, 4, combiner="sum", name="video")
@@ -123,8 +124,9 @@ class FeatureConfig:
         name: what errors call it, and the configuration.
 
     Raises:
-        ValueError: another type of table, a length that isn't an integer from 0, `validate_weights_and_indices` that is
-            no bool, a negative size. TypeError: sizes that aren't integers.
+        ValueError: another type of table, a length that isn't an integer from 0,
+            `validate_weights_and_indices` that is no bool, a negative size.
+        TypeError: sizes that aren't integers.
 
     Source: `tf.tpu.experimental.embedding.FeatureConfig`, TensorFlow 2.21 (2026).
 

@@ -152,8 +152,9 @@ class TableSet:
             variables: as `retrieve` gives them; each table that is there with all of its slots.
 
         Raises:
-            NotFoundError: a table that is not there. InvalidArgumentError: slots that are missing or too many, another
-                shape. Nothing is loaded.
+            NotFoundError: a table that is not there.
+            InvalidArgumentError: slots that are missing or too many, another shape. Nothing is
+                loaded.
 
         Source: ops `LoadTPUEmbedding...`, TensorFlow 2.21 (2026).
         """
@@ -194,8 +195,9 @@ class TableSet:
                 refused before it is taken.
 
         Raises:
-            OSError: it cannot be opened. DataLossError: it is damaged, too large, or something else; also a
-                ValueError. And what `load` raises. Nothing of the file is taken then.
+            OSError: it cannot be opened.
+            DataLossError: it is damaged, too large, or something else; also a ValueError. And what
+                `load` raises. Nothing of the file is taken then.
 
         Not in TensorFlow, where `tf.train.Checkpoint` does it.
         """
