@@ -104,7 +104,7 @@ class Optimizer(Stateful):
     only the rewrite and Keras 3 have (`build`, `apply`, `weight_decay`, ...) is an AttributeError in the others.
 
     Differs from Keras: a call that raises changes no variable, slot or count, unless `strict="tf"`, where as in Keras
-    everything ahead of the bad gradient is done already. Silent traps of a version are `gl.errors.KerasWarning`s.
+    everything ahead of the bad gradient is done already. Each silent trap of a version is a `gl.errors.KerasWarning`.
     """
 
     _declaration: ClassVar[Declaration]

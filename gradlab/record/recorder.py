@@ -44,11 +44,11 @@ class Recorder(Recording):
 
         norm[t, k] = |g_k| at step t,  histogram[t, k, b] = number of entries with floor(log2|g|) = b - 32
 
-    A bucket is a stretch of consecutive steps, of one at first. When all are full, every two neighbors are merged, and
-    `stride`, the steps of a bucket, doubles. No extreme is lost: columns are `norm` and `norm_low`, (buckets, tensors),
-    the largest and smallest norm of the steps in it, `largest`, max |entry|, `nonfinite`, a sum, `square` and `entry`,
-    (buckets, entries), sum of g*g and the first g of sampled entries, `seconds` and scalars such as `loss`, (buckets,),
-    means.
+    A bucket is a stretch of consecutive steps, of one at first. When all are full, every two
+    neighbors are merged, and `stride`, the steps of a bucket, doubles. No extreme is lost: columns
+    are `norm` and `norm_low`, (buckets, tensors), the largest and smallest norm of the steps in it,
+    `largest`, max `|entry|`, `nonfinite`, a sum, `square` and `entry`, (buckets, entries), sum of
+    g*g and the first g of sampled entries, `seconds` and scalars such as `loss`, (buckets,), means.
 
     Of every step, however many share a bucket, the global norm, the largest norm and entry of any tensor, and the
     scalars are kept, 24 bytes with a loss: what is said of all tensors together is exact. The norms of each tensor are
@@ -159,7 +159,7 @@ class Recorder(Recording):
 
         Args:
             grads: its gradients. Of one that was trained with a loss scale, divided by it.
-            weights: as they are before it, so that norms of weights and updates are recorded in every `sample_every`th
+            weights: as they are before it, so that norms of weights and updates are recorded in every `sample_every`-th
                 step, and more of the first: `Recorder.updates`. They are copied in such a step, and compared with those
                 given in the next one.
             updates: what is added to the weights in this step, if you have it; then nothing is copied.

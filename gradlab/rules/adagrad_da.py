@@ -20,7 +20,7 @@ class AdagradDA(Rule):
             -soft(s / T, l1) / (l2 + sqrt(q) / (T * lr))            "sparse" and "scalar"
         gradient_accumulator, gradient_squared_accumulator = s, q
 
-    where T is `global_step` and soft(x, limit) = sign(x) * max(|x| - limit, 0). "sparse" is TensorFlow's kernel for
+    where T is `global_step` and `soft(x, limit) = sign(x) * max(|x| - limit, 0)`. "sparse" is TensorFlow's kernel for
     slices, "scalar" the one for slices of one element: in double precision but for the root, with g * g not rounded
     before it is added (not under JAX, nor for float64). The orders differ in their last bits only.
 

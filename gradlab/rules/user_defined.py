@@ -64,6 +64,7 @@ class UserDefined(Rule):
 
     @property
     def slots(self) -> Mapping[str, float | str]:  # type: ignore[override]
+        """The initial values of the slots by their names."""
         return dict(self.initial_values)
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:

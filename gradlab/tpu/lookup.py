@@ -36,9 +36,9 @@ def lookup(state: State, batch: Batch) -> tuple[tuple[Array, ...], Dedup]:
     Pure: jit-able, vmap-able. A sample without ids gets 0.
 
     Returns:
-        activations: for each feature of the plan, float32 of shape `plan.activation_shape(k)`.
-        dedup: a tuple with one tuple of vectors: for each table unique ids, inverse and samples (uint32), then weights
-            (float32). See `Lookups`.
+        (activations, dedup): for each feature of the plan, float32 of shape
+        `plan.activation_shape(k)`; and a tuple with one tuple of vectors: for each table unique ids,
+        inverse and samples (uint32), then weights (float32). See `Lookups`.
 
     Raises:
         InvalidArgumentError: a batch of another plan.

@@ -145,13 +145,14 @@ class OnMesh:
     """Tables on all devices of a mesh, whatever its axes; each device runs as many cores as any other.
 
     `layouts` has a word for each table; without any, all are by rows:
-        rows: dealt out over the devices by the strategy;
-        columns: every device has some columns of all rows, and moves them. A slot kept by row has a copy on each: the
-            mean over a row is that of all its columns, summed across devices, so that the numbers are those of one
-            device (TorchRec's shards have an accumulator each instead);
-        copies: every device has the whole table, looks up without asking, and makes everybody's update;
-        whole: one device has the table. Tables of one width, rule and limits stand in one array, a stack, after the
-            others in `State.tables`; all devices have as much room for it as the fullest needs.
+
+    - rows: dealt out over the devices by the strategy;
+    - columns: every device has some columns of all rows, and moves them. A slot kept by row has a copy on each: the
+      mean over a row is that of all its columns, summed across devices, so that the numbers are those of one
+      device (TorchRec's shards have an accumulator each instead);
+    - copies: every device has the whole table, looks up without asking, and makes everybody's update;
+    - whole: one device has the table. Tables of one width, rule and limits stand in one array, a stack, after the
+      others in `State.tables`; all devices have as much room for it as the fullest needs.
 
     What a core sends is arranged by receiver, in parts of equal length; what an owner gets is in the order of cores, so
     that it adds in the order in which one device would.

@@ -62,7 +62,7 @@ class AdagradDAOptimizer(RuleOptimizer):
         gradient_squared_accumulator = gradient_squared_accumulator + g * g
         w = -lr * soft(gradient_accumulator, T * l1) / (T * lr * l2 + sqrt(gradient_squared_accumulator))
 
-    with T = global_step + 1 and soft(x, limit) = sign(x) * max(|x| - limit, 0). The weights before the first step are
+    with T = global_step + 1 and `soft(x, limit) = sign(x) * max(|x| - limit, 0)`. The weights before the first step are
     forgotten. IndexedSlices: slices of one row are summed first; rows not named keep w and both slots.
 
     Args:

@@ -31,7 +31,7 @@ class Graph(Collection):
     """A collection of variables in which optimizers return Operations instead of updating at once.
 
     Inside `with graph.as_default():` variables, names and the global step are the graph's own; `minimize` and
-    `apply_gradients` return an `Operation` to be run with `.run()`; gate values are checked.
+    `apply_gradients` return an `Operation` to be run with `Operation.run`; gate values are checked.
 
     Differs from TensorFlow: gradients are arrays, computed when asked for; only the update waits. A loss runs once when
     its operation is made, to check it, and once at every run. Source: `tf.Graph`, TensorFlow 1.

@@ -93,7 +93,7 @@ if not TYPE_CHECKING:
 
 
 def run(experiment: Experiment, engine: str | Engine = "simulated", **options: _typing.Any) -> Trace:
-    """Run an experiment on one of `ENGINES`, or on a function (experiment, **options) -> Trace.
+    """Run an experiment on one of `ENGINES`, or on a function `(experiment, **options) -> Trace`.
 
     Options go to the engine: `run(experiment, "threads", tick=1e-4)`. Not in TensorFlow.
 

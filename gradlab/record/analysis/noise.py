@@ -36,7 +36,7 @@ class NoiseScale:
     Attributes:
         value: the estimate; infinite where no gradient shows in the noise.
         bounds: two standard errors below and above, by a jackknife over stretches of the run.
-        noise, signal: means of the estimates of tr(S), the variance of one of them, and of the true gradient's |G|^2.
+        noise, signal: means of the estimates of tr(S), the variance of one of them, and of the true gradient's `|G|^2`.
         steps: how many it is from.
         unit: how many examples a micro-batch has, 1 where that is not said.
     """

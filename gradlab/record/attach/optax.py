@@ -81,8 +81,8 @@ def record(
         around: a transformation to run on the gradients, in place of handing them on, that may refuse some:
             `optax.apply_if_finite(...)`. Steps of which the gradients are not finite and all updates 0 are marked as
             skipped. Inside of `apply_if_finite` they would be lost; `absorb` can only say how many.
-        weights: norms of params and updates as well, in every `recorder.sample_every`th step: `Recorder.updates`. The
-            updates are those of `around`, which is to be all that moves the weights. They are kept until they are
+        weights: norms of params and updates as well, in every `recorder.sample_every`-th step: `Recorder.updates`.
+            The updates are those of `around`, which is to be all that moves the weights. They are kept until they are
             looked at: memory of their size in every step, and on a processor half as much time again.
 
     Raises ValueError for what `gl.Recorder` refuses: other tensors than at init, steps < 1, gradients that differ

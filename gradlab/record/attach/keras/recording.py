@@ -47,8 +47,8 @@ def record(
         recorder: takes the steps; the tensors' names are the variables' paths.
         model: a compiled model that is trained with `train_on_batch`.
         every: steps between two hand-overs to the recorder.
-        weights: norms of weights and updates as well, in every `recorder.sample_every`th step: `Recorder.updates`. They
-            are compared within the step, which may cost a copy of the weights.
+        weights: norms of weights and updates as well, in every `recorder.sample_every`-th step: `Recorder.updates`.
+            They are compared within the step, which may cost a copy of the weights.
         noise_scale: norms of the micro-batches of `gradient_accumulation_steps` as well: `Recorder.noise_scale`.
 
     Raises:

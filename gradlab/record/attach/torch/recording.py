@@ -78,7 +78,7 @@ def record(
         scaler: a GradScaler, or an object with its methods. torch's own are found by themselves at their first step.
         all_parameters: make room for all parameters of the model, for those that `add_param_group` gives the optimizer
             later. Until then their norm is 0.
-        weights: norms of weights and updates as well, in every `recorder.sample_every`th step, which holds a copy of
+        weights: norms of weights and updates as well, in every `recorder.sample_every`-th step, which holds a copy of
             the weights while it lasts: `Recorder.updates`.
         noise_scale: the norms of what each backward adds to .grad as well, on each replica of DistributedDataParallel,
             for `Recorder.noise_scale`: of steps of several micro-batches, or replicas. New gradients are to

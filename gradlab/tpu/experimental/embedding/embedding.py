@@ -177,8 +177,8 @@ class TPUEmbedding(BuiltTables):
         embedding.apply_gradients(gradients)                   of the loss by the activations; rows move
 
     Args:
-        feature_config: `FeatureConfig`s in any nesting of dicts, lists and tuples. Tables are numbered by first use,
-            dicts by their sorted keys; a table without a name becomes table_<number>.
+        feature_config: `FeatureConfig` objects in any nesting of dicts, lists and tuples. Tables are
+            numbered by first use, dicts by their sorted keys; a table without a name becomes table_<number>.
         optimizer: that of the tables that have none; they are given it.
         pipeline_execution_with_tensor_core: lookups run one update ahead.
         num_cores: cores that share each batch equally, along its first axis; None for one, or one for each device of

@@ -28,7 +28,7 @@ def serving_embedding_lookup(inputs: Any, weights: Any, tables: Mapping[TableCon
             shape), lists, sparse with a dense shape, or ragged. See `ids_of`.
         weights: the same with a weight for each id and written the same way, None for ones.
         tables: arrays by their TableConfig, NumPy or JAX.
-        feature_config: `FeatureConfig`s in any nesting.
+        feature_config: `FeatureConfig` objects in any nesting.
 
     Returns:
         nested like the inputs, float32: (samples..., dim) each.

@@ -110,7 +110,7 @@ class TableSet:
     """The tables of a nest of features, held here until something else holds them.
 
     Args:
-        feature_config: `FeatureConfig`s in any nesting of dicts, lists and tuples.
+        feature_config: `FeatureConfig` objects in any nesting of dicts, lists and tuples.
         optimizer: that of the tables that have none; None leaves them without slots.
         needs_optimizer: whether None is refused.
         seed: of the tables without an initializer.
