@@ -251,13 +251,18 @@ def write_labs(
 ) -> None:
     """Write a page for each lab, as the course shows it first, and their list."""
     catalog = gl.labs.catalog()
-    fill("labs.md", folder / "index.md", labs=catalog)
-    for name, lab in catalog.items():
-        begins = f"{lab.label}: "
+    labels = {name: make().label for name, make in catalog.items()}
+    glances = {name: gl.labs.glance(make) for name, make in catalog.items()}
+    fill("labs.md", folder / "index.md", labels=labels, glances=glances)
+    for name, make in catalog.items():
+        label = labels[name]
+        begins = f"{label}: "
         notebook, cell = next((n, one.cell) for n, labs in shown.items() for one in labs if one.said.startswith(begins))
         address = addresses[notebook].get(cell)
         figure = lab_figure(notebook.cells[cell], address and f"../{address}")
-        fill("lab.md", folder / f"{name}.md", name=name, lab=lab, notebook=notebook, figure=figure)
+        about = gl.labs.about(make)
+        texts = {"label": label, "glance": glances[name], "about": about}
+        fill("lab.md", folder / f"{name}.md", name=name, notebook=notebook, figure=figure, **texts)
 
 
 def write_reference(folder: Path) -> None:
