@@ -60,5 +60,7 @@ def test_a_path_that_is_missing_is_found() -> None:
 
 def test_links_of_pages_lead_to_files() -> None:
     for page in PAGES:
+        if page.parent.name == "sources":  # templates, whose pages are elsewhere
+            continue
         for path in re.findall(r"\]\(([\w/.-]+)\)", page.read_text("utf-8")):
             assert (page.parent / path).exists(), f"{page}: {path}"

@@ -62,7 +62,7 @@ def namespace(*arrays: Any) -> Namespace:
     return xp
 
 
-def constant(x: Array) -> Array:
+def without_derivative(x: Array) -> Array:
     """`x` without its derivative."""
     plain: Array = x
     if is_jax(x):
@@ -104,7 +104,7 @@ def as_array(x: Any, name: str = "t") -> Array:
                 f"{name} is a masked array, whose mask would be lost. Call its filled(0.0), or fill it with another "
                 "value that stands for what is masked"
             )
-        return x if x.dtype.isnative else x.astype(native(x.dtype))
+        return x if x.dtype.isnative else x.astype(native_dtype(x.dtype))
     if x is None:
         raise ValueError(f"{name} is None; give an array. Only lists may hold None, for variables without a gradient")
     if hasattr(x, "__jax_array__"):  # a Variable
@@ -126,7 +126,7 @@ def as_array(x: Any, name: str = "t") -> Array:
     if array.dtype == object:
         raise TypeError(f"{name} must be numbers, got {type(x).__name__}")
     if isinstance(x, np.generic) or hasattr(x, "dtype"):
-        return array if array.dtype.isnative else array.astype(native(array.dtype))
+        return array if array.dtype.isnative else array.astype(native_dtype(array.dtype))
     narrow = {"f": np.float32, "i": np.int32, "c": np.complex64}.get(array.dtype.kind)
     if narrow is np.int32 and array.size and not _INT32.min <= array.min() <= array.max() <= _INT32.max:
         return array
@@ -146,10 +146,10 @@ def real_array(x: Any, name: str) -> Array:
     return array
 
 
-def native(dtype: Any) -> np.dtype[Any]:
+def native_dtype(dtype: Any) -> np.dtype[Any]:
     """The dtype in this machine's byte order, which is the only one that the originals and JAX have.
 
-    >>> native(">f4"), native("<f4")
+    >>> native_dtype(">f4"), native_dtype("<f4")
     (dtype('float32'), dtype('float32'))
     """
     found: np.dtype[Any] = np.dtype(dtype)
@@ -171,7 +171,7 @@ def is_inexact(dtype: Any) -> bool:
     return is_float(dtype) or is_complex(dtype)
 
 
-def reals(x: Any, name: str) -> Array:
+def as_real_numbers(x: Any, name: str) -> Array:
     """The array behind `x` if its entries are real numbers, for float32 to be made of it; DTypeError otherwise."""
     if x is None:
         raise InvalidArgumentError(f"{name} must be real numbers, got None")
@@ -192,7 +192,7 @@ def is_weak(x: Any) -> bool:
     return is_jax(x) and bool(x.weak_type)
 
 
-def broadcasts_into(shape: Sequence[int], other: Sequence[int], what: str) -> None:
+def check_broadcast(shape: Sequence[int], other: Sequence[int], what: str) -> None:
     """Refuse an operand that would make the result larger than `shape` (ValueError) or that does not fit at all."""
     try:
         result = np.broadcast_shapes(tuple(shape), tuple(other))
@@ -205,7 +205,7 @@ def broadcasts_into(shape: Sequence[int], other: Sequence[int], what: str) -> No
         )
 
 
-def flush(x: A) -> A:
+def flush_denormals(x: A) -> A:
     """`x` with denormal entries set to 0 of their sign, as TensorFlow's CPU kernels do; XLA does so by itself.
 
     May write into x.
@@ -214,15 +214,15 @@ def flush(x: A) -> A:
         return x
     y = np.asarray(x)
     whole = y.size <= CACHED or not y.flags.c_contiguous
-    with watching() as has_denormals:
-        found = any(has_denormals(piece) for piece in ([y] if whole else pieces(y.reshape(-1), CACHED)))
+    with detect_denormals() as has_denormals:
+        found = any(has_denormals(piece) for piece in ([y] if whole else split(y.reshape(-1), CACHED)))
     if found:
         np.multiply(y, 0, out=y, where=np.abs(y) < tiny)
     return y  # type: ignore[return-value]  # x itself, or an array for a NumPy number
 
 
 @contextmanager
-def watching() -> Iterator[Callable[[Array], bool]]:
+def detect_denormals() -> Iterator[Callable[[Array], bool]]:
     """Quiet arithmetic, and a function that tells in one pass whether an array has denormal entries.
 
     Times the number below 1 such an entry loses bits, which raises the processor's underflow flag; 0 and NaN do not.
@@ -249,22 +249,22 @@ def sum_squares(x: Array, keep: int = 0) -> Array:
     which is faster than any product array and loses fewer bits than TensorFlow does.
     """
     if is_jax(x) or x.dtype not in (np.float32, np.float64):
-        return flush(namespace(x).sum(x * x, axis=tuple(range(keep, x.ndim))))
+        return flush_denormals(namespace(x).sum(x * x, axis=tuple(range(keep, x.ndim))))
     flat = np.asarray(x).reshape(*x.shape[:keep], math.prod(x.shape[keep:]))
     if keep or flat.size <= _CHUNK:
-        total: Array = eigen_sum(flush(flat * flat))
+        total: Array = eigen_sum(flush_denormals(flat * flat))
     else:
-        total = x.dtype.type(sum(float(np.dot(piece, piece)) for piece in pieces(flat, _CHUNK)))
-    return flush(total)
+        total = x.dtype.type(sum(float(np.dot(piece, piece)) for piece in split(flat, _CHUNK)))
+    return flush_denormals(total)
 
 
-def pieces(flat: Array, size: int) -> list[Any]:
+def split(flat: Array, size: int) -> list[Any]:
     """Consecutive views of a flat array, `size` entries each."""
     return [flat[i : i + size] for i in range(0, flat.size, size)]
 
 
 @quiet
-def scaled(arrays: Sequence[Array], factor: Array) -> list[Array]:
+def scale_arrays(arrays: Sequence[Array], factor: Array) -> list[Array]:
     """Each array times `factor`, in its own dtype.
 
     NumPy results of one dtype are views of one new buffer: getting fresh pages from the system for many arrays costs
@@ -272,20 +272,20 @@ def scaled(arrays: Sequence[Array], factor: Array) -> list[Array]:
     """
     scalar = getattr(factor, "shape", ()) == ()
     if any(is_jax(a) for a in arrays) or is_jax(factor) or not scalar:
-        return [flush(namespace(a, factor).asarray(a * factor.astype(a.dtype))) for a in arrays]
+        return [flush_denormals(namespace(a, factor).asarray(a * factor.astype(a.dtype))) for a in arrays]
     buffers = {d: np.empty(sum(a.size for a in arrays if a.dtype == d), d) for d in {a.dtype for a in arrays}}
     starts = dict.fromkeys(buffers, 0)
     results: list[Array] = []
     for a in arrays:
         start, out = starts[a.dtype], buffers[a.dtype]
         starts[a.dtype] = start + a.size
-        results.append(_scaled_into(out[start : start + a.size], a, a.dtype.type(factor)))
+        results.append(_scale_into(out[start : start + a.size], a, a.dtype.type(factor)))
     return results
 
 
-def _scaled_into(out: np.ndarray, a: Array, factor: Any) -> np.ndarray:
-    for source, target in zip(pieces(np.asarray(a).reshape(-1), CACHED), pieces(out, CACHED), strict=True):
-        flush(np.multiply(source, factor, out=target))
+def _scale_into(out: np.ndarray, a: Array, factor: Any) -> np.ndarray:
+    for source, target in zip(split(np.asarray(a).reshape(-1), CACHED), split(out, CACHED), strict=True):
+        flush_denormals(np.multiply(source, factor, out=target))
     return out.reshape(a.shape)
 
 
@@ -303,7 +303,7 @@ def take_rows(x: Array, indices: Array) -> Array:
     return x[np.minimum(indices, max(x.shape[0] - 1, 0))]
 
 
-def promised(x: Array, indices: Array) -> Array:
+def take_existing_rows(x: Array, indices: Array) -> Array:
     """`x[indices]` for indices that are inside, which nobody has to see to."""
     return x.at[indices].get(mode="promise_in_bounds") if is_jax(x) else x[indices]
 
@@ -312,7 +312,7 @@ def set_rows(x: Array, indices: Array, rows: Array) -> Array:
     """A copy of `x` with `x[indices] = rows`; indices past the end are dropped."""
     if is_jax(x):
         return x.at[indices].set(rows, mode="drop")
-    indices, rows = _inside(indices, rows, x.shape[0])
+    indices, rows = _drop_outside(indices, rows, x.shape[0])
     x = x.copy()
     x[indices] = rows
     return x
@@ -322,13 +322,13 @@ def add_rows(x: Array, indices: Array, rows: Array) -> Array:
     """A copy of `x` with `rows` added at `indices`, those of one index one after another; past the end none is."""
     if is_jax(x):
         return x.at[indices].add(rows, mode="drop")
-    indices, rows = _inside(indices, rows, x.shape[0])
+    indices, rows = _drop_outside(indices, rows, x.shape[0])
     x = x.copy()
     np.add.at(x, indices, rows)
     return x
 
 
-def _inside(indices: Array, rows: Array, count: int) -> tuple[Array, Array]:
+def _drop_outside(indices: Array, rows: Array, count: int) -> tuple[Array, Array]:
     inside = indices < count
     return (indices, rows) if inside.all() else (indices[inside], rows[inside])
 
@@ -337,7 +337,7 @@ def sum_segments(rows: Array, segments: Array, count: int) -> Array:
     """(count, ...): the sum of the rows of each segment, added one after another: result[segments[n]] += rows[n]."""
     if is_jax(rows):
         return sys.modules["jax"].ops.segment_sum(rows, segments, count)  # type: ignore[no-any-return]
-    return (_followed_sum() if is_boxed(rows) else _sum_segments)(rows, segments, count)
+    return (_differentiable_sum() if is_boxed(rows) else _sum_segments)(rows, segments, count)
 
 
 def _sum_segments(rows: Array, segments: Array, count: int) -> np.ndarray:
@@ -347,7 +347,7 @@ def _sum_segments(rows: Array, segments: Array, count: int) -> np.ndarray:
 
 
 @cache
-def _followed_sum() -> Callable[..., Array]:
+def _differentiable_sum() -> Callable[..., Array]:
     """`_sum_segments` for autograd, with its derivative."""
     extend = sys.modules["autograd.extend"]
     followed: Callable[..., Array] = extend.primitive(_sum_segments)
@@ -374,7 +374,7 @@ def sum_duplicates(indices: Array, rows: Array) -> tuple[Array, Array]:
     return outside.at[place].set(ordered), zeros.at[back.at[order].set(place)].add(rows)
 
 
-def occurrence(indices: Array) -> Array:
+def count_earlier(indices: Array) -> Array:
     """For each entry how many equal entries stand before it: [3, 5, 3, 3] -> [0, 0, 1, 2]."""
     xp = namespace(indices)
     order = xp.argsort(indices, stable=True)
@@ -385,7 +385,7 @@ def occurrence(indices: Array) -> Array:
     return set_rows(rank, order, position - first)
 
 
-def repeat(times: Array, body: Callable[[Any, Any], Any], carry: Any) -> Any:
+def repeat_body(times: Array, body: Callable[[Any, Any], Any], carry: Any) -> Any:
     """`carry = body(k, carry)` for k = 0 .. times-1: a Python loop, or XLA's where `times` is traced."""
     if is_traced(times):
         return sys.modules["jax"].lax.fori_loop(0, times, body, carry)

@@ -1,11 +1,11 @@
-"""Locks that are made anew in a forked child.
+"""Locks, and whatever else a thread may be inside of, made again in a forked child.
 
 A thread that holds a lock when the process forks doesn't exist in the child, so nothing there would ever release the
-lock. `give_lock` sets a lock as an attribute and replaces it in every child; `in_child` does the same for whatever is
-not an attribute.
+lock. `renew_in_child` sets an attribute, mostly a lock, and sets it again in every child; `call_in_child` is for
+whatever isn't an attribute.
 
 Only the lock is new. What it guards is as it was at the instant of the fork: whole if no thread was in the middle of an
-operation, else perhaps half changed, and then the object has to be made anew in the child.
+operation, else perhaps half changed, and then the object has to be made again in the child.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 _owners: weakref.WeakKeyDictionary[Any, dict[str, Callable[[], Any]]] = weakref.WeakKeyDictionary()
 
 
-def give_lock(owner: Any, attribute: str, make: Callable[[], Any] = threading.RLock) -> None:
+def renew_in_child(owner: Any, attribute: str, make: Callable[[], Any] = threading.RLock) -> None:
     """Set `owner.attribute = make()`, now and in every forked child."""
     setattr(owner, attribute, make())
     makers = dict(_owners.get(owner, {}))
@@ -27,7 +27,7 @@ def give_lock(owner: Any, attribute: str, make: Callable[[], Any] = threading.RL
     _owners[owner] = makers
 
 
-def in_child(act: Callable[[], object]) -> None:
+def call_in_child(act: Callable[[], object]) -> None:
     """Have `act` called in every forked child."""
     if hasattr(os, "register_at_fork"):  # Windows has no fork
         os.register_at_fork(after_in_child=act)
@@ -39,4 +39,4 @@ def _renew_locks() -> None:
             setattr(owner, attribute, make())
 
 
-in_child(_renew_locks)
+call_in_child(_renew_locks)

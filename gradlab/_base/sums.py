@@ -36,7 +36,7 @@ def eigen_sum(x: np.ndarray) -> Any:
         return rest
     block = 4 * lanes if n >= 8 * lanes else lanes
     blocked = whole // block * block
-    packet = _folded(_folded(x[..., :blocked], block), lanes)
+    packet = _fold(_fold(x[..., :blocked], block), lanes)
     for k in range(blocked, whole, lanes):
         packet = packet + x[..., k : k + lanes]
     while packet.shape[-1] > 1:
@@ -45,7 +45,7 @@ def eigen_sum(x: np.ndarray) -> Any:
     return rest + packet[..., 0]
 
 
-def _folded(x: np.ndarray, width: int) -> np.ndarray:
+def _fold(x: np.ndarray, width: int) -> np.ndarray:
     """Consecutive stretches of the last axis added one after another."""
     added: np.ndarray = x.reshape(*x.shape[:-1], -1, width).sum(axis=-2)
     return added

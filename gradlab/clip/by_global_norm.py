@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from .._base.arrays import Array, as_array, flush, namespace, quiet, scaled, sum_squares
+from .._base.arrays import Array, as_array, flush_denormals, namespace, quiet, scale_arrays, sum_squares
 from .._base.gradient_types import MaybeG
 from .._base.options import Semantics, is_old
 from .._base.slices import IndexedSlices
@@ -135,11 +135,11 @@ def clip_by_global_norm(
     limit = operand(clip_norm, norm, "clip_norm", error=TypeError)
     xp = namespace(norm, limit)
     one = norm.dtype.type(1)
-    shrink, most = flush(xp.asarray(one / norm)), flush(xp.asarray(one / limit))
+    shrink, most = flush_denormals(xp.asarray(one / norm)), flush_denormals(xp.asarray(one / limit))
     scale = limit * xp.where(most < shrink, most, shrink)  # a tie has the derivative of the norm, as in TensorFlow
     scale = scale + (norm - norm)
     _check_fits(arrays, tuple(scale.shape))
-    results = iter(scaled(arrays, scale))
+    results = iter(scale_arrays(arrays, scale))
     return [
         None if t is None else t.with_values(next(results)) if isinstance(t, IndexedSlices) else next(results)
         for t in t_list

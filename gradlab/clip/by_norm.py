@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 
-from .._base.arrays import Array, as_array, broadcasts_into, flush, namespace, quiet, sum_squares
+from .._base.arrays import Array, as_array, check_broadcast, flush_denormals, namespace, quiet, sum_squares
 from .._base.gradient_types import Gradient
 from .._base.options import Semantics, is_old
 from .._base.slices import IndexedSlices
@@ -72,7 +72,7 @@ def clip_by_norm(
     def clip(t: Array) -> Array:
         need_float(t, "clip_by_norm")
         limit = operand(clip_norm, t, "clip_norm", cast=not old)
-        broadcasts_into(t.shape, limit.shape, "clip_norm")
+        check_broadcast(t.shape, limit.shape, "clip_norm")
         check_limit(clip_norm, "clip_norm", negative="flips the sign" if old else "gives 0")
         xp = namespace(t, limit)
         limit = limit if old else xp.maximum(limit, 0)
@@ -81,7 +81,7 @@ def clip_by_norm(
         norm = xp.where(positive, xp.sqrt(xp.where(positive, squares, 1)), squares)  # two wheres: derivative 1 at t = 0
         check_norm(norm, [t], "clip_by_norm gives 0 for finite entries and NaN for the others")
         larger = xp.where(limit > norm, limit, norm)  # a tie has the derivative of the norm, as in TensorFlow
-        return flush(xp.asarray(flush(t * limit) / larger, dtype=t.dtype))
+        return flush_denormals(xp.asarray(flush_denormals(t * limit) / larger, dtype=t.dtype))
 
     return on_values(clip, t)
 
@@ -99,7 +99,7 @@ def _sum_over(t: Array, axes: Any, repeats_allowed: bool) -> Array:
     keep = t.ndim - len(distinct)
     if distinct == set(range(keep, t.ndim)):
         return namespace(t).reshape(sum_squares(t, keep), (*t.shape[:keep], *[1] * len(distinct)))
-    return flush(namespace(t).sum(t * t, axis=tuple(sorted(distinct)), keepdims=True))
+    return flush_denormals(namespace(t).sum(t * t, axis=tuple(sorted(distinct)), keepdims=True))
 
 
 @overload
@@ -137,13 +137,16 @@ def clip_by_average_norm(t: Any, clip_norm: ArrayLike, name: str | None = None, 
     if t.dtype != np.float32:
         raise DTypeError(f"clip_by_average_norm needs float32, got {t.dtype}; convert it with .astype(np.float32)")
     limit = operand(clip_norm, t, "clip_norm")
-    broadcasts_into(t.shape, limit.shape, "clip_norm")
+    check_broadcast(t.shape, limit.shape, "clip_norm")
     check_limit(clip_norm, "clip_norm", negative="switches clipping off")
     xp = namespace(t, limit)
     one = np.float32(1)
     norm = xp.sqrt(sum_squares(t))
     check_norm(norm, [t], "clip_by_average_norm gives 0 for finite entries and NaN for the others")
-    factor, most = np.float32(t.size) * flush(xp.asarray(one / norm)), flush(xp.asarray(one / limit))
+    factor, most = (
+        np.float32(t.size) * flush_denormals(xp.asarray(one / norm)),
+        flush_denormals(xp.asarray(one / limit)),
+    )
     factor = xp.where(most < factor, most, factor)  # a tie has the derivative of the norm, as in TensorFlow
-    product = t * flush(limit * factor) if mode == "graph" else flush(t * limit) * factor
-    return flush(xp.asarray(product))
+    product = t * flush_denormals(limit * factor) if mode == "graph" else flush_denormals(t * limit) * factor
+    return flush_denormals(xp.asarray(product))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from .._base.arrays import Array, broadcasts_into, flush, is_float, namespace, quiet
+from .._base.arrays import Array, check_broadcast, flush_denormals, is_float, namespace, quiet
 from .._base.gradient_types import Gradient
 from .._base.options import Semantics, is_old
 from .._base.slices import IndexedSlices
@@ -79,11 +79,11 @@ def clip_by_value(
             operand(b, t, n) for b, n in ((clip_value_min, "clip_value_min"), (clip_value_max, "clip_value_max"))
         )
         for bound, what in ((low, "clip_value_min"), (high, "clip_value_max")):
-            broadcasts_into(t.shape, bound.shape, what)
+            check_broadcast(t.shape, bound.shape, what)
         check_bounds(t, clip_value_min, clip_value_max)
         xp = namespace(t, low, high)
         below = xp.where(t > high, high, t)  # `where` keeps NaN and -0.0 as they are, and has TensorFlow's derivative
-        result = flush(xp.where(below < low, low, below))
+        result = flush_denormals(xp.where(below < low, low, below))
         if ignore_nan or not is_float(t.dtype):
             return result
         return xp.where(xp.isnan(low) | xp.isnan(high), xp.asarray(np.nan, t.dtype), result)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import quiet
+from .._base.named_leaves import named_leaves
 from .._base.numbers import number, percent
-from .._base.tree import named_leaves
 
 
 @dataclass(frozen=True)

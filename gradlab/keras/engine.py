@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import Array, as_array, precision
-from .._base.forks import give_lock
+from .._base.forks import renew_in_child
 from .._base.gradient_types import Gradient
 from .._base.options import is_strict
 from ..errors import DTypeError, KerasWarning, warn
@@ -102,7 +102,7 @@ class Engine:
         self.known: tuple[Variable, ...] = ()
         self.undecayed: tuple[Variable, ...] = ()
         self.weights = Weights(self.version)
-        give_lock(self, "lock")
+        renew_in_child(self, "lock")
 
     # Settings
 
@@ -402,7 +402,7 @@ class Engine:
         new = memo[id(self)] = object.__new__(type(self))
         new.declaration = self.declaration
         new.replicas = self.replicas
-        give_lock(new, "lock")
+        renew_in_child(new, "lock")
         for name in VARIABLES:
             setattr(new, name, tuple(get_copy(v, memo) for v in getattr(self, name)))
         for name, x in vars(self).items():
@@ -418,7 +418,7 @@ class Engine:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        give_lock(self, "lock")
+        renew_in_child(self, "lock")
 
     def _follow(self, old: Variable, new: Variable) -> None:
         if old in self.weights.slots:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from .._base.forks import give_lock
+from .._base.forks import renew_in_child
 from .._base.numbers import counted
-from .._base.pace import Pace
+from .._base.time_share import Pace
 from ..errors import InvalidArgumentError
 from ..live import Description, Preset, Slider
 from ..live.scheduling import attention, drawing, in_background
@@ -252,7 +252,7 @@ class DrawingQueue:
         self._growing: weakref.WeakSet[LabFollower] = weakref.WeakSet()
         self._heard = 0.0
         self._guard: threading.Lock
-        give_lock(self, "_guard", threading.Lock)
+        renew_in_child(self, "_guard", threading.Lock)
         self._busy = threading.Lock()
         self._thread: object | None = None  # or the event loop, where there are no threads
 

@@ -9,7 +9,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from .._base.forks import give_lock
+from .._base.forks import renew_in_child
 from ._bundle import widget_source, widget_style
 from .controls import Button, Control, Drag, Preset, checked
 from .description import Description, figure_html
@@ -95,7 +95,7 @@ class LiveFigure(anywidget.AnyWidget):
         attention.watch(shell())
         self._defers, self._deferred = False, set[str]()  # traits that pages have not been told
         self._guard: threading.Lock
-        give_lock(self, "_guard", threading.Lock)
+        renew_in_child(self, "_guard", threading.Lock)
         self._state = FigureState(
             figure,
             controls,

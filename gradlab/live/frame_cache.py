@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from .._base.forks import give_lock
+from .._base.forks import renew_in_child
 from .controls import key_of
 from .description import Description
 from .scheduling import IDLE_SECONDS, attention, drawing, in_background
@@ -94,7 +94,7 @@ class Preloader:
         self._state = state
         self._thread: object | None = None  # or the event loop, where there are no threads
         self._guard: threading.Lock
-        give_lock(self, "_guard", threading.Lock)
+        renew_in_child(self, "_guard", threading.Lock)
         self._woken_again = False
         self._situation: Any = None
         self._sent: set[tuple[float, str]] = set()
@@ -194,4 +194,4 @@ class Preloader:
         self._state.send({"kind": "reel", "ratio": ratio, "edition": edition, "colors": colors}, [packed])
 
 
-give_lock(Preloader, "_turn", threading.Lock)
+renew_in_child(Preloader, "_turn", threading.Lock)

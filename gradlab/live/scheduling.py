@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from .._base.forks import give_lock, in_child
+from .._base.forks import call_in_child, renew_in_child
 
 THREADLESS = ("emscripten", "wasi")  # Python in a browser tab, or in WebAssembly elsewhere
 IDLE_SECONDS = 0.4  # longer than between two steps of a reader who looks at each
@@ -23,7 +23,7 @@ SPEAK_SECONDS = 1e-4  # in which another thread wakes up and takes Python's lock
 
 drawing = threading.RLock()  # of every figure here
 if hasattr(drawing, "_at_fork_reinit"):  # as Python's own locks: a forked child may draw figures of its own
-    in_child(drawing._at_fork_reinit)
+    call_in_child(drawing._at_fork_reinit)
 
 
 class Attention:
@@ -32,7 +32,7 @@ class Attention:
     def __init__(self) -> None:
         self._asked, self._running, self._shell = -IDLE_SECONDS, 0, None
         self._guard: threading.Lock
-        give_lock(self, "_guard", threading.Lock)
+        renew_in_child(self, "_guard", threading.Lock)
 
     @property
     def busy(self) -> bool:

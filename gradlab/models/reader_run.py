@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base.tree import named_leaves
+from .._base.named_leaves import named_leaves
 from ..record import Agreement, Recorder
 from ..record.analysis.agreement import estimate
 from ..rules import Momentum

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import Array
-from .._base.tree import named_leaves
+from .._base.named_leaves import named_leaves
 from ..errors import InvalidArgumentError
 from . import per_step, sketch
 from .measure import BINS

@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Iterator
 from typing import Any, Protocol, Self
 
-from .._base.pace import Pace
+from .._base.time_share import Pace
 from ..errors import RecordingWarning, warn
 
 SHARE = 0.01  # of the time, that an outlet takes at most

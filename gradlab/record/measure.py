@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base.arrays import CACHED, namespace, pieces, quiet
+from .._base.arrays import CACHED, namespace, quiet, split
 from .._base.types import EachA as A
 
 BINS = 64
@@ -40,7 +40,7 @@ def measure(g: np.ndarray) -> tuple[float, float, int]:
     The norm overflows only where its value does. Call it where NumPy is `quiet`; to say so here costs as much again.
     """
     square = largest = 0.0
-    for piece in (g,) if g.size <= _PIECE else pieces(g, _PIECE):
+    for piece in (g,) if g.size <= _PIECE else split(g, _PIECE):
         square += float(np.dot(piece, piece))
         largest = max(largest, float(np.maximum.reduce(piece, initial=0)), -float(np.minimum.reduce(piece, initial=0)))
     if well_inside(square):
@@ -90,7 +90,7 @@ def histogram(g: np.ndarray) -> np.ndarray:
     """(64,) int32: how many finite entries have floor(log2|g|) = bin - 32; those beyond are in the bins at the ends."""
     # In pieces, because fresh memory for all exponents costs more than counting them.
     counts = np.zeros(_EXPONENTS, np.int64)
-    for piece in pieces(flat(g), CACHED):
+    for piece in split(flat(g), CACHED):
         counts += np.bincount((piece.view(np.int32) >> 23) & 255, minlength=_EXPONENTS)
     return _by_bin(counts)
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from .._base.archive import MAX_BYTES
 from .._base.arrays import Array, is_traced, real_array
-from .._base.tree import named_leaves
+from .._base.named_leaves import named_leaves
 from ..errors import InvalidArgumentError
 from . import file, merge, per_step, probes, traced
 from .analysis import noise

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from .._base.arrays import quiet
-from .._base.forks import in_child
+from .._base.forks import call_in_child
 from ..errors import InvalidArgumentError
 from . import merge, per_step
 from .layout import Layout
@@ -35,7 +35,7 @@ from .merge import Columns
 
 LOCK = threading.RLock()
 if hasattr(LOCK, "_at_fork_reinit"):  # a thread that held the lock doesn't exist in the child
-    in_child(LOCK._at_fork_reinit)
+    call_in_child(LOCK._at_fork_reinit)
 
 _STEPS, _ENTRIES = 64, 2**20  # that wait at most: 4 MiB
 

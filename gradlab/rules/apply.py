@@ -23,11 +23,11 @@ import numpy as np
 from .._base.arrays import (
     Array,
     add_rows,
+    count_earlier,
     is_jax,
     is_traced,
     namespace,
-    occurrence,
-    repeat,
+    repeat_body,
     set_rows,
     sum_duplicates,
     take_rows,
@@ -86,7 +86,7 @@ def each(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple
     xp = namespace(w)
     if rule.adds and is_jax(w):  # turns would cost as often the slices as the most frequent row comes
         return add_rows(w, g.indices, rule(xp.zeros(g.values.shape, w.dtype), (), g.values, lr)[0]), slots
-    rank, outside = occurrence(g.indices), w.shape[0]
+    rank, outside = count_earlier(g.indices), w.shape[0]
     if xp is np:
         turns = np.split(np.argsort(rank, kind="stable"), np.bincount(rank).cumsum()[:-1])
         return _in_turns(rule, w, slots, g, lr, turns)
@@ -94,7 +94,7 @@ def each(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple
     def turn(k: Any, state: tuple[Array, Slots]) -> tuple[Array, Slots]:
         return _update(rule, *state, g.indices, xp.where(rank == k, g.indices, outside), g.values, lr)
 
-    done: tuple[Array, Slots] = repeat(rank.max() + 1, turn, (w, slots))
+    done: tuple[Array, Slots] = repeat_body(rank.max() + 1, turn, (w, slots))
     return done
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .._base.arrays import CACHED, Array, flush, watching
-from .._base.indices import distinct
+from .._base.arrays import CACHED, Array, detect_denormals, flush_denormals
+from .._base.indices import find_distinct
 from .._base.slices import IndexedSlices
 from . import apply
 from .pure import Sparse
@@ -32,7 +32,7 @@ def step(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any, out: tuple[Array
     settled, rate, targets = rule._in(w.dtype), np.asarray(lr, w.dtype), (out[0], *out[1])
 
     def run(blocks: Sequence[slice]) -> None:
-        with watching() as has_denormals:
+        with detect_denormals() as has_denormals:
             for block in blocks:
                 old = (w[block], *(s[block] for s in slots))
                 gradient = _flushed(np.asarray(g[block], w.dtype), has_denormals)
@@ -51,7 +51,7 @@ def step(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any, out: tuple[Array
 
 
 def _flushed(x: np.ndarray, has_denormals: Callable[[Array], bool]) -> np.ndarray:
-    return flush(x.copy()) if has_denormals(x) else x
+    return flush_denormals(x.copy()) if has_denormals(x) else x
 
 
 def _write(new: Slots, old: Slots, targets: Slots, block: Any) -> None:
@@ -68,7 +68,7 @@ def _blocks(w: Array) -> list[slice]:
 
 def new_rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, way: Sparse) -> tuple[np.ndarray, Slots]:
     """The distinct rows named, and what stands in them after the step, in w and every slot. Nothing is written to."""
-    named, place = distinct(np.asarray(g.indices), w.shape[0])
+    named, place = find_distinct(np.asarray(g.indices), w.shape[0])
     old, values = tuple(x[named] for x in (w, *slots)), np.asarray(g.values)
     if way is not apply.rows:
         new_w, new_slots = way(rule, old[0], old[1:], IndexedSlices(values, place), lr)

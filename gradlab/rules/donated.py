@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import Array, is_jax, namespace, set_rows, take_rows
-from .._base.indices import distinct, roomy
+from .._base.indices import find_distinct, padded_size
 from .._base.slices import IndexedSlices
 from . import apply
 from .pure import Sparse
@@ -36,7 +36,7 @@ def check_dense(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any) -> None:
 
 def new_rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, way: Sparse) -> Rows:
     """First program: the distinct rows named, and what stands in them after the step. It only reads the tables."""
-    named, place = distinct(np.asarray(g.indices), w.shape[0])
+    named, place = find_distinct(np.asarray(g.indices), w.shape[0])
     named = _padded(named, w.shape[0])
     still, moving = _split(rule)
     return named, _programs().new_rows(still, way, moving, w, slots, named, place.astype(np.int32), g.values, lr)
@@ -118,6 +118,6 @@ def _new_rows(
 def _padded(named: np.ndarray, rows: int) -> np.ndarray:
     """Filled up with rows outside the table to one of few lengths, so that there are few programs."""
     size = named.size
-    padded = np.arange(rows, rows + roomy(size, fine=32), dtype=np.int64 if rows > 2**30 else np.int32)
+    padded = np.arange(rows, rows + padded_size(size, fine=32), dtype=np.int64 if rows > 2**30 else np.int32)
     padded[:size] = named
     return padded

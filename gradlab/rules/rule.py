@@ -25,7 +25,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
-from .._base.arrays import Array, flush, is_jax, is_traced, namespace, quiet
+from .._base.arrays import Array, flush_denormals, is_jax, is_traced, namespace, quiet
 from .._base.types import Namespace, Number
 from ..errors import InvalidArgumentError, PrecisionWarning, warn
 
@@ -98,7 +98,7 @@ class Rule:
         """
         self._check(w, slots, g)
         xp, dtype = namespace(w, *(x for x in (g, lr) if is_traced(x))), w.dtype
-        new_w, new_slots = self._in(dtype).step(w, slots, flush(xp.array(g, dtype)), xp.asarray(lr, dtype))
+        new_w, new_slots = self._in(dtype).step(w, slots, flush_denormals(xp.array(g, dtype)), xp.asarray(lr, dtype))
         return _settle(xp, new_w, dtype), tuple(_settle(xp, s, dtype) for s in new_slots)
 
     def _check(self, w: Array, slots: Slots, g: Any) -> None:
@@ -206,4 +206,4 @@ def float32(x: Any) -> Any:
 
 
 def _settle(xp: Namespace, x: Array, dtype: Any) -> Array:
-    return flush(xp.asarray(x, dtype))
+    return flush_denormals(xp.asarray(x, dtype))

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._base.arrays import Array, as_array, flush, is_float, namespace, quiet
+from .._base.arrays import Array, as_array, flush_denormals, is_float, namespace, quiet
 from .._base.types import Namespace, Number
 from ..errors import InvalidArgumentError
 
@@ -64,7 +64,7 @@ class Decay(FieldSchedule):
 
     @quiet
     def __call__(self, step: Any) -> Array:
-        rate: Array = flush(self.formula(*settled(self.initial_learning_rate, step)))[()]
+        rate: Array = flush_denormals(self.formula(*settled(self.initial_learning_rate, step)))[()]
         return rate
 
     def formula(self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
@@ -112,4 +112,4 @@ def precise(f: Callable[..., Array], *arrays: Array) -> Array:
     """
     if namespace(*arrays) is not np:
         return f(*arrays)
-    return flush(np.asarray(f(*(np.asarray(a, np.float64)[()] for a in arrays)), arrays[0].dtype))
+    return flush_denormals(np.asarray(f(*(np.asarray(a, np.float64)[()] for a in arrays)), arrays[0].dtype))

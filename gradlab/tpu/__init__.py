@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from .._base.extras import need as _need
-from .._base.library import HAS_JAX as _HAS_JAX
+from .._base.jax_or_numpy import HAS_JAX as _HAS_JAX
 from .._base.suggest import only_public as _only_public
 
 _need("google.protobuf", "gl.tpu", "tpu", library="protobuf")

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._base.arrays import quiet, reals
-from .._base.indices import distinct, filled, integers, ranks, roomy
-from .._base.library import register
+from .._base.arrays import as_real_numbers, quiet
+from .._base.indices import as_integers, find_distinct, pad_to, padded_size, rank_in_groups
+from .._base.jax_or_numpy import register_tree
 from ..errors import InvalidArgumentError
 from .ids import Ids
 from .placement import Placement
@@ -71,7 +71,7 @@ class PlacedBatch:
     placement: Placement
 
 
-register(PlacedBatch, ["tables"], ["placement"])
+register_tree(PlacedBatch, ["tables"], ["placement"])
 
 
 def make_classic_batch(plan: Plan, cores: Cores) -> Batch:
@@ -127,13 +127,13 @@ def concatenate_cores(by_core: Sequence[Lookups], samples: int) -> Lookups:
     Args:
         samples: the number of samples of a core, which stands for none.
     """
-    rows = roomy(max(part.unique.size for part in by_core))
-    count = roomy(max(part.inverse.size for part in by_core))
+    rows = padded_size(max(part.unique.size for part in by_core))
+    count = padded_size(max(part.inverse.size for part in by_core))
     return Lookups(
-        np.concatenate([filled(part.unique, rows, PADDING_ID) for part in by_core]),
-        np.concatenate([filled(part.inverse, count, rows) for part in by_core]),
-        np.concatenate([filled(part.samples, count, samples) for part in by_core]),
-        np.concatenate([filled(part.weights, count, 0) for part in by_core]),
+        np.concatenate([pad_to(part.unique, rows, PADDING_ID) for part in by_core]),
+        np.concatenate([pad_to(part.inverse, count, rows) for part in by_core]),
+        np.concatenate([pad_to(part.samples, count, samples) for part in by_core]),
+        np.concatenate([pad_to(part.weights, count, 0) for part in by_core]),
     )
 
 
@@ -155,7 +155,7 @@ def _lookups_of_core(plan: Plan, k: int, ids: Mapping[str, Ids]) -> Lookups:
         start += feature.samples
     rows = np.concatenate(all_rows)
     if table.accumulate or plan.policy.without_accumulation == "core":
-        unique, inverse = distinct(rows)
+        unique, inverse = find_distinct(rows)
     else:
         unique = rows
         inverse = np.arange(rows.size, dtype=np.uint32)
@@ -167,11 +167,11 @@ def resolve_ids(feature: Feature, table: Table, ids: Ids, policy: Policy) -> tup
     length = feature.sequence_length
     count = feature.samples // length if length else feature.samples
     name = f"feature {feature.name!r}"
-    samples = integers(ids.samples, f"the samples of {name}").astype(np.int64)
-    numbers = integers(ids.ids, f"the ids of {name}")
+    samples = as_integers(ids.samples, f"the samples of {name}").astype(np.int64)
+    numbers = as_integers(ids.ids, f"the ids of {name}")
     weights = None
     if ids.weights is not None:
-        weights = np.asarray(reals(ids.weights, f"the weights of {name}"), np.float32)
+        weights = np.asarray(as_real_numbers(ids.weights, f"the weights of {name}"), np.float32)
     _check_vectors(feature, samples, numbers, weights, count)
 
     rows, keep = rows_of(feature, table, samples, numbers, policy)
@@ -195,9 +195,9 @@ def _positions_in_sequence(feature: Feature, samples: np.ndarray, places: Any) -
     if (samples[1:] < samples[:-1]).any():
         raise InvalidArgumentError(f"the samples of feature {feature.name!r}, a sequence, must not decrease")
     if places is None:
-        place = ranks(samples)
+        place = rank_in_groups(samples)
     else:
-        place = integers(places, f"the places of feature {feature.name!r}").astype(np.int64)
+        place = as_integers(places, f"the places of feature {feature.name!r}").astype(np.int64)
     fits = (place >= 0) & (place < feature.sequence_length)
     return samples * feature.sequence_length + place, fits
 

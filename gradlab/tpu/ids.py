@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._base.arrays import reals
-from .._base.indices import integers
+from .._base.arrays import as_real_numbers
+from .._base.indices import as_integers
 from ..errors import InvalidArgumentError
 from .plan import Feature
 
@@ -96,7 +96,9 @@ class Reader:
         elif hasattr(values, "indices") and hasattr(values, "values"):
             values = (values.indices, values.values)
         if isinstance(values, tuple):
-            return self._read_pair(integers(values[0], f"where the values of {self.name} are"), np.asarray(values[1]))
+            return self._read_pair(
+                as_integers(values[0], f"where the values of {self.name} are"), np.asarray(values[1])
+            )
         if isinstance(values, list) and is_nested(values, len(self.shape)):
             return self._read_lists(values)
         return self._read_dense(np.asarray(values))
@@ -187,7 +189,7 @@ def _read_weights(feature: Feature, ids: Entries, weights: Any) -> np.ndarray | 
             f"{name} needs a weight for each id, written in the same places; got {ids.values.size} ids and "
             f"{entries.values.size} weights"
         )
-    return np.asarray(reals(entries.values, f"the weights of {name}"), np.float32)
+    return np.asarray(as_real_numbers(entries.values, f"the weights of {name}"), np.float32)
 
 
 def _is_vector(x: Any) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import Array, add_rows, is_jax, namespace, take_rows
-from .._base.library import jax, jnp, of_cores, tree_map
+from .._base.jax_or_numpy import jax, jnp, map_over_cores, tree_map
 from ..errors import InvalidArgumentError
 from .batch import Batch, Lookups
 from .placement import Copies, OnMesh, Placement, TablePlacement
@@ -128,7 +128,7 @@ def _look_up_table(
 def each_core(function: Any, tree: Any, cores: int) -> Array:
     """Return `function` of each core's share of the vectors in `tree`, stacked."""
     shares = tree_map(lambda x: x.reshape(cores, len(x) // cores, *x.shape[1:]), tree)
-    return of_cores(function, shares, cores)
+    return map_over_cores(function, shares, cores)
 
 
 def split_features(plan: Plan, outputs: list[Array]) -> tuple[Array, ...]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._base.arrays import Array, add_rows, as_array, is_jax, namespace, quiet
-from .._base.library import jax
+from .._base.jax_or_numpy import jax
 from .._base.options import check_choice
 from .._base.slices import IndexedSlices
 from ..clip import clip_by_norm

@@ -22,7 +22,7 @@ import numpy as np
 
 from .._base.arrays import Array, namespace
 from .._base.extras import need
-from .._base.library import Mesh, NamedSharding, PartitionSpec, jax, tree_map
+from .._base.jax_or_numpy import Mesh, NamedSharding, PartitionSpec, jax, tree_map
 from .._base.options import check_choice
 from ..errors import InvalidArgumentError
 from ..rules.rule import columns_elsewhere

@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
-from .._base.arrays import reals
+from .._base.arrays import as_real_numbers
 from .._base.options import check_choice, check_count
 from ..rules import Rule, StochasticGradientDescent
 
@@ -96,7 +96,7 @@ class Table:
         check_limits(f"gradient_limits of table {self.name!r}", self.gradient_limits)
         check_limits(f"weight_limits of table {self.name!r}", self.weight_limits)
         if not isinstance(self.learning_rate, Tag):
-            reals(self.learning_rate, f"the learning rate of table {self.name!r}")
+            as_real_numbers(self.learning_rate, f"the learning rate of table {self.name!r}")
         if not self.rule.lazy and not self.accumulate:
             raise ValueError(f"table {self.name!r}: a rule that moves every row needs accumulate=True")
 

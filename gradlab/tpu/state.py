@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._base.arrays import Array, reals
-from .._base.library import own_array, register
+from .._base.arrays import Array, as_real_numbers
+from .._base.jax_or_numpy import frozen_copy, register_tree
 from ..rules.rule import Shared, Slots
 from .placement import ONE_DEVICE, Placement
 from .plan import Plan, Table
@@ -38,7 +38,7 @@ class State:
     placement: Placement = ONE_DEVICE
 
 
-register(State, ["tables", "slots", "shared", "pending"], ["plan", "placement"])
+register_tree(State, ["tables", "slots", "shared", "pending"], ["plan", "placement"])
 
 
 def create(plan: Plan, tables: Sequence[Any], slots: Sequence[Sequence[Any] | None] | None = None) -> State:
@@ -88,4 +88,4 @@ def _check_shapes(table: Table, w: Array, slots: Slots) -> None:
 
 
 def _float32(x: Any, name: str) -> Array:
-    return own_array(reals(x, name), np.float32)
+    return frozen_copy(as_real_numbers(x, name), np.float32)

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from .._base.arrays import Array, is_jax, namespace, set_rows, sum_duplicates, take_rows
 from .._base.gradient_types import Gradient, check_shape
-from .._base.library import jax, tree_map
+from .._base.jax_or_numpy import jax, tree_map
 from .._base.slices import IndexedSlices
 from ..clip import clip_by_value
 from ..rules import Rule, apply

@@ -21,9 +21,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple, cast
 
-from .._base.arrays import Array, reals, sum_duplicates
+from .._base.arrays import Array, as_real_numbers, sum_duplicates
 from .._base.derivatives import differentiator
-from .._base.library import HAS_JAX, jax, jnp
+from .._base.jax_or_numpy import HAS_JAX, jax, jnp
 from .._base.slices import IndexedSlices
 from ..errors import InvalidArgumentError
 from ..rules import Rule, apply
@@ -308,7 +308,9 @@ def check_rates(plan: Plan, learning_rates: Sequence[Any]) -> tuple[Array, ...]:
     Raises:
         InvalidArgumentError: another number of rates, or one that isn't a scalar.
     """
-    rates = tuple(jnp.asarray(reals(r, f"learning rate {k}"), jnp.float32) for k, r in enumerate(learning_rates))
+    rates = tuple(
+        jnp.asarray(as_real_numbers(r, f"learning rate {k}"), jnp.float32) for k, r in enumerate(learning_rates)
+    )
     if len(rates) != plan.tag_count:
         raise InvalidArgumentError(f"the plan has {plan.tag_count} learning-rate tags, got {len(rates)} rates")
     for k, rate in enumerate(rates):
@@ -322,7 +324,7 @@ def check_gradients(plan: Plan, gradients: Sequence[Any]) -> None:
     if len(gradients) != len(plan.features):
         raise InvalidArgumentError(f"the plan has {len(plan.features)} features, got {len(gradients)} gradients")
     for k, (feature, gradient) in enumerate(zip(plan.features, gradients, strict=True)):
-        reals(gradient, f"the gradient of feature {feature.name!r}")
+        as_real_numbers(gradient, f"the gradient of feature {feature.name!r}")
         expected = plan.activation_shape(k)
         if jnp.shape(gradient) != expected:
             raise InvalidArgumentError(

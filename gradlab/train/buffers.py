@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import Array, is_jax
-from .._base.forks import give_lock
+from .._base.forks import renew_in_child
 
 
 class Buffer:
@@ -41,7 +41,7 @@ class Buffer:
         self.is_shared = is_shared
         self._num_loans = 0
         self._spare: np.ndarray | None = None  # never handed out, for the next dense step
-        give_lock(self, "lock")
+        renew_in_child(self, "lock")
 
     def share(self) -> Array:
         """Return the array for good: no step writes into it any more."""

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._base.forks import in_child
+from .._base.forks import call_in_child
 from .._base.options import is_strict
 from ..errors import InvalidArgumentError
 from .autodiff import GradsAndVars, Loss
@@ -64,7 +64,7 @@ def _renew_locks() -> None:
     _turns.clear()  # `turn` makes them again
 
 
-in_child(_renew_locks)
+call_in_child(_renew_locks)
 
 SUMMARY_TAG = "Gradient_staleness_percentage"
 COUNT = "AssignAdd"  # the operation whose value a Graph hands out

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import precision
-from .._base.forks import give_lock
+from .._base.forks import renew_in_child
 from ..errors import InvalidArgumentError
 from ..rules import Rule
 from ..rules.rule import Shared, Slots
@@ -33,7 +33,7 @@ class SlotStore:
         self._shared: weakref.WeakKeyDictionary[GraphKey, dict[str, Variable]] = weakref.WeakKeyDictionary()
         self._carried: Carried = []  # by a pickle, and not looked for yet
         self.lock: threading.RLock
-        give_lock(self, "lock")
+        renew_in_child(self, "lock")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SlotStore:
         """Slots of its own, of the variables that `copies.in_copy` says."""

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from .._base.arrays import Array, as_array, is_boxed, is_jax, is_traced, namespace, native, precision
-from .._base.forks import give_lock
+from .._base.arrays import Array, as_array, is_boxed, is_jax, is_traced, namespace, native_dtype, precision
+from .._base.forks import renew_in_child
 from ..errors import InvalidArgumentError
 from .buffers import Buffer
 
@@ -79,13 +79,13 @@ class Variable(_Operators):
         unique = name is None or collection.graph
         base = collection.unique_name(name or "Variable") if unique else name
         self.name, self.trainable, self.constraint = f"{base}:0", trainable, constraint
-        self._set_up(_frozen(value if dtype is None else value.astype(native(dtype))))
+        self._set_up(_frozen(value if dtype is None else value.astype(native_dtype(dtype))))
         self._graph_key = collection.graph_key
         collection.add(self)
         register()
 
     def _set_up(self, value: Array) -> None:
-        give_lock(self, "_lock")
+        renew_in_child(self, "_lock")
         # A NumPy value was copied; a JAX value is still held by the caller.
         self._buffer = Buffer(value, is_shared=is_jax(value))
 
@@ -269,7 +269,7 @@ class Collection:
         self._variables: list[weakref.ref[Variable]] = []
         self._names: set[str] = set()
         self._lock: threading.RLock
-        give_lock(self, "_lock")
+        renew_in_child(self, "_lock")
         self.global_step: Variable | None = None
 
     def unique_name(self, name: str) -> str:

@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._base.arrays import Array, promised
-from .._base.library import HAS_JAX, compiled, jax, loop, tree_map, xp
+from .._base.arrays import Array, take_existing_rows
+from .._base.jax_or_numpy import HAS_JAX, compile_with_jax, jax, repeat_step, tree_map, xp
 
 NEVER = 2**31 - 1
 WIDTH = 256  # configurations of a block, so that its state stays in the first-level cache
@@ -71,7 +71,7 @@ class Outcome(NamedTuple):
     overflow: Array  # whether a time may not have fitted
 
 
-@compiled(static=("policy",))
+@compile_with_jax(static=("policy",))
 def run(ticks: Array, row: Array, workers: Array, limit: Array, aggregate: Array, policy: str) -> Outcome:
     """Hand in as many gradients as each worker has ticks for, less one.
 
@@ -108,7 +108,7 @@ def _run(ticks: Array, row: Array, workers: Array, limit: Array, aggregate: Arra
     k = xp.arange(size, dtype=np.int32)[:, None, None]
     first = (row * size + k) * count
     c = Setting(ticks.reshape(-1), first, k < workers, k, size.bit_length() - 1, limit[None], aggregate, policy)
-    s = loop(count - 1, partial(_event, c), _begin(c), unroll=UNROLL)
+    s = repeat_step(count - 1, partial(_event, c), _begin(c), unroll=UNROLL)
     longest = ticks.max(axis=(1, 2))[row] << c.bits
     time, handed_in = s.latest >> c.bits, xp.where(c.there, s.clock, 0)
     return Outcome(
@@ -141,7 +141,7 @@ def _event(c: Setting, s: State) -> State:
         moved = gathered + taken >= c.aggregate
         step, gathered = s.step + moved, xp.where(moved, 0, gathered + taken)
     clock = s.clock + mine
-    tick = promised(c.flat, _of(mine, c.first + clock)) << c.bits
+    tick = take_existing_rows(c.flat, _of(mine, c.first + clock)) << c.bits
     due, read, length = _go_on(c, s, mine, now, clock, step, tick)
     oldest, latest = xp.maximum(s.oldest, stale), xp.maximum(s.latest, now)
     return State(due, clock, read, accepted, length, step, gathered, s.age + stale, oldest, latest)

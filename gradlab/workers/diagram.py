@@ -83,7 +83,7 @@ def sweep(experiment: Experiment, **axes: Sequence[Any]) -> Diagram:
     >>> sweep(e, staleness=[0, 1, 3], workers=[1, 4]).acceptance.round(2).tolist()
     [[1.0, 0.26], [1.0, 0.51], [1.0, 0.85]]
     """
-    from .._base.library import on_host
+    from .._base.jax_or_numpy import on_host
     from .batched import run
 
     axes = axes or {"staleness": range(16), "workers": range(1, 17)}

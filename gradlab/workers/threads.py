@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 
-from .._base.forks import give_lock
+from .._base.forks import renew_in_child
 from .experiment import Experiment, Piece, worker
 from .ledger import CHECK, LEAVE, READ
 from .server import Gradient, Server
@@ -56,7 +56,7 @@ class _Run:
         self.server = Server(experiment)
         self.log: list[tuple[int, int, int]] = []
         self.turn: threading.Condition
-        give_lock(self, "turn", threading.Condition)
+        renew_in_child(self, "turn", threading.Condition)
         self.living = set(range(experiment.workers))
         self.waiting: set[int] = set()
         self.failure: BaseException | None = None

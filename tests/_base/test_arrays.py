@@ -19,14 +19,14 @@ five = st.lists(st.integers(0, 6), min_size=5, max_size=5).map(lambda x: np.arra
 def test_flush_sets_denormals_to_zero_and_nothing_else(dtype: type) -> None:
     tiny = np.finfo(dtype).tiny
     x = np.array([tiny / 2, -tiny / 2, tiny, -0.0, 1.0, np.nan, np.inf], dtype)
-    flushed = arrays.flush(x.copy())
+    flushed = arrays.flush_denormals(x.copy())
     np.testing.assert_array_equal(flushed, np.array([0, 0, tiny, -0.0, 1, np.nan, np.inf], dtype))
     assert np.signbit(flushed[3])
 
 
 @pytest.mark.parametrize("x", [np.float16([1e-7]), np.int32([1]), np.array([1e-40], ml_dtypes.bfloat16)])
 def test_flush_leaves_other_dtypes_alone(x: np.ndarray) -> None:
-    assert arrays.flush(x) is x
+    assert arrays.flush_denormals(x) is x
 
 
 @given(st.lists(st.integers(0, 2**32 - 1), max_size=40))
@@ -34,10 +34,10 @@ def test_flush_sees_every_denormal_among_any_bits(bits: list[int]) -> None:
     x = np.array(bits, np.uint32).view(np.float32)
     size = np.abs(x)
     denormal = (size > 0) & (size < np.finfo(np.float32).tiny)
-    with arrays.watching() as has_denormals:
+    with arrays.detect_denormals() as has_denormals:
         assert has_denormals(x) or not denormal.any()
     expected = np.where(denormal, np.copysign(np.float32(0), x), x)
-    assert arrays.flush(x.copy()).tobytes() == np.where(np.isnan(x), x, expected).tobytes()
+    assert arrays.flush_denormals(x.copy()).tobytes() == np.where(np.isnan(x), x, expected).tobytes()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -49,9 +49,9 @@ def test_one_denormal_is_seen_anywhere(dtype: type) -> None:
         for place in (0, arrays.CACHED, -1):
             x = clean.copy()
             x[place] = -denormal
-            assert arrays.flush(x.reshape(3, -1).T)[0, 0] in (0, 2 * tiny)  # in another order
+            assert arrays.flush_denormals(x.reshape(3, -1).T)[0, 0] in (0, 2 * tiny)  # in another order
             assert np.count_nonzero(x) == np.count_nonzero(clean) - (clean[place] != 0)
-    with arrays.watching() as has_denormals:
+    with arrays.detect_denormals() as has_denormals:
         assert not has_denormals(clean)
 
 
@@ -95,8 +95,8 @@ def test_sum_duplicates_adds_in_the_order_given() -> None:
 @given(five)
 def test_occurrence_counts_equal_entries_before(ids: np.ndarray) -> None:
     expected = [int(np.sum(ids[:k] == i)) for k, i in enumerate(ids)]
-    assert arrays.occurrence(ids).tolist() == expected
-    assert arrays.occurrence(jnp.asarray(ids)).tolist() == expected
+    assert arrays.count_earlier(ids).tolist() == expected
+    assert arrays.count_earlier(jnp.asarray(ids)).tolist() == expected
 
 
 def test_set_rows_copies_and_jax_drops_what_is_outside() -> None:
@@ -109,7 +109,7 @@ def test_set_rows_copies_and_jax_drops_what_is_outside() -> None:
 @pytest.mark.parametrize("times", [0, 1, 4])
 def test_repeat_is_the_same_loop_when_traced(times: int) -> None:
     def run(n: object) -> object:
-        return arrays.repeat(n, lambda k, x: x * 2 + k, jnp.int32(1))
+        return arrays.repeat_body(n, lambda k, x: x * 2 + k, jnp.int32(1))
 
     assert int(run(times)) == int(jax.jit(run)(times))
 
@@ -148,7 +148,7 @@ def test_arrays_and_variables_come_as_they_are() -> None:
 
 def test_scaled_keeps_each_dtype() -> None:
     given = [np.ones((2, 2), np.float32), np.ones(3, np.float16), np.ones((), np.float32)]
-    result = arrays.scaled(given, np.float32(0.5))
+    result = arrays.scale_arrays(given, np.float32(0.5))
     assert [(r.dtype, r.shape) for r in result] == [(a.dtype, a.shape) for a in given]
     assert all((r == 0.5).all() for r in result)
 

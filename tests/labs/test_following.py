@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab._base.pace import Pace
+from gradlab._base.time_share import Pace
 from gradlab.labs import _following
 from gradlab.labs._following import AxesRoom, turns
 from gradlab.live.scheduling import attention

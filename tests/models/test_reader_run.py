@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradlab._base.tree import named_leaves
+from gradlab._base.named_leaves import named_leaves
 from gradlab.models import reader_run
 from gradlab.models.reader_run import batch, initial_weights, loss_and_gradient, record, shipped
 from gradlab.models.word_topics import shipped as lines

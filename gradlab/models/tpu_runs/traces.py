@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._base.indices import filled
-from ..._base.library import compiled, jnp, on_host, scan, tree_map
+from ..._base.indices import pad_to
+from ..._base.jax_or_numpy import compile_with_jax, jnp, on_host, scan, tree_map
 from ...tpu.batch import Batch, Lookups
 from ...tpu.lookup import lookup
 from ...tpu.plan import PADDING_ID
@@ -70,7 +70,7 @@ def record(state: State, wanted: State, batches: Sequence[Batch], learning_rates
     return Trace(together.tables, activations, gradients, rates, states)
 
 
-@compiled()
+@compile_with_jax()
 def _run(state: State, wanted: State, batches: Batch, rates: Any) -> Any:
     plan = state.plan
 
@@ -101,7 +101,7 @@ def sized(batch: Batch, cores: int, rows: int, lookups: int, samples: int) -> Ba
     """
 
     def each(x: Any, size: int, value: Any) -> np.ndarray:
-        return np.concatenate([filled(one, size, value) for one in np.split(np.asarray(x), cores)])
+        return np.concatenate([pad_to(one, size, value) for one in np.split(np.asarray(x), cores)])
 
     tables = []
     for t in batch.tables:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.library import compiled
+from ..._base.jax_or_numpy import compile_with_jax
 from ...rules import Adagrad, Adam
 from ...tpu.ids import Ids
 from ...tpu.lookup import lookup
@@ -110,7 +110,7 @@ def loss_of(activations: Any, topics: Any) -> Any:
     return -scores[np.arange(len(topics)), topics].sum()
 
 
-_step = compiled(donate=(0,), static=("loss",))(train_step)
+_step = compile_with_jax(donate=(0,), static=("loss",))(train_step)
 
 
 def _start(table: Table, seed: int, number: int) -> np.ndarray:

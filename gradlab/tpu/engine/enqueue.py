@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._base.indices import ranks
+from ..._base.indices import rank_in_groups
 from ...errors import InvalidArgumentError
 from ..ids import Ids, ids_of
 from ..plan import Feature, Plan
@@ -157,7 +157,7 @@ def _sample_indices(feature: Feature, given: Input, ids: np.ndarray) -> np.ndarr
 def _split_indices(feature: Feature, splits: np.ndarray, ids: np.ndarray) -> np.ndarray:
     """Return element, place and 0 for each id of a ragged sequence."""
     rows = ids_of(dataclasses.replace(feature, shape=feature.shape[:-1]), (splits, ids)).samples
-    places = ranks(rows)
+    places = rank_in_groups(rows)
     return np.stack([*np.unravel_index(rows, feature.shape[:-1]), places, np.zeros_like(places)], 1)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..._base.arrays import Array, is_jax, is_traced
-from ..._base.library import jnp, tree_map
+from ..._base.jax_or_numpy import jnp, tree_map
 from ...errors import DTypeError, InvalidArgumentError
 from ..ids import Ids
 from ..lookup import Dedup

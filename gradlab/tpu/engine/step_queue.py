@@ -15,8 +15,8 @@ from enum import Enum
 from typing import Any
 
 from ..._base.arrays import is_traced
-from ..._base.forks import give_lock
-from ..._base.library import jnp
+from ..._base.forks import renew_in_child
+from ..._base.jax_or_numpy import jnp
 from ...errors import CancelledError, DeadlineExceededError, FailedPreconditionError, InvalidArgumentError
 from ..ids import Ids
 from ..lookup import Dedup
@@ -123,7 +123,7 @@ class StepQueue:
         self.cores_per_replica = cores_per_replica
         self.replicas = cores // cores_per_replica
         self.changed: threading.Condition
-        give_lock(self, "changed", threading.Condition)
+        renew_in_child(self, "changed", threading.Condition)
         self.current = QueuedStep(self.replicas)
         self.next = QueuedStep(self.replicas)
         self._is_closed = False

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..._base.arrays import Array
-from ..._base.forks import in_child
-from ..._base.library import Mesh
+from ..._base.forks import call_in_child
+from ..._base.jax_or_numpy import Mesh
 from ...errors import FailedPreconditionError, NoSystemError
 from ...rules import Rule
 from ..batch import make_classic_batch
@@ -258,7 +258,7 @@ def _after_fork() -> None:
     _guard = threading.Lock()  # the list is whole at every instant
 
 
-in_child(_after_fork)
+call_in_child(_after_fork)
 
 
 def initialize_system(

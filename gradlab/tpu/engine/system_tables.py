@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.arrays import Array, reals, set_rows
-from ..._base.library import Mesh, compiled, jnp, on_device, tree_map
+from ..._base.arrays import Array, as_real_numbers, set_rows
+from ..._base.jax_or_numpy import Mesh, compile_with_jax, jnp, on_device, tree_map
 from ...errors import InvalidArgumentError
 from ..batch import Batch
 from ..lookup import Dedup, lookup
@@ -76,7 +76,7 @@ def _arrays(state: State, table: int) -> list[Array]:
 
 
 def _check_array(table: str, name: str, x: Any, shape: tuple[int, ...]) -> np.ndarray:
-    array = np.asarray(reals(x, f"{name} of table {table!r}"))
+    array = np.asarray(as_real_numbers(x, f"{name} of table {table!r}"))
     if array.shape != shape:
         raise InvalidArgumentError(f"{name} of table {table!r} must have shape {shape} here, got {array.shape}")
     return array.astype(np.float32)
@@ -103,7 +103,7 @@ def _replace_at(items: tuple[Any, ...], k: int, new: Any) -> tuple[Any, ...]:
     return (*items[:k], new, *items[k + 1 :])
 
 
-_lookup = compiled()(lookup)
+_lookup = compile_with_jax()(lookup)
 
 
 def _update_arrays(arrays: Any, rest: State, gradients: Any, learning_rates: Any, dedup: Dedup) -> State:
@@ -111,11 +111,11 @@ def _update_arrays(arrays: Any, rest: State, gradients: Any, learning_rates: Any
     return update(dataclasses.replace(rest, tables=arrays[0], slots=arrays[1]), gradients, learning_rates, dedup)
 
 
-_update = compiled(donate=(0,))(_update_arrays)  # tables and slots are written in place
-_update_copy = compiled()(_update_arrays)  # those before the step stay as they are
+_update = compile_with_jax(donate=(0,))(_update_arrays)  # tables and slots are written in place
+_update_copy = compile_with_jax()(_update_arrays)  # those before the step stay as they are
 
 
-@compiled(donate=(0,))
+@compile_with_jax(donate=(0,))
 def _flush(arrays: Any, rest: State) -> State:
     """Make the pending update of a pipelined plan, in place."""
     return flush_pending(dataclasses.replace(rest, tables=arrays[0], slots=arrays[1]))

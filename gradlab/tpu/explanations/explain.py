@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._base.arrays import flush
-from ..._base.indices import ranks
-from ..._base.library import jnp
+from ..._base.arrays import flush_denormals
+from ..._base.indices import rank_in_groups
+from ..._base.jax_or_numpy import jnp
 from ...errors import InvalidArgumentError
 from ..batch import rows_of
 from ..engine.system import current_system
@@ -254,7 +254,7 @@ def _make_contribution(
         given_weight=float(sum(g.weight for g in ids)) if ids else None,
         gain=float(gain),
         gradient=gradient,
-        product=flush(flush(gradient.copy()) * gain),
+        product=flush_denormals(flush_denormals(gradient.copy()) * gain),
         joined=max(len(ids), 1),
     )
 
@@ -300,7 +300,7 @@ def _read_vectors(ids: Ids, length: int) -> tuple[np.ndarray, np.ndarray, np.nda
     weights = np.ones(numbers.size, np.float32) if ids.weights is None else np.asarray(ids.weights, np.float32)
     positions = getattr(ids, "places", None)
     if not length or positions is None:
-        positions = ranks(samples)
+        positions = rank_in_groups(samples)
     return samples, numbers, weights, np.asarray(positions, np.int64)
 
 
@@ -400,5 +400,5 @@ def _add_in_order(terms: Sequence[np.ndarray]) -> np.ndarray:
     """Return the sum of the terms, added one after another, as the tables do."""
     total = np.zeros_like(terms[0])
     for x in terms:
-        total = flush(total + x)
+        total = flush_denormals(total + x)
     return total

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..._base.html import html_table
-from ..._base.indices import distinct
-from ..._base.library import jnp
+from ..._base.indices import find_distinct
+from ..._base.jax_or_numpy import jnp
 from ...rules import Adagrad, Adam, Ftrl
 from ..batch import Lookups, concatenate_cores, rows_of
 from ..plan import PADDING_ID, Plan, Policy, Table
@@ -354,7 +354,7 @@ def _without_duplicates(lookups: Lookups, combiner: str) -> Lookups:
 
 def _merge_equal_rows(lookups: Lookups) -> Lookups:
     """Return the lookups of a core, whose lookups have a row each, with every row once."""
-    unique, inverse = distinct(lookups.unique)
+    unique, inverse = find_distinct(lookups.unique)
     return lookups._replace(unique=unique, inverse=inverse)
 
 

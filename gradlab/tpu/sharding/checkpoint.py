@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._base.arrays import Array
-from ..._base.library import Mesh, compiled, jnp, process, tree_map
+from ..._base.jax_or_numpy import Mesh, compile_with_jax, jnp, process_index, tree_map
 from ...rules.rule import Shared
 from ..placement import ONE_DEVICE, Layout, OnMesh, Placement, Shards, Strategy
 from ..plan import Plan, Table
@@ -54,7 +54,7 @@ def save(state: State, folder: str | Path) -> None:
         with ShardWriter(path / files[k], number, mark, k) as file:
             _write(file, state.plan, k, arrays, state.placement)
     wait_for_all(state.placement, f"shards of {number}")
-    if process() == 0:
+    if process_index() == 0:
         write_manifest(path, {"number": number, "mark": mark, "files": files} | content_of(state))
     wait_for_all(state.placement, f"manifest of {number}")
 
@@ -145,14 +145,14 @@ def state_from(plan: Plan, saved: Saved, placement: Placement) -> State:
     else:
         pending = tree_map(jnp.asarray, pending)
     state = lay_out(State(plan, tables, slots, shared, pending, placement), layouts)
-    return state if plan.pipelined or pending is None else compiled()(flush_pending)(state)
+    return state if plan.pipelined or pending is None else compile_with_jax()(flush_pending)(state)
 
 
 def _shards(state: State) -> dict[int, Any]:
     """Return the shards that this process holds: (tables, slots, pending rows) of each."""
     arrays = (state.tables, state.slots, state.pending.rows if state.pending else ())
     if not isinstance(state.placement, OnMesh):
-        return {0: arrays} if process() == 0 else {}
+        return {0: arrays} if process_index() == 0 else {}
     flat = list(state.placement.mesh.devices.flat)
 
     def of(k: int) -> Any:

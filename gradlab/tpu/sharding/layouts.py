@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..._base.arrays import Array
-from ..._base.library import PartitionSpec, jax, jnp, tree_map
+from ..._base.jax_or_numpy import PartitionSpec, jax, jnp, tree_map
 from ...errors import InvalidArgumentError
 from ..lookup import specs_of
 from ..placement import Copies, Layout, OnMesh, Shards

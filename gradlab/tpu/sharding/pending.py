@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..._base.indices import roomy
+from ..._base.indices import padded_size
 from ..placement import OnMesh
 from ..plan import PADDING_ID, Plan
 from ..stacks import StackedPlan, stack_tables
@@ -27,7 +27,9 @@ def place_pending(placement: OnMesh, plan: Plan, pending: Step | None) -> Step |
         shards = arrays.placement.of(n).shards(table.rows)
         by_core = _sums_by_core(plan, arrays, members, pending)
         owners_by_core = [np.asarray(shards.owner(ids)) for ids, _ in by_core]
-        room = roomy(max(max_per_owner(ids, owners) for (ids, _), owners in zip(by_core, owners_by_core, strict=True)))
+        room = padded_size(
+            max(max_per_owner(ids, owners) for (ids, _), owners in zip(by_core, owners_by_core, strict=True))
+        )
         arranged = [_arrange_sums(*by_core[k], owners_by_core[k], shards.count, room) for k in cores]
         ids = _join_cores([ids for ids, _ in arranged], cores_per_device)
         sums = _join_cores([sums for _, sums in arranged], cores_per_device)

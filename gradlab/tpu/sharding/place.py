@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..._base.arrays import Array
-from ..._base.library import Mesh, jax, tree_map
+from ..._base.jax_or_numpy import Mesh, jax, tree_map
 from ..placement import ONE_DEVICE, Layout, OnMesh, Strategy
 from ..plan import Plan, Table
 from ..state import State

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..._base.indices import filled, roomy
+from ..._base.indices import pad_to, padded_size
 from ...errors import InvalidArgumentError
 from ..batch import Batch, Lookups, PlacedBatch
 from ..placement import OnMesh, Placement, Shards, Strategy
@@ -118,7 +118,7 @@ def _needed_sizes(arrays: StackedPlan, tables: Sequence[Lookups], cores: int) ->
         shards = arrays.placement.of(k).shards(table.rows)
         ids_by_core = np.asarray(lookups.unique).reshape(cores, -1)
         ids_of_one = max(max_per_owner(ids, np.asarray(shards.owner(ids))) for ids in ids_by_core)
-        sizes.append((roomy(ids_of_one), len(lookups.inverse) // cores))
+        sizes.append((padded_size(ids_of_one), len(lookups.inverse) // cores))
     return sizes
 
 
@@ -150,9 +150,9 @@ def _place_lookups(
         by_core.append(
             (
                 unique,
-                filled(inverse, count, unique.size),
-                filled(own.samples, count, samples),
-                filled(own.weights, count, 0),
+                pad_to(inverse, count, unique.size),
+                pad_to(own.samples, count, samples),
+                pad_to(own.weights, count, 0),
             )
         )
     cores_per_device = cores // len(placement.here)

@@ -9,8 +9,8 @@ from typing import Any, cast
 import numpy as np
 
 from ..._base.arrays import Array
-from ..._base.indices import ranks
-from ..._base.library import Mesh, jax, jnp
+from ..._base.indices import rank_in_groups
+from ..._base.jax_or_numpy import Mesh, jax, jnp
 from ..placement import OnMesh, Placement, Shards
 from ..plan import PADDING_ID
 from ..update import RowSums
@@ -123,7 +123,7 @@ def arrange_by_owner(ids: np.ndarray, owners: np.ndarray, parts: int, length: in
     order = order[: np.count_nonzero(ids != PADDING_ID)]
     sorted_owners = owners[order].astype(np.int64)
     new_places = np.full(ids.size, parts * length, np.uint32)
-    new_places[order] = sorted_owners * length + ranks(sorted_owners)
+    new_places[order] = sorted_owners * length + rank_in_groups(sorted_owners)
     arranged = np.full(parts * length, PADDING_ID, np.uint32)
     arranged[new_places[order]] = ids[order]
     return arranged, new_places

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._base.indices import divided
+from ..._base.indices import divide
 from ..plan import PADDING_ID
 from .partitions import Grouped, Limits
 from .stacking import Layout, padded
@@ -99,7 +99,7 @@ def _groups(g: Grouped, layout: Layout, minibatches: int) -> tuple[np.ndarray, n
     segments = g.sparse_cores * minibatches + g.minibatches
     if g.columns.min(initial=0) >= 0:
         return segments * n + g.partitions, g.columns // n
-    rows, remainders = divided(g.columns, n)
+    rows, remainders = divide(g.columns, n)
     rows += (g.columns < 0) & (remainders > 0)
     return np.maximum.accumulate(segments * n + np.maximum(g.columns - rows * n, 0)), rows
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._base.indices import divided
+from ..._base.indices import divide
 from ..batch import resolve_ids
 from ..ids import Ids
 from ..plan import Feature, Plan, Table
@@ -88,7 +88,7 @@ def entries(
         for core, ids in enumerate(cores):
             for piece in _pieces(ids.get(feature.name)):
                 samples, rows, gains = asked(feature, table, piece, plan)
-                own, within = divided(samples, span.size)
+                own, within = divide(samples, span.size)
                 part = (core * layout.per_core + own, span.start + within, place.columns(stack.shards, rows), gains)
                 parts.append((*part, np.full(samples.size, span.place, np.int32)))
     small = np.zeros(0, np.int32)

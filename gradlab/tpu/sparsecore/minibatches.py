@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._base.indices import distinct
+from ..._base.indices import find_distinct
 from .partitions import BUCKETS, Limits
 
 _KEY = (0x4451E30F87DB9609, 0xCA7358A1FD2737F8, 0x4B2C991FCEE4FDEA, 0x0B2658E18326F6BA)
@@ -24,7 +24,7 @@ def buckets_of(columns: np.ndarray) -> np.ndarray:
     >>> buckets_of(np.array([0, 1, 2, 3])).tolist()
     [7, 39, 13, 35]
     """
-    different, which = distinct(columns.astype(np.uint32))
+    different, which = find_distinct(columns.astype(np.uint32))
     with np.errstate(over="ignore"):
         buckets: np.ndarray = (highway_hash(different) % np.uint64(BUCKETS)).astype(np.int64)[which]
     return buckets

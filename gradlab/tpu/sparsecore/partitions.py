@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._base.indices import changes, in_order, since
+from ..._base.indices import count_since_start, mark_changes, sort_with_order
 from ...errors import InvalidArgumentError
 from .entries import AT_ONCE, Entries, joined
 from .stacking import Stack
@@ -70,8 +70,8 @@ def grouped(
 def _group(found: Entries, shards: int, buckets: np.ndarray | None, minibatch: np.ndarray | None) -> Grouped:
     key, order, bits = _sort_key(found, shards, buckets, minibatch)
     samples, gains, merged = found.samples[order], found.gains[order], np.broadcast_to(1, order.size)
-    starts_row = changes(key)
-    keep = starts_row | changes(samples)
+    starts_row = mark_changes(key)
+    keep = starts_row | mark_changes(samples)
     if keep.all():
         gains = gains + np.float32(0)  # as a sum that begins with 0, of which -0 becomes 0
     else:
@@ -89,7 +89,7 @@ def _group(found: Entries, shards: int, buckets: np.ndarray | None, minibatch: n
         samples,
         gains,
         found.tables[order],
-        changes(key >> np.uint64(bits[0])),
+        mark_changes(key >> np.uint64(bits[0])),
         starts_row,
         merged,
     )
@@ -110,7 +110,7 @@ def _sort_key(
         if n:
             key <<= np.uint64(n)
             key |= field
-    order, key = in_order(key)
+    order, key = sort_with_order(key)
     return key, order, bits
 
 
@@ -136,7 +136,10 @@ def counts(g: Grouped, shards: int) -> tuple[np.ndarray, np.ndarray]:
 
 def within(g: Grouped, limits: Limits) -> np.ndarray:
     """Return which lookups are within the limits: the first of each partition, whole rows at a time."""
-    first, row = since(np.arange(g.new_group.size), g.new_group), since(np.cumsum(g.new_row), g.new_group)
+    first, row = (
+        count_since_start(np.arange(g.new_group.size), g.new_group),
+        count_since_start(np.cumsum(g.new_row), g.new_group),
+    )
     inside: np.ndarray = (first < limits.max_ids) & (row < limits.max_unique_ids)
     return inside
 

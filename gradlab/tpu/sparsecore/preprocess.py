@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from ..._base.indices import distinct, divided
+from ..._base.indices import divide, find_distinct
 from ...errors import InvalidArgumentError
 from ..batch import Batch, Cores, Lookups, check_cores, concatenate_cores
 from ..plan import Plan
@@ -102,7 +102,7 @@ def batch_of(plan: Plan, layout: Layout, reads: Mapping[str, Read]) -> Batch:
             one = found if which is None else Read(*(x[which == k] for x in found))
             place = s.places[span.place]
             rows = place.row_of(s.shards, one.partitions, one.positions)
-            core, local = divided(one.sparse_cores, layout.per_core)
+            core, local = divide(one.sparse_cores, layout.per_core)
             samples = local * span.size + (one.samples + (_start(plan, span) - span.start))
             part: tuple[np.ndarray, ...] = (core, rows.astype(np.uint32), samples.astype(np.uint32), one.gains)
             inside = (rows >= 0) & (rows < place.rows)
@@ -126,7 +126,7 @@ def _table(plan: Plan, k: int, parts: list[tuple[np.ndarray, ...]]) -> Lookups:
     for c in range(plan.cores):
         own = [tuple(x[end[c] : end[c + 1]] for x in part) for end, (_, *part) in zip(ends, parts, strict=True)]
         rows, samples, gains = own[0] if len(own) == 1 else map(np.concatenate, zip(empty, *own, strict=True))
-        each.append(Lookups(*distinct(rows), samples, gains))
+        each.append(Lookups(*find_distinct(rows), samples, gains))
     return concatenate_cores(each, plan.samples_of(k))
 
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._base.arrays import reals
-from ..._base.indices import divided
+from ..._base.arrays import as_real_numbers
+from ..._base.indices import divide
 from ..plan import Plan
 
 WIDTH_MULTIPLE = ROWS_MULTIPLE = 8  # widths, and the rows of a table on one SparseCore, are multiples of these
@@ -56,9 +56,9 @@ class Place:
         [[1, 0, 1], [10, 10, 12]]
         """
         r = np.asarray(rows, np.int64)
-        quotient, remainder = divided(r, shards)
+        quotient, remainder = divide(r, shards)
         if self.rotation:
-            remainder = divided(remainder + self.rotation, shards)[1]
+            remainder = divide(remainder + self.rotation, shards)[1]
         return remainder, quotient + self.offset
 
     def columns(self, shards: int, rows: np.ndarray) -> np.ndarray:
@@ -72,7 +72,7 @@ class Place:
 
     def row_of(self, shards: int, shard: Any, position: Any) -> np.ndarray:
         """Return the inverse of `positions`."""
-        row: np.ndarray = (position - self.offset) * shards + divided(shard - self.rotation, shards)[1]
+        row: np.ndarray = (position - self.offset) * shards + divide(shard - self.rotation, shards)[1]
         return row
 
 
@@ -253,7 +253,7 @@ def _filled(stack: Stack, tables: Mapping[str, Any], padding: float) -> np.ndarr
     for p in stack.places:
         if p.table not in tables:
             raise ValueError(f"stack {stack.name!r} needs table {p.table!r}, got {', '.join(tables) or 'none'}")
-        table = np.asarray(reals(tables[p.table], f"table {p.table!r}"), np.float32)
+        table = np.asarray(as_real_numbers(tables[p.table], f"table {p.table!r}"), np.float32)
         if table.shape != (p.rows, p.width):
             raise ValueError(f"table {p.table!r} must have shape {(p.rows, p.width)}, got {table.shape}")
         out[(*p.positions(stack.shards, np.arange(p.rows)), slice(p.width))] = table

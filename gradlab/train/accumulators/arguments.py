@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.arrays import Array, as_array, is_jax, is_traced, native
+from ..._base.arrays import Array, as_array, is_jax, is_traced, native_dtype
 from ...errors import DTypeError, InvalidArgumentError, UnsupportedDTypeError
 
 Shape = tuple[int | None, ...] | None
@@ -26,7 +26,7 @@ def read_dtype(dtype: Any, strict: bool) -> np.dtype[Any]:
         dtype = ml_dtypes.bfloat16
     allowed = _STRICT if strict else _FLOATS
     try:
-        read = native(getattr(dtype, "as_numpy_dtype", "" if dtype is None else dtype))  # None is float64
+        read = native_dtype(getattr(dtype, "as_numpy_dtype", "" if dtype is None else dtype))  # None is float64
     except TypeError:
         raise TypeError(f"dtype must be one of {', '.join(allowed)}, got {dtype!r}") from None
     if read.name not in allowed:

@@ -21,9 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.arrays import Array, is_jax, namespace, precision, quiet
-from ..._base.arrays import flush as flush_denormals
-from ..._base.forks import give_lock
+from ..._base.arrays import Array, flush_denormals, is_jax, namespace, precision, quiet
+from ..._base.forks import renew_in_child
 from ...errors import InvalidArgumentError
 from .arguments import Shape, is_compatible, shown
 
@@ -54,7 +53,7 @@ class DenseSum:
         self._flushes_denormals = flushes_denormals
         self._add_quietly: Callable[[Array, Array, Array], Array]
         # A thread may be inside the context at the instant of a fork; in the child it never leaves it.
-        give_lock(self, "_add_quietly", _make_quiet_add)
+        renew_in_child(self, "_add_quietly", _make_quiet_add)
         self._total: Any = None
         self.count = 0
 

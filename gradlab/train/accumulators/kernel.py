@@ -32,7 +32,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..._base.forks import give_lock, in_child
+from ..._base.forks import call_in_child, renew_in_child
 from ..._base.options import is_strict
 from ...errors import (
     CancelledError,
@@ -116,7 +116,7 @@ class Kernel:
         self.spec = spec
         self.dtype = spec.dtype
         self._lock: threading.Lock
-        give_lock(self, "_lock", threading.Lock)
+        renew_in_child(self, "_lock", threading.Lock)
         self._machine = Machine(spec.new_sum())
         self._producers: set[Producer] = set()
         self._had_producers = False  # once True, a wait without living producers is hopeless
@@ -405,7 +405,7 @@ def _renew_lock_after_fork() -> None:
     _kernels_lock = threading.Lock()
 
 
-in_child(_renew_lock_after_fork)
+call_in_child(_renew_lock_after_fork)
 
 
 def kernel_for(spec: Spec, shared_name: str, name: str) -> Kernel:

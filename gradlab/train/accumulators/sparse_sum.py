@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._base.arrays import Array, flush, is_jax, namespace, precision, quiet, sum_duplicates
+from ..._base.arrays import Array, flush_denormals, is_jax, namespace, precision, quiet, sum_duplicates
 from ...errors import InvalidArgumentError
 from .arguments import Shape, is_compatible, shown
 
@@ -170,7 +170,7 @@ class SparseSum:
 
     def _flushed(self, x: Array) -> Array:
         """TensorFlow's kernels take denormal numbers for 0."""
-        return flush(x if is_jax(x) else x.copy()) if self._strict else x
+        return flush_denormals(x if is_jax(x) else x.copy()) if self._strict else x
 
     def _check(self, gradient: SparseGradient, inner: tuple[int, ...] | None) -> None:
         """`inner` is the shape of the rows counted so far, if there are any."""

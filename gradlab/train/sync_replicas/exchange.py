@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ..._base.forks import give_lock
+from ..._base.forks import renew_in_child
 from ..._base.numbers import counted
 from ...errors import CancelledError, DeadlineExceededError, DeadlockError
 from ..accumulators.arguments import check_timeout
@@ -45,7 +45,7 @@ class Exchange(ABC):
     def __init__(self, needs: int, workers: int) -> None:
         self._needs, self._workers = needs, workers
         self._changed: threading.Condition
-        give_lock(self, "_changed", threading.Condition)
+        renew_in_child(self, "_changed", threading.Condition)
         self._rounds, self._start = Rounds({}, needs, 0), 0
         self._local_steps: dict[Worker, int] = {}
         self._tokens = TokenQueue(self._local_steps.__setitem__)

@@ -130,7 +130,7 @@ def share_held(found: HeldBack, name: str) -> float:
 
 def adagrad_run(seed: int, spike: float = 1.0) -> HeldBack:
     """The reader trained by Adagrad, 256 steps at rate 0.1; at step 5 the gradients of all tensors are multiplied."""
-    from gradlab._base.tree import named_leaves
+    from gradlab._base.named_leaves import named_leaves
     from gradlab.models import reader_run as reader
 
     rule = gl.rules.Adagrad(initial_accumulator_value=0.0, epsilon=1e-30)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...._base.arrays import Array, is_jax
-from ...._base.library import Mesh, jnp
+from ...._base.jax_or_numpy import Mesh, jnp
 from ...._base.options import check_count
 from ....errors import EmbeddingWarning, warn
 from ....rules import Rule

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ...._base.library import Mesh
+from ...._base.jax_or_numpy import Mesh
 from ....errors import FailedPreconditionError, InvalidArgumentError
 from ....rules import Rule
 from ...batch import Batch, Cores

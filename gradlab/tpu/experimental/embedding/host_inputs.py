@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...._base.indices import ranks
+from ...._base.indices import rank_in_groups
 from ....errors import EmbeddingWarning, warn
 from ...ids import Ids, ids_of, is_nested, tensor_of
 from ...plan import Feature
@@ -221,7 +221,7 @@ def _sequence_length(feature: Feature, config: FeatureConfig, form: InputFormat,
 def _one_sample_each(ids: Ids, length: int) -> Ids:
     """Return the ids of sequences, each in a sample of its own, without those past the end of their sequence."""
     samples = np.asarray(ids.samples)
-    places = ranks(samples) if ids.places is None else ids.places
+    places = rank_in_groups(samples) if ids.places is None else ids.places
     keep = places < length
     return Ids((samples * length + places)[keep], np.asarray(ids.ids)[keep])
 

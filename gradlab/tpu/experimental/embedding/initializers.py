@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ...._base.arrays import Array, reals
-from ...._base.library import HAS_JAX, jax, jnp
+from ...._base.arrays import Array, as_real_numbers
+from ...._base.jax_or_numpy import HAS_JAX, jax, jnp
 
 _BLOCK = 65536  # rows drawn at a time
 
@@ -87,7 +87,7 @@ def initial_values(initializer: Initializer, shape: tuple[int, int], name: str) 
         ValueError: it made another shape; names the table.
     """
     made = initializer(shape, np.float32) if _takes_dtype(initializer) else initializer(shape)
-    values = np.asarray(reals(made, f"what the initializer of {name} makes"), np.float32)
+    values = np.asarray(as_real_numbers(made, f"what the initializer of {name} makes"), np.float32)
     if values.shape != shape:
         raise ValueError(f"the initializer of {name} must make shape {shape}, it made {values.shape}")
     return values

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypeVar
 
-from ...._base.arrays import reals
+from ...._base.arrays import as_real_numbers
 from ....rules import Rule
 from ...engine.messages import BY_RULE, parameters_of
 from ...engine.proto import (
@@ -129,7 +129,7 @@ class Optimizer:
         if callable(self.learning_rate):
             made.learning_rate.dynamic.tag = tags[self.learning_rate]
         else:
-            reals(self.learning_rate, f"learning_rate of {type(self).__name__}")
+            as_real_numbers(self.learning_rate, f"learning_rate of {type(self).__name__}")
             made.learning_rate.constant = self.learning_rate
         made.gradient_accumulation_status = _STATUS.ENABLED if self.use_gradient_accumulation else _STATUS.DISABLED
         write_limits(made.clipping_limits, (self.clip_weight_min, self.clip_weight_max))

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...._base.arrays import Array, add_rows, reals, set_rows
-from ...._base.library import jnp
+from ...._base.arrays import Array, add_rows, as_real_numbers, set_rows
+from ...._base.jax_or_numpy import jnp
 from ....errors import EmbeddingWarning, InvalidArgumentError, warn
 from ...ids import tensor_of
 from ...lookup_sparse import embedding_lookup_sparse, safe_embedding_lookup_sparse
@@ -120,7 +120,7 @@ def _lookup(path: str, feature: FeatureConfig, table: Any, ids: Any, weights: An
     kind = tensor_of(ids)
     if weights is not None:
         _check_weights(path, feature, kind, weights)
-    table = jnp.asarray(reals(table, f"the table of feature {path!r}"), jnp.float32)
+    table = jnp.asarray(as_real_numbers(table, f"the table of feature {path!r}"), jnp.float32)
     if kind == "Tensor":
         if feature.max_sequence_length:
             raise ValueError(f"Feature {path!r} is a sequence feature but a dense tensor was passed: give lists of ids")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...._base.archive import MAX_BYTES, Archive, ArchiveWriter
-from ...._base.arrays import reals
+from ...._base.arrays import as_real_numbers
 from ...._base.checked_files import checked
 from ....errors import InvalidArgumentError, NotFoundError
 from ....rules import Rule
@@ -96,7 +96,7 @@ def checked_arrays(table: TableConfig, given: Any, shape: tuple[int, int]) -> li
     names = names_of(table)
     if set(given) != set(names):
         raise InvalidArgumentError(f"table {table.name!r} has {', '.join(names)}; got {', '.join(sorted(given))}")
-    arrays = [np.asarray(reals(given[n], f"{n} of table {table.name!r}"), np.float32) for n in names]
+    arrays = [np.asarray(as_real_numbers(given[n], f"{n} of table {table.name!r}"), np.float32) for n in names]
     for name, x in zip(names, arrays, strict=True):
         if x.shape != shape:
             raise InvalidArgumentError(f"{name} of table {table.name!r} must have shape {shape}, got {x.shape}")

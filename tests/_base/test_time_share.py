@@ -2,7 +2,7 @@
 
 import pytest
 
-from gradlab._base.pace import Pace
+from gradlab._base.time_share import Pace
 
 
 @pytest.mark.parametrize(("share", "burst"), [(0.01, 0.0), (0.02, 1.0), (0.5, 0.3)])

@@ -41,18 +41,18 @@ def _walk(x: Any, name: str, what: str) -> Iterator[tuple[str, Array]]:
         yield from _walk(x[0], x[1].name, what)
     elif isinstance(x, dict):
         for key in sorted(x, key=str):
-            yield from _walk(x[key], _joined(name, key), what)
+            yield from _walk(x[key], _join(name, key), what)
     elif isinstance(x, list | tuple):
         for k, item in enumerate(x):
-            yield from _walk(item, _joined(name, k), what)
+            yield from _walk(item, _join(name, k), what)
     elif (children := _jax_children(x)) is not None:
         for key, item in children:
-            yield from _walk(item, _joined(name, key), what)
+            yield from _walk(item, _join(name, key), what)
     else:
         yield name or "0", real_array(x, f"the {what} of {name or 0}")
 
 
-def _joined(name: str, key: Any) -> str:
+def _join(name: str, key: Any) -> str:
     return f"{name}/{key}" if name else str(key)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab._base.tree import named_leaves
+from gradlab._base.named_leaves import named_leaves
 
 
 @jax.tree_util.register_dataclass

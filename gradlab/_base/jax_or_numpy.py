@@ -30,12 +30,27 @@ _jnp: Any = jnp
 xp: Namespace = _jnp
 
 __all__ = [
-    "HAS_JAX", "Mesh", "NamedSharding", "PartitionSpec", "compiled", "jax", "jnp", "loop", "of_cores", "on_device",
-    "on_host", "own_array", "process", "register", "scan", "tree_map", "xp",
+    "HAS_JAX",
+    "Mesh",
+    "NamedSharding",
+    "PartitionSpec",
+    "compile_with_jax",
+    "frozen_copy",
+    "jax",
+    "jnp",
+    "map_over_cores",
+    "on_device",
+    "on_host",
+    "process_index",
+    "register_tree",
+    "repeat_step",
+    "scan",
+    "tree_map",
+    "xp",
 ]  # fmt: skip
 
 
-def compiled(donate: Sequence[int] = (), static: Sequence[str] = ()) -> Callable[[F], F]:
+def compile_with_jax(donate: Sequence[int] = (), static: Sequence[str] = ()) -> Callable[[F], F]:
     """Decorator: JAX compiles the function for each shape of its arguments, and uses up the donated ones."""
 
     def compile(function: F) -> F:
@@ -47,7 +62,7 @@ def compiled(donate: Sequence[int] = (), static: Sequence[str] = ()) -> Callable
     return compile
 
 
-def loop(count: int, body: Callable[[Any], Any], carry: Any, unroll: int = 1) -> Any:
+def repeat_step(count: int, body: Callable[[Any], Any], carry: Any, unroll: int = 1) -> Any:
     """carry = body(carry), `count` times."""
     if HAS_JAX:
         return jax.lax.fori_loop(0, count, lambda _, x: body(x), carry, unroll=unroll)
@@ -56,7 +71,7 @@ def loop(count: int, body: Callable[[Any], Any], carry: Any, unroll: int = 1) ->
     return carry
 
 
-def register(cls: type, data: Sequence[str], meta: Sequence[str]) -> None:
+def register_tree(cls: type, data: Sequence[str], meta: Sequence[str]) -> None:
     """Make a dataclass a tree of its fields `data`; those of `meta` are static."""
     if HAS_JAX:
         jax.tree_util.register_dataclass(cls, data_fields=list(data), meta_fields=list(meta))
@@ -68,20 +83,20 @@ _data: dict[type, tuple[str, ...]] = {}
 
 def tree_map(function: Callable[..., Any], *trees: Any) -> Any:
     """`function` of the leaves of trees of one structure, in a tree like them."""
-    return jax.tree.map(function, *trees) if HAS_JAX else _mapped(function, *trees)
+    return jax.tree.map(function, *trees) if HAS_JAX else _map_tree(function, *trees)
 
 
-def _mapped(function: Callable[..., Any], *trees: Any) -> Any:
+def _map_tree(function: Callable[..., Any], *trees: Any) -> Any:
     tree = trees[0]
     if tree is None:
         return None
     if isinstance(tree, dict):
-        return {name: _mapped(function, *(t[name] for t in trees)) for name in tree}
+        return {name: _map_tree(function, *(t[name] for t in trees)) for name in tree}
     if isinstance(tree, tuple | list):
-        parts = [_mapped(function, *each) for each in zip(*trees, strict=True)]
+        parts = [_map_tree(function, *each) for each in zip(*trees, strict=True)]
         return type(tree)(*parts) if hasattr(tree, "_fields") else type(tree)(parts)
     if names := _data.get(type(tree)):
-        parts = [_mapped(function, *(getattr(t, name) for t in trees)) for name in names]
+        parts = [_map_tree(function, *(getattr(t, name) for t in trees)) for name in names]
         return dataclasses.replace(tree, **dict(zip(names, parts, strict=True)))
     return function(*trees)
 
@@ -98,13 +113,13 @@ def scan(step: Callable[[Any, Any], tuple[Any, Any]], carry: Any, xs: Any, count
     return carry, tree_map(lambda *y: np.stack(y), *ys)
 
 
-def own_array(x: Any, dtype: Any) -> Array:
+def frozen_copy(x: Any, dtype: Any) -> Array:
     """An array of a dtype that nobody can write to who has `x`: JAX's cannot be written to, NumPy's are copied."""
     made: Array = jax.numpy.asarray(x, dtype) if HAS_JAX else np.array(x, dtype)
     return made
 
 
-def process() -> int:
+def process_index() -> int:
     """The number of this process among those that compute together."""
     return int(jax.process_index()) if HAS_JAX else 0
 
@@ -119,7 +134,7 @@ def on_host(tree: Any) -> Any:
     return jax.device_get(tree) if HAS_JAX else tree
 
 
-def of_cores(function: Callable[[Any], Array], shares: Any, cores: int) -> Array:
+def map_over_cores(function: Callable[[Any], Array], shares: Any, cores: int) -> Array:
     """`function` of each core's share of a tree, along its first axes, stacked."""
     if HAS_JAX and cores > 1:
         stacked: Array = jax.vmap(function)(shares)
