@@ -52,18 +52,22 @@ if TYPE_CHECKING:
     from .train.variable import trainable_variables as trainable_variables
     from .train.variable import variable_collection as variable_collection
 
-# Where each public name lives. The block above says the same to type checkers; a test holds the two together.
+# Where each public name lives. The block above says the same to type checkers; a test holds the two
+# together.
 _HOMES = {
     "_base.slices": "IndexedSlices",
-    "clip": "ClipReport adaptive_grad_clip clip_by_average_norm clip_by_block_rms clip_by_global_norm clip_by_norm "
-    "clip_by_value clip_report global_norm per_example_clip",
+    "clip": "ClipReport adaptive_grad_clip clip_by_average_norm clip_by_block_rms "
+    "clip_by_global_norm clip_by_norm clip_by_value clip_report global_norm "
+    "per_example_clip",
     "record": "Recorder",
     "report": "Report",
     "train.accumulators": "ConditionalAccumulator SparseConditionalAccumulator",
     "train.autodiff": "gather gradients",
     "train.graph": "Graph Operation",
     "train.training_state": "load save",
-    "train.variable": "Variable get_global_step get_or_create_global_step trainable_variables variable_collection",
+    "train.variable": (
+        "Variable get_global_step get_or_create_global_step trainable_variables variable_collection"
+    ),
 }
 _MODULES = (
     "clip",
@@ -94,7 +98,9 @@ def __getattr__(name: str) -> Any:
     if name not in _NAMES:
         from ._base.suggest import did_you_mean
 
-        raise AttributeError(f"module 'gradlab' has no attribute {name!r}; {did_you_mean(name, __all__)}")
+        raise AttributeError(
+            f"module 'gradlab' has no attribute {name!r}; {did_you_mean(name, __all__)}"
+        )
     value = globals()[name] = getattr(_import_module(f".{_NAMES[name]}", __name__), name)
     return value
 

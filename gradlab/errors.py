@@ -1,4 +1,7 @@
-"""Errors and warnings. Each error is also one of Python's own types, so plain `except ValueError` works."""
+"""Errors and warnings.
+
+Each error is also one of Python's own types, so plain `except ValueError` works.
+"""
 
 import sys
 import warnings
@@ -40,7 +43,8 @@ class InvalidArgumentError(ValueError):
 class DTypeError(InvalidArgumentError, TypeError):
     """A dtype that the operation does not allow.
 
-    TensorFlow raises InvalidArgumentError for it when eager and TypeError while it builds a graph; this is both.
+    TensorFlow raises InvalidArgumentError for it when eager and TypeError while it builds a graph;
+    this is both.
     """
 
 
@@ -55,7 +59,8 @@ class NotFoundError(LookupError):
 class UnsupportedDTypeError(DTypeError, NotFoundError):
     """A dtype without a kernel.
 
-    TensorFlow raises NotFoundError for it when eager, InvalidArgumentError or TypeError in a graph; this is all three.
+    TensorFlow raises NotFoundError for it when eager, InvalidArgumentError or TypeError in a graph;
+    this is all three.
     """
 
 
@@ -70,8 +75,8 @@ class FailedPreconditionError(RuntimeError):
 class NoSystemError(FailedPreconditionError, NotFoundError):
     """There is no TPU system to run an operation on.
 
-    Without a TPU it is a NotFoundError in TensorFlow, which has no kernel; on one something out of its order; this is
-    both.
+    Without a TPU it is a NotFoundError in TensorFlow, which has no kernel; on one something out of
+    its order; this is both.
     """
 
 
@@ -130,21 +135,24 @@ class RecordingWarning(GradlabWarning):
 class NotPairsError(TypeError, ValueError):
     """Something other than (gradient, variable) pairs.
 
-    In TensorFlow a TypeError where it cannot be unpacked, a ValueError where it has another length; this is both.
+    In TensorFlow a TypeError where it cannot be unpacked, a ValueError where it has another length;
+    this is both.
     """
 
 
 class NotAGradientError(TypeError, ValueError):
     """Something other than an array, IndexedSlices or None where a gradient must be.
 
-    In TensorFlow 1 a ValueError from SyncReplicasOptimizer, a TypeError from the others; this is both.
+    In TensorFlow 1 a ValueError from SyncReplicasOptimizer, a TypeError from the others; this is
+    both.
     """
 
 
 class NotAVariableError(TypeError, NotImplementedError, AttributeError):
     """Something that is not a Variable where one must be updated.
 
-    TensorFlow 1's optimizers raise NotImplementedError for it, Keras's AttributeError; this is both.
+    TensorFlow 1's optimizers raise NotImplementedError for it, Keras's AttributeError; this is
+    both.
     """
 
 
@@ -162,7 +170,9 @@ class MissingStepError(RuntimeError, AttributeError):
 def warn(message: str, category: type[GradlabWarning]) -> None:
     """Warn at the line that called into gradlab, however deep in it the trouble shows."""
     depth, frame = 1, sys._getframe(0)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("gradlab.", "numpy.")):
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(
+        ("gradlab.", "numpy.")
+    ):
         depth, frame = depth + 1, frame.f_back
     warnings.warn(message, category, stacklevel=depth)
 

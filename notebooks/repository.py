@@ -4,8 +4,9 @@ python -m notebooks.repository               prints it
 python -m notebooks.repository OWNER/REPO    sets it: the badge, links to Binder and Colab, `git clone`, project URLs
 python -m notebooks.repository --none        takes all of them out, as in a checkout that knows no repository
 
-A file names the repository in texts that are known here, one with and one without it. So the command can be run again,
-for another repository, and nothing is half written: a file in which the text isn't found is an error that changes none.
+A file names the repository in texts that are known here, one with and one without it. So the
+command can be run again, for another repository, and nothing is half written: a file in which the
+text isn't found is an error that changes none.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ class Place:
     Attributes:
         path: from the top of the checkout.
         without: the text where there is no repository.
-        named: the text where there is one; {repository}, {owner}, {name} and {binder} are filled in.
+        named: the text where there is one; {repository}, {owner}, {name} and {binder} are filled
+            in.
     """
 
     path: str
@@ -119,7 +121,9 @@ def current(root: Path = ROOT) -> str:
     path = root / "gradlab/_base/addresses.py"
     found = _REPOSITORY.search(path.read_text("utf-8"))
     if not found:
-        raise ValueError(f'{path} must hold a line REPOSITORY = "OWNER/REPO", or REPOSITORY = "" for none')
+        raise ValueError(
+            f'{path} must hold a line REPOSITORY = "OWNER/REPO", or REPOSITORY = "" for none'
+        )
     return found[1]
 
 
@@ -136,13 +140,17 @@ def rename(new: str, root: Path = ROOT) -> list[str]:
         new: "OWNER/REPO", or "" to take the repository out.
 
     Raises:
-        ValueError: not an owner and a repository as GitHub names them, or a file without the text that names the
-            repository. Nothing is changed.
+        ValueError: not an owner and a repository as GitHub names them, or a file without the text
+            that names the repository. Nothing is changed.
     """
     if new and not _NAME.fullmatch(new):
-        raise ValueError(f"the repository must be OWNER/REPO as in its address on GitHub, got {new!r}")
+        raise ValueError(
+            f"the repository must be OWNER/REPO as in its address on GitHub, got {new!r}"
+        )
     old = current(root)
-    renamed = {path: _renamed(path, path.relative_to(root).as_posix(), old, new) for path in files(root)}
+    renamed = {
+        path: _renamed(path, path.relative_to(root).as_posix(), old, new) for path in files(root)
+    }
     changed = []
     for path, text in renamed.items():
         if text != path.read_text("utf-8"):
@@ -160,7 +168,9 @@ def _renamed(path: Path, name: str, old: str, new: str) -> str:
         if place.path != name:
             continue
         if text.count(place.text(old)) != 1:
-            raise ValueError(f"{name} must hold this text once, so that it can be replaced:\n{place.text(old)}")
+            raise ValueError(
+                f"{name} must hold this text once, so that it can be replaced:\n{place.text(old)}"
+            )
         text = text.replace(place.text(old), place.text(new))
     return text
 
@@ -188,7 +198,9 @@ def main(arguments: Sequence[str]) -> int:
     new = "" if arguments[0] == "--none" else arguments[0]
     try:
         if not new and arguments[0] != "--none":
-            raise ValueError("the repository must be OWNER/REPO as in its address on GitHub, got ''")
+            raise ValueError(
+                "the repository must be OWNER/REPO as in its address on GitHub, got ''"
+            )
         print("\n".join(rename(new)) or "nothing to change")
     except ValueError as error:
         print(error, file=sys.stderr)

@@ -1,10 +1,13 @@
-"""Eight CPU devices, repeatable Hypothesis, fresh variables for each test, and two cases of each test.
+"""Eight CPU devices, repeatable Hypothesis, fresh variables for each test, and two cases of each
+test.
 
-Tests that need more than the extra `test`, or much time, carry the marker of a part (`tests/parts.py`); the default run
-leaves them out. Asked for by `-m`, a part whose tools are missing is an error at once.
+Tests that need more than the extra `test`, or much time, carry the marker of a part
+(`tests/parts.py`); the default run leaves them out. Asked for by `-m`, a part whose tools are
+missing is an error at once.
 
-Of a parametrized test the default run takes the first and the last case, which differ in all parameters. The others get
-the marker `exhaustive`, and run in `.ci/nightly`. A test with the marker `every_case` keeps all of them.
+Of a parametrized test the default run takes the first and the last case, which differ in all
+parameters. The others get the marker `exhaustive`, and run in `.ci/nightly`. A test with the marker
+`every_case` keeps all of them.
 """
 
 import gc
@@ -18,9 +21,10 @@ from functools import cache
 from typing import Any
 from weakref import WeakSet
 
-# Read by JAX when it starts; the platform itself is left to the machine. Programs of tests run once, so most of their
-# time is XLA's: without its optimizations, and with loops written without MLIR, it is half. `.ci/nightly` compares
-# digits in programs that are optimized. What XLA_FLAGS says already comes later and wins.
+# Read by JAX when it starts; the platform itself is left to the machine. Programs of tests run
+# once, so most of their time is XLA's: without its optimizations, and with loops written without
+# MLIR, it is half. `.ci/nightly` compares digits in programs that are optimized. What XLA_FLAGS
+# says already comes later and wins.
 os.environ["XLA_FLAGS"] = " ".join(
     [
         "--xla_backend_optimization_level=0",
@@ -29,10 +33,11 @@ os.environ["XLA_FLAGS"] = " ".join(
         "--xla_force_host_platform_device_count=8",
     ]
 )
-# Bytecode is kept, whatever the environment says: hundreds of workers, kernels and servers import the same modules, and
-# to rewrite all tests takes ten seconds of each worker.
+# Bytecode is kept, whatever the environment says: hundreds of workers, kernels and servers import
+# the same modules, and to rewrite all tests takes ten seconds of each worker.
 os.environ["PYTHONDONTWRITEBYTECODE"] = ""
-# The cores are taken by tests side by side: threads of one product wait for each other in a loop, a tenth of all time.
+# The cores are taken by tests side by side: threads of one product wait for each other in a loop, a
+# tenth of all time.
 os.environ["OMP_NUM_THREADS"] = os.environ.get("OMP_NUM_THREADS", "1")
 os.environ["OPENBLAS_NUM_THREADS"] = os.environ.get("OPENBLAS_NUM_THREADS", "1")
 # Ray's own is 15: beside other tests, each of its processes took ten seconds to start.
@@ -53,16 +58,34 @@ sys.dont_write_bytecode = False
 
 MOST_WORKERS = 4  # each holds a JAX and a matplotlib of its own
 
-# One worker runs all files with tests of one of these markers: a framework takes two to ten seconds to import, and
-# JupyterLab with its browser fifteen to start. Other files stay whole, for their fixtures.
+# One worker runs all files with tests of one of these markers: a framework takes two to ten seconds
+# to import, and JupyterLab with its browser fifteen to start. Other files stay whole, for their
+# fixtures.
 TOGETHER = {
-    "browser": "browser", "tensorflow": "tensorflow", "originals": "tensorflow", "torch": "torch", "trainers": "torch",
-}  # fmt: skip
-# Tests with one of these markers take seconds. Groups with many of them come first, so that all workers end together.
-SLOW = {"browser", "tensorflow", "originals", "trainers", "long", "ray", "trackers", "binder", "packaging", "site"}
+    "browser": "browser",
+    "tensorflow": "tensorflow",
+    "originals": "tensorflow",
+    "torch": "torch",
+    "trainers": "torch",
+}
+# Tests with one of these markers take seconds. Groups with many of them come first, so that all
+# workers end together.
+SLOW = {
+    "browser",
+    "tensorflow",
+    "originals",
+    "trainers",
+    "long",
+    "ray",
+    "trackers",
+    "binder",
+    "packaging",
+    "site",
+}
 
-# The same examples in every CI run, others in every run elsewhere; a failure prints what repeats it. No database: it
-# would put a folder beside the project's own. Nothing is timed, the drawing of examples included.
+# The same examples in every CI run, others in every run elsewhere; a failure prints what repeats
+# it. No database: it would put a folder beside the project's own. Nothing is timed, the drawing of
+# examples included.
 SETTINGS: dict[str, Any] = {
     "deadline": None, "database": None, "max_examples": 25, "print_blob": True,
     "suppress_health_check": [hypothesis.HealthCheck.too_slow],
@@ -77,7 +100,8 @@ def pytest_configure(config: pytest.Config) -> None:
     # A conftest.py here is not asked about files elsewhere.
     config.pluginmanager.register(summary)
     config.pluginmanager.register(parts)
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # begun in the background: tests of Ctrl-C would hang
+    # Begun in the background: tests of Ctrl-C would hang.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     is_worker = hasattr(config, "workerinput")
     if not is_worker and (lines := parts.missing(config.option.markexpr.strip())):
@@ -100,9 +124,15 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file() -> Iterator[Any]:
-    """Look for examples in the package only; to look for them in tests takes seconds of each worker."""
+    """Look for examples in the package only; to look for them in tests takes seconds of each
+    worker.
+    """
     collectors = yield
-    return [x for x in collectors if not (isinstance(x, DoctestModule) and x.path.is_relative_to(parts.ROOT / "tests"))]
+    return [
+        x
+        for x in collectors
+        if not (isinstance(x, DoctestModule) and x.path.is_relative_to(parts.ROOT / "tests"))
+    ]
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` is applied
@@ -118,19 +148,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 if not item.get_closest_marker("every_case"):
                     item.add_marker("exhaustive")
     groups = {item: group_of(str(item.path), config.option.markexpr) for item in items}
-    slow = Counter(groups[item] for item in items if any(item.get_closest_marker(name) for name in SLOW))
+    slow = Counter(
+        groups[item] for item in items if any(item.get_closest_marker(name) for name in SLOW)
+    )
     items.sort(key=lambda item: (-slow[groups[item]], groups[item]))
 
 
 @cache  # asked for each test
 def group_of(file: str, expression: str) -> str:
-    """Return the name of the group of files that one worker runs, where `-m expression` is asked for."""
+    """Return the name of the group of files that one worker runs, where `-m expression` is asked
+    for.
+    """
     path = parts.ROOT / file
     text = path.read_text("utf-8") if path.suffix == ".py" else ""
     markers = {*re.findall(r"mark\.(\w+)", text), *parts.of_file(path)}
-    together = [TOGETHER[name] for name in TOGETHER if name in markers and parts.selected(expression, name)]
+    together = [
+        TOGETHER[name] for name in TOGETHER if name in markers and parts.selected(expression, name)
+    ]
     if together == ["browser"] and re.search(r"\b(shown|everything)\b", text):
-        return "labs in the browser"  # on the page that holds all labs; as long as all other tests of pages together
+        # On the page that holds all labs; as long as all other tests of pages together.
+        return "labs in the browser"
     return together[0] if together else file
 
 
@@ -147,10 +184,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile | Non
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Modules and tests stay to the end: the garbage collector need not go through them again and again.
+    """Modules and tests stay to the end: the garbage collector need not go through them again and
+    again.
 
-    Nor need it look for garbage whenever there are 700 more objects, where JAX makes a million to trace a step: that
-    took one second in twenty of tests of labs and of compiled steps.
+    Nor need it look for garbage whenever there are 700 more objects, where JAX makes a million to
+    trace a step: that took one second in twenty of tests of labs and of compiled steps.
     """
     gc.disable()
     try:
@@ -164,7 +202,9 @@ def pytest_collection() -> Iterator[None]:
 
 @pytest.fixture(scope="module", autouse=True)
 def one_context() -> None:
-    """JAX makes a context of MLIR for each program, which takes as long as to compile a small one: all share one."""
+    """JAX makes a context of MLIR for each program, which takes as long as to compile a small one:
+    all share one.
+    """
     if "jax" in sys.modules:  # else not: to import it takes a second
         from jax._src.interpreters import mlir
 
@@ -189,7 +229,9 @@ def no_tpu_system() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def own_widgets() -> Iterator[None]:
-    """Widgets that a test makes go with it: until they are closed, ipywidgets holds them, their figures and traces."""
+    """Widgets that a test makes go with it: until they are closed, ipywidgets holds them, their
+    figures and traces.
+    """
     made: WeakSet[Any] = WeakSet()
     ipywidgets.Widget.on_widget_constructed(made.add)
     yield

@@ -1,4 +1,5 @@
-"""Where gradlab differs from TensorFlow on purpose, said at the tests that hold it, and the page of the site they make.
+"""Where gradlab differs from TensorFlow on purpose, said at the tests that hold it, and the page of
+the site they make.
 
 `python -m tests.differences` writes the page.
 """
@@ -40,8 +41,11 @@ means another formula in optax. What TensorFlow does not have at all says so in 
 """
 
 
-def differs(what: str, *, tensorflow: str, gradlab: str, strict: str = "-") -> Callable[[Test], Test]:
-    """Decorate a test that holds a difference: literal strings, since the page is made without running tests.
+def differs(
+    what: str, *, tensorflow: str, gradlab: str, strict: str = "-"
+) -> Callable[[Test], Test]:
+    """Decorate a test that holds a difference: literal strings, since the page is made without
+    running tests.
 
     `strict` is what `strict="tf"` does.
     """
@@ -71,11 +75,20 @@ def differences() -> Iterator[Difference]:
         subject = next(name for folder, name in SUBJECTS.items() if place.startswith(folder))
         for test in ast.walk(ast.parse(text)):
             for call in test.decorator_list if isinstance(test, ast.FunctionDef) else ():
-                if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "differs":
+                if (
+                    isinstance(call, ast.Call)
+                    and isinstance(call.func, ast.Name)
+                    and call.func.id == "differs"
+                ):
                     said = {k.arg: ast.literal_eval(k.value) for k in call.keywords}
                     what, strict = ast.literal_eval(call.args[0]), said.get("strict", "-")
                     yield Difference(
-                        subject, what, said["tensorflow"], said["gradlab"], strict, f"{place}::{test.name}"
+                        subject,
+                        what,
+                        said["tensorflow"],
+                        said["gradlab"],
+                        strict,
+                        f"{place}::{test.name}",
                     )
 
 
@@ -83,7 +96,10 @@ def page() -> str:
     """The page in Markdown, a table for each subject."""
     found = list(differences())
     tables = [
-        f'## {subject}\n\n| what | TensorFlow | gradlab | with `strict="tf"` | test |\n|---|---|---|---|---|\n'
+        (
+            f'## {subject}\n\n| what | TensorFlow | gradlab | with `strict="tf"` | test '
+            "|\n|---|---|---|---|---|\n"
+        )
         + "\n".join(d.line() for d in found if d.subject == subject)
         for subject in sorted({d.subject for d in found}, key=[*SUBJECTS.values()].index)
     ]

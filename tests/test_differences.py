@@ -1,4 +1,6 @@
-"""The page of differences is that of the tests, and names everything whose docstring says that it differs."""
+"""The page of differences is that of the tests, and names everything whose docstring says that it
+differs.
+"""
 
 import ast
 import re

@@ -23,7 +23,9 @@ gl.train.MomentumOptimizer(0.1, 0.9).apply_gradients([([1.0, 1.0], v)])
 
 def loaded(code: str) -> set[str]:
     """Which heavy libraries a fresh Python has loaded after running the code."""
-    code += f"\nimport sys, json; print(json.dumps([m for m in {sorted(HEAVY)} if m in sys.modules]))"
+    code += (
+        f"\nimport sys, json; print(json.dumps([m for m in {sorted(HEAVY)} if m in sys.modules]))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return set(json.loads(done.stdout.splitlines()[-1]))
@@ -33,7 +35,10 @@ def loaded(code: str) -> set[str]:
     "code",
     [
         "import gradlab",
-        "import gradlab.clip, gradlab.rules, gradlab.schedules, gradlab.optax, gradlab.workers.on_ray",
+        (
+            "import gradlab.clip, gradlab.rules, gradlab.schedules, gradlab.optax, "
+            "gradlab.workers.on_ray"
+        ),
         CLIPS,
         APPLY,
     ],
@@ -44,4 +49,6 @@ def test_numpy_users_load_numpy_only(code: str) -> None:
 
 @pytest.mark.exhaustive
 def test_this_test_can_fail() -> None:
-    assert "jax" in loaded("import gradlab as gl\nv = gl.Variable([1.0])\ngl.gradients(lambda: v * v, v)")
+    assert "jax" in loaded(
+        "import gradlab as gl\nv = gl.Variable([1.0])\ngl.gradients(lambda: v * v, v)"
+    )

@@ -1,4 +1,6 @@
-"""Who may import whom: the table of layers, and the rooms and floors of the graph that all imports make."""
+"""Who may import whom: the table of layers, and the rooms and floors of the graph that all imports
+make.
+"""
 
 import ast
 import functools
@@ -11,8 +13,9 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "gradlab"
 
-# The three layers between the ground and what shows them: the rooms of each, in the order in which one reads them, and
-# the libraries that a room may use. A room may import the rooms before it, for types too, but nothing private in them.
+# The three layers between the ground and what shows them: the rooms of each, in the order in which
+# one reads them, and the libraries that a room may use. A room may import the rooms before it, for
+# types too, but nothing private in them.
 LAYERS = {
     "ground": {
         "errors": "",
@@ -29,7 +32,8 @@ LAYERS = {
         "raw_ops": "numpy",
     },
     "recorder": {
-        "record": "numpy jax optax torch keras tensorflow",  # recorders are attached to the loops of these
+        # Recorders are attached to the loops of these.
+        "record": "numpy jax optax torch keras tensorflow",
     },
     "course": {
         "models": "numpy jax",
@@ -55,9 +59,14 @@ Graph = dict[str, set[str]]
 def imports(tree: ast.AST, package: tuple[str, ...], for_types: bool = True) -> Iterator[str]:
     """Absolute dotted names of everything a file in `package` imports, inside functions too.
 
-    Libraries that only type checkers read of need not be installed: `for_types` says whether they count.
+    Libraries that only type checkers read of need not be installed: `for_types` says whether they
+    count.
     """
-    skipped = set() if for_types else {id(n) for t in ast.walk(tree) if _is_for_types(t) for n in ast.walk(t)}
+    skipped = (
+        set()
+        if for_types
+        else {id(n) for t in ast.walk(tree) if _is_for_types(t) for n in ast.walk(t)}
+    )
     for node in ast.walk(tree):
         if id(node) in skipped:
             continue
@@ -69,7 +78,11 @@ def imports(tree: ast.AST, package: tuple[str, ...], for_types: bool = True) -> 
 
 
 def _is_for_types(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+    return (
+        isinstance(node, ast.If)
+        and isinstance(node.test, ast.Name)
+        and node.test.id == "TYPE_CHECKING"
+    )
 
 
 def violations(folder: str, tree: ast.AST, package: tuple[str, ...]) -> list[str]:
@@ -99,8 +112,12 @@ def violations(folder: str, tree: ast.AST, package: tuple[str, ...]) -> list[str
 @functools.cache
 def _files() -> dict[str, Path]:
     """Every module of the package by its dotted name, packages without `__init__`."""
-    paths = [p for p in sorted(PACKAGE.rglob("*.py")) if p != PACKAGE / "__init__.py"]  # which loads everything late
-    return {".".join(p.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): p for p in paths}
+    # Which loads everything late.
+    paths = [p for p in sorted(PACKAGE.rglob("*.py")) if p != PACKAGE / "__init__.py"]
+    return {
+        ".".join(p.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): p
+        for p in paths
+    }
 
 
 @functools.cache
@@ -118,7 +135,10 @@ def _graph() -> Graph:
     graph: Graph = {}
     for module, path in _files().items():
         names = imports(_tree(path), _package(path))
-        graph[module] = {_module_of(name) for name in names if name.startswith("gradlab.")} - {module, "gradlab"}
+        graph[module] = {_module_of(name) for name in names if name.startswith("gradlab.")} - {
+            module,
+            "gradlab",
+        }
     return graph
 
 
@@ -135,7 +155,9 @@ def rooms(package: str, graph: Graph) -> Graph:
     for module, others in graph.items():
         if inside(module):
             room = module.split(".")[depth]
-            found.setdefault(room, set()).update(o.split(".")[depth] for o in filter(inside, others))
+            found.setdefault(room, set()).update(
+                o.split(".")[depth] for o in filter(inside, others)
+            )
     return {room: others - {room} for room, others in found.items()}
 
 
@@ -148,7 +170,10 @@ def floors(graph: Graph) -> int:
 
 
 def test_imports_follow_the_table() -> None:
-    found = {module: violations(module.split(".")[1], _tree(path), _package(path)) for module, path in _files().items()}
+    found = {
+        module: violations(module.split(".")[1], _tree(path), _package(path))
+        for module, path in _files().items()
+    }
     assert {module: wrong for module, wrong in found.items() if wrong} == {}
 
 
@@ -184,7 +209,11 @@ def test_no_file_imports_itself_through_others() -> None:
         ("labs", "import matplotlib.pyplot as plt", "labs must not use pyplot"),
         ("labs", "from matplotlib import pyplot", "labs must not use pyplot"),
         ("rules", "from gradlab import labs", "rules must not import gradlab.labs"),
-        ("rules", "if TYPE_CHECKING:\n  from ..labs import Lab", "rules must not import gradlab.labs"),
+        (
+            "rules",
+            "if TYPE_CHECKING:\n  from ..labs import Lab",
+            "rules must not import gradlab.labs",
+        ),
         ("exercises", "from ..labs._lab import Lab", "which is private there"),
         ("labs", "from ..live.drawing.rows import _BLUE", "which is private there"),
         ("novelty", "", "novelty has no place"),

@@ -1,4 +1,6 @@
-"""Every file and folder of this repository that a text names is there: in pages, notebooks, docstrings and comments."""
+"""Every file and folder of this repository that a text names is there: in pages, notebooks,
+docstrings and comments.
+"""
 
 import json
 import re
@@ -10,7 +12,12 @@ PLACES = (
     ROOT / "gradlab",
     ROOT / "tests",
 )  # `rules/adam.py` is in the package, `rules/test_rule.py` in the tests
-PAGES = [*ROOT.glob("*.md"), *ROOT.glob(".github/*.md"), *ROOT.glob("notebooks/**/*.md"), *ROOT.glob("gradlab/*.md")]
+PAGES = [
+    *ROOT.glob("*.md"),
+    *ROOT.glob(".github/*.md"),
+    *ROOT.glob("notebooks/**/*.md"),
+    *ROOT.glob("gradlab/*.md"),
+]
 NOTEBOOKS = [*ROOT.glob("notebooks/*.ipynb")]
 SOURCES = [
     path
@@ -21,7 +28,10 @@ SOURCES = [
 SETTINGS = [ROOT / "pyproject.toml", *ROOT.glob(".ci/*")]
 
 FOLDERS = {
-    path.name for place in PLACES for path in place.iterdir() if path.is_dir() and not path.name.startswith((".", "__"))
+    path.name
+    for place in PLACES
+    for path in place.iterdir()
+    if path.is_dir() and not path.name.startswith((".", "__"))
 }
 START = rf"(?:{'|'.join(map(re.escape, sorted(FOLDERS)))}|\.github)/"
 FILE = r"[\w./-]+\.(?:css|ipynb|json|js|md|py|toml|txt)\b"
@@ -41,14 +51,22 @@ def missing_paths(text: str, folder: Path) -> list[str]:
     """Return the paths that a text in a folder names and that aren't there."""
     named = [quoted or plain for quoted, plain in NAMED.findall(text)]
     places = (*PLACES, folder)
-    return [path for path in named if not EXAMPLE.search(path) and not any((place / path).exists() for place in places)]
+    return [
+        path
+        for path in named
+        if not EXAMPLE.search(path) and not any((place / path).exists() for place in places)
+    ]
 
 
 def test_every_path_that_is_named_exists() -> None:
     missing = {}
     for text in (*PAGES, *NOTEBOOKS, *SOURCES, *SETTINGS):
         of_others = "originals" in text.as_posix()  # which is about files of other projects
-        if text != Path(__file__) and not of_others and (paths := missing_paths(read(text), text.parent)):
+        if (
+            text != Path(__file__)
+            and not of_others
+            and (paths := missing_paths(read(text), text.parent))
+        ):
             missing[text.relative_to(ROOT).as_posix()] = paths
     assert missing == {}
 

@@ -1,4 +1,6 @@
-"""The public names, the tree, the rules and the tests say the same; every public docstring shows an example."""
+"""The public names, the tree, the rules and the tests say the same; every public docstring shows an
+example.
+"""
 
 import ast
 import inspect
@@ -31,14 +33,21 @@ MODULES = [
 def _type_checking_names() -> dict[str, str]:
     tree = ast.parse((PACKAGE / "__init__.py").read_text("utf-8"))
     (block,) = [n for n in tree.body if isinstance(n, ast.If)]
-    return {a.asname or a.name: n.module or "" for n in block.body if isinstance(n, ast.ImportFrom) for a in n.names}
+    return {
+        a.asname or a.name: n.module or ""
+        for n in block.body
+        if isinstance(n, ast.ImportFrom)
+        for a in n.names
+    }
 
 
 def test_type_checkers_and_python_see_the_same_names() -> None:
     homes = {name: home for home, names in gl._HOMES.items() for name in names.split()}
     assert _type_checking_names() == homes | dict.fromkeys(gl._MODULES, "")
     assert sorted(gl.__all__) == sorted([*homes, *gl._MODULES, "__version__"])
-    assert sum(len(names.split()) for names in gl._HOMES.values()) == len(homes), "a name has two homes"
+    assert sum(len(names.split()) for names in gl._HOMES.values()) == len(homes), (
+        "a name has two homes"
+    )
 
 
 def test_every_name_resolves() -> None:
@@ -48,7 +57,9 @@ def test_every_name_resolves() -> None:
 
 
 def test_what_has_no_underscore_is_public() -> None:
-    rooms = {p.stem for p in PACKAGE.iterdir() if p.suffix == ".py" or (p / "__init__.py").is_file()}
+    rooms = {
+        p.stem for p in PACKAGE.iterdir() if p.suffix == ".py" or (p / "__init__.py").is_file()
+    }
     assert {room for room in rooms if not room.startswith("_")} == set(gl._MODULES)
 
 
@@ -65,7 +76,8 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 def test_every_rule_file_is_listed_and_tested() -> None:
-    not_rules = {"rule", "table_field", "apply", "blocks", "donated", "in_place", "pure"}  # what a rule is, and runs it
+    # What a rule is, and runs it.
+    not_rules = {"rule", "table_field", "apply", "blocks", "donated", "in_place", "pure"}
     files = {p.stem for p in (PACKAGE / "rules").glob("[!_]*.py")} - not_rules
     listed = {rule.__module__.rpartition(".")[2]: name for name, rule in gl.rules.catalog().items()}
     assert set(listed) == files, "add the rule to _CATALOG in gradlab/rules/__init__.py"
@@ -82,7 +94,11 @@ def _documented() -> dict[str, Any]:
 
 
 def _is_own(name: str, x: Any) -> bool:
-    return not name.startswith("_") and callable(x) and getattr(x, "__module__", "").startswith("gradlab.")
+    return (
+        not name.startswith("_")
+        and callable(x)
+        and getattr(x, "__module__", "").startswith("gradlab.")
+    )
 
 
 def _needs_example(x: Any) -> bool:
@@ -101,4 +117,6 @@ def test_every_docstring_shows_an_example_and_names_its_source() -> None:
         assert len(doc.splitlines()[0]) > 10, name
         if _needs_example(x):
             assert ">>> " in doc, f"{name} needs an example"
-            assert "Source: " in doc or OWN in doc or "tf." in doc, f"{name} must name its source, or say {OWN!r}"
+            assert "Source: " in doc or OWN in doc or "tf." in doc, (
+                f"{name} must name its source, or say {OWN!r}"
+            )

@@ -1,4 +1,6 @@
-"""The README's tour and the guides run and print what their comments say; the commands they name exist."""
+"""The README's tour and the guides run and print what their comments say; the commands they name
+exist.
+"""
 
 import contextlib
 import importlib.util
@@ -14,7 +16,11 @@ import pytest
 import gradlab as gl
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / ".github/CONTRIBUTING.md", *sorted(ROOT.glob("notebooks/site/guide/*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / ".github/CONTRIBUTING.md",
+    *sorted(ROOT.glob("notebooks/site/guide/*.md")),
+]
 README = PAGES[0].read_text("utf-8")
 MOST_LINES = 100
 
@@ -53,7 +59,12 @@ def test_the_optimizers_print_what_their_comments_say() -> None:
 
 def test_asynchronous_training_prints_what_its_comments_say() -> None:
     mean, comparison, waiting, accepted, same, outcomes, shape = printed(WORKERS)
-    assert (mean, comparison, waiting, same) == ("[3. 2.]", "0 < 1", "needs 2, has 0, position 1", "True")
+    assert (mean, comparison, waiting, same) == (
+        "[3. 2.]",
+        "0 < 1",
+        "needs 2, has 0, position 1",
+        "True",
+    )
     assert accepted.endswith(" 0]")
     assert outcomes.startswith("20 orders, 3 different results; 1 to 2 of 2 gradients accepted")
     assert shape == "(16, 16)"
@@ -85,7 +96,10 @@ def test_the_lab_in_30_lines_is_one_and_works(tmp_path: Path) -> None:
     lines = [line for line in LAB.partition("class Descent(Lab)")[2].splitlines() if line.strip()]
     assert len(lines) <= 30
     lab = names["descent"](learning_rate=0.3)
-    assert isinstance(lab, names["Descent"]) and lab.params == {"learning_rate": 0.3, "momentum": 0.5}
+    assert isinstance(lab, names["Descent"]) and lab.params == {
+        "learning_rate": 0.3,
+        "momentum": 0.5,
+    }
     before = lab.live.frame()
     lab.live.momentum = 0.9
     assert lab.live.frame() != before and lab.params == {"learning_rate": 0.3, "momentum": 0.9}
@@ -114,9 +128,15 @@ def test_the_readme_says_how_close_the_proof_found_the_numbers() -> None:
     (row,) = re.findall(r"^\| all \| (.+) \|$", page, re.MULTILINE)
     _, arrays, equal, worst, jit_arrays, jit_equal, jit_worst = row.split(" | ")
     said = " ".join(README.split())
-    assert f"Of {int(arrays):,} arrays that were computed by the originals, {equal} are equal to the last bit" in said
+    assert (
+        f"Of {int(arrays):,} arrays that were computed by the originals, {equal} are equal to "
+        "the last bit"
+    ) in said
     assert f"and all within {worst} unit in the last place" in said
-    assert f"of {jit_arrays} under `jax.jit`, {jit_equal} are equal, and all within {jit_worst} units" in said
+    assert (
+        f"of {jit_arrays} under `jax.jit`, {jit_equal} are equal, and all within {jit_worst} units"
+        in said
+    )
     assert "bit for bit where" not in said
 
 
@@ -126,10 +146,14 @@ def test_the_readme_is_short_and_says_early_that_tensorflow_is_not_needed() -> N
 
 
 def test_ci_begins_with_the_test_command_of_the_readme() -> None:
-    (command,) = re.findall(r'^(pip install -e "\.\[test\]" && \S.*?)(?:  +#.*)?$', README, re.MULTILINE)
+    (command,) = re.findall(
+        r'^(pip install -e "\.\[test\]" && \S.*?)(?:  +#.*)?$', README, re.MULTILINE
+    )
     steps = (ROOT / ".ci/run").read_text("utf-8").splitlines()
     assert command == 'pip install -e ".[test]" && python -m pytest'
-    assert next(line for line in steps if "pytest" in line and not line.startswith("say ")) == command
+    assert (
+        next(line for line in steps if "pytest" in line and not line.startswith("say ")) == command
+    )
 
 
 def test_every_guide_is_linked() -> None:

@@ -1,4 +1,6 @@
-"""The ways to run one pure function: read-only NumPy, JAX eager and jitted, vmap over rows, shards on eight devices."""
+"""The ways to run one pure function: read-only NumPy, JAX eager and jitted, vmap over rows, shards
+on eight devices.
+"""
 
 from __future__ import annotations
 
@@ -42,12 +44,16 @@ def _on_jax(transform: Callable[..., Any], f: Callable[..., Any], *args: Any) ->
         stack.enter_context(jax.numpy_dtype_promotion("strict"))
         stack.enter_context(jax.default_device(jax.devices("cpu")[0]))
         result = transform(f)(*jax.tree.map(jax.numpy.asarray, args))
-        assert all(isinstance(x, jax.Array) for x in jax.tree.leaves(result)), "JAX in must give JAX out"
+        assert all(isinstance(x, jax.Array) for x in jax.tree.leaves(result)), (
+            "JAX in must give JAX out"
+        )
         return jax.tree.map(np.asarray, result)
 
 
 def _mesh() -> jax.sharding.Mesh:
-    return jax.make_mesh((SHARDS,), ("rows",), axis_types=(AxisType.Auto,), devices=jax.devices("cpu")[:SHARDS])
+    return jax.make_mesh(
+        (SHARDS,), ("rows",), axis_types=(AxisType.Auto,), devices=jax.devices("cpu")[:SHARDS]
+    )
 
 
 def _spec(x: Any) -> PartitionSpec:
@@ -55,7 +61,9 @@ def _spec(x: Any) -> PartitionSpec:
 
 
 def _vmapped(f: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *args: jax.vmap(f, in_axes=jax.tree.map(lambda x: 0 if np.ndim(x) else None, args))(*args)
+    return lambda *args: jax.vmap(
+        f, in_axes=jax.tree.map(lambda x: 0 if np.ndim(x) else None, args)
+    )(*args)
 
 
 def _shard_mapped(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -70,7 +78,9 @@ def _shard_mapped(f: Callable[..., Any]) -> Callable[..., Any]:
 def _sharded(f: Callable[..., Any]) -> Callable[..., Any]:
     def run(*args: Any) -> Any:
         mesh = _mesh()
-        return jax.jit(f)(*jax.tree.map(lambda x: jax.device_put(x, NamedSharding(mesh, _spec(x))), args))
+        return jax.jit(f)(
+            *jax.tree.map(lambda x: jax.device_put(x, NamedSharding(mesh, _spec(x))), args)
+        )
 
     return run
 
@@ -78,20 +88,27 @@ def _sharded(f: Callable[..., Any]) -> Callable[..., Any]:
 eager: Way = partial(_on_jax, lambda f: f)
 jit: Way = partial(_on_jax, jax.jit)
 vmap: Way = partial(_on_jax, _vmapped)  # over the first axis of everything that has one
-shard_map: Way = partial(_on_jax, _shard_mapped)  # 8 rows or a multiple of it; each device sees its rows only
+# 8 rows or a multiple of it; each device sees its rows only.
+shard_map: Way = partial(_on_jax, _shard_mapped)
 sharded: Way = partial(_on_jax, _sharded)  # the same, but the compiler splits
 
 ALL: dict[str, Way] = {"numpy": numpy, "eager": eager, "jit": jit, "sharded": sharded}
 ROW_LOCAL: dict[str, Way] = {**ALL, "vmap": vmap, "shard_map": shard_map}
 
 
-def together(way: Way, functions: Mapping[str, Callable[..., Any]], args: Mapping[str, Any]) -> dict[str, Any]:
-    """Run each function on its own arguments in this way, all in one program, which compiles three times as fast."""
+def together(
+    way: Way, functions: Mapping[str, Callable[..., Any]], args: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Run each function on its own arguments in this way, all in one program, which compiles three
+    times as fast.
+    """
     return way(lambda args: {name: f(*args[name]) for name, f in functions.items()}, dict(args))
 
 
 def ulps(a: Any, b: Any) -> float:
-    """The largest distance of two trees in units in the last place; NaN equals NaN, denormals count as 0."""
+    """The largest distance of two trees in units in the last place; NaN equals NaN, denormals count
+    as 0.
+    """
     pairs = zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True)
     return max((_ulps(np.asarray(x), np.asarray(y)) for x, y in pairs), default=0.0)
 
@@ -104,6 +121,8 @@ def _ulps(a: np.ndarray, b: np.ndarray) -> float:
     x, y = a.astype(np.float64), b.astype(np.float64)
     same = (x == y) | (np.isnan(x) & np.isnan(y))
     with np.errstate(invalid="ignore", over="ignore"):
-        scale = np.maximum(np.exp2(np.floor(np.log2(np.maximum(np.abs(x), float(info.tiny))))), float(info.tiny))
+        scale = np.maximum(
+            np.exp2(np.floor(np.log2(np.maximum(np.abs(x), float(info.tiny))))), float(info.tiny)
+        )
         far = np.abs(x - y) / (scale * float(info.eps))
     return float(np.where(same, 0.0, np.where(np.isnan(far), np.inf, far)).max(initial=0.0))

@@ -1,4 +1,6 @@
-"""The page that leads to all labs: a card with a picture for each, under the notebook that it belongs to."""
+"""The page that leads to all labs: a card with a picture for each, under the notebook that it
+belongs to.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ def page(labs: Mapping[str, Callable[[], Lab]], address_of: Callable[[str], str]
 
     Args:
         labs: by name.
-        address_of: the address of a notebook of the course by its file name; empty where it is on no page.
+        address_of: the address of a notebook of the course by its file name; empty where it is on
+            no page.
     """
     groups: dict[str, list[str]] = {}
     for name in labs:
@@ -44,7 +47,9 @@ def page(labs: Mapping[str, Callable[[], Lab]], address_of: Callable[[str], str]
 
 
 def _group(
-    introduction: notebooks.Introduction, labs: Mapping[str, Callable[[], Lab]], address_of: Callable[[str], str]
+    introduction: notebooks.Introduction,
+    labs: Mapping[str, Callable[[], Lab]],
+    address_of: Callable[[str], str],
 ) -> Iterator[str]:
     takes = f" ({counted(introduction.minutes, 'minute')})" if introduction.minutes else ""
     yield f"## {introduction.title}"
@@ -57,7 +62,9 @@ def _group(
 
 
 def _aims(aims: Iterable[str]) -> str:
-    """The aims as words alone, because their links lead to what is beside the notebook, not beside this page."""
+    """The aims as words alone, because their links lead to what is beside the notebook, not beside
+    this page.
+    """
     said = _LINK.sub(r"\1", "; ".join(aims))
     return f" teaches you to {said}." if said else ""
 

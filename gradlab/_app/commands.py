@@ -1,4 +1,6 @@
-"""Commands that print, and save, what they compute: `gradlab list`, `gradlab run`, `gradlab report`."""
+"""Commands that print, and save, what they compute: `gradlab list`, `gradlab run`,
+`gradlab report`.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Followed:
-    """The target of a link: the name of a lab, its state as `#gl=1&lab=...`, and the file that it names, if any."""
+    """The target of a link: the name of a lab, its state as `#gl=1&lab=...`, and the file that it
+    names, if any.
+    """
 
     lab: str
     state: str
@@ -101,7 +105,9 @@ LONG = 10  # options of a menu that are listed once
 
 def add_list(commands: Any) -> None:
     """Add the command to the parser's `commands`."""
-    commands.add_parser("list", help="show labs, their controls, and notebooks").set_defaults(act=_list)
+    commands.add_parser("list", help="show labs, their controls, and notebooks").set_defaults(
+        act=_list
+    )
 
 
 def _list(_options: argparse.Namespace) -> None:
@@ -129,7 +135,11 @@ def _as_before(control: Any, controls: dict[str, Any]) -> str:
     for name, other in controls.items():
         if other is control:
             break
-        if other.spec()["kind"] == "menu" and len(known := other.values()) >= LONG and set(known) <= set(values):
+        if (
+            other.spec()["kind"] == "menu"
+            and len(known := other.values()) >= LONG
+            and set(known) <= set(values)
+        ):
             more = [str(value) for value in values if value not in known]
             return f"one of {', '.join([*more, ''])}or as {name}" if more else f"as {name}"
     return ""
@@ -139,9 +149,21 @@ def add_run(commands: Any) -> None:
     """Add the command to the parser's `commands`."""
     run = commands.add_parser("run", help="compute one lab and print what it shows")
     run.add_argument("name", metavar="NAME", help="a lab, as `gradlab list` shows it")
-    run.add_argument("--link", metavar="LINK", help="start where a copied link does: it ends in #gl=1&lab=...")
-    run.add_argument("--set", dest="settings", action="append", default=[], metavar="KEY=VALUE", help="move a control")
-    kinds = "a picture (.png .svg .pdf), numbers (.csv), a page that needs no kernel (.html) or a film (.gif .mp4)"
+    run.add_argument(
+        "--link", metavar="LINK", help="start where a copied link does: it ends in #gl=1&lab=..."
+    )
+    run.add_argument(
+        "--set",
+        dest="settings",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="move a control",
+    )
+    kinds = (
+        "a picture (.png .svg .pdf), numbers (.csv), a page that needs no kernel (.html) or a "
+        "film (.gif .mp4)"
+    )
     run.add_argument("--save", type=Path, metavar="FILE", help=f"write {kinds}")
     run.set_defaults(act=_run)
 
@@ -203,17 +225,19 @@ def add_report(commands: Any) -> None:
     report = commands.add_parser(
         "report",
         help="write a page on a run that gl.Recorder recorded, or compare several",
-        description="Write a page on a recorded run: which limits it suggests and why, layer by layer, skipped steps. "
-        "Of 2 to 6 runs it says what differs first, which tensors differ, and how often one limit fires on each.",
-        epilog="examples: gradlab report run.npz    gradlab report before.npz after.npz --names before after",
+        description="Write a page on a recorded run: which limits it suggests and why, layer by "
+        "layer, skipped steps. Of 2 to 6 runs it says what differs first, which "
+        "tensors differ, and how often one limit fires on each.",
+        epilog="examples: gradlab report run.npz    gradlab report before.npz after.npz --names "
+        "before after",
     )
     report.add_argument(
         "runs",
         type=Path,
         nargs="+",
         metavar="RUN",
-        help="a file of Recorder.save (.npz) or of append_to, which may still grow; 2 to 6 are compared, the others "
-        "with the first",
+        help="a file of Recorder.save (.npz) or of append_to, which may still grow; 2 to 6 are "
+        "compared, the others with the first",
     )
     report.add_argument(
         "-o",
@@ -222,14 +246,22 @@ def add_report(commands: Any) -> None:
         metavar="FILE.html",
         help="the page (default: RUN.html, or RUN-compared.html, beside the first)",
     )
-    report.add_argument("--names", nargs="+", metavar="NAME", help="of several runs (default: the names of the files)")
+    report.add_argument(
+        "--names",
+        nargs="+",
+        metavar="NAME",
+        help="of several runs (default: the names of the files)",
+    )
     report.add_argument(
         "--limit",
         type=float,
         metavar="L",
-        help="ask about this limit, not about the suggested one; of several runs about the same on each",
+        help="ask about this limit, not about the suggested one; of "
+        "several runs about the same on each",
     )
-    report.add_argument("--still", action="store_true", help="pictures in place of figures that move: a small file")
+    report.add_argument(
+        "--still", action="store_true", help="pictures in place of figures that move: a small file"
+    )
     report.add_argument("--open", action="store_true", help="open the page in the browser")
     report.set_defaults(act=_report)
 
@@ -239,16 +271,24 @@ def _report(options: argparse.Namespace) -> None:
 
     first, several = options.runs[0], len(options.runs) > 1
     try:
-        report = Report(*options.runs, names=options.names, limit=options.limit, labs=not options.still)
+        report = Report(
+            *options.runs, names=options.names, limit=options.limit, labs=not options.still
+        )
     except OSError as error:
-        raise UsageError(f"cannot read {error.filename or first}: {error.strerror or error}") from error
+        raise UsageError(
+            f"cannot read {error.filename or first}: {error.strerror or error}"
+        ) from error
     except ValueError as error:
         raise UsageError(str(error)) from error
-    page = options.output or first.with_name(f"{first.stem}-compared.html" if several else f"{first.stem}.html")
+    page = options.output or first.with_name(
+        f"{first.stem}-compared.html" if several else f"{first.stem}.html"
+    )
     try:
         report.save(page)
     except OSError as error:
-        raise UsageError(f"cannot write {page}: {error.strerror or error}: {error.filename or page}") from error
+        raise UsageError(
+            f"cannot write {page}: {error.strerror or error}: {error.filename or page}"
+        ) from error
     except ValueError as error:
         raise UsageError(f"cannot write {page}: {error}") from error
     say("\n".join(report.headlines))

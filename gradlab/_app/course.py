@@ -1,4 +1,6 @@
-"""`gradlab course`: copies of the notebooks for a class, as they are, or for `gradlab grade`, nbgrader or Otter."""
+"""`gradlab course`: copies of the notebooks for a class, as they are, or for `gradlab grade`,
+nbgrader or Otter.
+"""
 
 from __future__ import annotations
 
@@ -35,11 +37,25 @@ def add(commands: Any) -> None:
     course.add_argument("folder", type=Path, metavar="DIR", help="a new folder for the copies")
     course.add_argument("--no-outputs", action="store_true", help="without what the cells show")
     kinds = course.add_mutually_exclusive_group()
-    graded = "for `gradlab grade`: choices ask for a letter in the cell, because a button's press isn't saved"
+    graded = (
+        "for `gradlab grade`: choices ask for a letter in the cell, because "
+        "a button's press isn't saved"
+    )
     kinds.add_argument("--graded", action="store_true", help=graded)
-    kinds.add_argument("--nbgrader", action="store_true", help="as source/ of an nbgrader course, solved by the key")
-    kinds.add_argument("--otter", action="store_true", help="as master notebooks for `otter assign`, solved by the key")
-    slides = "with labs that move in the decks that `jupyter nbconvert --to slides DIR/*.ipynb` makes (takes minutes)"
+    kinds.add_argument(
+        "--nbgrader",
+        action="store_true",
+        help="as source/ of an nbgrader course, solved by the key",
+    )
+    kinds.add_argument(
+        "--otter",
+        action="store_true",
+        help="as master notebooks for `otter assign`, solved by the key",
+    )
+    slides = (
+        "with labs that move in the decks that `jupyter nbconvert --to slides DIR/*.ipynb` makes "
+        "(takes minutes)"
+    )
     kinds.add_argument("--slides", action="store_true", help=slides)
     course.set_defaults(act=_course)
 
@@ -94,21 +110,29 @@ def _bare(cell: Cell) -> Cell:
 
 
 def _for_nbgrader(cell: Cell) -> Iterator[Cell]:
-    """Yield a cell; in place of one that asks, a cell to answer in and one that checks and has a point."""
+    """Yield a cell; in place of one that asks, a cell to answer in and one that checks and has a
+    point.
+    """
     question = _question(cell)
     if question is None:
         yield cell
         return
     if question.is_choice:
-        yield cell  # its buttons say what is right and why; they aren't saved, so a letter is asked for as well
+        # Its buttons say what is right and why; they aren't saved, so a letter is asked for as
+        # well.
+        yield cell
     grade_id = question.name.replace(".", "-")
     answer = question.with_solution("### ")
     yield _code(f"{grade_id}-answer", answer, grade=False, solution=True, locked=False)
-    yield _code(f"{grade_id}-test", question.test, grade=True, solution=False, locked=True, points=1)
+    yield _code(
+        f"{grade_id}-test", question.test, grade=True, solution=False, locked=True, points=1
+    )
 
 
 def _for_otter(cell: Cell) -> Iterator[Cell]:
-    """Yield a cell; in place of one that asks, a question of Otter's: what to answer, and what checks it."""
+    """Yield a cell; in place of one that asks, a question of Otter's: what to answer, and what
+    checks it.
+    """
     question = _question(cell)
     if question is None:
         yield cell
@@ -147,7 +171,9 @@ class Question(NamedTuple):
     is_choice: bool = False
 
     def with_solution(self, comment: str) -> str:
-        """Return the code with the solution between lines that a tool looks for, which begin with `comment`."""
+        """Return the code with the solution between lines that a tool looks for, which begin with
+        `comment`.
+        """
         indent = self.solution[: len(self.solution) - len(self.solution.lstrip())]
         begin = f"{indent}{comment}BEGIN SOLUTION"
         end = f"{indent}{comment}END SOLUTION"
@@ -156,7 +182,10 @@ class Question(NamedTuple):
     @property
     def test(self) -> str:
         """Code that fails unless the answer is right."""
-        return f'feedback = gl.exercises.check("{self.name}", {self.variable})\nassert feedback.right, feedback'
+        return (
+            f'feedback = gl.exercises.check("{self.name}", {self.variable})\nassert '
+            "feedback.right, feedback"
+        )
 
 
 def _question(cell: Cell) -> Question | None:
@@ -173,7 +202,8 @@ def _question(cell: Cell) -> Question | None:
         return Question(name, start, f'answer = "{value(name)}"', "answer", is_choice=True)
     for name, variable in checked(source):
         exercise = EXERCISES[name]
-        assert not isinstance(exercise, Choice)  # a choice is answered with a letter, not with a variable
+        # A choice is answered with a letter, not with a variable.
+        assert not isinstance(exercise, Choice)
         solution = exercise.solution.strip()
         head, _, body = solution.partition("\n")
         if head.startswith("def "):
@@ -207,12 +237,24 @@ def _ask_for_letter(cell: Cell) -> Cell:
 
 
 def _code(grade_id: str, source: str, **settings: Any) -> Cell:
-    nbgrader = {"schema_version": 3, "grade_id": grade_id, "task": False, "cell_type": "code", **settings}
+    nbgrader = {
+        "schema_version": 3,
+        "grade_id": grade_id,
+        "task": False,
+        "cell_type": "code",
+        **settings,
+    }
     return _plain(source) | {"id": grade_id, "metadata": {"nbgrader": nbgrader}}
 
 
 def _plain(source: str) -> Cell:
-    return {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": source}
+    return {
+        "cell_type": "code",
+        "metadata": {},
+        "outputs": [],
+        "execution_count": None,
+        "source": source,
+    }
 
 
 def _raw(source: str) -> Cell:

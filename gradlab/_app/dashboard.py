@@ -1,4 +1,6 @@
-"""`gradlab dashboard`: every lab as a page of its own, with a few words, and one page that leads to all of them."""
+"""`gradlab dashboard`: every lab as a page of its own, with a few words, and one page that leads to
+all of them.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,13 @@ TOP = "../../../"  # from a page that JupyterLab's own server renders, in a fold
 
 
 def write_pages(folder: Path, address_of: Callable[[str], str] = addresses.on_binder) -> None:
-    """Write all pages into a folder, each at once, and the one that leads to the others when those are there.
+    """Write all pages into a folder, each at once, and the one that leads to the others when those
+    are there.
 
     Args:
         folder: made if it is not there; pages that are there are written again.
-        address_of: the address of a notebook of the course by its file name; empty where it is on no page.
+        address_of: the address of a notebook of the course by its file name; empty where it is on
+            no page.
     """
     folder.mkdir(parents=True, exist_ok=True)
     titles = dict(notebooks.titles())
@@ -37,7 +41,9 @@ def write_pages(folder: Path, address_of: Callable[[str], str] = addresses.on_bi
             part.write_text(_notebook(name, cells), "utf-8")
 
 
-def _cells(lab: str, titles: Mapping[str, str], address_of: Callable[[str], str]) -> list[dict[str, Any]]:
+def _cells(
+    lab: str, titles: Mapping[str, str], address_of: Callable[[str], str]
+) -> list[dict[str, Any]]:
     from ..labs import about
 
     make = catalog()[lab]
@@ -59,22 +65,35 @@ def _words(*paragraphs: str) -> dict[str, Any]:
 
 
 def _code(source: str) -> dict[str, Any]:
-    return {"cell_type": "code", "metadata": {}, "source": source, "outputs": [], "execution_count": None}
+    return {
+        "cell_type": "code",
+        "metadata": {},
+        "source": source,
+        "outputs": [],
+        "execution_count": None,
+    }
 
 
 def _notebook(name: str, cells: Iterable[dict[str, Any]]) -> str:
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     numbered = [cell | {"id": f"{name}-{k}"} for k, cell in enumerate(cells)]
-    return json.dumps({"cells": numbered, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5})
+    return json.dumps(
+        {"cells": numbered, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+    )
 
 
 def add(commands: Any) -> None:
     """Add the command to the parser's `commands`."""
     serve = "serve every lab as a page of its own, by Voila, to those who have the token it prints"
-    dashboard = commands.add_parser("dashboard", help=serve, epilog="What follows -- goes to Voila.")
-    dashboard.add_argument("name", nargs="?", metavar="NAME", help="the lab to show first, or a copied link")
+    dashboard = commands.add_parser(
+        "dashboard", help=serve, epilog="What follows -- goes to Voila."
+    )
+    dashboard.add_argument(
+        "name", nargs="?", metavar="NAME", help="the lab to show first, or a copied link"
+    )
     write = (
-        "only write the pages there, for a JupyterLab with Voila that shows the folder above, the notebooks below it"
+        "only write the pages there, for a JupyterLab with Voila that shows the folder above, the "
+        "notebooks below it"
     )
     dashboard.add_argument("--write", type=Path, metavar="DIR", help=write)
     dashboard.set_defaults(act=_dashboard)
@@ -102,7 +121,10 @@ def _below(top: Path) -> str:
     """Return the folder of the notebooks, from the one that JupyterLab shows."""
     folder = notebooks.shipped().resolve()
     if not folder.is_relative_to(top):
-        raise UsageError(f"the folder above DIR must be above the notebooks, too, which are in {folder}; got {top}")
+        raise UsageError(
+            "the folder above DIR must be above the notebooks, too, "
+            f"which are in {folder}; got {top}"
+        )
     return folder.relative_to(top).as_posix()
 
 

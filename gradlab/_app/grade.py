@@ -1,4 +1,6 @@
-"""The command `gradlab grade`: run students' notebooks in a container, then write marks and a page about the class."""
+"""The command `gradlab grade`: run students' notebooks in a container, then write marks and a page
+about the class.
+"""
 
 from __future__ import annotations
 
@@ -29,18 +31,31 @@ with nbgrader or Otter instead: `gradlab course --help`.
 
 def add(commands: Any) -> None:
     """Add the command to the parser's `commands`."""
-    grade = commands.add_parser("grade", help="for teachers: run and mark students' notebooks", epilog=_EPILOG)
-    grade.add_argument("folder", type=Path, metavar="DIR", help="the notebooks: DIR/NAME/*.ipynb or DIR/NAME.ipynb")
-    csv = "the marks; a page about the class is written beside them (default: marks.csv, marks.html)"
-    grade.add_argument("-o", "--output", type=Path, default=Path("marks.csv"), metavar="FILE.csv", help=csv)
+    grade = commands.add_parser(
+        "grade", help="for teachers: run and mark students' notebooks", epilog=_EPILOG
+    )
+    grade.add_argument(
+        "folder", type=Path, metavar="DIR", help="the notebooks: DIR/NAME/*.ipynb or DIR/NAME.ipynb"
+    )
+    csv = (
+        "the marks; a page about the class is written beside them (default: marks.csv, marks.html)"
+    )
+    grade.add_argument(
+        "-o", "--output", type=Path, default=Path("marks.csv"), metavar="FILE.csv", help=csv
+    )
     places = grade.add_mutually_exclusive_group()
     container = "run each notebook in a container of this image: podman:IMAGE or docker:IMAGE"
     places.add_argument("--in", dest="container", metavar="PROGRAM:IMAGE", help=container)
-    trust = "run the notebooks on this account, with all its rights: only for notebooks that you have read"
+    trust = (
+        "run the notebooks on this account, with all its rights: only for "
+        "notebooks that you have read"
+    )
     places.add_argument("--trust", action="store_true", help=trust)
     seconds = "for a notebook (%(default)g); for one cell a quarter of it"
     grade.add_argument("--seconds", type=float, default=300.0, help=seconds)
-    grade.add_argument("--memory", type=int, default=4096, metavar="MB", help="for a notebook (%(default)d)")
+    grade.add_argument(
+        "--memory", type=int, default=4096, metavar="MB", help="for a notebook (%(default)d)"
+    )
     grade.add_argument("--seed", type=int, help="draw the inputs of an earlier run again")
     grade.set_defaults(act=_grade)
 
@@ -49,7 +64,9 @@ def _grade(options: argparse.Namespace) -> None:
     if options.output.suffix != ".csv":
         raise UsageError(f"marks are written to a .csv file, got {options.output}")
     if not options.output.absolute().parent.is_dir():
-        raise UsageError(f"cannot write {options.output}: there is no folder {options.output.parent}")
+        raise UsageError(
+            f"cannot write {options.output}: there is no folder {options.output.parent}"
+        )
     if not options.seconds >= 1 or options.memory < _SMALLEST_MEMORY:
         raise UsageError(f"give at least a second and {_SMALLEST_MEMORY} MB")
     from .grading.answers import draw_question
@@ -66,7 +83,9 @@ def _grade(options: argparse.Namespace) -> None:
     stems = {submission.stem for submission in submissions}
     questions = {name: draw_question(name, seed) for name in _exercises_of(stems)}
     marks: list[Mark] = []
-    for student, of_student in itertools.groupby(submissions, key=lambda submission: submission.student):
+    for student, of_student in itertools.groupby(
+        submissions, key=lambda submission: submission.student
+    ):
         for submission in of_student:
             new = mark_notebook(submission, place, limits, questions)
             exercises = [mark for mark in new if mark.exercise]
@@ -85,12 +104,16 @@ def _choose_place(options: argparse.Namespace) -> Place:
 
     if options.trust:
         if os.name == "nt":
-            raise UsageError("--trust needs Linux or macOS; on Windows, give --in docker:IMAGE or --in podman:IMAGE")
+            raise UsageError(
+                "--trust needs Linux or macOS; on Windows, give --in docker:IMAGE or --in "
+                "podman:IMAGE"
+            )
         return THIS_ACCOUNT
     if options.container is None:
         raise UsageError(
-            "say where students' code may run: --in podman:IMAGE or --in docker:IMAGE for a container, or --trust for "
-            "this account, with all its rights and files; gradlab grade --help says more"
+            "say where students' code may run: --in podman:IMAGE or --in docker:IMAGE for a "
+            "container, or --trust for this account, with all its rights and files; gradlab grade "
+            "--help says more"
         )
     program, _, image = options.container.partition(":")
     if program not in ("podman", "docker") or not image or image.startswith("-"):

@@ -1,4 +1,6 @@
-"""`gradlab key`: what teachers need to know of the exercises, and copies of the notebooks that are solved."""
+"""`gradlab key`: what teachers need to know of the exercises, and copies of the notebooks that are
+solved.
+"""
 
 from __future__ import annotations
 
@@ -21,16 +23,31 @@ _ASKED = ("**Predict.**", "**Exercise.**")
 
 def add(commands: Any) -> None:
     """Add the command to the parser's `commands`."""
-    key = commands.add_parser("key", help="for teachers: answers, reasons, and misconceptions that are recognized")
-    key.add_argument("name", nargs="?", metavar="NAME", help="an exercise or a prediction, clipping.below for one")
+    key = commands.add_parser(
+        "key", help="for teachers: answers, reasons, and misconceptions that are recognized"
+    )
+    key.add_argument(
+        "name",
+        nargs="?",
+        metavar="NAME",
+        help="an exercise or a prediction, clipping.below for one",
+    )
     key.add_argument("--course", action="store_true", help="all of them, by notebook")
-    key.add_argument("--notebooks", type=Path, metavar="DIR", help="write copies of the notebooks, solved, to DIR")
+    key.add_argument(
+        "--notebooks",
+        type=Path,
+        metavar="DIR",
+        help="write copies of the notebooks, solved, to DIR",
+    )
     key.set_defaults(act=_key)
 
 
 def _key(options: argparse.Namespace) -> None:
     if (options.name is None) == (not options.course) or (options.name and options.notebooks):
-        raise UsageError("give the name of one exercise, or --course for all of them, with --notebooks DIR if you like")
+        raise UsageError(
+            "give the name of one exercise, or --course for all of them, "
+            "with --notebooks DIR if you like"
+        )
     if options.notebooks:
         for path in _write_solved(options.notebooks):
             print(f"wrote {path}")
@@ -65,7 +82,11 @@ def _told(key: Key, asked: dict[str, str]) -> str:
     """A key in words; the question as the notebook asks it, where there is one."""
     code = "\n" in key.answer or "=" in key.answer
     parts = [key.name, _block("asked", asked.get(key.name, key.question))]
-    parts.append(f"  answer\n{textwrap.indent(key.answer, ' ' * 6)}" if code else _block("answer", key.answer))
+    parts.append(
+        f"  answer\n{textwrap.indent(key.answer, ' ' * 6)}"
+        if code
+        else _block("answer", key.answer)
+    )
     parts.append(_block("why", key.why))
     parts += [_block("recognized", said) for said in key.recognized]
     return "\n".join([*parts, _block("discuss", key.discuss)] if key.discuss else parts)
@@ -86,7 +107,9 @@ def _asked() -> dict[str, str]:
             source = "".join(cell["source"])
             if cell["cell_type"] == "markdown":
                 start = max(source.rfind(mark) for mark in _ASKED)
-                said = source[start:].partition("\n\nRun the cell and press")[0] if start >= 0 else ""
+                said = (
+                    source[start:].partition("\n\nRun the cell and press")[0] if start >= 0 else ""
+                )
             elif said:
                 found |= dict.fromkeys(_called(source), said)
     return found
@@ -99,7 +122,9 @@ def _called(source: str) -> list[str]:
 
 
 def _write_solved(folder: Path) -> Iterator[Path]:
-    """Copies of the notebooks with answers in place of starters, and a word after each prediction; none is replaced."""
+    """Copies of the notebooks with answers in place of starters, and a word after each prediction;
+    none is replaced.
+    """
     sources = sorted(notebooks.shipped().glob("*.ipynb"))
     if there := [path.name for path in sources if (folder / path.name).exists()]:
         raise UsageError(f"{folder} holds {', '.join(there)} already: give another folder")
@@ -116,7 +141,9 @@ def _write_solved(folder: Path) -> Iterator[Path]:
 
 
 def _solved(cell: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """A cell with its answers, its outputs taken out if it had any to fill in; behind a prediction its key."""
+    """A cell with its answers, its outputs taken out if it had any to fill in; behind a prediction
+    its key.
+    """
     from ..exercises.catalog import PREDICTIONS
     from ..exercises.key import checked, chosen, filled
 
@@ -132,4 +159,9 @@ def _solved(cell: dict[str, Any]) -> Iterator[dict[str, Any]]:
         if name in PREDICTIONS:
             found = _found(name)
             said = f"**Key.** {found.answer}. {found.why}\n\n**Discuss.** {found.discuss}"
-            yield {"cell_type": "markdown", "id": f"key-{name.replace('.', '-')}", "metadata": {}, "source": said}
+            yield {
+                "cell_type": "markdown",
+                "id": f"key-{name.replace('.', '-')}",
+                "metadata": {},
+                "source": said,
+            }

@@ -10,7 +10,9 @@ from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebso
 
 
 class Server(ServerApp):
-    """A server whose default address may end in a hash; by itself it would print the token behind that."""
+    """A server whose default address may end in a hash; by itself it would print the token behind
+    that.
+    """
 
     @property
     def display_url(self) -> str:
@@ -31,8 +33,9 @@ def hash_last(address: str) -> str:
 class PromptConnection(ZMQChannelsWebsocketConnection):
     """Sends every packet at once (TCP_NODELAY).
 
-    A kernel answers a slider with three small messages: busy, picture, idle. By default the second waits until the page
-    has acknowledged the first, which a page with nothing to say does after 40 ms.
+    A kernel answers a slider with three small messages: busy, picture, idle. By default the second
+    waits until the page has acknowledged the first, which a page with nothing to say does after 40
+    ms.
     """
 
     def connect(self) -> Any:

@@ -1,4 +1,6 @@
-"""Decks: notebooks whose labs are whole pages, which move without a kernel once `nbconvert --to slides` has run."""
+"""Decks: notebooks whose labs are whole pages, which move without a kernel once
+`nbconvert --to slides` has run.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,10 @@ from typing import Any
 
 _MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
 _STATES = 60  # that a lab in a deck holds: enough to show, small enough for a projector's laptop
-_FRAME = '<iframe title="{title}" srcdoc="{page}" style="width:100%;height:640px;border:0" loading="lazy"></iframe>'
+_FRAME = (
+    '<iframe title="{title}" srcdoc="{page}" style="width:100%;height:640px;border:0" '
+    'loading="lazy"></iframe>'
+)
 
 
 def moving(cells: list[dict[str, Any]]) -> None:
@@ -26,11 +31,14 @@ def moving(cells: list[dict[str, Any]]) -> None:
         if cell["cell_type"] != "code":
             continue
         shown = _run("".join(cell["source"]), space)
-        if isinstance(shown, Lab) and not isinstance(shown, Prediction):  # which a kernel has to answer
+        # Which a kernel has to answer.
+        if isinstance(shown, Lab) and not isinstance(shown, Prediction):
             page, _ = page_html(shown.live, shown.code(), _STATES)
             for output in cell["outputs"]:
                 if "text/html" in output.get("data", {}):
-                    output["data"]["text/html"] = _FRAME.format(title=escape(shown.label), page=escape(page))
+                    output["data"]["text/html"] = _FRAME.format(
+                        title=escape(shown.label), page=escape(page)
+                    )
             shown.close()
 
 
@@ -41,4 +49,8 @@ def _run(source: str, space: dict[str, Any]) -> Any:
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         exec(compile(ast.Module(body[:-1] if last else body, []), "<cell>", "exec"), space)
-        return None if last is None else eval(compile(ast.Expression(last.value), "<cell>", "eval"), space)
+        return (
+            None
+            if last is None
+            else eval(compile(ast.Expression(last.value), "<cell>", "eval"), space)
+        )

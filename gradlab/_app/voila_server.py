@@ -1,7 +1,9 @@
-"""A Voila that lets in its own reader only, loads nothing external, and opens the page that was asked for.
+"""A Voila that lets in its own reader only, loads nothing external, and opens the page that was
+asked for.
 
-Voila by itself answers anybody, by any name of this machine. Here it has what Jupyter Server has: a token that is made
-when it starts, and the check of the Host header, without which a page elsewhere could talk to it by a name of its own.
+Voila by itself answers anybody, by any name of this machine. Here it has what Jupyter Server has: a
+token that is made when it starts, and the check of the Host header, without which a page elsewhere
+could talk to it by a name of its own.
 """
 
 from __future__ import annotations
@@ -34,9 +36,13 @@ SETTINGS = (
 
 
 def serve(folder: Path, page: str, arguments: Sequence[str]) -> None:
-    """Serve the pages in a folder until Ctrl-C; `page` is shown first, at the state of a lab that it ends in."""
+    """Serve the pages in a folder until Ctrl-C; `page` is shown first, at the state of a lab that
+    it ends in.
+    """
     # Where Jupyter's tools look for templates.
-    os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, [str(SHARE), os.environ.get("JUPYTER_PATH")]))
+    os.environ["JUPYTER_PATH"] = os.pathsep.join(
+        filter(None, [str(SHARE), os.environ.get("JUPYTER_PATH")])
+    )
     showing(page).launch_instance([str(folder), *SETTINGS, *arguments])
 
 
@@ -45,7 +51,8 @@ def showing(page: str) -> type[Any]:
 
     class Dashboard(Voila):  # type: ignore[misc, unused-ignore]
         def init_settings(self) -> dict[str, Any]:  # pyright: ignore[reportIncompatibleMethodOverride]
-            # Any Host is right only where others are meant to come: on an address that is not this machine's alone.
+            # Any Host is right only where others are meant to come: on an address that is not this
+            # machine's alone.
             like = ServerApp(config=self.config, log=self.log, ip=self.ip)
             return {
                 **super().init_settings(),
@@ -62,7 +69,8 @@ def showing(page: str) -> type[Any]:
         def launch_browser(self) -> None:
             """Open the first page with the token, which Voila's own leaves out.
 
-            A file that only its owner reads leads there, for what a browser is started with every user sees.
+            A file that only its owner reads leads there, for what a browser is started with every
+            user sees.
             """
             address = url_concat(self.connection_url, {"token": self.identity_provider.token})
             leads_there = self.app.settings["jinja2_env"].get_template("browser-open.html")
@@ -73,13 +81,17 @@ def showing(page: str) -> type[Any]:
             except webbrowser.Error as error:
                 self.log.warning("no web browser found (%s): open the address above", error)
                 return
-            threading.Thread(target=browser.open, args=(file.as_uri(), self.webbrowser_open_new), daemon=True).start()
+            threading.Thread(
+                target=browser.open, args=(file.as_uri(), self.webbrowser_open_new), daemon=True
+            ).start()
 
     return Dashboard
 
 
 def _greeting(kind: type[Any]) -> type[Any]:
-    """A handler of pages that sets the cookie without which the farewell of a closed page is refused."""
+    """A handler of pages that sets the cookie without which the farewell of a closed page is
+    refused.
+    """
     if not issubclass(kind, VoilaHandler):
         return kind
 

@@ -26,10 +26,12 @@ _PACKED = 1100  # times: what DEFLATE can unpack from a byte is less
 
 
 class ArchiveWriter:
-    """An .npz that appears under its name when its block ends well. Arrays come one by one, and need not fit at once.
+    """An .npz that appears under its name when its block ends well.
 
-    `np.load` reads it as any other. Its member gradlab.json says what it is, and has the values of the head and the
-    dtype, shape, and checksum of each array.
+    Arrays come one by one, and need not fit at once.
+
+    `np.load` reads it as any other. Its member gradlab.json says what it is, and has the values of
+    the head and the dtype, shape, and checksum of each array.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -41,12 +43,23 @@ class ArchiveWriter:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], kind: str, version: int, head: Any = None, *, compressed: bool = False
+        self,
+        path: str | os.PathLike[str],
+        kind: str,
+        version: int,
+        head: Any = None,
+        *,
+        compressed: bool = False,
     ) -> None:
         self._path = path
         self._method = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
         self._arrays: dict[str, Any] = {}
-        self._content = {"kind": kind, "version": version, "head": head or {}, "arrays": self._arrays}
+        self._content = {
+            "kind": kind,
+            "version": version,
+            "head": head or {},
+            "arrays": self._arrays,
+        }
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -60,7 +73,8 @@ class ArchiveWriter:
             self._open.__exit__(kind, *error)
             return
         with self._open:
-            self._zip.writestr(zipfile.ZipInfo(_HEAD), sealed(self._content), self._method)  # without the time
+            # Without the time.
+            self._zip.writestr(zipfile.ZipInfo(_HEAD), sealed(self._content), self._method)
 
     def array(self, name: str, x: np.ndarray) -> None:
         """One array under a name.
@@ -78,14 +92,15 @@ class ArchiveWriter:
 class Archive:
     """A file of `ArchiveWriter`, opened; arrays are read when they are asked for.
 
-    Nothing is believed before it is checked: the kind and version of the file, the checksum of its head, and of each
-    array its size, dtype, shape and checksum. Memory is taken only for sizes that the file can hold and the reader
-    allows.
+    Nothing is believed before it is checked: the kind and version of the file, the checksum of its
+    head, and of each array its size, dtype, shape and checksum. Memory is taken only for sizes that
+    the file can hold and the reader allows.
 
     Args:
         kind: what the file must be, in words that its readers know.
         versions: those that the caller reads.
-        max_bytes: what its arrays may take in memory, all together; None where the caller reads them one by one.
+        max_bytes: what its arrays may take in memory, all together; None where the caller reads
+            them one by one.
 
     Raises:
         OSError: it cannot be opened.
@@ -129,8 +144,11 @@ class Archive:
         """All of them."""
         return {name: self.array(name) for name in self.names()}
 
-    def array(self, name: str, shape: tuple[int, ...] | None = None, *, max_bytes: int | None = None) -> np.ndarray:
-        """The array of a name, which nothing else holds; of this shape if one is given, no larger than `max_bytes`.
+    def array(
+        self, name: str, shape: tuple[int, ...] | None = None, *, max_bytes: int | None = None
+    ) -> np.ndarray:
+        """The array of a name, which nothing else holds; of this shape if one is given, no larger
+        than `max_bytes`.
 
         Raises:
             DataLossError: it is missing, damaged, or another one than the file says.
@@ -140,7 +158,9 @@ class Archive:
             if info is None:
                 raise ValueError(f"it has no array {name!r}")
             if max_bytes is not None and info.file_size > max_bytes:
-                raise ValueError(f"{name} takes {info.file_size:,} bytes, {max_bytes:,} are allowed")
+                raise ValueError(
+                    f"{name} takes {info.file_size:,} bytes, {max_bytes:,} are allowed"
+                )
             x = _parsed(self._read(info))
             entry = self._entries[name]
             x = x.view(dtype_named(entry["dtype"]))
@@ -151,7 +171,9 @@ class Archive:
             return x
 
     def _read(self, info: zipfile.ZipInfo) -> np.ndarray:
-        """The bytes of a member, as many as the file says; `zipfile` checks their CRC-32 at the last one."""
+        """The bytes of a member, as many as the file says; `zipfile` checks their CRC-32 at the
+        last one.
+        """
         buffer = np.empty(info.file_size, np.uint8)
         at = 0
         with self._zip.open(info) as file:
@@ -172,14 +194,19 @@ class Archive:
 
 
 def _members(file: zipfile.ZipFile, max_bytes: int | None) -> dict[str, zipfile.ZipInfo]:
-    """By name: no two of a name, none packed in a way that is not ours, none that claims more than it can hold."""
+    """By name: no two of a name, none packed in a way that is not ours, none that claims more than
+    it can hold.
+    """
     infos = file.infolist()
     found = {info.filename: info for info in infos}
     if len(found) != len(infos):
         raise ValueError("two of its members have one name")
     _check_end(file, len(infos))
     for info in infos:
-        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) or info.flag_bits & 1:
+        if (
+            info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+            or info.flag_bits & 1
+        ):
             raise ValueError(f"{info.filename} is packed in another way than gradlab's")
         if info.file_size > _PACKED * (info.compress_size + 1):
             raise ValueError(f"{info.filename} says that it is larger than it can be")
@@ -192,18 +219,21 @@ def _members(file: zipfile.ZipFile, max_bytes: int | None) -> dict[str, zipfile.
 def _check_end(file: zipfile.ZipFile, found: int) -> None:
     """ValueError unless the directory is where the end of the file tells, with as many members.
 
-    One with a damaged length swallows those after it, and an end of zeros is that of an empty file: `zipfile` believes
-    both.
+    One with a damaged length swallows those after it, and an end of zeros is that of an empty file:
+    `zipfile` believes both.
     """
     assert file.fp is not None
     place = file.fp.seek(-_END.size, os.SEEK_END)
     mark, _, _, _, told, size, start, _ = _END.unpack(file.fp.read(_END.size))
     if mark != b"PK\5\6":
         raise ValueError("something follows its directory")
-    if told == _MANY or start == _FAR:  # the numbers are in a record of ZIP64's, which `zipfile` checks
+    # The numbers are in a record of ZIP64's, which `zipfile` checks.
+    if told == _MANY or start == _FAR:
         return
     if (told, start + size) != (found, place):
-        raise ValueError(f"its directory has {found} of {told} members, or is not where it was written")
+        raise ValueError(
+            f"its directory has {found} of {told} members, or is not where it was written"
+        )
 
 
 def _plain(name: str, x: np.ndarray) -> tuple[str, np.ndarray]:
@@ -230,7 +260,11 @@ def _parsed(data: np.ndarray) -> np.ndarray:
     """The array of a .npy that is whole in memory, as a view of it."""
     start = io.BytesIO(data[: 1 << 16].tobytes())
     version = np.lib.format.read_magic(start)
-    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    header = (
+        np.lib.format.read_array_header_1_0
+        if version == (1, 0)
+        else np.lib.format.read_array_header_2_0
+    )
     shape, fortran, dtype = header(start)
     if dtype.kind not in _KINDS:
         raise ValueError(f"it holds an array of {dtype}")

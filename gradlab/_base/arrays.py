@@ -1,7 +1,9 @@
-"""The only file that tells NumPy from JAX, and from the boxes of autograd, which stand in for JAX's tracers without it.
+"""The only file that tells NumPy from JAX, and from the boxes of autograd, which stand in for JAX's
+tracers without it.
 
-Everything above works on `xp = namespace(x)` and the functions here. Both are looked up in `sys.modules`: arrays of a
-library that nobody imported cannot come in, so NumPy users never pay for importing it.
+Everything above works on `xp = namespace(x)` and the functions here. Both are looked up
+in `sys.modules`: arrays of a library that nobody imported cannot come in, so NumPy users
+never pay for importing it.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
     import jax
     from typing_extensions import TypeIs
 
-# IEEE arithmetic is what the originals compute; their NaN and Inf are results here, not accidents to print about.
+# IEEE arithmetic is what the originals compute; their NaN and Inf are results here, not accidents
+# to print about.
 quiet = np.errstate(all="ignore")
 
 _TINY = {np.dtype(t): np.finfo(t).tiny for t in (np.float32, np.float64)}
@@ -53,7 +56,9 @@ def is_boxed(x: Any) -> bool:
 
 
 def namespace(*arrays: Any) -> Namespace:
-    """`jax.numpy` if any argument is a JAX array, `autograd.numpy` if any is followed by autograd, else `numpy`."""
+    """`jax.numpy` if any argument is a JAX array, `autograd.numpy` if any is followed by autograd,
+    else `numpy`.
+    """
     xp: Namespace = _NUMPY
     if any(is_jax(a) for a in arrays):
         xp = sys.modules["jax"].numpy
@@ -73,7 +78,9 @@ def without_derivative(x: Array) -> Array:
 
 
 def precision(dtype: Any) -> AbstractContextManager[Any]:
-    """A context in which JAX keeps float64 and complex128, which it rounds unless the process asks for 64 bits."""
+    """A context in which JAX keeps float64 and complex128, which it rounds unless the process asks
+    for 64 bits.
+    """
     jax = sys.modules.get("jax")
     return jax.enable_x64(True) if jax is not None and is_double(dtype) else nullcontext()
 
@@ -84,15 +91,16 @@ def is_double(dtype: Any) -> bool:
 
 
 def as_array(x: Any, name: str = "t") -> Array:
-    """The array behind `x`; Python numbers become float32, int32 (int64 if too large) or bool, as in TensorFlow.
+    """The array behind `x`; Python numbers become float32, int32 (int64 if too large) or bool, as
+    in TensorFlow.
 
     Arrays of the other byte order become this machine's, as in TensorFlow, too.
     """
     if is_jax(x):
         if not is_traced(x) and x.is_deleted():
             raise ValueError(
-                f"{name} is a JAX array that was deleted, as donate_argnums does with what a jitted call is given. "
-                "Pass what that call returned, or a copy made before it"
+                f"{name} is a JAX array that was deleted, as donate_argnums does with what a "
+                "jitted call is given. Pass what that call returned, or a copy made before it"
             )
         return x
     if is_boxed(x):
@@ -101,12 +109,15 @@ def as_array(x: Any, name: str = "t") -> Array:
     if isinstance(x, np.ndarray):
         if isinstance(x, np.ma.MaskedArray):
             raise TypeError(
-                f"{name} is a masked array, whose mask would be lost. Call its filled(0.0), or fill it with another "
-                "value that stands for what is masked"
+                f"{name} is a masked array, whose mask would be lost. Call its filled(0.0), or "
+                "fill it with another value that stands for what is masked"
             )
         return x if x.dtype.isnative else x.astype(native_dtype(x.dtype))
     if x is None:
-        raise ValueError(f"{name} is None; give an array. Only lists may hold None, for variables without a gradient")
+        raise ValueError(
+            f"{name} is None; give an array. Only lists may hold None, for "
+            "variables without a gradient"
+        )
     if hasattr(x, "__jax_array__"):  # a Variable
         value: Array = x.__jax_array__()
         return value
@@ -115,31 +126,41 @@ def as_array(x: Any, name: str = "t") -> Array:
     try:
         array = np.asarray(x)
     except ValueError as error:
-        raise ValueError(f"{name} must be rectangular, got rows of different lengths: {x!r}") from error
+        raise ValueError(
+            f"{name} must be rectangular, got rows of different lengths: {x!r}"
+        ) from error
     except (RuntimeError, TypeError) as error:
         if type(x).__module__.partition(".")[0] != "torch":
             raise
         raise TypeError(
             f"{name} is a torch tensor, where an array of NumPy or JAX is wanted: {error} Pass "
-            "x.detach().cpu().float().numpy() for x; gl.record.torch records a PyTorch loop without that"
+            "x.detach().cpu().float().numpy() for x; gl.record.torch records a PyTorch loop "
+            "without that"
         ) from error
     if array.dtype == object:
         raise TypeError(f"{name} must be numbers, got {type(x).__name__}")
     if isinstance(x, np.generic) or hasattr(x, "dtype"):
         return array if array.dtype.isnative else array.astype(native_dtype(array.dtype))
     narrow = {"f": np.float32, "i": np.int32, "c": np.complex64}.get(array.dtype.kind)
-    if narrow is np.int32 and array.size and not _INT32.min <= array.min() <= array.max() <= _INT32.max:
+    if (
+        narrow is np.int32
+        and array.size
+        and not _INT32.min <= array.min() <= array.max() <= _INT32.max
+    ):
         return array
     return array.astype(narrow) if narrow else array
 
 
 def real_array(x: Any, name: str) -> Array:
-    """`as_array` of real numbers; DTypeError, which names the argument, for complex numbers, texts, dates, objects."""
+    """`as_array` of real numbers; DTypeError, which names the argument, for complex numbers, texts,
+    dates, objects.
+    """
     array = as_array(x, name)
     dtype = np.dtype(array.dtype)
     if is_complex(dtype):
         raise DTypeError(
-            f"{name} must be real, got {dtype}; pass its real and imaginary parts as two arrays, or its absolute value"
+            f"{name} must be real, got {dtype}; pass its real and imaginary parts as two arrays, "
+            "or its absolute value"
         )
     if dtype.kind not in "biufV" or dtype.names is not None:
         raise DTypeError(f"{name} must be numbers, got {dtype}")
@@ -147,7 +168,8 @@ def real_array(x: Any, name: str) -> Array:
 
 
 def native_dtype(dtype: Any) -> np.dtype[Any]:
-    """The dtype in this machine's byte order, which is the only one that the originals and JAX have.
+    """The dtype in this machine's byte order, which is the only one that the originals and JAX
+    have.
 
     >>> native_dtype(">f4"), native_dtype("<f4")
     (dtype('float32'), dtype('float32'))
@@ -172,7 +194,9 @@ def is_inexact(dtype: Any) -> bool:
 
 
 def as_real_numbers(x: Any, name: str) -> Array:
-    """The array behind `x` if its entries are real numbers, for float32 to be made of it; DTypeError otherwise."""
+    """The array behind `x` if its entries are real numbers, for float32 to be made of it;
+    DTypeError otherwise.
+    """
     if x is None:
         raise InvalidArgumentError(f"{name} must be real numbers, got None")
     with np.errstate(over="ignore"):  # a number too large for float32; who takes it may say more
@@ -188,16 +212,22 @@ def is_python_number(x: Any) -> bool:
 
 
 def is_weak(x: Any) -> bool:
-    """True for a JAX scalar that was a Python number, as `jit` makes of its arguments: it takes the other's dtype."""
+    """True for a JAX scalar that was a Python number, as `jit` makes of its arguments: it takes the
+    other's dtype.
+    """
     return is_jax(x) and bool(x.weak_type)
 
 
 def check_broadcast(shape: Sequence[int], other: Sequence[int], what: str) -> None:
-    """Refuse an operand that would make the result larger than `shape` (ValueError) or that does not fit at all."""
+    """Refuse an operand that would make the result larger than `shape` (ValueError) or that does
+    not fit at all.
+    """
     try:
         result = np.broadcast_shapes(tuple(shape), tuple(other))
     except ValueError:
-        raise InvalidArgumentError(f"{what} of shape {tuple(other)} does not fit t of shape {tuple(shape)}") from None
+        raise InvalidArgumentError(
+            f"{what} of shape {tuple(other)} does not fit t of shape {tuple(shape)}"
+        ) from None
     if result != tuple(shape):
         raise ValueError(
             f"{what} of shape {tuple(other)} would grow t from {tuple(shape)} to {result}; "
@@ -206,7 +236,8 @@ def check_broadcast(shape: Sequence[int], other: Sequence[int], what: str) -> No
 
 
 def flush_denormals(x: A) -> A:
-    """`x` with denormal entries set to 0 of their sign, as TensorFlow's CPU kernels do; XLA does so by itself.
+    """`x` with denormal entries set to 0 of their sign, as TensorFlow's CPU kernels do; XLA does so
+    by itself.
 
     May write into x.
     """
@@ -215,7 +246,9 @@ def flush_denormals(x: A) -> A:
     y = np.asarray(x)
     whole = y.size <= CACHED or not y.flags.c_contiguous
     with detect_denormals() as has_denormals:
-        found = any(has_denormals(piece) for piece in ([y] if whole else split(y.reshape(-1), CACHED)))
+        found = any(
+            has_denormals(piece) for piece in ([y] if whole else split(y.reshape(-1), CACHED))
+        )
     if found:
         np.multiply(y, 0, out=y, where=np.abs(y) < tiny)
     return y  # type: ignore[return-value]  # x itself, or an array for a NumPy number
@@ -223,10 +256,11 @@ def flush_denormals(x: A) -> A:
 
 @contextmanager
 def detect_denormals() -> Iterator[Callable[[Array], bool]]:
-    """Quiet arithmetic, and a function that tells in one pass whether an array has denormal entries.
+    """Quiet arithmetic, and a function that tells in one pass whether an array has denormal
+    entries.
 
-    Times the number below 1 such an entry loses bits, which raises the processor's underflow flag; 0 and NaN do not.
-    The least normal number does too, and what is done then leaves it alone.
+    Times the number below 1 such an entry loses bits, which raises the processor's underflow flag;
+    0 and NaN do not. The least normal number does too, and what is done then leaves it alone.
     """
     raised: list[str] = []
 
@@ -245,8 +279,8 @@ def detect_denormals() -> Iterator[Callable[[Array], bool]]:
 def sum_squares(x: Array, keep: int = 0) -> Array:
     """Sum of x*x over all axes but the first `keep`, in the dtype of x.
 
-    NumPy arrays of up to 8192 entries are summed in TensorFlow's order, bit for bit; larger ones in cached pieces,
-    which is faster than any product array and loses fewer bits than TensorFlow does.
+    NumPy arrays of up to 8192 entries are summed in TensorFlow's order, bit for bit; larger ones in
+    cached pieces, which is faster than any product array and loses fewer bits than TensorFlow does.
     """
     if is_jax(x) or x.dtype not in (np.float32, np.float64):
         return flush_denormals(namespace(x).sum(x * x, axis=tuple(range(keep, x.ndim))))
@@ -267,13 +301,19 @@ def split(flat: Array, size: int) -> list[Any]:
 def scale_arrays(arrays: Sequence[Array], factor: Array) -> list[Array]:
     """Each array times `factor`, in its own dtype.
 
-    NumPy results of one dtype are views of one new buffer: getting fresh pages from the system for many arrays costs
-    more than the multiplication.
+    NumPy results of one dtype are views of one new buffer: getting fresh pages from the system for
+    many arrays costs more than the multiplication.
     """
     scalar = getattr(factor, "shape", ()) == ()
     if any(is_jax(a) for a in arrays) or is_jax(factor) or not scalar:
-        return [flush_denormals(namespace(a, factor).asarray(a * factor.astype(a.dtype))) for a in arrays]
-    buffers = {d: np.empty(sum(a.size for a in arrays if a.dtype == d), d) for d in {a.dtype for a in arrays}}
+        return [
+            flush_denormals(namespace(a, factor).asarray(a * factor.astype(a.dtype)))
+            for a in arrays
+        ]
+    buffers = {
+        d: np.empty(sum(a.size for a in arrays if a.dtype == d), d)
+        for d in {a.dtype for a in arrays}
+    }
     starts = dict.fromkeys(buffers, 0)
     results: list[Array] = []
     for a in arrays:
@@ -284,13 +324,17 @@ def scale_arrays(arrays: Sequence[Array], factor: Array) -> list[Array]:
 
 
 def _scale_into(out: np.ndarray, a: Array, factor: Any) -> np.ndarray:
-    for source, target in zip(split(np.asarray(a).reshape(-1), CACHED), split(out, CACHED), strict=True):
+    for source, target in zip(
+        split(np.asarray(a).reshape(-1), CACHED), split(out, CACHED), strict=True
+    ):
         flush_denormals(np.multiply(source, factor, out=target))
     return out.reshape(a.shape)
 
 
 def power(x: Array, exponent: Number) -> Array:
-    """x ** exponent, for NumPy's float32 rounded from float64: NumPy's own float32 power is a few units off."""
+    """x ** exponent, for NumPy's float32 rounded from float64: NumPy's own float32 power is a few
+    units off.
+    """
     if is_jax(x) or is_jax(exponent) or x.dtype != np.float32:
         return namespace(x, exponent).power(x, exponent)
     return np.power(x.astype(np.float64), np.float64(exponent)).astype(np.float32)
@@ -319,7 +363,9 @@ def set_rows(x: Array, indices: Array, rows: Array) -> Array:
 
 
 def add_rows(x: Array, indices: Array, rows: Array) -> Array:
-    """A copy of `x` with `rows` added at `indices`, those of one index one after another; past the end none is."""
+    """A copy of `x` with `rows` added at `indices`, those of one index one after another; past the
+    end none is.
+    """
     if is_jax(x):
         return x.at[indices].add(rows, mode="drop")
     indices, rows = _drop_outside(indices, rows, x.shape[0])
@@ -334,7 +380,9 @@ def _drop_outside(indices: Array, rows: Array, count: int) -> tuple[Array, Array
 
 
 def sum_segments(rows: Array, segments: Array, count: int) -> Array:
-    """(count, ...): the sum of the rows of each segment, added one after another: result[segments[n]] += rows[n]."""
+    """(count, ...): the sum of the rows of each segment, added one after another:
+    result[segments[n]] += rows[n].
+    """
     if is_jax(rows):
         return sys.modules["jax"].ops.segment_sum(rows, segments, count)  # type: ignore[no-any-return]
     return (_differentiable_sum() if is_boxed(rows) else _sum_segments)(rows, segments, count)
@@ -356,18 +404,24 @@ def _differentiable_sum() -> Callable[..., Array]:
 
 
 def sum_duplicates(indices: Array, rows: Array) -> tuple[Array, Array]:
-    """Distinct indices and, for each, the sum of its rows added one after another in the order given.
+    """Distinct indices and, for each, the sum of its rows added one after another in the order
+    given.
 
-    NumPy returns exactly the distinct indices. JAX needs a fixed size: the result is as long as the input, filled up
-    with an index that is outside every table.
+    NumPy returns exactly the distinct indices. JAX needs a fixed size: the result is as long as the
+    input, filled up with an index that is outside every table.
     """
     xp = namespace(rows)
     if xp is np:
         unique, inverse = np.unique(indices, return_inverse=True)
         return unique, _sum_segments(rows, inverse.reshape(-1), unique.size)
-    ordered, order = sys.modules["jax"].lax.sort_key_val(indices, xp.arange(indices.shape[0]), is_stable=True)
-    is_new: Any = xp.concatenate([xp.zeros(1, bool), ordered[1:] != ordered[:-1]])[: indices.shape[0]]
-    place: Any = xp.cumsum(is_new, dtype=order.dtype)  # as jnp.unique does it, in a third less time to compile
+    ordered, order = sys.modules["jax"].lax.sort_key_val(
+        indices, xp.arange(indices.shape[0]), is_stable=True
+    )
+    is_new: Any = xp.concatenate([xp.zeros(1, bool), ordered[1:] != ordered[:-1]])[
+        : indices.shape[0]
+    ]
+    # As jnp.unique does it, in a third less time to compile.
+    place: Any = xp.cumsum(is_new, dtype=order.dtype)
     outside: Any = xp.full_like(indices, np.iinfo(indices.dtype).max)
     back: Any = xp.zeros_like(place)
     zeros: Any = xp.zeros_like(rows)
@@ -386,7 +440,9 @@ def count_earlier(indices: Array) -> Array:
 
 
 def repeat_body(times: Array, body: Callable[[Any, Any], Any], carry: Any) -> Any:
-    """`carry = body(k, carry)` for k = 0 .. times-1: a Python loop, or XLA's where `times` is traced."""
+    """`carry = body(k, carry)` for k = 0 .. times-1: a Python loop, or XLA's where `times` is
+    traced.
+    """
     if is_traced(times):
         return sys.modules["jax"].lax.fori_loop(0, times, body, carry)
     for k in range(int(times)):

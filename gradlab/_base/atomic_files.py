@@ -17,15 +17,18 @@ FORGOTTEN = 24 * 3600  # seconds without a write, after which a part file belong
 
 @contextmanager
 def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a new, empty file beside `path` to write; when the block ends well it takes the place of `path`.
+    """Give a new, empty file beside `path` to write; when the block ends well it takes the place of
+    `path`.
 
-    Until then, and if the block raises or the process dies, `path` is what it was. What is written is on the disk
-    before it takes the place, and so is the place when the block has ended. Each writer has a file of its own: of two
-    the later one wins. A link stays a link, and who may read the old file may read the new one. What a killed process
-    left goes at the first save a day later.
+    Until then, and if the block raises or the process dies, `path` is what it was. What is written
+    is on the disk before it takes the place, and so is the place when the block has ended. Each
+    writer has a file of its own: of two the later one wins. A link stays a link, and who may read
+    the old file may read the new one. What a killed process left goes at the first save a day
+    later.
 
     Raises:
-        OSError: the folder cannot be written to, or the disk is full; said before the work where that shows at once.
+        OSError: the folder cannot be written to, or the disk is full; said before the work where
+            that shows at once.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -74,16 +77,22 @@ def check_folder_of(path: str | os.PathLike[str]) -> None:
     if Path(path).is_symlink():
         folder = Path(os.path.realpath(path)).parent
     if not folder.exists():
-        raise FileNotFoundError(errno.ENOENT, "There is no such folder, make it first", os.fspath(folder))
+        raise FileNotFoundError(
+            errno.ENOENT, "There is no such folder, make it first", os.fspath(folder)
+        )
     if not folder.is_dir():
-        raise NotADirectoryError(errno.ENOTDIR, "This is a file and not a folder", os.fspath(folder))
+        raise NotADirectoryError(
+            errno.ENOTDIR, "This is a file and not a folder", os.fspath(folder)
+        )
 
 
 @contextmanager
 def replaced_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
-    """Give a new, empty folder beside `path` to fill; when the block ends well it takes the place of `path`.
+    """Give a new, empty folder beside `path` to fill; when the block ends well it takes the place
+    of `path`.
 
-    Until then, and if the block raises, `path` is what it was. `mark` is a file that every such folder has.
+    Until then, and if the block raises, `path` is what it was. `mark` is a file that every such
+    folder has.
 
     Raises:
         FileExistsError: `path` holds something, but no `mark`: it is something else, which stays.
@@ -97,10 +106,16 @@ def replaced_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
     (['index.html'], ['site'])
     """
     path = Path(os.path.realpath(path))
-    if path.exists() and not (path.is_dir() and ((path / mark).exists() or not any(path.iterdir()))):
-        raise FileExistsError(f"{path} holds other things than what is written here; give a new or an empty folder")
+    if path.exists() and not (
+        path.is_dir() and ((path / mark).exists() or not any(path.iterdir()))
+    ):
+        raise FileExistsError(
+            f"{path} holds other things than what is written here; give a new or an empty folder"
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
-    new, old = (path.with_name(f"{path.name}.{secrets.token_hex(8)}.{kind}") for kind in ("part", "old"))
+    new, old = (
+        path.with_name(f"{path.name}.{secrets.token_hex(8)}.{kind}") for kind in ("part", "old")
+    )
     new.mkdir()
     try:
         yield new

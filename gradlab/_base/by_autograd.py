@@ -1,8 +1,9 @@
 """Reverse mode by HIPS autograd, for where JAX cannot be had: in a browser tab, for example.
 
-What is to be differentiated enters a run through `_enter`, a function of one dummy number; when the gradient of what
-entered is complete, autograd asks for the dummy's, and what entered has its own delivered. So one pass gives gradients
-by arrays and by gathered rows, and what no output depends on is never delivered.
+What is to be differentiated enters a run through `_enter`, a function of one dummy number; when the
+gradient of what entered is complete, autograd asks for the dummy's, and what entered has its own
+delivered. So one pass gives gradients by arrays and by gathered rows, and what no output depends on
+is never delivered.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ _ufunc = ArrayBox.__array_ufunc__
 
 
 def _with_variables(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-    """Variables beside a box are read first: autograd would take them for constants, and their gradients be lost."""
+    """Variables beside a box are read first: autograd would take them for constants, and their
+    gradients be lost.
+    """
     read = (as_array(x) if hasattr(x, "__jax_array__") else x for x in inputs)
     return _ufunc(self, ufunc, method, *read, **kwargs)
 
@@ -46,7 +49,9 @@ def _as_it_is(dummy: float, value: Array, deliver: Deliver) -> Array:
     return value
 
 
-def _delivered(ans: Array, dummy: float, value: Array, deliver: Deliver) -> Callable[[Array], float]:
+def _delivered(
+    ans: Array, dummy: float, value: Array, deliver: Deliver
+) -> Callable[[Array], float]:
     def vjp(g: Array) -> float:
         deliver(g)
         return 0.0
@@ -67,7 +72,9 @@ defvjp_argnum(_leave, lambda k, ans, args, kwargs: lambda g: args[0][k - 1])
 
 
 class _Pullback:
-    def __init__(self, back: Callable[[float], Any], upstream: list[Array], found: list[Array | None]) -> None:
+    def __init__(
+        self, back: Callable[[float], Any], upstream: list[Array], found: list[Array | None]
+    ) -> None:
         self._back, self._upstream, self._found = back, upstream, found
 
     def __call__(self, upstream: list[Array]) -> list[Array | None]:
@@ -91,7 +98,8 @@ def vjp(run: Run, inputs: Sequence[Array]) -> tuple[list[Array], _Pullback]:
 
     def traced(dummy: Any) -> Any:
         made = run([_enter(dummy, x, partial(keep, k)) for k, x in enumerate(inputs)])
-        # An output that depends on nothing is a number; the dummy is there so that all of them are one output.
+        # An output that depends on nothing is a number; the dummy is there so that all of them are
+        # one output.
         boxes: list[Any] = made
         outputs.extend(y._value if isbox(y) and y._trace == dummy._trace else y for y in boxes)
         return _leave(upstream, *made, dummy)
@@ -133,7 +141,9 @@ class _Source(Node):  # type: ignore[misc]  # autograd has no types
 
     __slots__ = ["sources"]
 
-    def __init__(self, value: Any, fun: Any, args: Any, kwargs: Any, argnums: Any, parents: Sequence[_Source]) -> None:
+    def __init__(
+        self, value: Any, fun: Any, args: Any, kwargs: Any, argnums: Any, parents: Sequence[_Source]
+    ) -> None:
         self.sources: set[int] = set().union(*(p.sources for p in parents))
 
     def initialize_root(self, number: int) -> None:
@@ -143,9 +153,13 @@ class _Source(Node):  # type: ignore[misc]  # autograd has no types
 def reads(run: Run, inputs: Sequence[Array]) -> list[set[int]]:
     """The inputs that each gradient is computed from: the way back is followed as it goes."""
     with _one_at_a_time, trace_stack.new_trace() as trace:
-        followed = [new_box(np.asarray(x), trace, _Source.new_root(k)) for k, x in enumerate(inputs)]
+        followed = [
+            new_box(np.asarray(x), trace, _Source.new_root(k)) for k, x in enumerate(inputs)
+        ]
         outputs, pullback = vjp(run, followed)
-        found: list[Any] = pullback([np.ones(np.shape(getval(y)), getval(y).dtype) for y in outputs])
+        found: list[Any] = pullback(
+            [np.ones(np.shape(getval(y)), getval(y).dtype) for y in outputs]
+        )
     return [g._node.sources if isbox(g) else set() for g in found]
 
 
@@ -153,20 +167,31 @@ def explain(error: BaseException) -> None:
     """Say of an error of a traced loss how losses are written."""
     if isinstance(error, TypeError | NotImplementedError):
         error.add_note(
-            "A loss is traced while it is differentiated; without JAX, autograd does it: write the loss with operators "
-            "and autograd.numpy, without float() and without writing into arrays."
+            "A loss is traced while it is differentiated; without JAX, autograd does it: write the "
+            "loss with operators and autograd.numpy, without float() and "
+            "without writing into arrays."
         )
 
 
-def value_and_gradient(loss: Callable[..., Array], compiled: bool) -> Callable[..., tuple[Array, Any]]:
+def value_and_gradient(
+    loss: Callable[..., Array], compiled: bool
+) -> Callable[..., tuple[Array, Any]]:
     """The loss and its gradients by its first argument: an array, or a mapping or tuple of arrays."""
 
     def both(tree: Any, *arguments: Any) -> tuple[Array, Any]:
-        leaves = list(tree.values()) if isinstance(tree, Mapping) else list(tree) if isinstance(tree, tuple) else [tree]
+        leaves = (
+            list(tree.values())
+            if isinstance(tree, Mapping)
+            else list(tree)
+            if isinstance(tree, tuple)
+            else [tree]
+        )
         arrays = [np.asarray(x) for x in leaves]
         (value,), pullback = vjp(lambda now: [loss(_like(tree, now), *arguments)], arrays)
         found = pullback([namespace(value).ones_like(value)])
-        gradients = [np.zeros_like(x) if g is None else g for g, x in zip(found, arrays, strict=True)]
+        gradients = [
+            np.zeros_like(x) if g is None else g for g, x in zip(found, arrays, strict=True)
+        ]
         return value, _like(tree, gradients)
 
     return both

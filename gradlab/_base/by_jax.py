@@ -67,20 +67,27 @@ def reads(run: Run, inputs: Sequence[Array]) -> list[set[int]]:
     jaxpr = jax.make_jaxpr(jax.grad(summed))(list(inputs)).jaxpr
     seen: dict[Any, set[int]] = {x: {k} for k, x in enumerate(jaxpr.invars)}
     for equation in jaxpr.eqns:
-        sources = set().union(*(seen.get(x, set()) for x in equation.invars if not hasattr(x, "val")))
+        sources = set().union(
+            *(seen.get(x, set()) for x in equation.invars if not hasattr(x, "val"))
+        )
         seen.update(dict.fromkeys(equation.outvars, sources))
     return [set() if hasattr(x, "val") else seen.get(x, set()) for x in jaxpr.outvars]
 
 
 def explain(error: BaseException) -> None:
     """Say of an error of a traced loss how losses are written."""
-    if isinstance(error, jax.errors.TracerArrayConversionError | jax.errors.ConcretizationTypeError):
+    if isinstance(
+        error, jax.errors.TracerArrayConversionError | jax.errors.ConcretizationTypeError
+    ):
         error.add_note(
-            "A loss is traced while it is differentiated: write it with jax.numpy, without numpy and float()."
+            "A loss is traced while it is differentiated: write it with jax.numpy, without numpy "
+            "and float()."
         )
 
 
-def value_and_gradient(loss: Callable[..., Array], compiled: bool) -> Callable[..., tuple[Array, Any]]:
+def value_and_gradient(
+    loss: Callable[..., Array], compiled: bool
+) -> Callable[..., tuple[Array, Any]]:
     """The loss and its gradients by its first argument."""
     found: Callable[..., tuple[Array, Any]] = jax.value_and_grad(loss)
     return compile(found) if compiled else found

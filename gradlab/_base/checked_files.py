@@ -1,4 +1,6 @@
-"""Plain values as JSON that carries its own checksum, and the one error for files that cannot be believed."""
+"""Plain values as JSON that carries its own checksum, and the one error for files that cannot be
+believed.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ MAX_TEXT = 1 << 26  # bytes of JSON that a file may hold
 _SUM = "sha256"
 
 
-def write_json(path: str | os.PathLike[str], kind: str, version: int, content: Mapping[str, Any]) -> None:
+def write_json(
+    path: str | os.PathLike[str], kind: str, version: int, content: Mapping[str, Any]
+) -> None:
     """Replace a file by a kind, a version, plain values and their checksum.
 
     Raises:
@@ -56,7 +60,9 @@ def require_regular(path: str | os.PathLike[str]) -> None:
     """
     mode = os.stat(path).st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        raise DataLossError(f"{path} is not a file with an end, but a device or a pipe; give the path of a file")
+        raise DataLossError(
+            f"{path} is not a file with an end, but a device or a pipe; give the path of a file"
+        )
 
 
 def check_kind(content: Mapping[str, Any], kind: str, versions: Collection[int]) -> None:
@@ -65,7 +71,9 @@ def check_kind(content: Mapping[str, Any], kind: str, versions: Collection[int])
         raise ValueError(f"it holds a {content['kind']}")
     version = content.get("version")
     if version not in versions:
-        raise ValueError(f"it has version {version}, this gradlab reads {', '.join(map(str, sorted(versions)))}")
+        raise ValueError(
+            f"it has version {version}, this gradlab reads {', '.join(map(str, sorted(versions)))}"
+        )
 
 
 def sealed(content: Mapping[str, Any]) -> str:
@@ -97,7 +105,9 @@ def field(content: Mapping[str, Any], name: str, *types: type) -> Any:
     if name not in content:
         raise ValueError(f"it has no {name}")
     if type(content[name]) not in types:
-        raise ValueError(f"its {name} is {content[name]!r}, not {' or '.join(kind.__name__ for kind in types)}")
+        raise ValueError(
+            f"its {name} is {content[name]!r}, not {' or '.join(kind.__name__ for kind in types)}"
+        )
     return content[name]
 
 
@@ -111,10 +121,12 @@ def whole(content: Mapping[str, Any], name: str, least: int = 0) -> int:
 
 @contextmanager
 def checked(path: str | os.PathLike[str], kind: str) -> Iterator[None]:
-    """While the content of a file is read: whatever goes wrong is said as one error that names the file.
+    """While the content of a file is read: whatever goes wrong is said as one error that names the
+    file.
 
     Raises:
-        DataLossError: something did, and it isn't a lack of memory or of a library, or another process's lock.
+        DataLossError: something did, and it isn't a lack of memory or of a library, or another
+            process's lock.
     """
     try:
         yield
@@ -123,6 +135,6 @@ def checked(path: str | os.PathLike[str], kind: str) -> Iterator[None]:
     except Exception as error:  # a file that was cut off or changed fails in many ways
         why = str(error) or type(error).__name__
         raise DataLossError(
-            f"{os.fspath(path)} is no {kind} of gradlab's, or it is damaged: {why}. Nothing of it was taken; "
-            "load another copy"
+            f"{os.fspath(path)} is no {kind} of gradlab's, or it is damaged: {why}. Nothing of it "
+            "was taken; load another copy"
         ) from error

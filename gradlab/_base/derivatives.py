@@ -1,6 +1,8 @@
-"""The one place that chooses who differentiates: JAX where it is installed, else HIPS autograd, pure Python on NumPy.
+"""The one place that chooses who differentiates: JAX where it is installed, else HIPS autograd,
+pure Python on NumPy.
 
-Either gives a module with the functions of `Differentiator`; those who differentiate see nothing else of the two.
+Either gives a module with the functions of `Differentiator`; those who differentiate see nothing
+else of the two.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from .arrays import Array
 from .extras import is_there
 
 Run = Callable[[list[Array]], list[Array]]
-Keep = Callable[[Array | None, Array | None], None]  # indices and rows of a gradient; None: it went the dense way
+# Indices and rows of a gradient; None: it went the dense way.
+Keep = Callable[[Array | None, Array | None], None]
 
 
 class Pullback(Protocol):
@@ -26,7 +29,9 @@ class Pullback(Protocol):
         ...
 
     def depends(self, upstream: list[Array], index: int) -> bool:
-        """Tell whether a gradient of zeros was computed from `upstream` or fills in for 'unconnected'."""
+        """Tell whether a gradient of zeros was computed from `upstream` or fills in for
+        'unconnected'.
+        """
         ...
 
 
@@ -34,7 +39,10 @@ class Differentiator(Protocol):
     """Functions of `by_jax` and of `by_autograd`."""
 
     def vjp(self, run: Run, inputs: Sequence[Array]) -> tuple[list[Array], Pullback]:
-        """The outputs of `run`, called once, and the way back. Outputs are arrays, not traced by this call."""
+        """The outputs of `run`, called once, and the way back.
+
+        Outputs are arrays, not traced by this call.
+        """
         ...
 
     def take(self, table: Array, indices: Array, keep: Keep) -> Array:
@@ -42,15 +50,21 @@ class Differentiator(Protocol):
         ...
 
     def reads(self, run: Run, inputs: Sequence[Array]) -> list[set[int]]:
-        """For each input the numbers of the inputs that its gradient, of the sum of the outputs, is computed from."""
+        """For each input the numbers of the inputs that its gradient, of the sum of the outputs, is
+        computed from.
+        """
         ...
 
     def explain(self, error: BaseException) -> None:
         """Add a note to an error that a loss raises because it is traced."""
         ...
 
-    def value_and_gradient(self, loss: Callable[..., Array], compiled: bool) -> Callable[..., tuple[Array, Any]]:
-        """A function (tree of arrays, *arguments) -> the loss, and its gradients by the tree, in a tree like it."""
+    def value_and_gradient(
+        self, loss: Callable[..., Array], compiled: bool
+    ) -> Callable[..., tuple[Array, Any]]:
+        """A function (tree of arrays, *arguments) -> the loss, and its gradients by the tree, in a
+        tree like it.
+        """
         ...
 
     def compile(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -59,7 +73,10 @@ class Differentiator(Protocol):
 
 
 def differentiator() -> Differentiator:
-    """The differentiator of this machine. Raises: ModuleNotFoundError: neither is installed; says what to install."""
+    """The differentiator of this machine.
+
+    Raises: ModuleNotFoundError: neither is installed; says what to install.
+    """
     found: Differentiator = _found(sys.modules.get("jax", True) is None)
     return found
 
@@ -71,6 +88,7 @@ def _found(without_jax: bool) -> Any:
     if is_there("autograd"):
         return importlib.import_module(f"{__package__}.by_autograd")
     raise ModuleNotFoundError(
-        "gradients need JAX or autograd, and neither is installed; run pip install jax, or pip install autograd",
+        "gradients need JAX or autograd, and neither is installed; run pip install jax, or pip "
+        "install autograd",
         name="jax",
     )

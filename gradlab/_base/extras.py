@@ -13,7 +13,8 @@ _CHECKOUT = Path(__file__).parents[2] / "pyproject.toml"  # not there in an inst
 
 
 def how_to_install(extra: str) -> str:
-    """Return the command that installs an extra of this copy of gradlab: a clone's own, or the distribution's.
+    """Return the command that installs an extra of this copy of gradlab: a clone's own, or the
+    distribution's.
 
     >>> '[optax]"' in how_to_install("optax")
     True
@@ -24,13 +25,16 @@ def how_to_install(extra: str) -> str:
 
 
 def missing(what: str, library: str, extra: str | None) -> str:
-    """Return the sentence for a library that is not installed; with no extra it is installed by its own name."""
+    """Return the sentence for a library that is not installed; with no extra it is installed by its
+    own name.
+    """
     how = how_to_install(extra) if extra else f"pip install {library}"
     return f"{what} needs {library}, which is not installed; run {how}"
 
 
 def is_there(library: str) -> bool:
-    """Tell whether a library can be imported, without doing so; one that is blocked in `sys.modules` cannot.
+    """Tell whether a library can be imported, without doing so; one that is blocked in
+    `sys.modules` cannot.
 
     >>> is_there("math"), is_there("no_such_library")
     (True, False)
@@ -53,6 +57,7 @@ def need(module: str, what: str, extra: str | None = None, library: str | None =
         return import_module(module)
     except ModuleNotFoundError as error:
         root = module.partition(".")[0]
-        if (error.name or "").partition(".")[0] != root:  # it is installed, and lacks something of its own
+        # It is installed, and lacks something of its own.
+        if (error.name or "").partition(".")[0] != root:
             raise
         raise ModuleNotFoundError(missing(what, library or root, extra), name=root) from error

@@ -1,11 +1,12 @@
 """Locks, and whatever else a thread may be inside of, made again in a forked child.
 
-A thread that holds a lock when the process forks doesn't exist in the child, so nothing there would ever release the
-lock. `renew_in_child` sets an attribute, mostly a lock, and sets it again in every child; `call_in_child` is for
-whatever isn't an attribute.
+A thread that holds a lock when the process forks doesn't exist in the child, so nothing there would
+ever release the lock. `renew_in_child` sets an attribute, mostly a lock, and sets it again in every
+child; `call_in_child` is for whatever isn't an attribute.
 
-Only the lock is new. What it guards is as it was at the instant of the fork: whole if no thread was in the middle of an
-operation, else perhaps half changed, and then the object has to be made again in the child.
+Only the lock is new. What it guards is as it was at the instant of the fork: whole if no thread was
+in the middle of an operation, else perhaps half changed, and then the object has to be made again
+in the child.
 """
 
 from __future__ import annotations

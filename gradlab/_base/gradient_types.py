@@ -19,14 +19,18 @@ def check_shape(g: Gradient, shape: tuple[int, ...], name: str) -> None:
     """
     if not isinstance(g, IndexedSlices):
         if tuple(g.shape) != shape:
-            raise InvalidArgumentError(f"{name} has shape {shape} but its gradient has shape {tuple(g.shape)}")
+            raise InvalidArgumentError(
+                f"{name} has shape {shape} but its gradient has shape {tuple(g.shape)}"
+            )
         return
     if tuple(g.values.shape[1:]) != shape[1:] or not shape:
-        raise InvalidArgumentError(f"{name} has shape {shape} but its slices have rows of shape {g.values.shape[1:]}")
+        raise InvalidArgumentError(
+            f"{name} has shape {shape} but its slices have rows of shape {g.values.shape[1:]}"
+        )
     g.check_rows(shape[0], name)
     if g.dense_shape not in (None, shape):
         warn(
-            f"{name} has shape {shape} but its slices say dense_shape {g.dense_shape}, which is not looked at; are "
-            "they meant for another weight?",
+            f"{name} has shape {shape} but its slices say dense_shape {g.dense_shape}, which is "
+            "not looked at; are they meant for another weight?",
             SlicesWarning,
         )

@@ -1,18 +1,21 @@
 """Growing files: numbered records in a SQLite database, which one process writes while others read.
 
-A record is plain values (JSON) and arrays by name, without pickle. Growing recordings and the durable logs of runs on
-Ray are such files. SQLite gives what they need: an append happens whole or not at all, whenever its process is killed,
-and readers see the last whole state.
+A record is plain values (JSON) and arrays by name, without pickle. Growing recordings and the
+durable logs of runs on Ray are such files. SQLite gives what they need: an append happens whole or
+not at all, whenever its process is killed, and readers see the last whole state.
 
-The invariant: a file holds records `first` to `last` without a gap, each with the checksum that it was written with.
-SQLite has no checksums of its own, so every record has one, over its number too, and `last` is kept in the header as
+The invariant: a file holds records `first` to `last` without a gap, each with the checksum that it
+was written with. SQLite has no checksums of its own, so every record has one, over its number too,
+and `last` is kept in the header as
 well (`user_version`): a record that is changed, missing, or in another place is refused.
 
-A file has the rollback journal, not the write-ahead log: a log may lie on a network disk, where the write-ahead log
-doesn't work, and a recording that is copied while it grows shouldn't need a second file. The journal is there only
-during an append. A process that is killed in one leaves it behind, and the next one that opens the file rolls it back.
+A file has the rollback journal, not the write-ahead log: a log may lie on a network disk, where the
+write-ahead log doesn't work, and a recording that is copied while it grows shouldn't need a second
+file. The journal is there only during an append. A process that is killed in one leaves it behind,
+and the next one that opens the file rolls it back.
 
-Source: "Atomic Commit In SQLite" and "Defense Against The Dark Arts", the documentation of SQLite (2026).
+Source: "Atomic Commit In SQLite" and "Defense Against The Dark Arts", the documentation of SQLite
+(2026).
 """
 
 from __future__ import annotations
@@ -45,24 +48,30 @@ _APPLICATION = 0x67726164  # "grad": which application's database it is, in the 
 _MAGIC = b"SQLite format 3\0"
 _PATIENCE = 30.0  # seconds that a dying process is given to let go of its file
 _TABLE = (
-    "CREATE TABLE records (number INTEGER PRIMARY KEY, is_start INTEGER, producer INTEGER, sequence INTEGER, "
-    "fields TEXT, arrays BLOB, crc32 INTEGER, UNIQUE (producer, sequence))"
+    "CREATE TABLE records (number INTEGER PRIMARY KEY, is_start INTEGER, producer INTEGER, "
+    "sequence INTEGER, fields TEXT, arrays BLOB, crc32 INTEGER, UNIQUE (producer, sequence))"
 )
 _OTHER_WRITER = "another run has written to {path}; end it or give another path"
-_SIZE = "SELECT number, length(fields) + length(arrays) FROM records WHERE number > ? ORDER BY number LIMIT 1"
+_SIZE = (
+    "SELECT number, length(fields) + length(arrays) FROM records WHERE "
+    "number > ? ORDER BY number LIMIT 1"
+)
 _ROW = "SELECT is_start, producer, sequence, fields, arrays, crc32 FROM records WHERE number = ?"
 
 
 class GrowingFile:
-    """A growing file that this process writes. What was appended is read again, whatever ends the process.
+    """A growing file that this process writes.
 
-    It is locked until `close`, so that no other process writes to it; others may read it. Opening waits until another
-    writer has closed it, or has died.
+    What was appended is read again, whatever ends the process.
+
+    It is locked until `close`, so that no other process writes to it; others may read it. Opening
+    waits until another writer has closed it, or has died.
 
     Args:
         path: of the file, which is made if it isn't there.
-        sync: a record is on the disk before `append` returns, and outlives the machine. Otherwise it has been handed to
-            the operating system and outlives the process; a machine that loses power may leave a damaged file.
+        sync: a record is on the disk before `append` returns, and outlives the machine. Otherwise
+            it has been handed to the operating system and outlives the process; a machine that
+            loses power may leave a damaged file.
 
     Raises:
         DataLossError: something else is there, or it is damaged; it stays as it is.
@@ -87,7 +96,8 @@ class GrowingFile:
         with _translated(self.path):
             self._connection = _connect(self.path, "rwc")
             try:
-                # EXTRA syncs the folder too, without which a commit may be rolled back when the power is lost.
+                # EXTRA syncs the folder too, without which a commit may be rolled back when the
+                # power is lost.
                 self._connection.execute(f"PRAGMA synchronous = {'EXTRA' if sync else 'OFF'}")
                 self._lock()
                 self._create()
@@ -109,17 +119,21 @@ class GrowingFile:
         Args:
             fields: plain values.
             arrays: by name.
-            producer, sequence: whose record it is, and its number there. The file holds each pair once.
+            producer, sequence: whose record it is, and its number there. The file holds each pair
+                once.
 
         Raises:
             TypeError: an array holds Python objects, or a field isn't plain.
-            FailedPreconditionError: the file has this pair, or another process has written to it. It is closed.
-            OSError: it cannot be written. What was half written is taken back, and the file is closed.
+            FailedPreconditionError: the file has this pair, or another process has written to it.
+                It is closed.
+            OSError: it cannot be written. What was half written is taken back, and the file is
+                closed.
         """
         self._write(fields, arrays or {}, producer, sequence, is_start=False)
 
     def restart(self, fields: Mapping[str, Any], arrays: Mapping[str, Array] | None = None) -> None:
-        """Let one record take the place of all; a reader meanwhile sees the old ones or the new one.
+        """Let one record take the place of all; a reader meanwhile sees the old ones or the new
+        one.
 
         Raises: as `append`; then the old ones stay.
         """
@@ -174,8 +188,12 @@ class GrowingFile:
         if self._is_closed:
             raise ValueError(f"{self.path} is closed")
         if os.getpid() != self._process:
-            # SQLite forbids it: both processes would write the same pages, and neither would see the other's lock.
-            raise ValueError(f"{self.path} was opened before this process was forked; only its parent may write to it")
+            # SQLite forbids it: both processes would write the same pages, and neither would see
+            # the other's lock.
+            raise ValueError(
+                f"{self.path} was opened before this process was forked; "
+                "only its parent may write to it"
+            )
         text, data = _pack(fields, arrays)
         number = self._last + 1
         place = (number, int(is_start), producer, sequence)
@@ -185,7 +203,8 @@ class GrowingFile:
             try:
                 self._lock()
                 if _last(self._connection) != self._last:
-                    # The lock had been lost, as it may be on a network disk, or another writer came in `_commit` first.
+                    # The lock had been lost, as it may be on a network disk, or another writer came
+                    # in `_commit` first.
                     raise FailedPreconditionError(_OTHER_WRITER.format(path=self.path))
                 if is_start:
                     self._connection.execute("DELETE FROM records")
@@ -203,15 +222,16 @@ class GrowingFile:
         import sqlite3
 
         self._connection.execute("COMMIT")
-        with suppress(sqlite3.OperationalError):  # another writer that waited came first; see `_write`
+        # Another writer that waited came first; see `_write`.
+        with suppress(sqlite3.OperationalError):
             self._lock()
 
 
 def read_records(path: str | os.PathLike[str], max_bytes: int | None = None) -> Iterator[Record]:
     """The records of a growing file, which another process may be writing.
 
-    Each is read by itself, so that a slow reader holds up no writer. After a `restart` meanwhile, the next record is
-    the one that took the place of all.
+    Each is read by itself, so that a slow reader holds up no writer. After a `restart` meanwhile,
+    the next record is the one that took the place of all.
 
     Args:
         max_bytes: what the arrays of a record may take; a longer one is refused before it is read.
@@ -235,7 +255,8 @@ def is_growing(path: str | os.PathLike[str]) -> bool:
     try:
         import sqlite3
     except ImportError:
-        # Without SQLite nobody in this process has the file open. Otherwise this would drop the locks of the process.
+        # Without SQLite nobody in this process has the file open. Otherwise this would drop the
+        # locks of the process.
         with open(path, "rb") as file:
             return file.read(len(_MAGIC)) == _MAGIC
     with _translated(Path(path)), closing(_connect(Path(path), "rw")) as connection:
@@ -251,7 +272,8 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
         import sqlite3
     except ImportError:
         raise ModuleNotFoundError(
-            "a file that grows needs the module sqlite3, which this Python lacks; save the recording as an .npz instead"
+            "a file that grows needs the module sqlite3, which this Python lacks; save the "
+            "recording as an .npz instead"
         ) from None
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
@@ -264,7 +286,8 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
         uri=True,
     )
     connection.text_factory = bytes  # a text that is damaged may not be UTF-8
-    # What SQLite advises for files of strangers: no functions in a schema, and pages checked before they are used.
+    # What SQLite advises for files of strangers: no functions in a schema, and pages checked before
+    # they are used.
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")
     return connection
@@ -300,7 +323,9 @@ def _translated(path: Path) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without what SQLite adds to it
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise TimeoutError(f"another run writes to {path}; end it or give another path") from error
+            raise TimeoutError(
+                f"another run writes to {path}; end it or give another path"
+            ) from error
         if code == sqlite3.SQLITE_FULL:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), os.fspath(path)) from error
         if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY):
@@ -310,12 +335,15 @@ def _translated(path: Path) -> Iterator[None]:
         raise _damage(path, str(error)) from error
 
 
-def _stored(connection: sqlite3.Connection, path: Path, max_bytes: int | None) -> Iterator[tuple[int, Record, int]]:
+def _stored(
+    connection: sqlite3.Connection, path: Path, max_bytes: int | None
+) -> Iterator[tuple[int, Record, int]]:
     """The number of each record, the record, and the bytes that it takes."""
     _check_schema(connection, path)
     number = 0
     while True:
-        # `last` is read first: a record that is appended meanwhile is there, and isn't counted as missing.
+        # `last` is read first: a record that is appended meanwhile is there, and isn't counted as
+        # missing.
         last = _last(connection)
         following = connection.execute(_SIZE, (number,)).fetchone()
         if following is None:
@@ -326,12 +354,15 @@ def _stored(connection: sqlite3.Connection, path: Path, max_bytes: int | None) -
         if not isinstance(size, int):
             raise _damage(path, f"record {found} is not complete")
         if max_bytes is not None and size > max_bytes + MAX_TEXT:
-            raise DataLossError(f"{path} has a record of {size:,} bytes, {max_bytes + MAX_TEXT:,} are allowed")
+            raise DataLossError(
+                f"{path} has a record of {size:,} bytes, {max_bytes + MAX_TEXT:,} are allowed"
+            )
         row = connection.execute(_ROW, (found,)).fetchone()
         if row is None and _last(connection) != last:
             continue  # a restart came between the two queries, and removed the record
         if row is None or found <= number:
-            # In a damaged tree a number may be found by its order and not by itself, again and again.
+            # In a damaged tree a number may be found by its order and not by itself, again and
+            # again.
             raise _damage(path, f"record {found} is not in its place")
         is_start, producer, sequence, text, data, crc32 = row
         with checked(path, "file that grows"):
@@ -345,7 +376,9 @@ def _stored(connection: sqlite3.Connection, path: Path, max_bytes: int | None) -
 
 
 def _check_schema(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a database of another application, and one in which "records" is something other than our table."""
+    """Refuse a database of another application, and one in which "records" is something other than
+    our table.
+    """
     application = _application(connection)
     if application != _APPLICATION:
         raise _damage(path, f"it is a database of another application, {application:#x}")
@@ -356,12 +389,14 @@ def _check_schema(connection: sqlite3.Connection, path: Path) -> None:
 
 def _damage(path: Path, why: str) -> DataLossError:
     return DataLossError(
-        f"{path} is not a file of gradlab that grows, or it is damaged: {why}. It was left as it was; load another "
-        "copy, or give another path"
+        f"{path} is not a file of gradlab that grows, or it is damaged: {why}. It was left as it "
+        "was; load another copy, or give another path"
     )
 
 
-def _checksum(number: int, is_start: int, producer: int | None, sequence: int | None, text: bytes, data: bytes) -> int:
+def _checksum(
+    number: int, is_start: int, producer: int | None, sequence: int | None, text: bytes, data: bytes
+) -> int:
     """The CRC-32 of a record and of its place."""
     place = json.dumps([number, is_start, producer, sequence])
     return zlib.crc32(data, zlib.crc32(text, zlib.crc32(place.encode())))
@@ -369,12 +404,18 @@ def _checksum(number: int, is_start: int, producer: int | None, sequence: int | 
 
 def _pack(fields: Mapping[str, Any], arrays: Mapping[str, Array]) -> tuple[bytes, bytes]:
     """A record as JSON, with the layout of its arrays, and as their bytes."""
-    given = {name: x if isinstance(x, np.ndarray) else as_array(x, name) for name, x in arrays.items()}
+    given = {
+        name: x if isinstance(x, np.ndarray) else as_array(x, name) for name, x in arrays.items()
+    }
     plain = {name: np.asarray(x) for name, x in given.items()}
     objects = sorted(name for name, x in plain.items() if x.dtype.hasobject)
     if objects:
-        raise TypeError(f"a log holds arrays of numbers; these hold Python objects: {', '.join(objects)}")
-    layout = [[name, _dtype_name(x.dtype), x.shape, is_jax(given[name])] for name, x in plain.items()]
+        raise TypeError(
+            f"a log holds arrays of numbers; these hold Python objects: {', '.join(objects)}"
+        )
+    layout = [
+        [name, _dtype_name(x.dtype), x.shape, is_jax(given[name])] for name, x in plain.items()
+    ]
     text = json.dumps({"fields": dict(fields), "arrays": layout})
     return text.encode(), b"".join(x.tobytes() for x in plain.values())
 

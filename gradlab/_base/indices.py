@@ -1,4 +1,6 @@
-"""Row indices: the distinct ones, runs of equal ones, and the sizes to which batches of them are filled up."""
+"""Row indices: the distinct ones, runs of equal ones, and the sizes to which batches of them are
+filled up.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,9 @@ def find_distinct(ids: np.ndarray, rows: int | None = None) -> tuple[np.ndarray,
 
     Args:
         ids: from 0, below `rows` or below 2**32.
-        rows: the size of the table, if known. Then the distinct ids come about in the order of `ids`, so that a sum
-            over entries walks through memory; otherwise, and for a table too large for a list of its rows, they
-            are sorted.
+        rows: the size of the table, if known. Then the distinct ids come about in the order of
+            `ids`, so that a sum over entries walks through memory; otherwise, and for a table too
+            large for a list of its rows, they are sorted.
 
     >>> [x.tolist() for x in find_distinct(np.array([7, 3, 7]))]
     [[3, 7], [1, 0, 1]]
@@ -40,7 +42,8 @@ def find_distinct(ids: np.ndarray, rows: int | None = None) -> tuple[np.ndarray,
 
 
 def as_integers(x: Any, name: str) -> np.ndarray:
-    """The array behind `x` if its entries are integers, whichever; an empty one may be of any dtype.
+    """The array behind `x` if its entries are integers, whichever; an empty one may be of any
+    dtype.
 
     Raises:
         InvalidArgumentError: they are something else.
@@ -55,9 +58,11 @@ def as_integers(x: Any, name: str) -> np.ndarray:
 
 
 def sort_with_order(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The order that sorts keys from 0 to 2**64 - 1, equal ones as they come; and the keys in it, as uint64.
+    """The order that sorts keys from 0 to 2**64 - 1, equal ones as they come; and the keys in it,
+    as uint64.
 
-    NumPy sorts numbers several times as fast as it finds their order, so each carries its place in its lower bits.
+    NumPy sorts numbers several times as fast as it finds their order, so each carries its place in
+    its lower bits.
 
     >>> [x.tolist() for x in sort_with_order(np.array([7, 3, 70000, 3]))]
     [[1, 3, 0, 2], [3, 3, 7, 70000]]
@@ -96,7 +101,8 @@ def rank_in_groups(groups: np.ndarray) -> np.ndarray:
 
 
 def count_since_start(count: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """The count less what it was where the group began; `starts` marks the first entry of each group.
+    """The count less what it was where the group began; `starts` marks the first entry of each
+    group.
 
     >>> count_since_start(np.array([1, 2, 4, 7]), np.array([True, False, True, False])).tolist()
     [0, 1, 0, 3]
@@ -107,7 +113,8 @@ def count_since_start(count: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
 
 def divide(x: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Quotient, cut toward minus infinity, and remainder of integers, several times as fast as `np.divmod`.
+    """Quotient, cut toward minus infinity, and remainder of integers, several times as fast as
+    `np.divmod`.
 
     >>> [x.tolist() for x in divide(np.array([7, -1]), 4)]
     [[1, -1], [3, 3]]
@@ -119,7 +126,8 @@ def divide(x: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
 def padded_size(size: int, fine: int = 8192) -> int:
     """The next 2**k or 3 * 2**k, above `fine` the next eighth of a power of two.
 
-    Batches of about one size then share one compiled program, and large ones are not filled up by much.
+    Batches of about one size then share one compiled program, and large ones are not filled up by
+    much.
 
     >>> [padded_size(n) for n in (0, 5, 8, 9, 65, 100, 20_000)], padded_size(65, fine=32)
     ([1, 6, 8, 12, 96, 128, 20480], 72)

@@ -1,4 +1,5 @@
-"""The library that steps run on where nobody brings arrays: JAX where it is installed, else NumPy, as it is.
+"""The library that steps run on where nobody brings arrays: JAX where it is installed, else NumPy,
+as it is.
 
 What is written with these names, with `namespace` and with the functions of arrays runs on both.
 """
@@ -51,7 +52,9 @@ __all__ = [
 
 
 def compile_with_jax(donate: Sequence[int] = (), static: Sequence[str] = ()) -> Callable[[F], F]:
-    """Decorator: JAX compiles the function for each shape of its arguments, and uses up the donated ones."""
+    """Decorator: JAX compiles the function for each shape of its arguments, and uses up the donated
+    ones.
+    """
 
     def compile(function: F) -> F:
         if not HAS_JAX:
@@ -101,7 +104,9 @@ def _map_tree(function: Callable[..., Any], *trees: Any) -> Any:
     return function(*trees)
 
 
-def scan(step: Callable[[Any, Any], tuple[Any, Any]], carry: Any, xs: Any, count: int) -> tuple[Any, Any]:
+def scan(
+    step: Callable[[Any, Any], tuple[Any, Any]], carry: Any, xs: Any, count: int
+) -> tuple[Any, Any]:
     """carry, y = step(carry, x) for each x along the first axes of a tree; the y's are stacked."""
     if HAS_JAX:
         found: tuple[Any, Any] = jax.lax.scan(step, carry, xs)
@@ -114,7 +119,9 @@ def scan(step: Callable[[Any, Any], tuple[Any, Any]], carry: Any, xs: Any, count
 
 
 def frozen_copy(x: Any, dtype: Any) -> Array:
-    """An array of a dtype that nobody can write to who has `x`: JAX's cannot be written to, NumPy's are copied."""
+    """An array of a dtype that nobody can write to who has `x`: JAX's cannot be written to, NumPy's
+    are copied.
+    """
     made: Array = jax.numpy.asarray(x, dtype) if HAS_JAX else np.array(x, dtype)
     return made
 

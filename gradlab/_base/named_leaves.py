@@ -11,12 +11,14 @@ from .slices import IndexedSlices
 
 
 def named_leaves(grads: Any, what: str = "gradient") -> list[tuple[str, Array]]:
-    """(name, values) of every gradient; None is left out, and a name that comes twice gets a number.
+    """(name, values) of every gradient; None is left out, and a name that comes twice gets a
+    number.
 
-    Raises TypeError or ValueError for a leaf that isn't an array of real numbers; `what` says what leaves are.
+    Raises TypeError or ValueError for a leaf that isn't an array of real numbers; `what` says what
+    leaves are.
 
-    Takes an array, IndexedSlices, a (gradient, variable) pair, and lists, dicts or any JAX tree of these, nested. Names
-    come from variables, else from the way to the leaf: "layer/w", "0".
+    Takes an array, IndexedSlices, a (gradient, variable) pair, and lists, dicts or any JAX tree of
+    these, nested. Names come from variables, else from the way to the leaf: "layer/w", "0".
 
     >>> import numpy as np
     >>> [name for name, _ in named_leaves({"b": np.ones(1), "a": {"w": np.ones(2), "v": None}})]
@@ -57,7 +59,9 @@ def _join(name: str, key: Any) -> str:
 
 
 def _jax_children(x: Any) -> list[tuple[str, Any]] | None:
-    """The parts of a JAX tree that is not Python's own, a flax or equinox module, say; None for a leaf."""
+    """The parts of a JAX tree that is not Python's own, a flax or equinox module, say; None for a
+    leaf.
+    """
     jax = sys.modules.get("jax")
     if jax is None or hasattr(x, "shape") or jax.tree_util.all_leaves([x]):
         return None

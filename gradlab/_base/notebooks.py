@@ -1,4 +1,6 @@
-"""The notebooks that came with gradlab: where they are, what they say of themselves, which of them holds a lab."""
+"""The notebooks that came with gradlab: where they are, what they say of themselves, which of them
+holds a lab.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ _PICTURE = re.compile(
 
 
 class UsageError(Exception):
-    """A command that cannot be carried out; its one line says what was given, what is allowed and what to do."""
+    """A command that cannot be carried out; its one line says what was given, what is allowed and
+    what to do.
+    """
 
 
 def shipped() -> Path:
@@ -34,23 +38,30 @@ def shipped() -> Path:
         spec = importlib.util.find_spec("gradlab.notebooks")
     except ImportError:
         spec = None
-    # Without an installation (`python -m gradlab` at the top of a checkout) the folder is not a package yet.
+    # Without an installation (`python -m gradlab` at the top of a checkout) the folder is not a
+    # package yet.
     beside = Path(__file__).parents[2] / "notebooks"
     places = [*map(Path, spec.submodule_search_locations or ())] if spec else []
     for place in (*places, beside):
         if place.is_dir() and (place != beside or in_checkout(beside)):
             return place
-    raise UsageError(f"this copy of gradlab has no notebooks; install it again: {how_to_install('lab')}")
+    raise UsageError(
+        f"this copy of gradlab has no notebooks; install it again: {how_to_install('lab')}"
+    )
 
 
 def in_checkout(folder: Path) -> bool:
-    """Tell whether `folder` is the notebooks/ of a checkout, where edits are meant to be kept, not a wheel's copy."""
+    """Tell whether `folder` is the notebooks/ of a checkout, where edits are meant to be kept, not
+    a wheel's copy.
+    """
     return folder.name == "notebooks" and (folder.parent / "pyproject.toml").is_file()
 
 
 @dataclass(frozen=True)
 class Introduction:
-    """The first words of a notebook: its file name, its heading, the minutes it takes (0: not said), and its aims."""
+    """The first words of a notebook: its file name, its heading, the minutes it takes (0: not
+    said), and its aims.
+    """
 
     file: str
     title: str
@@ -66,7 +77,9 @@ def introductions() -> Iterator[Introduction]:
         minutes = re.search(r"\*\*Time\*\* (\d+) minutes", text)
         aims = re.search(r"\*\*What you will be able to do\*\*\n((?:\d+\. .*\n)+)", text)
         listed = re.findall(r"\d+\. (.*?)[;.]?\n", aims[1]) if aims else ()
-        yield Introduction(path.name, heading[2:].strip(), int(minutes[1]) if minutes else 0, tuple(listed))
+        yield Introduction(
+            path.name, heading[2:].strip(), int(minutes[1]) if minutes else 0, tuple(listed)
+        )
 
 
 def titles() -> Iterator[tuple[str, str]]:
@@ -75,7 +88,9 @@ def titles() -> Iterator[tuple[str, str]]:
 
 
 def pictures(name: str) -> dict[str, bytes]:
-    """Give the pictures of the labs that a notebook was saved with, as PNGs, the first of each by its label."""
+    """Give the pictures of the labs that a notebook was saved with, as PNGs, the first of each by
+    its label.
+    """
     outputs = (output for cell in _cells(shipped() / name) for output in cell.get("outputs", ()))
     pages = ("".join(output.get("data", {}).get("text/html", "")) for output in outputs)
     found = (match for page in pages for match in _PICTURE.finditer(page))
@@ -83,9 +98,15 @@ def pictures(name: str) -> dict[str, bytes]:
 
 
 def holding(lab: str) -> list[str]:
-    """The file names of the notebooks that show a lab, its own before the tour that shows a bit of everything."""
+    """The file names of the notebooks that show a lab, its own before the tour that shows a bit of
+    everything.
+    """
     called = re.compile(rf"\blabs\.{re.escape(lab)}\(")
-    found = [path.name for path in shipped().glob("*.ipynb") if any(map(called.search, _sources(path, "code")))]
+    found = [
+        path.name
+        for path in shipped().glob("*.ipynb")
+        if any(map(called.search, _sources(path, "code")))
+    ]
     return sorted(found, key=lambda name: (name == START, name))
 
 

@@ -1,4 +1,5 @@
-"""Numbers as readers see them: the one place that says how, for labs, reports, figures and explanations.
+"""Numbers as readers see them: the one place that says how, for labs, reports, figures and
+explanations.
 
 As in the United States: 12,346 and 10%. Where a sign stands alone it is a true minus.
 """
@@ -12,7 +13,8 @@ _LARGEST, _SMALLEST = 1e7, 1e-4  # beyond these with an exponent
 
 
 def number(x: float, digits: int = 3) -> str:
-    """A number of at least so many significant digits, and without an exponent where none is needed.
+    """A number of at least so many significant digits, and without an exponent where none is
+    needed.
 
     >>> number(0.12345), number(999.6), number(12345.6), number(0.5), number(-3.0)
     ('0.123', '1,000', '12,346', '0.5', '-3')
@@ -31,7 +33,8 @@ MOST_DIGITS = 6  # of a number that is written out
 
 
 def in_full(x: float) -> str:
-    """A number that readers may type: with all its digits, up to six, where `number` would round it.
+    """A number that readers may type: with all its digits, up to six, where `number` would round
+    it.
 
     >>> in_full(25.3), in_full(1.026), in_full(98765.0), in_full(1 / 3)
     ('25.3', '1.026', '98,765', '0.333333')
@@ -91,7 +94,8 @@ def percent_of_many_within(share: float, low: float, high: float) -> str:
 
 
 def times_as(ratio: float, quality: str, at_least: bool = False) -> str:
-    """Write a ratio, or the least that it can be, in words, to two digits; above a million no digit is given.
+    """Write a ratio, or the least that it can be, in words, to two digits; above a million no digit
+    is given.
 
     >>> times_as(1.86, "high"), times_as(6813.0, "high"), times_as(3e9, "fast"), times_as(1.03, "fast")
     ('1.9 times as high', '6,800 times as high', 'over a million times as fast', 'about as fast')
@@ -157,7 +161,8 @@ def listed(names: Sequence[str], most: int = 3) -> str:
 
 
 def decimals(value: float, digits: int = 2) -> str:
-    """Write a number with so many digits after the point, and a true minus; a 0 without any is exactly 0.
+    """Write a number with so many digits after the point, and a true minus; a 0 without any is
+    exactly 0.
 
     >>> decimals(-0.5), decimals(0.0), decimals(0.001), decimals(0.26, 1)
     ('−0.50', '0', '0.00', '0.3')

@@ -1,13 +1,15 @@
 """Comparisons of runs that are paired by seed: which differences hold, and which may be chance.
 
-Runs that are compared start from the same seeds, so a difference is taken seed by seed, and what the seeds have in
-common drops out. A difference holds where its 95% t interval excludes 0. Of a sentence that names several differences,
-those hold that pass Holm's correction over all of them: if they were chosen before the runs were seen, the sentence
-names a difference that isn't there in at most 5% of cases.
+Runs that are compared start from the same seeds, so a difference is taken seed by seed, and what
+the seeds have in common drops out. A difference holds where its 95% t interval excludes 0. Of a
+sentence that names several differences, those hold that pass Holm's correction over all of them: if
+they were chosen before the runs were seen, the sentence names a difference that isn't there in at
+most 5% of cases.
 
-Which contestant leads is seen in the runs themselves. `best` and `worst` allow for that, because every other contestant
-has to differ. A single difference from the leader does not: where 5 or 6 contestants are all alike, about 8% of
-comparisons find one; where 16 are, about 17%. `pairs_told_apart` corrects over all pairs, and so has no such excess.
+Which contestant leads is seen in the runs themselves. `best` and `worst` allow for that, because
+every other contestant has to differ. A single difference from the leader does not: where 5 or 6
+contestants are all alike, about 8% of comparisons find one; where 16 are, about 17%.
+`pairs_told_apart` corrects over all pairs, and so has no such excess.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from typing import Any
 import numpy as np
 
 LEVEL = 0.05  # significance level: the share of sentences that may be wrong
-FEWEST_SEEDS = 5  # the 95% t interval is then 2.8 standard errors to either side; with 3 seeds it would be 4.3
+# The 95% t interval is then 2.8 standard errors to either side; with 3 seeds it would be 4.3.
+FEWEST_SEEDS = 5
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,10 @@ class Difference:
 
     @property
     def holds(self) -> bool:
-        """Whether the 95% t interval excludes 0. Of several differences in one sentence ask `which_hold`."""
+        """Whether the 95% t interval excludes 0.
+
+        Of several differences in one sentence ask `which_hold`.
+        """
         return self.p_value < LEVEL
 
 
@@ -52,7 +58,8 @@ def paired_difference(first: Any, second: Any) -> Difference:
     """Return the difference first - second of two measures over the same seeds.
 
     Args:
-        first, second: (seeds,) finite values of one measure, in the same order of seeds, 5 seeds or more.
+        first, second: (seeds,) finite values of one measure, in the same order of seeds, 5 seeds or
+            more.
 
     Raises:
         ValueError: fewer than 5 seeds, different numbers of them, or a value that is not finite.
@@ -66,7 +73,10 @@ def paired_difference(first: Any, second: Any) -> Difference:
     first = _seed_values(first, "first")
     second = _seed_values(second, "second")
     if len(first) != len(second):
-        raise ValueError(f"first and second must have one value for each seed, got {len(first)} and {len(second)}")
+        raise ValueError(
+            f"first and second must have one value for each seed, got {len(first)} and "
+            f"{len(second)}"
+        )
     differences = first - second
     seeds = len(differences)
     mean = float(differences.mean())
@@ -82,7 +92,10 @@ def _seed_values(values: Any, name: str) -> np.ndarray:
     """Return values as float64; ValueError unless there are enough of them, all finite."""
     array: np.ndarray = np.asarray(values, np.float64)
     if array.ndim != 1 or len(array) < FEWEST_SEEDS:
-        raise ValueError(f"{name} must hold one value for each of at least {FEWEST_SEEDS} seeds, got {array.shape}")
+        raise ValueError(
+            f"{name} must hold one value for each of at least {FEWEST_SEEDS} seeds, got "
+            f"{array.shape}"
+        )
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite, got {array}; count lost runs instead")
     return array
@@ -91,8 +104,8 @@ def _seed_values(values: Any, name: str) -> np.ndarray:
 def which_hold(differences: Sequence[Difference]) -> list[bool]:
     """Return which of the differences of one sentence hold, by Holm's correction.
 
-    The smallest p-value is compared with 0.05 / n, the next with 0.05 / (n - 1), and so on. The first that isn't below
-    its bound doesn't hold, and neither does any larger one.
+    The smallest p-value is compared with 0.05 / n, the next with 0.05 / (n - 1), and so on. The
+    first that isn't below its bound doesn't hold, and neither does any larger one.
 
     Source: Holm, "A simple sequentially rejective multiple test procedure" (1979).
 
@@ -135,7 +148,10 @@ class Comparison:
     def __post_init__(self) -> None:
         if len(self.values) < 2:
             raise ValueError(f"a comparison needs at least 2 contestants, got {list(self.values)}")
-        arrays = {name: _seed_values(values, f"the values of {name!r}") for name, values in self.values.items()}
+        arrays = {
+            name: _seed_values(values, f"the values of {name!r}")
+            for name, values in self.values.items()
+        }
         if len({len(array) for array in arrays.values()}) > 1:
             seeds = {name: len(array) for name, array in arrays.items()}
             raise ValueError(f"all contestants need the same seeds, got {seeds}")
@@ -165,14 +181,19 @@ class Comparison:
 
     @property
     def leader(self) -> str:
-        """The contestant with the best mean. That it is better than others is a claim: ask `best`."""
+        """The contestant with the best mean.
+
+        That it is better than others is a claim: ask `best`.
+        """
         sign = 1 if self.lower_is_better else -1
         return min(self.values, key=lambda name: sign * self.mean(name))
 
     def differs_from_leader(self) -> dict[str, bool]:
-        """Return whether each other contestant can be told apart from the leader, with Holm's correction.
+        """Return whether each other contestant can be told apart from the leader, with Holm's
+        correction.
 
-        With many contestants it finds too many differences, because the leader is chosen by the same runs: see above.
+        With many contestants it finds too many differences, because the leader is chosen by the
+        same runs: see above.
         """
         others = [name for name in self.values if name != self.leader]
         holds = which_hold([self.difference(self.leader, name) for name in others])
@@ -180,12 +201,16 @@ class Comparison:
 
     @property
     def best(self) -> str | None:
-        """The contestant that is better than every other one; None where one of them can't be told apart from it."""
+        """The contestant that is better than every other one; None where one of them can't be told
+        apart from it.
+        """
         return self.leader if all(self.differs_from_leader().values()) else None
 
     @property
     def worst(self) -> str | None:
-        """The contestant that is worse than every other one; None where one of them can't be told apart from it."""
+        """The contestant that is worse than every other one; None where one of them can't be told
+        apart from it.
+        """
         sign = 1 if self.lower_is_better else -1
         last = max(self.values, key=lambda name: sign * self.mean(name))
         others = [name for name in self.values if name != last]
@@ -193,7 +218,8 @@ class Comparison:
         return last if all(holds) else None
 
     def pairs_told_apart(self) -> set[tuple[str, str]]:
-        """Return the pairs of contestants that can be told apart, with Holm's correction over all pairs.
+        """Return the pairs of contestants that can be told apart, with Holm's correction over all
+        pairs.
 
         >>> loss = {"a": [2.1, 2.0, 2.2, 2.1, 2.0], "b": [2.5, 2.3, 2.5, 2.4, 2.4], "c": [2.1, 2.1, 2.1, 2.1, 2.1]}
         >>> sorted(Comparison("final loss", loss).pairs_told_apart())
@@ -207,7 +233,8 @@ class Comparison:
     def level_with_best(self) -> tuple[str, ...]:
         """The leader and all that can't be told apart from it, in the order of `values`.
 
-        Two of them may still differ from each other, and one of them needn't differ from the contestants left out.
+        Two of them may still differ from each other, and one of them needn't differ from the
+        contestants left out.
         """
         differs = self.differs_from_leader()
         return tuple(name for name in self.values if not differs.get(name, False))
@@ -216,7 +243,8 @@ class Comparison:
 def t_probability(t: float, degrees: int) -> float:
     """Return the share of Student's t distribution below t >= 0, of 1 degree of freedom or more.
 
-    For whole degrees of freedom the integral is a finite sum, so that no special functions are needed.
+    For whole degrees of freedom the integral is a finite sum, so that no special functions are
+    needed.
 
     Source: Abramowitz and Stegun, "Handbook of Mathematical Functions" (1964), 26.7.3 and 26.7.4.
 
@@ -238,7 +266,8 @@ def t_probability(t: float, degrees: int) -> float:
 
 
 def t_quantile(share: float, degrees: int) -> float:
-    """Return the t below which the given share of Student's t distribution lies, for a share of 0.5 or more.
+    """Return the t below which the given share of Student's t distribution lies, for a share of 0.5
+    or more.
 
     >>> round(t_quantile(0.975, 4), 3), round(t_quantile(0.975, 19), 3)
     (2.776, 2.093)

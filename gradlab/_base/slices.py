@@ -17,7 +17,8 @@ from .arrays import Array, as_array, is_jax, is_traced, namespace
 class IndexedSlices:
     """Rows `values[k]` that belong at `indices[k]` of a tensor of shape `dense_shape`.
 
-    The tensor meant is `zeros(dense_shape)` with `tensor[indices[k]] += values[k]` for every k; an index may repeat.
+    The tensor meant is `zeros(dense_shape)` with `tensor[indices[k]] += values[k]` for every k; an
+    index may repeat.
 
     Args:
         values: (n, ...) array, NumPy or JAX.
@@ -28,7 +29,8 @@ class IndexedSlices:
         InvalidArgumentError: `values` and `indices` differ in length.
         DTypeError: the indices are not integers.
 
-    What meets a table checks that indices and rows fit it. Source: `tf.IndexedSlices`, TensorFlow 2.21 (2026).
+    What meets a table checks that indices and rows fit it. Source: `tf.IndexedSlices`, TensorFlow
+    2.21 (2026).
 
     >>> IndexedSlices([[1.0, 2.0], [3.0, 4.0]], [2, 2], (4, 2)).to_dense()[2].tolist()
     [4.0, 6.0]
@@ -47,7 +49,8 @@ class IndexedSlices:
             raise DTypeError(f"indices must be integers, got {indices.dtype}")
         if indices.ndim != 1 or values.ndim < 1 or values.shape[0] != indices.shape[0]:
             raise InvalidArgumentError(
-                f"values of shape {values.shape} need one index for each row, got indices of shape {indices.shape}"
+                f"values of shape {values.shape} need one index for each row, got indices of "
+                f"shape {indices.shape}"
             )
         shape = None if self.dense_shape is None else tuple(int(n) for n in self.dense_shape)
         object.__setattr__(self, "values", values)
@@ -82,7 +85,8 @@ class IndexedSlices:
         if indices.min() < 0 or indices.max() >= rows:
             first = int(np.argmax((indices < 0) | (indices >= rows)))
             raise InvalidArgumentError(
-                f"indices of {name} must be in [0, {rows}), got {indices[first]} at position {first}"
+                f"indices of {name} must be in [0, {rows}), got "
+                f"{indices[first]} at position {first}"
             )
 
     def to_dense(self) -> Array:
@@ -108,7 +112,9 @@ def register() -> None:
     if jax is None or getattr(IndexedSlices, "_registered", False):
         return
     IndexedSlices._registered = True  # type: ignore[attr-defined]
-    jax.tree_util.register_pytree_node(IndexedSlices, lambda s: ((s.values, s.indices), s.dense_shape), _rebuilt)
+    jax.tree_util.register_pytree_node(
+        IndexedSlices, lambda s: ((s.values, s.indices), s.dense_shape), _rebuilt
+    )
 
 
 def _rebuilt(dense_shape: tuple[int, ...] | None, leaves: Any) -> IndexedSlices:

@@ -20,16 +20,24 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 
     names = list(names)
     longer = [n for n in names if n.lower().startswith(name.lower())]
-    pythons = name.startswith("__")  # inspect, doctest and editors ask every module for such: nothing can be near
-    near = longer[:1] if name and longer else [] if pythons else difflib.get_close_matches(name, names, n=1)
+    # Inspect, doctest and editors ask every module for such: nothing can be near.
+    pythons = name.startswith("__")
+    near = (
+        longer[:1]
+        if name and longer
+        else []
+        if pythons
+        else difflib.get_close_matches(name, names, n=1)
+    )
     return f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
 
 
 def only_public(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """A module's `__getattr__`, which says what is near an unknown name, and its `__dir__`, which lists `__all__`.
+    """A module's `__getattr__`, which says what is near an unknown name, and its `__dir__`, which
+    lists `__all__`.
 
-    Submodules are there by chance, as they have been imported: they are found, but not shown. Type checkers find
-    unknown names themselves, so that a module has both under `if not TYPE_CHECKING`.
+    Submodules are there by chance, as they have been imported: they are found, but not shown. Type
+    checkers find unknown names themselves, so that a module has both under `if not TYPE_CHECKING`.
 
     >>> from gradlab import train
     >>> train.Adam  # doctest: +ELLIPSIS
@@ -40,11 +48,15 @@ def only_public(module: str) -> tuple[Callable[[str], Any], Callable[[], list[st
     """
 
     def __getattr__(name: str) -> Any:
-        raise AttributeError(f"module {module!r} has no attribute {name!r}; {did_you_mean(name, __dir__())}")
+        raise AttributeError(
+            f"module {module!r} has no attribute {name!r}; {did_you_mean(name, __dir__())}"
+        )
 
     def __dir__() -> list[str]:
         has = vars(sys.modules[module])
-        found = (n for n, x in has.items() if not n.startswith("_") and not isinstance(x, type(sys)))
+        found = (
+            n for n, x in has.items() if not n.startswith("_") and not isinstance(x, type(sys))
+        )
         return sorted(has.get("__all__", found))
 
     return __getattr__, __dir__

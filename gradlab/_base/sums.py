@@ -14,10 +14,12 @@ ORDERS = ("dense", "sparse")
 
 
 def eigen_sum(x: np.ndarray) -> Any:
-    """Sum over the last axis of a float32 or float64 array in the order of TensorFlow's CPU kernels, bit for bit.
+    """Sum over the last axis of a float32 or float64 array in the order of TensorFlow's CPU
+    kernels, bit for bit.
 
-    Eigen adds in packets of 32 bytes: four packets at a time where there are many, then the packets left over, then
-    the entries of the last packet pairwise; entries that fill no packet go by themselves. Long arrays are halved first.
+    Eigen adds in packets of 32 bytes: four packets at a time where there are many, then the packets
+    left over, then the entries of the last packet pairwise; entries that fill no packet go by
+    themselves. Long arrays are halved first.
 
     Source: found by running TensorFlow 2.21 on an AVX processor (2026), 1 to 300,000 entries.
 
@@ -61,5 +63,7 @@ def decaying_mean(mean: Array, new: Array, decay: Number, order: Order) -> Array
     2.5
     """
     weight = mean.dtype.type(1) - decay
-    result: Array = mean + (new - mean) * weight if order == "dense" else mean * decay + new * weight
+    result: Array = (
+        mean + (new - mean) * weight if order == "dense" else mean * decay + new * weight
+    )
     return result

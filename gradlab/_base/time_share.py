@@ -8,16 +8,19 @@ from contextlib import contextmanager
 
 
 class Pace:
-    """Says when it may be done again: after `seconds`, and not while it has taken more than its share of the time.
+    """Says when it may be done again: after `seconds`, and not while it has taken more than its
+    share of the time.
 
         credit after dt seconds = min(burst, credit + dt share / (1 - share)), less what it takes;  due: credit >= 0
 
-    A caller that asks often thus spends at most `share` of any stretch of time, and `burst`, and the last one.
+    A caller that asks often thus spends at most `share` of any stretch of time, and `burst`, and
+    the last one.
 
     Args:
         share: of the time, above 0; 1 is all of it.
         seconds: between two, at least.
-        burst: seconds that it may take at once after a rest, and at the start, so that it begins without delay.
+        burst: seconds that it may take at once after a rest, and at the start, so that it begins
+            without delay.
         clock: seconds, of an arbitrary start.
 
     Attributes:
@@ -35,7 +38,11 @@ class Pace:
     """
 
     def __init__(
-        self, share: float, seconds: float, burst: float = 0.0, clock: Callable[[], float] = time.monotonic
+        self,
+        share: float,
+        seconds: float,
+        burst: float = 0.0,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.share, self.seconds, self.burst, self._clock = share, seconds, burst, clock
         self.spent = 0.0

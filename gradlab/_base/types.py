@@ -14,9 +14,11 @@ if TYPE_CHECKING:
 else:
     Array = Any  # JAX need not be there
 
-Number: TypeAlias = float | np.number | Array  # a hyperparameter, say: a number, or an array of shape ()
+# A hyperparameter, say: a number, or an array of shape ().
+Number: TypeAlias = float | np.number | Array
 A = TypeVar("A", bound=Array)  # one kind of array in, the same kind out
-EachA = TypeVar("EachA", np.ndarray, "jax.Array")  # the same, for code that is checked with each of them
+# The same, for code that is checked with each of them.
+EachA = TypeVar("EachA", np.ndarray, "jax.Array")
 MaybeA = TypeVar("MaybeA", bound=Array | None)
 
 

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from .._base.arrays import Array, as_array, flush_denormals, namespace, quiet, scale_arrays, sum_squares
+from .._base.arrays import (
+    Array,
+    as_array,
+    flush_denormals,
+    namespace,
+    quiet,
+    scale_arrays,
+    sum_squares,
+)
 from .._base.gradient_types import MaybeG
 from .._base.options import Semantics, is_old
 from .._base.slices import IndexedSlices
@@ -25,7 +33,8 @@ def global_norm(t_list: Sequence[Any], name: str | None = None) -> Array:
         norm = sqrt(2 * sum_i (sum(t_i * t_i) / 2))
 
     Args:
-        t_list: list or tuple of float arrays of one dtype, IndexedSlices or None, which counts as 0.
+        t_list: list or tuple of float arrays of one dtype, IndexedSlices or None, which counts as
+            0.
 
     Returns:
         a scalar of that dtype; float32 0 for an empty list.
@@ -46,10 +55,13 @@ def _values_of(t_list: Any) -> list[Array]:
     """The arrays of a list of gradients, None left out."""
     if not isinstance(t_list, Sequence) or isinstance(t_list, str | bytes):
         raise TypeError(
-            f"t_list must be a list or tuple of tensors, got {type(t_list).__name__}; wrap a single one in [ ]"
+            f"t_list must be a list or tuple of tensors, got {type(t_list).__name__}; wrap a "
+            "single one in [ ]"
         )
     return [
-        t.values if isinstance(t, IndexedSlices) else as_array(t, "an entry of t_list") for t in t_list if t is not None
+        t.values if isinstance(t, IndexedSlices) else as_array(t, "an entry of t_list")
+        for t in t_list
+        if t is not None
     ]
 
 
@@ -59,7 +71,8 @@ def _global_norm(arrays: list[Array]) -> Array:
     dtypes = {a.dtype for a in arrays}
     if len(dtypes) > 1:
         raise DTypeError(
-            f"tensors of one global norm must share a dtype, got {sorted(map(str, dtypes))}; cast them first"
+            "tensors of one global norm must share a dtype, got "
+            f"{sorted(map(str, dtypes))}; cast them first"
         )
     need_float(arrays[0], "global_norm")
     xp = namespace(*arrays)
@@ -104,7 +117,8 @@ def clip_by_global_norm(
         t_list: list or tuple of float arrays of one dtype, IndexedSlices or None, which stays None.
         clip_norm: number, or array of that dtype.
         use_norm: scalar array to be believed in place of the global norm.
-        semantics: "tf2.21" casts a use_norm of another dtype and so allows mixed tensors, "tf2.3" refuses.
+        semantics: "tf2.21" casts a use_norm of another dtype and so allows mixed tensors, "tf2.3"
+            refuses.
 
     Returns:
         (list of clipped tensors, the norm before clipping).
@@ -115,11 +129,12 @@ def clip_by_global_norm(
             fits.
         AttributeError: use_norm is a bare Python number.
 
-    A norm that is not finite, which one entry or one overflowing square is enough for, makes every entry NaN, as does
-    an infinite limit. Below the limit s = c*(1/c) may be one ulp under 1. NumPy results of one call share a buffer.
+    A norm that is not finite, which one entry or one overflowing square is enough for, makes every
+    entry NaN, as does an infinite limit. Below the limit s = c*(1/c) may be one ulp under 1. NumPy
+    results of one call share a buffer.
 
-    Source: `tf.clip_by_global_norm`, TensorFlow 2.21 (2026); Pascanu et al., "On the difficulty of training recurrent
-    neural networks" (2013).
+    Source: `tf.clip_by_global_norm`, TensorFlow 2.21 (2026); Pascanu et al., "On the difficulty of
+    training recurrent neural networks" (2013).
 
     >>> clipped, norm = clip_by_global_norm([np.array([3.0]), np.array([4.0])], 2.5)
     >>> clipped[0].tolist(), clipped[1].tolist(), float(norm)
@@ -136,12 +151,17 @@ def clip_by_global_norm(
     xp = namespace(norm, limit)
     one = norm.dtype.type(1)
     shrink, most = flush_denormals(xp.asarray(one / norm)), flush_denormals(xp.asarray(one / limit))
-    scale = limit * xp.where(most < shrink, most, shrink)  # a tie has the derivative of the norm, as in TensorFlow
+    # A tie has the derivative of the norm, as in TensorFlow.
+    scale = limit * xp.where(most < shrink, most, shrink)
     scale = scale + (norm - norm)
     _check_fits(arrays, tuple(scale.shape))
     results = iter(scale_arrays(arrays, scale))
     return [
-        None if t is None else t.with_values(next(results)) if isinstance(t, IndexedSlices) else next(results)
+        None
+        if t is None
+        else t.with_values(next(results))
+        if isinstance(t, IndexedSlices)
+        else next(results)
         for t in t_list
     ], norm
 
@@ -153,19 +173,22 @@ def _check_fits(arrays: list[Array], shape: tuple[int, ...]) -> None:
             np.broadcast_shapes(tuple(a.shape), shape)
         except ValueError:
             raise InvalidArgumentError(
-                f"clip_norm makes a factor of shape {shape}, which does not fit a tensor of shape {tuple(a.shape)}; "
-                "give a scalar"
+                f"clip_norm makes a factor of shape {shape}, which does not fit a tensor of shape "
+                f"{tuple(a.shape)}; give a scalar"
             ) from None
 
 
 def _believed(use_norm: Any, arrays: list[Array], cast: bool) -> Array:
     if not hasattr(use_norm, "dtype"):
         raise MissingDTypeError(
-            f"use_norm must be an array with a dtype, got {use_norm!r}; use np.float32({use_norm!r})"
+            f"use_norm must be an array with a dtype, got {use_norm!r}; use "
+            f"np.float32({use_norm!r})"
         )
     norm = as_array(use_norm, "use_norm")
     for a in arrays:
         need_float(a, "clip_by_global_norm")
         if not cast and a.dtype != norm.dtype:
-            raise DTypeError(f"use_norm is {norm.dtype} but a tensor is {a.dtype}; tf2.3 refuses to mix them")
+            raise DTypeError(
+                f"use_norm is {norm.dtype} but a tensor is {a.dtype}; tf2.3 refuses to mix them"
+            )
     return norm

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 
-from .._base.arrays import Array, as_array, check_broadcast, flush_denormals, namespace, quiet, sum_squares
+from .._base.arrays import (
+    Array,
+    as_array,
+    check_broadcast,
+    flush_denormals,
+    namespace,
+    quiet,
+    sum_squares,
+)
 from .._base.gradient_types import Gradient
 from .._base.options import Semantics, is_old
 from .._base.slices import IndexedSlices
@@ -25,15 +33,30 @@ Mode: TypeAlias = Literal["eager", "graph"]
 
 @overload
 def clip_by_norm(
-    t: A, clip_norm: ArrayLike, axes: Axes = ..., name: str | None = ..., *, semantics: Semantics = ...
+    t: A,
+    clip_norm: ArrayLike,
+    axes: Axes = ...,
+    name: str | None = ...,
+    *,
+    semantics: Semantics = ...,
 ) -> A: ...
 @overload
 def clip_by_norm(
-    t: IndexedSlices, clip_norm: ArrayLike, axes: Axes = ..., name: str | None = ..., *, semantics: Semantics = ...
+    t: IndexedSlices,
+    clip_norm: ArrayLike,
+    axes: Axes = ...,
+    name: str | None = ...,
+    *,
+    semantics: Semantics = ...,
 ) -> IndexedSlices: ...
 @overload
 def clip_by_norm(
-    t: ArrayLike, clip_norm: ArrayLike, axes: Axes = ..., name: str | None = ..., *, semantics: Semantics = ...
+    t: ArrayLike,
+    clip_norm: ArrayLike,
+    axes: Axes = ...,
+    name: str | None = ...,
+    *,
+    semantics: Semantics = ...,
 ) -> Array: ...
 
 
@@ -53,16 +76,19 @@ def clip_by_norm(
     Args:
         t: array of float dtype, list, or IndexedSlices.
         clip_norm: number, or array that broadcasts into t (one limit per row, say).
-        axes: int or list of ints: norms along these axes only; [] takes each entry alone; None means all.
-        semantics: a negative clip_norm gives 0 in "tf2.21" and flips signs in "tf2.3"; a limit of another dtype is cast
-            in "tf2.21" and refused in "tf2.3"; an axis named twice is refused in "tf2.21".
+        axes: int or list of ints: norms along these axes only; [] takes each entry alone; None
+            means all.
+        semantics: a negative clip_norm gives 0 in "tf2.21" and flips signs in "tf2.3"; a limit of
+            another dtype is cast in "tf2.21" and refused in "tf2.3"; an axis named twice is refused
+            in "tf2.21".
 
     Raises:
         ValueError: t is None; clip_norm would make the result larger than t.
         InvalidArgumentError: integer or complex t, an axis out of range.
 
-    Below the limit entries may still move by one ulp, for t*c/c need not be t. 0 with limit 0 and an infinite limit
-    give NaN; a square that overflows gives 0. Source: `tf.clip_by_norm`, TensorFlow 2.21 (2026).
+    Below the limit entries may still move by one ulp, for t*c/c need not be t. 0 with limit 0 and
+    an infinite limit give NaN; a square that overflows gives 0. Source: `tf.clip_by_norm`,
+    TensorFlow 2.21 (2026).
 
     >>> clip_by_norm(np.array([3.0, 4.0]), 1.0)
     array([0.6, 0.8])
@@ -78,9 +104,11 @@ def clip_by_norm(
         limit = limit if old else xp.maximum(limit, 0)
         squares = _sum_over(t, axes, repeats_allowed=old)
         positive = squares > 0
-        norm = xp.where(positive, xp.sqrt(xp.where(positive, squares, 1)), squares)  # two wheres: derivative 1 at t = 0
+        # Two wheres: derivative 1 at t = 0.
+        norm = xp.where(positive, xp.sqrt(xp.where(positive, squares, 1)), squares)
         check_norm(norm, [t], "clip_by_norm gives 0 for finite entries and NaN for the others")
-        larger = xp.where(limit > norm, limit, norm)  # a tie has the derivative of the norm, as in TensorFlow
+        # A tie has the derivative of the norm, as in TensorFlow.
+        larger = xp.where(limit > norm, limit, norm)
         return flush_denormals(xp.asarray(flush_denormals(t * limit) / larger, dtype=t.dtype))
 
     return on_values(clip, t)
@@ -90,9 +118,14 @@ def _sum_over(t: Array, axes: Any, repeats_allowed: bool) -> Array:
     """Sum of squares over the axes named, kept as length 1."""
     if axes is None:
         return sum_squares(t).reshape((1,) * t.ndim)
-    chosen = [operator.index(a) for a in np.atleast_1d(np.asarray(axes if np.size(axes) else [], dtype=object))]
+    chosen = [
+        operator.index(a)
+        for a in np.atleast_1d(np.asarray(axes if np.size(axes) else [], dtype=object))
+    ]
     if bad := [a for a in chosen if not -t.ndim <= a < t.ndim]:
-        raise InvalidArgumentError(f"axes must be in [{-t.ndim}, {t.ndim}) for t of shape {t.shape}, got {bad[0]}")
+        raise InvalidArgumentError(
+            f"axes must be in [{-t.ndim}, {t.ndim}) for t of shape {t.shape}, got {bad[0]}"
+        )
     distinct = {a % t.ndim for a in chosen}
     if len(distinct) < len(chosen) and not repeats_allowed:
         raise InvalidArgumentError(f"axes must name each axis once, got {chosen}")
@@ -103,7 +136,9 @@ def _sum_over(t: Array, axes: Any, repeats_allowed: bool) -> Array:
 
 
 @overload
-def clip_by_average_norm(t: A, clip_norm: ArrayLike, name: str | None = ..., *, mode: Mode = ...) -> A: ...
+def clip_by_average_norm(
+    t: A, clip_norm: ArrayLike, name: str | None = ..., *, mode: Mode = ...
+) -> A: ...
 @overload
 def clip_by_average_norm(
     t: ArrayLike | IndexedSlices, clip_norm: ArrayLike, name: str | None = ..., *, mode: Mode = ...
@@ -111,16 +146,19 @@ def clip_by_average_norm(
 
 
 @quiet
-def clip_by_average_norm(t: Any, clip_norm: ArrayLike, name: str | None = None, *, mode: Mode = "eager") -> Array:
+def clip_by_average_norm(
+    t: Any, clip_norm: ArrayLike, name: str | None = None, *, mode: Mode = "eager"
+) -> Array:
     """Shrink t so that its norm divided by its number of entries is at most clip_norm (TensorFlow 1, deprecated there).
 
         result = t * clip_norm * min(size / sqrt(sum(t*t)), 1 / clip_norm)
 
     Args:
-        t: float32 array, list, or IndexedSlices, which are made dense first, rows of one index summed.
+        t: float32 array, list, or IndexedSlices, which are made dense first, rows of one index
+            summed.
         clip_norm: number or scalar array.
-        mode: "eager" multiplies as written; "graph" takes t * (clip_norm * min(...)), as TensorFlow's graph optimizer
-            rearranges it, which may differ in the last bit.
+        mode: "eager" multiplies as written; "graph" takes t * (clip_norm * min(...)), as
+            TensorFlow's graph optimizer rearranges it, which may differ in the last bit.
 
     Raises:
         ValueError: t is None, unknown mode.
@@ -135,7 +173,10 @@ def clip_by_average_norm(t: Any, clip_norm: ArrayLike, name: str | None = None, 
         raise ValueError(f'mode must be "eager" or "graph", got {mode!r}')
     t = t.to_dense() if isinstance(t, IndexedSlices) else as_array(t)
     if t.dtype != np.float32:
-        raise DTypeError(f"clip_by_average_norm needs float32, got {t.dtype}; convert it with .astype(np.float32)")
+        raise DTypeError(
+            f"clip_by_average_norm needs float32, got {t.dtype}; convert it with "
+            ".astype(np.float32)"
+        )
     limit = operand(clip_norm, t, "clip_norm")
     check_broadcast(t.shape, limit.shape, "clip_norm")
     check_limit(clip_norm, "clip_norm", negative="switches clipping off")
@@ -147,6 +188,11 @@ def clip_by_average_norm(t: Any, clip_norm: ArrayLike, name: str | None = None, 
         np.float32(t.size) * flush_denormals(xp.asarray(one / norm)),
         flush_denormals(xp.asarray(one / limit)),
     )
-    factor = xp.where(most < factor, most, factor)  # a tie has the derivative of the norm, as in TensorFlow
-    product = t * flush_denormals(limit * factor) if mode == "graph" else flush_denormals(t * limit) * factor
+    # A tie has the derivative of the norm, as in TensorFlow.
+    factor = xp.where(most < factor, most, factor)
+    product = (
+        t * flush_denormals(limit * factor)
+        if mode == "graph"
+        else flush_denormals(t * limit) * factor
+    )
     return flush_denormals(xp.asarray(product))

@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 
 @overload
 def clip_by_value(
-    t: A, clip_value_min: ArrayLike, clip_value_max: ArrayLike, name: str | None = ..., *, semantics: Semantics = ...
+    t: A,
+    clip_value_min: ArrayLike,
+    clip_value_max: ArrayLike,
+    name: str | None = ...,
+    *,
+    semantics: Semantics = ...,
 ) -> A: ...
 @overload
 def clip_by_value(
@@ -57,15 +62,18 @@ def clip_by_value(
 
     Args:
         t: array of any real dtype, list, or IndexedSlices.
-        clip_value_min, clip_value_max: number, or array of t's dtype that broadcasts into t. Where min > max, min wins.
-        semantics: a NaN bound makes everything NaN in "tf2.21" and is ignored in "tf2.3". NaN entries stay NaN.
+        clip_value_min, clip_value_max: number, or array of t's dtype that broadcasts into t. Where
+            min > max, min wins.
+        semantics: a NaN bound makes everything NaN in "tf2.21" and is ignored in "tf2.3". NaN
+            entries stay NaN.
 
     Raises:
         ValueError: t is None; a bound would make the result larger than t.
         TypeError: float bounds for an integer t.
         InvalidArgumentError: complex t, a bound of another dtype or of no fitting shape.
 
-    The derivative is 1 inside and on the bounds, 0 outside. Source: `tf.clip_by_value`, TensorFlow 2.21 (2026).
+    The derivative is 1 inside and on the bounds, 0 outside. Source: `tf.clip_by_value`, TensorFlow
+    2.21 (2026).
 
     >>> clip_by_value(np.array([-5.0, 0.5, 7.0]), -1.0, 1.0)
     array([-1. ,  0.5,  1. ])
@@ -74,15 +82,20 @@ def clip_by_value(
 
     def clip(t: Array) -> Array:
         if t.dtype.kind == "c":
-            raise DTypeError(f"clip_by_value needs real numbers, got {t.dtype}; clip real and imaginary parts apart")
+            raise DTypeError(
+                f"clip_by_value needs real numbers, got {t.dtype}; clip "
+                "real and imaginary parts apart"
+            )
         low, high = (
-            operand(b, t, n) for b, n in ((clip_value_min, "clip_value_min"), (clip_value_max, "clip_value_max"))
+            operand(b, t, n)
+            for b, n in ((clip_value_min, "clip_value_min"), (clip_value_max, "clip_value_max"))
         )
         for bound, what in ((low, "clip_value_min"), (high, "clip_value_max")):
             check_broadcast(t.shape, bound.shape, what)
         check_bounds(t, clip_value_min, clip_value_max)
         xp = namespace(t, low, high)
-        below = xp.where(t > high, high, t)  # `where` keeps NaN and -0.0 as they are, and has TensorFlow's derivative
+        # `where` keeps NaN and -0.0 as they are, and has TensorFlow's derivative.
+        below = xp.where(t > high, high, t)
         result = flush_denormals(xp.where(below < low, low, below))
         if ignore_nan or not is_float(t.dtype):
             return result

@@ -1,8 +1,9 @@
 """Clipping by global norm as other libraries write it, for comparison side by side.
 
-Each function is the library's formula on NumPy arrays, in its order. Tests hold optax's and JAX's against the
-libraries (to a few ulp, for sums may be ordered otherwise) and PyTorch's against what PyTorch gave on the lab's cases;
-Keras's is the formula of its source. TensorFlow's is `clip_by_global_norm` itself.
+Each function is the library's formula on NumPy arrays, in its order. Tests hold optax's and JAX's
+against the libraries (to a few ulp, for sums may be ordered otherwise) and PyTorch's against what
+PyTorch gave on the lab's cases; Keras's is the formula of its source. TensorFlow's is
+`clip_by_global_norm` itself.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ def tensorflow(tensors: Tensors, limit: float) -> Tensors:
 
 
 def keras(tensors: Tensors, limit: float) -> Tensors:
-    """TensorFlow's formula, but 1/c divides Python numbers: ZeroDivisionError at 0. Source: Keras 3.15 (2026)."""
+    """TensorFlow's formula, but 1/c divides Python numbers: ZeroDivisionError at 0.
+
+    Source: Keras 3.15 (2026).
+    """
     if limit == 0:
         raise ZeroDivisionError("float division by zero")
     return tensorflow(tensors, limit)
@@ -52,14 +56,22 @@ def optax(tensors: Tensors, limit: float) -> Tensors:
 
 @quiet
 def torch(tensors: Tensors, limit: float) -> Tensors:
-    """t * min(1, c / (n + 1e-6)), n the norm of the tensors' norms. Source: PyTorch 2.13 `clip_grad_norm_` (2026)."""
-    factor = np.asarray(limit, tensors[0].dtype) / (_norm_of_norms(tensors) + np.asarray(1e-6, tensors[0].dtype))
+    """t * min(1, c / (n + 1e-6)), n the norm of the tensors' norms.
+
+    Source: PyTorch 2.13 `clip_grad_norm_` (2026).
+    """
+    factor = np.asarray(limit, tensors[0].dtype) / (
+        _norm_of_norms(tensors) + np.asarray(1e-6, tensors[0].dtype)
+    )
     return [t * np.minimum(factor, np.ones_like(factor)) for t in tensors]
 
 
 @quiet
 def jax_example(tensors: Tensors, limit: float) -> Tensors:
-    """t where n < c, else t * (c / n). Source: JAX 0.10 `example_libraries.optimizers.clip_grads` (2026)."""
+    """t where n < c, else t * (c / n).
+
+    Source: JAX 0.10 `example_libraries.optimizers.clip_grads` (2026).
+    """
     n = _norm(tensors)
     return [np.where(n < limit, t, t * (np.asarray(limit, t.dtype) / n)) for t in tensors]
 

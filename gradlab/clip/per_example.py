@@ -20,18 +20,22 @@ def per_example_clip(
         factor_i = min(l2_norm_clip / |g_i|, 1),  result = sum_i factor_i * g_i,  |g_i| over all tensors of example i
 
     Args:
-        grads: list of arrays whose first axis counts the examples of the batch; integers become floating point.
+        grads: list of arrays whose first axis counts the examples of the batch; integers become
+            floating point.
         l2_norm_clip: > 0.
         per_layer: False clips the whole example. True or "uniform" clips every tensor by itself to
-            l2_norm_clip / sqrt(number of tensors), "size" to l2_norm_clip * sqrt(its share of the entries).
+            l2_norm_clip / sqrt(number of tensors), "size" to l2_norm_clip * sqrt(its share of the
+            entries).
 
     Returns:
         (list of summed gradients, how many examples were clipped; per tensor when per_layer).
 
     Raises:
-        ValueError: no tensors, batch sizes differ, the limit is not positive, or per_layer is unknown.
+        ValueError: no tensors, batch sizes differ, the limit is not positive, or per_layer is
+            unknown.
 
-    Not in TensorFlow; same numbers as optax. Source: Abadi et al., "Deep Learning with Differential Privacy" (2016).
+    Not in TensorFlow; same numbers as optax. Source: Abadi et al., "Deep Learning with Differential
+    Privacy" (2016).
 
     >>> sums, clipped = per_example_clip([np.array([[3.0, 4.0], [0.3, 0.4]])], 1.0)
     >>> sums[0].round(2).tolist(), int(clipped)
@@ -41,9 +45,13 @@ def per_example_clip(
     sizes = sorted({a.shape[:1] for a in arrays})
     if len(sizes) != 1 or not sizes[0]:
         raise ValueError(
-            f"per-example gradients need one common batch axis in front, got shapes {[a.shape for a in arrays]}"
+            "per-example gradients need one common batch axis in front, got shapes "
+            f"{[a.shape for a in arrays]}"
         )
-    xp, limits = namespace(*arrays), _layer_limits(arrays, positive(l2_norm_clip, "l2_norm_clip"), per_layer)
+    xp, limits = (
+        namespace(*arrays),
+        _layer_limits(arrays, positive(l2_norm_clip, "l2_norm_clip"), per_layer),
+    )
     norms = xp.sqrt(xp.stack([xp.sum(a * a, axis=tuple(range(1, a.ndim))) for a in arrays]))
     if not per_layer:
         norms = xp.sqrt(xp.sum(norms * norms, axis=0, keepdims=True))
@@ -52,7 +60,9 @@ def per_example_clip(
         xp.minimum(xp.where(norms == 0, 1, limit / xp.where(norms == 0, 1, norms)), 1), norms.shape
     )
     rows = [factors[i if per_layer else 0] for i in range(len(arrays))]
-    sums = [xp.tensordot(f, a, axes=(0, 0)).astype(a.dtype) for f, a in zip(rows, arrays, strict=True)]
+    sums = [
+        xp.tensordot(f, a, axes=(0, 0)).astype(a.dtype) for f, a in zip(rows, arrays, strict=True)
+    ]
     clipped = xp.sum(norms > limit, axis=1)
     return sums, clipped if per_layer else clipped[0]
 
@@ -62,7 +72,9 @@ def _floating(grads: Sequence[Any]) -> list[Array]:
     arrays = [as_array(g, "grads") for g in grads]
     dtypes = [a.dtype for a in arrays if is_float(a.dtype)]
     wide = max(dtypes, key=lambda d: d.itemsize, default=np.dtype(np.float32))
-    return floats([a.astype(wide) if np.dtype(a.dtype).kind in "iu" else a for a in arrays], "grads")
+    return floats(
+        [a.astype(wide) if np.dtype(a.dtype).kind in "iu" else a for a in arrays], "grads"
+    )
 
 
 def _layer_limits(arrays: list[Array], limit: float, per_layer: bool | str) -> list[float]:

@@ -42,8 +42,8 @@ class ClipReport:
 
 def _line(name: str, r: ClipReport) -> str:
     return (
-        f"{name:<12} norm {number(r.norm_before, 4)} -> {number(r.norm_after, 4)}  factor {number(r.factor)}  "
-        f"entries hit {percent(r.fraction_clipped)}  turned {r.angle:.1f} deg"
+        f"{name:<12} norm {number(r.norm_before, 4)} -> {number(r.norm_after, 4)}  factor "
+        f"{number(r.factor)}  entries hit {percent(r.fraction_clipped)}  turned {r.angle:.1f} deg"
     )
 
 
@@ -54,8 +54,9 @@ def clip_report(before: Any, after: Any) -> ClipReport:
         factor = |after| / |before|,  angle = arccos(before . after / (|before| |after|))
 
     Args:
-        before, after: an array, a list of (gradient, variable) pairs, or any tree; None entries are left out.
-            Norms are computed in float64, so a float32 norm that overflows is still reported.
+        before, after: an array, a list of (gradient, variable) pairs, or any tree; None entries are
+            left out. Norms are computed in float64, so a float32 norm that overflows is still
+            reported.
 
     Raises:
         ValueError: the two hold different numbers of tensors, or shapes differ.
@@ -68,7 +69,9 @@ def clip_report(before: Any, after: Any) -> ClipReport:
     """
     old, new = ({name: np.asarray(g) for name, g in named_leaves(side)} for side in (before, after))
     if len(old) != len(new):
-        raise ValueError(f"before holds {len(old)} tensors, after holds {len(new)}; give the same list twice")
+        raise ValueError(
+            f"before holds {len(old)} tensors, after holds {len(new)}; give the same list twice"
+        )
     sums = {}
     for (name, a), b in zip(old.items(), new.values(), strict=True):
         if a.shape != b.shape:
@@ -78,7 +81,9 @@ def clip_report(before: Any, after: Any) -> ClipReport:
     whole = sum(sums.values(), _Sums())
     names = tuple(name for name, s in sums.items() if s.nonfinite)
     r = whole.report(names)
-    return ClipReport(r.norm_before, r.norm_after, r.factor, r.fraction_clipped, r.angle, names, tensors)
+    return ClipReport(
+        r.norm_before, r.norm_after, r.factor, r.fraction_clipped, r.angle, names, tensors
+    )
 
 
 @dataclass(frozen=True)
@@ -123,5 +128,7 @@ class _Sums:
 @quiet
 def turn_angle(dot: Any, before: Any, after: Any) -> Any:
     """Angle in degrees between two vectors, from their scalar product and their norms."""
-    degrees = np.degrees(np.arccos(np.clip(dot / np.multiply(before, after, dtype=np.float64), -1.0, 1.0)))
+    degrees = np.degrees(
+        np.arccos(np.clip(dot / np.multiply(before, after, dtype=np.float64), -1.0, 1.0))
+    )
     return degrees if np.ndim(degrees) else float(degrees)

@@ -14,14 +14,19 @@ Axis: TypeAlias = int | tuple[int, ...] | None
 
 
 def _unit_axes(shape: tuple[int, ...], axis: Axis) -> tuple[int, ...]:
-    """The axes that make up one unit: a vector whole, a matrix by columns, a convolution by output channel."""
+    """The axes that make up one unit: a vector whole, a matrix by columns, a convolution by output
+    channel.
+    """
     ndim = len(shape)
     if axis is not None:
         return _checked_axes(axis, ndim)
     if sum(n != 1 for n in shape) <= 1:  # a vector, however many axes of 1 it has
         return tuple(range(ndim))
     if ndim > 5:
-        raise ValueError(f"adaptive_grad_clip knows the units of rank 0 to 5, got rank {ndim}; say them with axis=")
+        raise ValueError(
+            "adaptive_grad_clip knows the units of rank 0 to 5, got rank "
+            f"{ndim}; say them with axis="
+        )
     return {2: (0,), 3: (0,), 4: (0, 1, 2), 5: (0, 1, 2, 3)}[ndim]
 
 
@@ -29,23 +34,32 @@ def _checked_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     try:
         axes = [operator.index(a) for a in (axis if isinstance(axis, tuple | list) else [axis])]
     except TypeError:
-        raise TypeError(f"axis must be an integer, a tuple of integers or None, got {axis!r}") from None
+        raise TypeError(
+            f"axis must be an integer, a tuple of integers or None, got {axis!r}"
+        ) from None
     if any(not -ndim <= a < ndim for a in axes) or len({a % ndim for a in axes}) < len(axes):
-        raise ValueError(f"axis must name different axes of a parameter of rank {ndim}, got {axis!r}")
+        raise ValueError(
+            f"axis must name different axes of a parameter of rank {ndim}, got {axis!r}"
+        )
     return tuple(axes)
 
 
 @quiet
 def adaptive_grad_clip(
-    grads: Sequence[MaybeA], params: Sequence[Any], clipping: float, eps: float = 1e-3, axis: Axis = None
+    grads: Sequence[MaybeA],
+    params: Sequence[Any],
+    clipping: float,
+    eps: float = 1e-3,
+    axis: Axis = None,
 ) -> list[MaybeA]:
     """Limit each unit's gradient to a share of the unit's own weights (AGC).
 
         limit_u = clipping * max(|w_u|, eps),  result_u = g_u * limit_u / max(|g_u|, 1e-6)  where |g_u| >= limit_u
 
     Args:
-        grads, params: lists of arrays of equal shapes; None gradients stay None. A unit is a column of a matrix, an
-            output channel of a convolution (rank 4, 5); a vector, with axes of 1 too, or a scalar is one whole.
+        grads, params: lists of arrays of equal shapes; None gradients stay None. A unit is a column
+            of a matrix, an output channel of a convolution (rank 4, 5); a vector, with axes of 1
+            too, or a scalar is one whole.
         clipping: > 0; 0.01 is common.
         eps: > 0, lets units that start at 0 move.
         axis: the axis or axes of one unit, of every parameter, for shapes that mean something else.
@@ -54,8 +68,8 @@ def adaptive_grad_clip(
         ValueError: lengths, shapes, ranks or axes do not fit; clipping or eps is not positive.
         TypeError: no axis.
 
-    Not in TensorFlow; same numbers as optax. Source: Brock et al., "High-Performance Large-Scale Image Recognition
-    Without Normalization" (2021), which leaves the last layer out.
+    Not in TensorFlow; same numbers as optax. Source: Brock et al., "High-Performance Large-Scale
+    Image Recognition Without Normalization" (2021), which leaves the last layer out.
 
     >>> import numpy as np
     >>> adaptive_grad_clip([np.array([3.0, 4.0])], [np.array([0.6, 0.8])], 0.1)[0].round(3).tolist()
@@ -64,7 +78,9 @@ def adaptive_grad_clip(
     positive(clipping, "clipping")
     positive(eps, "eps")
     if len(grads) != len(params):
-        raise ValueError(f"grads and params must be equally long, got {len(grads)} and {len(params)}")
+        raise ValueError(
+            f"grads and params must be equally long, got {len(grads)} and {len(params)}"
+        )
     return [_agc(g, p, clipping, eps, axis) for g, p in zip(grads, params, strict=True)]
 
 
@@ -94,8 +110,8 @@ def clip_by_block_rms(t_list: Any, threshold: float) -> Any:
         result_i = t_i / max(1, rms(t_i) / threshold),  rms(t) = sqrt(mean(t*t))
 
     Args:
-        t_list: list of float arrays of any shape, also (); None stays None. An array alone is one block, and clipped
-            alone.
+        t_list: list of float arrays of any shape, also (); None stays None. An array alone is one
+            block, and clipped alone.
         threshold: > 0.
 
     Not in TensorFlow; same numbers as optax. Source: Shazeer & Stern, "Adafactor" (2018).

@@ -1,6 +1,7 @@
 """Exercises that check themselves, with a hint for a wrong answer and never the solution; and predictions.
 
-A question is an entry of `catalog.EXERCISES`, a guess to draw before one looks is one of `catalog.PREDICTIONS`.
+A question is an entry of `catalog.EXERCISES`, a guess to draw before one looks is one of
+`catalog.PREDICTIONS`.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,17 @@ from .prediction import Prediction
 from .questions import Choice, Feedback
 from .starters import is_starter
 
-__all__ = ["Feedback", "Prediction", "Progress", "check", "choose", "names", "predict", "predictions", "progress"]
+__all__ = [
+    "Feedback",
+    "Prediction",
+    "Progress",
+    "check",
+    "choose",
+    "names",
+    "predict",
+    "predictions",
+    "progress",
+]
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = _only_public(__name__)
@@ -27,8 +38,9 @@ def names() -> list[str]:
 def check(name: str, answer: Any) -> Feedback:
     """Check an answer: a letter, a number or a function, as the exercise asks.
 
-    In a notebook a right answer is saved beside it, in `gradlab_progress.json`; `progress()` shows what is there.
-    The code that the notebook comes with isn't an answer: the question is asked again, without a verdict.
+    In a notebook a right answer is saved beside it, in `gradlab_progress.json`; `progress()` shows
+    what is there. The code that the notebook comes with isn't an answer: the question is asked
+    again, without a verdict.
 
     Raises:
         ValueError: no exercise of that name.
@@ -54,7 +66,8 @@ def choose(name: str, answer: str | None = None) -> Buttons:
     """A button for each answer of a multiple-choice exercise; a script calls `check(name, "b")` instead.
 
     Args:
-        answer: a letter that stands in the notebook, as if its button had been pressed; `gradlab grade` reads it.
+        answer: a letter that stands in the notebook, as if its button had been pressed;
+            `gradlab grade` reads it.
 
     Raises:
         ValueError: no multiple-choice exercise of that name, or no such letter.
@@ -65,11 +78,15 @@ def choose(name: str, answer: str | None = None) -> Buttons:
     question = EXERCISES.get(name)
     if not isinstance(question, Choice):
         choices = [other for other, exercise in EXERCISES.items() if isinstance(exercise, Choice)]
-        raise ValueError(f"{name!r} is not a multiple-choice exercise; choose one of: {', '.join(choices)}")
+        raise ValueError(
+            f"{name!r} is not a multiple-choice exercise; choose one of: {', '.join(choices)}"
+        )
     asked = Buttons(question, lambda letter: check(name, letter))
     if answer is not None:
         if answer not in question.letters:
-            raise ValueError(f"the answers of {name!r} are {', '.join(question.letters)}; got {answer!r}")
+            raise ValueError(
+                f"the answers of {name!r} are {', '.join(question.letters)}; got {answer!r}"
+            )
         asked.press(answer)
     return asked
 

@@ -1,4 +1,6 @@
-"""A reader's progress: noted where a check runs in a kernel, saved beside the notebook, shown by progress()."""
+"""A reader's progress: noted where a check runs in a kernel, saved beside the notebook, shown by
+progress().
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,14 @@ from .questions import Feedback
 FILE = "gradlab_progress.json"
 _KIND = "list of solved exercises"
 _VERSION = 1
-_PATIENCE, _STALE = 0.5, 5.0  # seconds: to wait for another notebook's lock; after which a lock has been forgotten
+# Seconds: to wait for another notebook's lock; after which a lock has been forgotten.
+_PATIENCE, _STALE = 0.5, 5.0
 
 
 class Entry(NamedTuple):
-    """When an exercise was first solved, "2026-11-22 14:05" or None, and how many answers were tried until then."""
+    """When an exercise was first solved, "2026-11-22 14:05" or None, and how many answers were
+    tried until then.
+    """
 
     solved: str | None = None
     tries: int = 0
@@ -58,12 +63,18 @@ def write(folder: Path, entries: Mapping[str, Entry]) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    write_json(folder / FILE, _KIND, _VERSION, {"entries": {name: e._asdict() for name, e in entries.items()}})
+    write_json(
+        folder / FILE,
+        _KIND,
+        _VERSION,
+        {"entries": {name: e._asdict() for name, e in entries.items()}},
+    )
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """While another notebook reads and writes the file, wait; not for long, and not for one that died.
+    """While another notebook reads and writes the file, wait; not for long, and not for one that
+    died.
 
     Raises:
         OSError: the folder cannot be written to.
@@ -93,7 +104,10 @@ def _taken(lock: Path) -> bool:
 def merged(one: Mapping[str, Entry], other: Mapping[str, Entry]) -> dict[str, Entry]:
     """Merge both; of two entries of one exercise, the one that is solved, or has more tries."""
     both = [*one.items(), *other.items()]
-    return {name: max((e for n, e in both if n == name), key=lambda e: (bool(e.solved), e.tries)) for name, _ in both}
+    return {
+        name: max((e for n, e in both if n == name), key=lambda e: (bool(e.solved), e.tries))
+        for name, _ in both
+    }
 
 
 def _entry(name: str, value: object) -> Entry:
@@ -107,9 +121,11 @@ _told: set[str] = set()  # troubles that have been spoken of
 
 
 def noted(name: str, feedback: Feedback) -> Feedback:
-    """The feedback with what it makes of the notebook; in a kernel, an answer is counted and a right one saved.
+    """The feedback with what it makes of the notebook; in a kernel, an answer is counted and a
+    right one saved.
 
-    Wrong answers are kept in memory until something is solved: a notebook that is only run leaves no file behind.
+    Wrong answers are kept in memory until something is solved: a notebook that is only run leaves
+    no file behind.
     """
     if not in_kernel():
         return feedback
@@ -198,12 +214,19 @@ class Progress:
             yield name, f"solved {solved}" if solved else "open", f"{tries}" if tries else ""
 
     def _said(self) -> list[str]:
-        after = f"Next: {self.next} in {notebook(self.next)}." if self.next else "Nothing is left: you solved them all."
+        after = (
+            f"Next: {self.next} in {notebook(self.next)}."
+            if self.next
+            else "Nothing is left: you solved them all."
+        )
         said = [f"Solved {len(self.solved)} of {len(EXERCISES)}. {after}"]
         if self.trouble:
             said.append(self.trouble)
         if not in_kernel():
-            said.append("Answers are kept in a notebook only: what is checked in a script or a console isn't counted.")
+            said.append(
+                "Answers are kept in a notebook only: what is checked in a script or a console "
+                "isn't counted."
+            )
         return said
 
     def __repr__(self) -> str:
@@ -213,7 +236,8 @@ class Progress:
             if any(name in self.entries for name in names):
                 rows = self._rows(names)
                 lines += [
-                    f"  {name:30} {state:25} {tries and f'tries: {tries}'}".rstrip() for name, state, tries in rows
+                    f"  {name:30} {state:25} {tries and f'tries: {tries}'}".rstrip()
+                    for name, state, tries in rows
                 ]
         return "\n".join([*lines, *self._said()])
 
@@ -221,7 +245,10 @@ class Progress:
         head = "".join(f'<th scope="col">{title}</th>' for title in ("exercise", "state", "tries"))
         groups = ""
         for one, names, solved in self._notebooks():
-            title = f'<th scope="rowgroup" colspan="3" style="text-align:left">{one}: {solved} of {len(names)}</th>'
+            title = (
+                f'<th scope="rowgroup" colspan="3" style="text-align:left">{one}: {solved} of '
+                f"{len(names)}</th>"
+            )
             rows = "".join(
                 f'<tr><th scope="row">{name}</th><td>{escape(state)}</td><td>{tries}</td></tr>'
                 for name, state, tries in self._rows(names)
@@ -232,7 +259,8 @@ class Progress:
 
 
 def progress(folder: str | Path = ".") -> Progress:
-    """List what is solved, open, and tried in the notebooks of a folder, by notebook, and what is next.
+    """List what is solved, open, and tried in the notebooks of a folder, by notebook, and what is
+    next.
 
     >>> progress().next
     'start.sign'
@@ -240,4 +268,6 @@ def progress(folder: str | Path = ".") -> Progress:
     try:
         return Progress(merged(_session, read(Path(folder).absolute())))
     except (OSError, ValueError) as error:
-        return Progress(dict(_session), f"{FILE} cannot be used: {error}. This is what this notebook remembers.")
+        return Progress(
+            dict(_session), f"{FILE} cannot be used: {error}. This is what this notebook remembers."
+        )

@@ -19,7 +19,10 @@ divisor = Choice(
     b=(False, "Which two would be the newest? The accumulator holds one sum and a count."),
     c=(
         True,
-        "The sum of all five, divided by five. num_required says when a take may go on, not how many it takes.",
+        (
+            "The sum of all five, divided by five. num_required says when a take may go on, not "
+            "how many it takes."
+        ),
     ),
 )
 
@@ -29,8 +32,8 @@ forgotten = Choice(
     b=(False, "There is no error: a stale gradient is dropped silently."),
     c=(
         True,
-        "local_step stays 0, the accumulator's step is 1 after the first take, and 0 < 1: every gradient is "
-        "silently dropped, and the next take waits forever.",
+        "local_step stays 0, the accumulator's step is 1 after the first take, and 0 < 1: every "
+        "gradient is silently dropped, and the next take waits forever.",
     ),
 )
 
@@ -60,7 +63,11 @@ def _mean_of(accepted: list[np.ndarray]) -> np.ndarray:
 def _draw_mean(rng: np.random.Generator) -> dict[str, Any]:
     steps, step = rng.integers(0, 5, 5).tolist(), 2
     steps[rng.integers(5)] = step
-    return {"grads": as_float32([random_quarters(rng, 2) for _ in steps]), "local_steps": steps, "step": step}
+    return {
+        "grads": as_float32([random_quarters(rng, 2) for _ in steps]),
+        "local_steps": steps,
+        "step": step,
+    }
 
 
 mean = Coded(
@@ -70,28 +77,49 @@ mean = Coded(
         _mean_case([[1.0], [10.0], [3.0], [8.0]], [1, 0, 2, 1], 1),
         _mean_case([[5.0], [1.0], [2.0]], [-1, 7, -3], -1),
     ],
-    right=lambda grads, steps, step: _mean_of([g for g, s in zip(grads, steps, strict=True) if s >= step]),
+    right=lambda grads, steps, step: _mean_of(
+        [g for g, s in zip(grads, steps, strict=True) if s >= step]
+    ),
     mistakes=(
-        (lambda grads, steps, step: _mean_of(grads), "Stale gradients are in it. Which local steps are too low?"),
         (
-            lambda grads, steps, step: sum(g for g, s in zip(grads, steps, strict=True) if s >= step),
+            lambda grads, steps, step: _mean_of(grads),
+            "Stale gradients are in it. Which local steps are too low?",
+        ),
+        (
+            lambda grads, steps, step: sum(
+                g for g, s in zip(grads, steps, strict=True) if s >= step
+            ),
             "That is the sum. What is it divided by?",
         ),
         (
-            lambda grads, steps, step: sum(g for g, s in zip(grads, steps, strict=True) if s >= step) / len(grads),
+            lambda grads, steps, step: (
+                sum(g for g, s in zip(grads, steps, strict=True) if s >= step) / len(grads)
+            ),
             "The sum is divided by how many were accepted, not by how many arrived.",
         ),
         (
-            lambda grads, steps, step: _mean_of([g for g, s in zip(grads, steps, strict=True) if s == step]),
-            "A local step above the accumulator's is accepted as well: only lower ones are dropped.",
+            lambda grads, steps, step: _mean_of(
+                [g for g, s in zip(grads, steps, strict=True) if s == step]
+            ),
+            (
+                "A local step above the accumulator's is accepted as well: "
+                "only lower ones are dropped."
+            ),
         ),
         (
-            lambda grads, steps, step: _mean_of([g for g, s in zip(grads, steps, strict=True) if s <= step]),
+            lambda grads, steps, step: _mean_of(
+                [g for g, s in zip(grads, steps, strict=True) if s <= step]
+            ),
             "The other way round: those are the stale ones.",
         ),
         (
-            lambda grads, steps, step: _running([g for g, s in zip(grads, steps, strict=True) if s >= step]),
-            "That halves the mean with every gradient, so the last one counts half. Add all of them, then divide.",
+            lambda grads, steps, step: _running(
+                [g for g, s in zip(grads, steps, strict=True) if s >= step]
+            ),
+            (
+                "That halves the mean with every gradient, so the last one counts half. Add all "
+                "of them, then divide."
+            ),
         ),
         (
             lambda grads, steps, step: _mean_of(
@@ -101,13 +129,18 @@ mean = Coded(
         ),
         (
             lambda grads, steps, step: (
-                sum(g for g, s in zip(grads, steps, strict=True) if s > step) / sum(s > step for s in steps)
+                sum(g for g, s in zip(grads, steps, strict=True) if s > step)
+                / sum(s > step for s in steps)
             ),
-            "No gradient is accepted, so the sum is divided by 0. A local step equal to the accumulator's is accepted.",
+            (
+                "No gradient is accepted, so the sum is divided by 0. A local step equal to the "
+                "accumulator's is accepted."
+            ),
         ),
     ),
     otherwise=lambda got, grads, local_steps, step: (
-        f"Accept the gradients with a local step of at least {step}, and divide their sum by their number."
+        f"Accept the gradients with a local step of at least {step}, and divide their sum by "
+        "their number."
     ),
     done="It agrees on 3 cases, with steps from the past and from the future.",
     starter="""
@@ -131,7 +164,9 @@ def _rows(indices: list[list[int]], values: list[list[float]], rows: int) -> dic
     }
 
 
-def _sums(indices: list[np.ndarray], values: list[np.ndarray], rows: int) -> tuple[np.ndarray, np.ndarray]:
+def _sums(
+    indices: list[np.ndarray], values: list[np.ndarray], rows: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Sum and count of every row."""
     total, count = np.zeros(rows, np.float32), np.zeros(rows)
     for i, v in zip(indices, values, strict=True):
@@ -160,7 +195,11 @@ def _by_position(indices: Any, values: Any, rows: int) -> np.ndarray:
 
 def _draw_row_mean(rng: np.random.Generator) -> dict[str, Any]:
     indices = [np.sort(rng.choice(5, rng.integers(0, 4), replace=False)) for _ in range(3)]
-    return {"indices": indices, "values": as_float32([random_quarters(rng, len(i)) for i in indices]), "rows": 5}
+    return {
+        "indices": indices,
+        "values": as_float32([random_quarters(rng, len(i)) for i in indices]),
+        "rows": 5,
+    }
 
 
 row_mean = Coded(
@@ -173,17 +212,26 @@ row_mean = Coded(
     right=_by_rows,
     mistakes=(
         (lambda i, v, rows: np.zeros(rows), "Nothing is added."),
-        (lambda i, v, rows: _sums(i, v, rows)[0], "Those are the sums. What is each row divided by?"),
+        (
+            lambda i, v, rows: _sums(i, v, rows)[0],
+            "Those are the sums. What is each row divided by?",
+        ),
         (
             lambda i, v, rows: _sums(i, v, rows)[0] / len(i),
-            "That divides every row by the number of gradients, as a dense accumulator does. Here each row counts for "
-            "itself.",
+            "That divides every row by the number of gradients, as a dense accumulator does. Here "
+            "each row counts for itself.",
         ),
         (
             lambda i, v, rows: _sums(i, v, rows)[0] / sum(map(len, i)),
             "That divides every row by the number of all values. Here each row counts for itself.",
         ),
-        (_by_position, "That adds values by their place in the gradient. `indices` says to which row each belongs."),
+        (
+            _by_position,
+            (
+                "That adds values by their place in the gradient. `indices` says to which row "
+                "each belongs."
+            ),
+        ),
         (_last_wins, "A row that occurs again is overwritten. Add it."),
         (
             lambda i, v, rows: _sums(i, v, rows)[0] / _sums(i, v, rows)[1],
@@ -191,9 +239,11 @@ row_mean = Coded(
         ),
     ),
     otherwise=lambda got, indices, values, rows: (
-        "For every row: the sum of its values, divided by the number of gradients that hold it; 0 where none does."
+        "For every row: the sum of its values, divided by the number of gradients that hold "
+        "it; 0 where none does."
     ),
-    done="It agrees with TensorFlow's SparseConditionalAccumulator on 3 cases, an empty gradient among them.",
+    done="It agrees with TensorFlow's SparseConditionalAccumulator on 3 cases, "
+    "an empty gradient among them.",
     show=cells(),
     starter="""
 def row_mean(indices, values, rows):
@@ -216,9 +266,14 @@ class Collect(Prediction):
 
     name, label = "accumulators.collect", "Predict the time of a round"
     question = "Sixteen workers, now and then one stalls. How long until k gradients are there?"
-    discuss = "What do two backup workers cost, and what do they save? What becomes of their gradients?"
+    discuss = (
+        "What do two backup workers cost, and what do they save? What becomes of their gradients?"
+    )
     x = Quantity("gradients needed", "of 16", 1.0, 16.0)
-    y, step = Quantity("time of a round, 16 of 16 = 100", "%", 0.0, 100.0, ticks=(0, 25, 50, 75, 100)), 1.0
+    y, step = (
+        Quantity("time of a round, 16 of 16 = 100", "%", 0.0, 100.0, ticks=(0, 25, 50, 75, 100)),
+        1.0,
+    )
     at = (1.0, 4.0, 8.0, 12.0, 14.0, 15.0, 16.0)
 
     def truth(self, x: np.ndarray) -> np.ndarray:
@@ -228,14 +283,20 @@ class Collect(Prediction):
     def said(self, guess: np.ndarray, truth: np.ndarray) -> str:
         if np.ptp(guess) < 15:
             return (
-                "The last one is late far more often than any single one: a stall in one gradient of fifty hits one "
-                "round in four."
+                "The last one is late far more often than any single one: a stall in one gradient "
+                "of fifty hits one round in four."
             )
         if guess[0] < 25:
-            return "Even the fastest needs its time, more than a third of the round. It is the last worker that costs."
+            return (
+                "Even the fastest needs its time, more than a third of the round. It is the last "
+                "worker that costs."
+            )
         if guess[4] > 70:
-            return "It is the very last that costs: with one or two workers to spare most stalls are left behind."
+            return (
+                "It is the very last that costs: with one or two workers to spare most stalls are "
+                "left behind."
+            )
         return (
-            "Flat, then steep: waiting for all sixteen takes 1.5 times as long as for fifteen, and 1.9 times as long "
-            "as for fourteen."
+            "Flat, then steep: waiting for all sixteen takes 1.5 times as long as for fifteen, and "
+            "1.9 times as long as for fourteen."
         )

@@ -1,7 +1,7 @@
 """A wanted result beside the one that somebody's function gave: small pictures of one case, drawn once.
 
-They stand still, so they have a function each and no view; their margins are fixed, for a layout takes longer than the
-rest.
+They stand still, so they have a function each and no view; their margins are fixed, for a layout
+takes longer than the rest.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from ..live.drawing.style import BLACK, BLUE, GREEN, GRID, ORANGE, OTHER, tidy
 
 WIDE, HIGH = 5.2, 2.3  # inches
 _WANTED: dict[str, Any] = {"color": BLUE, "lw": 2.4, "zorder": 3}
-_HIGHEST = 1e30  # what is higher is drawn so high, and says what it is: an axis has to end somewhere
+# What is higher is drawn so high, and says what it is: an axis has to end somewhere.
+_HIGHEST = 1e30
 _GIVEN: dict[str, Any] = {"color": ORANGE, "lw": 2.0, "ls": "--", "zorder": 4}
 
 
@@ -55,20 +56,25 @@ def bars(figure: Figure, names: Sequence[str], wanted: np.ndarray, given: np.nda
     )
     low, high = _ends(_drawable(np.concatenate([wanted, given])))
     for values, side, look in zip((wanted, given), (-0.2, 0.2), looks, strict=True):
-        heights = np.where(np.isfinite(values), _drawable(values), np.nan)  # what has no height is written at 0
+        # What has no height is written at 0.
+        heights = np.where(np.isfinite(values), _drawable(values), np.nan)
         axes.bar(place + side, heights, 0.36, **look)
         for x, height, value in zip(place + side, np.nan_to_num(heights), values, strict=True):
             _number_at(axes, x, height, value, small=len(names) > 6)
     room = 0.2 * (high - low)
     axes.set(xlim=(-0.6, len(names) - 0.4), ylim=(low - room * (low < 0), high + room * (high > 0)))
-    heads = [f"{_wrapped(name)} ✗" if a else _wrapped(name) for name, a in zip(names, apart, strict=True)]
+    heads = [
+        f"{_wrapped(name)} ✗" if a else _wrapped(name) for name, a in zip(names, apart, strict=True)
+    ]
     axes.set_xticks(place, heads, fontsize=8.5 if len(names) <= 6 else 7.5)
     axes.axhline(0, color=BLACK, lw=0.8)
     axes.grid(False, axis="x")
     _legend(axes)
 
 
-def arrows(figure: Figure, wanted: np.ndarray, given: np.ndarray, limit: float | None = None) -> None:
+def arrows(
+    figure: Figure, wanted: np.ndarray, given: np.ndarray, limit: float | None = None
+) -> None:
     """Two vectors of two entries from one point, and the circle of a limit on their norm."""
     axes = figure.add_axes((0.08, 0.21, 0.5, 0.75))
     tidy(axes, "", "first entry", "second entry")
@@ -77,7 +83,14 @@ def arrows(figure: Figure, wanted: np.ndarray, given: np.ndarray, limit: float |
     axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
     if limit:
         turn = np.linspace(0, 2 * np.pi, 100)
-        axes.plot(limit * np.cos(turn), limit * np.sin(turn), "-.", color=GREEN, lw=1.2, label=f"norm {limit:g}")
+        axes.plot(
+            limit * np.cos(turn),
+            limit * np.sin(turn),
+            "-.",
+            color=GREEN,
+            lw=1.2,
+            label=f"norm {limit:g}",
+        )
     for name, v, look in (("wanted", wanted, _WANTED), ("given", given, _GIVEN)):
         label = f"{name} ({', '.join(map(number, v))})"
         x, y = _drawable(v)
@@ -85,7 +98,9 @@ def arrows(figure: Figure, wanted: np.ndarray, given: np.ndarray, limit: float |
     figure.legend(loc="center left", bbox_to_anchor=(0.56, 0.5), fontsize=9, frameon=False)
 
 
-def cells(figure: Figure, heads: Sequence[str], wanted: Sequence[str], given: Sequence[str]) -> None:
+def cells(
+    figure: Figure, heads: Sequence[str], wanted: Sequence[str], given: Sequence[str]
+) -> None:
     """Two rows of words, wanted above given, with a frame around what differs; one may have more than the other."""
     axes = figure.add_axes((0.14, 0.1, 0.845, 0.8))
     columns = max(len(wanted), len(given), 1)
@@ -93,20 +108,40 @@ def cells(figure: Figure, heads: Sequence[str], wanted: Sequence[str], given: Se
     axes.axis("off")
     size = 9 if columns <= 6 else 7.5
     looks: dict[str, Any] = {"ha": "center", "va": "center", "color": BLACK}
-    for row, (name, color, words) in enumerate((("wanted", BLUE, wanted), ("given", ORANGE, given))):
+    for row, (name, color, words) in enumerate(
+        (("wanted", BLUE, wanted), ("given", ORANGE, given))
+    ):
         beside = axes.get_yaxis_transform()
-        axes.text(-0.02, row + 0.5, name, ha="right", va="center", color=BLACK, fontsize=9, transform=beside)
+        axes.text(
+            -0.02,
+            row + 0.5,
+            name,
+            ha="right",
+            va="center",
+            color=BLACK,
+            fontsize=9,
+            transform=beside,
+        )
         for k, word in enumerate(words):
             differs = row == 1 and (k >= len(wanted) or word != wanted[k])
             edge = {"ec": ORANGE, "lw": 2.2, "zorder": 3} if differs else {"ec": GRID, "lw": 0.8}
             axes.add_patch(_box(k, row, **edge))
             axes.text(k + 0.5, row + 0.5, textwrap.fill(word, 14), fontsize=size, zorder=4, **looks)
-        axes.plot([-0.008] * 2, [row + 0.08, row + 0.92], color=color, lw=4, clip_on=False, transform=beside)
+        axes.plot(
+            [-0.008] * 2,
+            [row + 0.08, row + 0.92],
+            color=color,
+            lw=4,
+            clip_on=False,
+            transform=beside,
+        )
     for k, head in enumerate(heads[:columns]):
         axes.text(k + 0.5, -0.3, _wrapped(head), fontsize=min(size, 8) - (columns > 4), **looks)
 
 
-def lines(figure: Figure, x: np.ndarray, wanted: np.ndarray, given: np.ndarray, names: tuple[str, str]) -> None:
+def lines(
+    figure: Figure, x: np.ndarray, wanted: np.ndarray, given: np.ndarray, names: tuple[str, str]
+) -> None:
     """Two curves over the same x."""
     axes = _axes(figure, bottom=0.22, left=0.18)
     tidy(axes, "", *names)
@@ -116,7 +151,13 @@ def lines(figure: Figure, x: np.ndarray, wanted: np.ndarray, given: np.ndarray, 
     _legend(axes)
 
 
-def levels(figure: Figure, values: np.ndarray, marks: Sequence[tuple[str, float]], name: str, title: str = "") -> None:
+def levels(
+    figure: Figure,
+    values: np.ndarray,
+    marks: Sequence[tuple[str, float]],
+    name: str,
+    title: str = "",
+) -> None:
     """Values of steps as stems, those without a height named, and marks across them: wanted, given, any other."""
     axes = _axes(figure, bottom=0.22, left=0.18)
     tidy(axes, title, "step", name)
@@ -130,7 +171,12 @@ def levels(figure: Figure, values: np.ndarray, marks: Sequence[tuple[str, float]
     looks = {"wanted": _WANTED, "given": _GIVEN}
     for label, height in marks:
         look = looks.get(label.split()[0], {"color": GREEN, "ls": "-.", "lw": 1.4})
-        axes.plot([-0.5, len(values) - 0.5], [_drawable(height)] * 2, label=f"{label} {number(height)}", **look)
+        axes.plot(
+            [-0.5, len(values) - 0.5],
+            [_drawable(height)] * 2,
+            label=f"{label} {number(height)}",
+            **look,
+        )
     axes.set(xlim=(-0.5, len(values) - 0.5), ylim=(0, top), xticks=x)
     _legend(axes)
 
@@ -140,7 +186,14 @@ def _axes(figure: Figure, bottom: float, left: float = 0.1) -> Any:
 
 
 def _legend(axes: Any) -> None:
-    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, fontsize=9, frameon=False, borderpad=0.1)
+    axes.legend(
+        loc="lower right",
+        bbox_to_anchor=(1.0, 1.0),
+        ncols=3,
+        fontsize=9,
+        frameon=False,
+        borderpad=0.1,
+    )
 
 
 def _drawable(values: Any) -> Any:
@@ -157,9 +210,15 @@ def _ends(values: np.ndarray) -> tuple[float, float]:
 def _number_at(axes: Any, x: float, y: float, value: float, small: bool) -> None:
     down = y < 0
     axes.annotate(
-        number(value), (x, y), (0, -3 if down else 3), textcoords="offset points", color=BLACK, ha="center",
-        va="top" if down else "bottom", fontsize=7 if small else 8.5,
-    )  # fmt: skip
+        number(value),
+        (x, y),
+        (0, -3 if down else 3),
+        textcoords="offset points",
+        color=BLACK,
+        ha="center",
+        va="top" if down else "bottom",
+        fontsize=7 if small else 8.5,
+    )
 
 
 def _wrapped(name: str) -> str:

@@ -11,7 +11,9 @@ from .questions import Choice, Feedback, as_html
 
 
 class Buttons:
-    """A multiple-choice question in a notebook. Shows itself as its buttons; in a script, as its sentence.
+    """A multiple-choice question in a notebook.
+
+    Shows itself as its buttons; in a script, as its sentence.
 
     Args:
         question: the exercise.
@@ -55,7 +57,8 @@ class Buttons:
         for button in self._buttons:
             pressed = button.description == f"({letter})"
             button.button_style = ("success" if feedback.right else "warning") if pressed else ""
-            button.style.text_color = "black" if pressed else None  # Jupyter's white cannot be read on these colors
+            # Jupyter's white cannot be read on these colors.
+            button.style.text_color = "black" if pressed else None
         self._say(feedback._repr_html_())
         if feedback.right:
             self._solved = feedback
@@ -66,6 +69,8 @@ class Buttons:
         self._said.value = f'<div role="status">{html}</div>'
 
     def _button(self, letter: str) -> Button:
-        button = Button(description=f"({letter})", tooltip=f"Answer ({letter})", layout=Layout(width="4em"))
+        button = Button(
+            description=f"({letter})", tooltip=f"Answer ({letter})", layout=Layout(width="4em")
+        )
         button.on_click(lambda _: self.press(letter))
         return button

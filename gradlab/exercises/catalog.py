@@ -6,7 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import accumulators, adagrad, clipping, staleness, start, three_steps, tpu_embeddings, your_run
+from . import (
+    accumulators,
+    adagrad,
+    clipping,
+    staleness,
+    start,
+    three_steps,
+    tpu_embeddings,
+    your_run,
+)
 from .prediction import Prediction
 from .questions import Choice, Coded, Judged
 

@@ -19,23 +19,47 @@ direction = Choice(
     "How far does clipping by global norm turn a gradient?",
     a=(
         False,
-        "A limit per tensor shrinks some and not others, which turns the gradient. This limit is common to all.",
+        (
+            "A limit per tensor shrinks some and not others, which turns the gradient. This limit "
+            "is common to all."
+        ),
     ),
     b=(
         True,
-        "One factor for all tensors: the gradient keeps its direction. With momentum, the step can still turn.",
+        (
+            "One factor for all tensors: the gradient keeps its direction. With momentum, the "
+            "step can still turn."
+        ),
     ),
-    c=(False, "The turn does not grow with the norm. How many different factors does the clip use?"),
+    c=(
+        False,
+        "The turn does not grow with the norm. How many different factors does the clip use?",
+    ),
 )
 
 infinite = Choice(
     "What do the other tensors become when one entry is infinite?",
     a=(
         False,
-        "They would if every tensor had its own norm. Which norm does clip_by_global_norm divide by?",
+        (
+            "They would if every tensor had its own norm. Which norm does "
+            "clip_by_global_norm divide by?"
+        ),
     ),
-    b=(False, "PyTorch and optax do that: c / inf is 0. TensorFlow adds norm - norm, and inf - inf is ..."),
-    c=(True, "The common norm is infinite, and TensorFlow makes the factor NaN, so that the error shows."),
+    b=(
+        False,
+        (
+            "PyTorch and optax do that: c / inf is 0. TensorFlow adds norm "
+            "- norm, and inf - inf is ..."
+        ),
+    ),
+    c=(
+        True,
+        (
+            "The common norm is infinite, and TensorFlow makes the factor "
+            "NaN, so that the error shows."
+        ),
+    ),
 )
 
 below = Choice(
@@ -53,7 +77,8 @@ def _too_long(norm: float, limit: float, now: float) -> str:
     if norm <= limit:
         return f"Its norm, {number(norm)}, is within the limit already: nothing should change."
     return (
-        f"Its norm was {number(norm)} and is {number(now, 4)} now; it should be {number(limit)}, in the same direction."
+        f"Its norm was {number(norm)} and is {number(now, 4)} now; it should be {number(limit)}, "
+        "in the same direction."
     )
 
 
@@ -62,7 +87,9 @@ def _case(*rows: Any, limit: float) -> dict[str, Any]:
 
 
 _ZERO = "0 / 0 is NaN: what should happen when the norm is 0?"
-_ALWAYS = "That makes the norm equal to the limit even where it was smaller. A limit only ever shortens."
+_ALWAYS = (
+    "That makes the norm equal to the limit even where it was smaller. A limit only ever shortens."
+)
 _LONG = "Its norm is over the limit: shrink it."
 _UNIT = "That has norm 1. It should have the norm of the limit."
 _DROPPED = "That throws the gradient away. A clip shortens it and keeps its direction."
@@ -91,7 +118,10 @@ by_norm = Coded(
         (lambda t, limit: t / norm_of([t]) * min(norm_of([t]), limit), _ZERO),
         (
             lambda t, limit: clip_by_value(t, -limit, limit),
-            "That clips every entry by itself and turns the gradient. Which one number belongs to the whole of t?",
+            (
+                "That clips every entry by itself and turns the gradient. Which one number "
+                "belongs to the whole of t?"
+            ),
         ),
         (
             lambda t, limit: t / np.abs(t).sum() * limit,
@@ -107,7 +137,10 @@ by_norm = Coded(
         ),
         (
             lambda t, limit: t / np.sqrt((t * t).mean()) * limit,
-            "That divides by the root of the mean square. A norm adds the squares and takes no mean.",
+            (
+                "That divides by the root of the mean square. A norm adds "
+                "the squares and takes no mean."
+            ),
         ),
         (lambda t, limit: t * (norm_of([t]) <= limit), _DROPPED),
         (lambda t, limit: t / norm_of([t]) * limit, _ALWAYS),
@@ -135,7 +168,8 @@ def _draw_by_global_norm(rng: np.random.Generator) -> dict[str, Any]:
 
 
 by_global_norm = Coded(
-    question="Write clip_by_global_norm for a list of arrays: one limit on the norm of all of them together.",
+    question="Write clip_by_global_norm for a list of arrays: one limit on the "
+    "norm of all of them together.",
     cases=[
         _case([3.0, 4.0], [12.0], limit=1.0),
         _case([3.0, 4.0], [12.0], limit=20.0),
@@ -145,33 +179,58 @@ by_global_norm = Coded(
     right=lambda tensors, limit: clip_by_global_norm(tensors, limit)[0],
     mistakes=(
         (lambda tensors, limit: tensors, _LONG),
-        (lambda tensors, limit: [t / norm_of(tensors) * min(norm_of(tensors), limit) for t in tensors], _ZERO),
+        (
+            lambda tensors, limit: [
+                t / norm_of(tensors) * min(norm_of(tensors), limit) for t in tensors
+            ],
+            _ZERO,
+        ),
         (
             lambda tensors, limit: [clip_by_value(t, -limit, limit) for t in tensors],
-            "That clips every entry by itself, and the gradient turns. Which one norm belongs to all?",
+            (
+                "That clips every entry by itself, and the gradient turns. "
+                "Which one norm belongs to all?"
+            ),
         ),
         (
             lambda tensors, limit: [clip_by_norm(t, limit) for t in tensors],
-            "That gives every tensor a limit of its own, and the gradient turns. Which one norm belongs to all?",
+            (
+                "That gives every tensor a limit of its own, and the gradient turns. Which one "
+                "norm belongs to all?"
+            ),
         ),
         (
-            lambda tensors, limit: [t * limit / sum(norm_of([u]) for u in tensors) for t in tensors],
-            "That adds the norms. They add like the sides of a right angle: square, add, take the root.",
+            lambda tensors, limit: [
+                t * limit / sum(norm_of([u]) for u in tensors) for t in tensors
+            ],
+            (
+                "That adds the norms. They add like the sides of a right "
+                "angle: square, add, take the root."
+            ),
         ),
         (
             lambda tensors, limit: [t * limit / norm_of(tensors) ** 2 for t in tensors],
             "That divides by the sum of the squares. The norm is the root of it.",
         ),
         (
-            lambda tensors, limit: [t * limit / max(norm_of([u]) for u in tensors) for t in tensors],
+            lambda tensors, limit: [
+                t * limit / max(norm_of([u]) for u in tensors) for t in tensors
+            ],
             "That looks at the largest tensor only. The others make the step longer, too.",
         ),
         (
-            lambda tensors, limit: [clip_by_norm(t, limit / np.sqrt(len(tensors))) for t in tensors],
-            "That gives every tensor an equal share of the limit, and the gradient turns. One factor fits all of them.",
+            lambda tensors, limit: [
+                clip_by_norm(t, limit / np.sqrt(len(tensors))) for t in tensors
+            ],
+            (
+                "That gives every tensor an equal share of the limit, and the gradient turns. One "
+                "factor fits all of them."
+            ),
         ),
         (
-            lambda tensors, limit: clip_by_norm(np.concatenate([np.ravel(t) for t in tensors]), limit),
+            lambda tensors, limit: clip_by_norm(
+                np.concatenate([np.ravel(t) for t in tensors]), limit
+            ),
             "That is the right vector, in one piece. Return the tensors, each in its own shape.",
         ),
         (lambda tensors, limit: [t * (norm_of(tensors) <= limit) for t in tensors], _DROPPED),
@@ -200,7 +259,9 @@ _MOST_FIRED = 0.05
 
 def _kept(limit: Any) -> Feedback:
     if limit is None:
-        return Feedback(False, "Write a number first; `runs[1.0].what_if` says on how many steps a limit fires.")
+        return Feedback(
+            False, "Write a number first; `runs[1.0].what_if` says on how many steps a limit fires."
+        )
     if isinstance(limit, str):
         return Feedback(False, f"A limit is a number: write it without quotes, not {limit!r}.")
     if (
@@ -215,19 +276,24 @@ def _kept(limit: Any) -> Feedback:
     if fired < _LEAST_FIRED:
         hint = f"; that is less than {percent(_LEAST_FIRED)}. Lower it."
     if hint:
-        return Feedback(False, said + hint, of_numbers(["steps clipped, in %"], [5.0], [100 * fired]))
+        return Feedback(
+            False, said + hint, of_numbers(["steps clipped, in %"], [5.0], [100 * fired])
+        )
     return Feedback(True, f"{said} and leaves the rest alone.")
 
 
 def _too_often(fired: float) -> str:
     if fired > 0.9:
-        return f": that keeps {percent(1 - fired)} of them, not 95%. Look at the other end of the distribution."
+        return (
+            f": that keeps {percent(1 - fired)} of them, not 95%. Look at the other end of the "
+            "distribution."
+        )
     return f"; that is more than {percent(_MOST_FIRED)}. Raise it." if fired > _MOST_FIRED else ""
 
 
 keep_95 = Judged(
-    "Find a global-norm limit that clips at least 2% and at most 5% of the steps of the run trained with limit 1 at "
-    "rate 0.4.",
+    "Find a global-norm limit that clips at least 2% and at most 5% of the steps of the run "
+    "trained with limit 1 at rate 0.4.",
     judge=_kept,
     mistakes=(
         (-1.0, "A limit is a positive number"),
@@ -258,23 +324,34 @@ class Share(Prediction):
 
     def truth(self, x: np.ndarray) -> np.ndarray:
         run = char_rnn.shipped()[None]
-        return np.array([100 * run.what_if(clip_global_norm=float(limit)).fraction_fired for limit in x])
+        return np.array(
+            [100 * run.what_if(clip_global_norm=float(limit)).fraction_fired for limit in x]
+        )
 
     def said(self, guess: np.ndarray, truth: np.ndarray) -> str:
         if guess[-1] > guess[0]:
-            return "A higher limit fires less often: the curve is the share of norms above the limit, so it falls."
+            return (
+                "A higher limit fires less often: the curve is the share of norms above the "
+                "limit, so it falls."
+            )
         if guess[0] < 50:
-            return "A limit below every norm fires on every step: on the left the curve begins at 100%."
+            return (
+                "A limit below every norm fires on every step: on the "
+                "left the curve begins at 100%."
+            )
         if np.diff(guess).min() > -40:
-            return "The fall is steep: 8 norms in 10 lie between 3 and 10; below, a limit fires on nearly every step."
+            return (
+                "The fall is steep: 8 norms in 10 lie between 3 and 10; below, a limit fires on "
+                "nearly every step."
+            )
         if np.diff(guess).argmin() != np.diff(truth).argmin():
             return (
-                "The fall is where the norms are, between 3 and 10. Unless you record them, you can't say how often a "
-                "limit fires."
+                "The fall is where the norms are, between 3 and 10. Unless you record them, you "
+                "can't say how often a limit fires."
             )
         return (
-            "You have the place of the fall. Beyond it a limit fires on the few explosions alone; below it, on nearly "
-            "every step, it sets how long steps are."
+            "You have the place of the fall. Beyond it a limit fires on the few explosions alone; "
+            "below it, on nearly every step, it sets how long steps are."
         )
 
 
@@ -283,23 +360,36 @@ class Turn(Prediction):
 
     name, label = "clipping.turn", "Predict the turn"
     question = "How far does clipping each entry to 2 turn a gradient of norm 5?"
-    discuss = "What does a turned step do to a loss whose valley is narrow? Which clip never turns one?"
+    discuss = (
+        "What does a turned step do to a loss whose valley is narrow? Which clip never turns one?"
+    )
     x = Quantity("direction", "degrees", 0.0, 90.0, ticks=(0, 30, 60, 90))
     y, step = Quantity("turn", "degrees", 0.0, 45.0, ticks=(0, 15, 30, 45)), 0.5
     at = tuple(range(0, 91, 9))
 
     def truth(self, x: np.ndarray) -> np.ndarray:
-        before = 5 * np.stack([np.cos(np.radians(x)), np.sin(np.radians(x))], axis=1).astype(np.float32)
+        before = 5 * np.stack([np.cos(np.radians(x)), np.sin(np.radians(x))], axis=1).astype(
+            np.float32
+        )
         return np.array([clip_report([g], [clip_by_value(g, -2.0, 2.0)]).angle for g in before])
 
     def said(self, guess: np.ndarray, truth: np.ndarray) -> str:
         if guess.max() < 5:
             return "It does turn: the longer entry is cut and the shorter one is not."
         if guess[5] > 5:
-            return "At 45 degrees both entries are cut alike, so there the gradient keeps its direction."
+            return (
+                "At 45 degrees both entries are cut alike, so there the "
+                "gradient keeps its direction."
+            )
         if max(guess[0], guess[-1]) > 5:
-            return "Along an axis only one entry is there to be cut: the gradient gets shorter and does not turn."
-        return "No turn along an axis or on the diagonal; in between the clip pulls the gradient to the diagonal."
+            return (
+                "Along an axis only one entry is there to be cut: the gradient gets shorter and "
+                "does not turn."
+            )
+        return (
+            "No turn along an axis or on the diagonal; in between the clip pulls the gradient to "
+            "the diagonal."
+        )
 
 
 class Spikes(Prediction):
@@ -307,7 +397,9 @@ class Spikes(Prediction):
 
     name, label = "clipping.spikes", "Predict the number of spikes"
     question = "On how many of 300 steps is the norm over ten times the median?"
-    discuss = "Would you have seen these steps in a curve of the loss that is averaged over ten of them?"
+    discuss = (
+        "Would you have seen these steps in a curve of the loss that is averaged over ten of them?"
+    )
     y, step = Quantity("steps over ten times the median", "steps", 1.0, 300.0, "log"), 1.0
 
     def truth(self, x: np.ndarray) -> int:
@@ -318,5 +410,6 @@ class Spikes(Prediction):
         if guess[0] > 3 * truth[0]:
             return "Spikes are rare, which makes them hard to see in a curve of averages."
         return (
-            "A handful, easily missed in a curve of averages. The loss left its course long before the largest of them."
+            "A handful, easily missed in a curve of averages. The loss left its course long "
+            "before the largest of them."
         )

@@ -1,7 +1,7 @@
 """The teacher's key of every exercise and prediction, and cells with the answers filled in.
 
-The answers themselves are in the exercises: a choice has its letter, the others have a `solution`, as it would stand in
-the notebook's cell.
+The answers themselves are in the exercises: a choice has its letter, the others have a `solution`,
+as it would stand in the notebook's cell.
 """
 
 from __future__ import annotations
@@ -47,9 +47,14 @@ def key(name: str) -> Key:
     if name in PREDICTIONS:
         return _of_prediction(name)
     if name not in EXERCISES:
-        raise ValueError(f"unknown exercise {name!r}; choose one of: {', '.join([*EXERCISES, *PREDICTIONS])}")
+        raise ValueError(
+            f"unknown exercise {name!r}; choose one of: {', '.join([*EXERCISES, *PREDICTIONS])}"
+        )
     exercise = EXERCISES[name]
-    said = tuple(f"({wrong}) {hint}" if isinstance(exercise, Choice) else hint for wrong, hint in exercise.mistakes)
+    said = tuple(
+        f"({wrong}) {hint}" if isinstance(exercise, Choice) else hint
+        for wrong, hint in exercise.mistakes
+    )
     answer = exercise.letter if isinstance(exercise, Choice) else exercise.solution.strip()
     return Key(name, exercise.question, answer, exercise(value(name)).text, said)
 
@@ -75,7 +80,8 @@ def filled(source: str) -> str:
     lines = source.splitlines()
     for name, variable in reversed(checked(source)):
         exercise = EXERCISES[name]
-        assert not isinstance(exercise, Choice)  # a choice is answered with a letter, not with a variable
+        # A choice is answered with a letter, not with a variable.
+        assert not isinstance(exercise, Choice)
         start, end = definition(source, variable)
         lines[start:end] = exercise.solution.strip().splitlines()
     text = "\n".join(lines)
@@ -93,7 +99,11 @@ def checked(source: str) -> list[tuple[str, str]]:
     """The exercises that a cell checks, each with the name of the variable or function that it hands over."""
     if "exercises.check(" not in source:
         return []
-    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call) and len(node.args) == 2]
+    calls = [
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call) and len(node.args) == 2
+    ]
     return [
         (str(call.args[0].value), call.args[1].id)
         for call in calls

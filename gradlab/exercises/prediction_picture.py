@@ -54,7 +54,11 @@ class Quantity(NamedTuple):
 
     def of(self, value: float) -> str:
         """A value with its unit, rounded to three digits."""
-        return f"{number(value)}{self.unit}" if self.unit == "%" else f"{number(value)} {self.unit}".strip()
+        return (
+            f"{number(value)}{self.unit}"
+            if self.unit == "%"
+            else f"{number(value)} {self.unit}".strip()
+        )
 
     @property
     def middle(self) -> float:
@@ -99,7 +103,10 @@ class _View:
         """Fit the page."""
         self.figure.set_size_inches(NARROW if narrow else WIDE, self.height)
         self.axes.set_title(
-            textwrap.fill(self._question, 44 if narrow else 110), loc="left", fontsize=LABEL, color=BLACK
+            textwrap.fill(self._question, 44 if narrow else 110),
+            loc="left",
+            fontsize=LABEL,
+            color=BLACK,
         )
 
 
@@ -140,7 +147,10 @@ class CurveView(_View):
         known = shown.curve is not None
         ends = [shown.guess[-1], shown.curve[-1, 1] if shown.curve is not None else np.nan]
         ends.append(shown.first[-1] if shown.first is not None and shown.moved else np.nan)
-        colors, weights = (ORANGE_TEXT, BLUE_TEXT, QUIET), ["normal", "bold" if known else "normal", "normal"]
+        colors, weights = (
+            (ORANGE_TEXT, BLUE_TEXT, QUIET),
+            ["normal", "bold" if known else "normal", "normal"],
+        )
         self._names.draw(shown.x[-1], ends, [*_LOOKS], color=colors, weight=weights)
 
 
@@ -158,9 +168,17 @@ class NumberView(_View):
         self._gap = moving_line(self.axes, lw=0.8, color=OTHER)
         self._lines = [moving_line(self.axes, style, **looks) for style, looks in _LOOKS.values()]
         paper = {"fc": "white", "ec": "none", "pad": 1.5}
-        text: dict[str, Any] = {"color": BLACK, "fontsize": LABEL, "va": "center", "bbox": paper, "zorder": 5}
+        text: dict[str, Any] = {
+            "color": BLACK,
+            "fontsize": LABEL,
+            "va": "center",
+            "bbox": paper,
+            "zorder": 5,
+        }
         self._texts = [
-            self.axes.annotate("", (y.middle, at), (0, 0), textcoords="offset points", animated=True, **text)
+            self.axes.annotate(
+                "", (y.middle, at), (0, 0), textcoords="offset points", animated=True, **text
+            )
             for at in (0.85, 0.4, 0.15)
         ]
         self.arrange(narrow=False)
@@ -174,7 +192,9 @@ class NumberView(_View):
             if value is not None:
                 line.set_data([value[0]] * 2, [0, 1])
                 left = value[0] <= self._number.middle
-                text.set(text=f"{name}: {self._number.of(value[0])}", ha="left" if left else "right")
+                text.set(
+                    text=f"{name}: {self._number.of(value[0])}", ha="left" if left else "right"
+                )
                 text.xy, text.xyann = (value[0], text.xy[1]), (7 if left else -7, 0)
         if shown.first is not None and shown.result is not None:
             self._gap.set_data([shown.first[0], shown.result[0]], [0.6, 0.6])

@@ -25,7 +25,8 @@ _ALIKE = 20  # first characters of the messages of two errors that are one mista
 class Feedback:
     """The answer to an answer: `right`, and what to think about next.
 
-    Shows itself as a sentence; where a result differs from the wanted one, in a page also as a picture of both.
+    Shows itself as a sentence; where a result differs from the wanted one, in a page also as a
+    picture of both.
 
     Args:
         right: whether it is.
@@ -57,7 +58,9 @@ class Feedback:
         return "Right." if self.right else "Not yet."
 
     def _repr_html_(self) -> str:
-        return self.difference.html(repr(self)) if self.difference else f"<p>{as_html(repr(self))}</p>"
+        return (
+            self.difference.html(repr(self)) if self.difference else f"<p>{as_html(repr(self))}</p>"
+        )
 
 
 class Choice:
@@ -132,8 +135,9 @@ class Judged:
         return replace(feedback, mistake=next(known, ""))
 
 
-# What is caught from the code of an answer. SystemExit comes from `sys.exit()`, and would end the caller.
-# KeyboardInterrupt is left out: it comes from a reader who stops an answer that takes too long.
+# What is caught from the code of an answer. SystemExit comes from `sys.exit()`, and would end the
+# caller. KeyboardInterrupt is left out: it comes from a reader who stops an answer that takes too
+# long.
 FAILURES = (Exception, SystemExit)
 
 
@@ -152,7 +156,11 @@ def error_in_words(error: BaseException) -> str:
 
 def no_function(answer: object) -> str:
     """Return what to say if an answer isn't a function; an empty text if it is one."""
-    return "" if callable(answer) else f"Pass the function itself, without calling it; got {type(answer).__name__}."
+    return (
+        ""
+        if callable(answer)
+        else f"Pass the function itself, without calling it; got {type(answer).__name__}."
+    )
 
 
 @dataclass(frozen=True)
@@ -161,7 +169,8 @@ class Coded:
 
     Args:
         question: what is asked, in one sentence.
-        cases: arguments to try, by name, in order; arrays and lists of arrays are copied before each call.
+        cases: arguments to try, by name, in order; arrays and lists of arrays are copied before
+            each call.
         right: the function that gives the wanted results.
         mistakes: pairs of a wrong function and its hint; the first that gives the same result as
             the answer, on the first case the answer fails, is the one meant.
@@ -196,12 +205,19 @@ class Coded:
         return Feedback(True, self.done)
 
     def _wrong(self, answer: Callable[..., Any], case: Mapping[str, Any]) -> Feedback | None:
-        """Return what is wrong with an answer in one case, in words and as a picture; nothing if it is right."""
-        wanted, arguments = _like([], _called(self.right, copy.deepcopy(case))), copy.deepcopy(dict(case))
+        """Return what is wrong with an answer in one case, in words and as a picture; nothing if it
+        is right.
+        """
+        wanted, arguments = (
+            _like([], _called(self.right, copy.deepcopy(case))),
+            copy.deepcopy(dict(case)),
+        )
         try:
             given = _called(answer, arguments)
         except FAILURES as error:
-            hint = next((hint for mistake, hint in self.mistakes if _raises(mistake, case, error)), "")
+            hint = next(
+                (hint for mistake, hint in self.mistakes if _raises(mistake, case, error)), ""
+            )
             words = error_in_words(error)
             if hint:
                 words += f". {hint}"
@@ -210,18 +226,29 @@ class Coded:
             return Feedback(False, said := "returns None; did you forget `return`?", mistake=said)
         got = _like(wanted, given)
         if _same(got, wanted):
-            changed = next((name for name in case if not _unchanged(arguments[name], case[name])), "")
+            changed = next(
+                (name for name in case if not _unchanged(arguments[name], case[name])), ""
+            )
             hint = "Leave it as it is: return new arrays."
             said = f"returns the right result, but changes `{changed}`. {hint}"
             return Feedback(False, said, mistake=hint) if changed and self.keeps else None
-        hints = (hint for mistake, hint in self.mistakes if _same(got, _given(mistake, case, wanted)))
+        hints = (
+            hint for mistake, hint in self.mistakes if _same(got, _given(mistake, case, wanted))
+        )
         hint = next(hints, "")
         if _form(got) != _form(wanted):
-            said = f"{_shown(got)}. {hint}" if hint else f"{given!r}. The result must be {_form(wanted)}."
-            return Feedback(False, f"returns {said}", None if got is None else shapes(wanted, got), mistake=hint)
+            said = (
+                f"{_shown(got)}. {hint}"
+                if hint
+                else f"{given!r}. The result must be {_form(wanted)}."
+            )
+            return Feedback(
+                False, f"returns {said}", None if got is None else shapes(wanted, got), mistake=hint
+            )
         with quiet():
             picture = self.show(wanted, got, case, answer)
-        seen = given if getattr(given, "dtype", "") == "bool" else got  # True and False, not 1.0 and 0.0
+        # True and False, not 1.0 and 0.0.
+        seen = given if getattr(given, "dtype", "") == "bool" else got
         said = f"returns {_shown(seen)}. {hint or self.otherwise(got, **case)}"
         return Feedback(False, said, picture, mistake=hint)
 
@@ -247,12 +274,18 @@ def _called(function: Callable[..., Any], case: Mapping[str, Any]) -> Any:
 def _unchanged(after: Any, before: Any) -> bool:
     """Tell whether an argument is what it was: an array, a number, or a list of arrays and None."""
     if isinstance(before, list):
-        return isinstance(after, list) and len(after) == len(before) and all(map(_unchanged, after, before))
+        return (
+            isinstance(after, list)
+            and len(after) == len(before)
+            and all(map(_unchanged, after, before))
+        )
     return np.array_equal(after, before)
 
 
 def _raises(mistake: Callable[..., Any], case: Mapping[str, Any], theirs: BaseException) -> bool:
-    """Tell whether it fails in the same way as the answer: with the same type, and words that begin the same."""
+    """Tell whether it fails in the same way as the answer: with the same type, and words that begin
+    the same.
+    """
     try:
         _called(mistake, copy.deepcopy(case))
     except Exception as error:
@@ -296,7 +329,9 @@ def _form(value: Any) -> str:
 
 
 def _same(a: Any, b: Any) -> bool:
-    """Tell whether two results have one form and agree up to rounding; NaN agrees with NaN, nothing with None."""
+    """Tell whether two results have one form and agree up to rounding; NaN agrees with NaN, nothing
+    with None.
+    """
     if a is None or _form(a) != _form(b):
         return False
     if isinstance(a, list):
@@ -311,4 +346,6 @@ def _shown(value: Any) -> str:
     if value is None or isinstance(value, float):
         return "None" if value is None else number(value, 6)
     array = np.asarray(value)
-    return str((array if array.dtype.kind in "iub" else np.round(array.astype(np.float64), 4)).tolist())
+    return str(
+        (array if array.dtype.kind in "iub" else np.round(array.astype(np.float64), 4)).tolist()
+    )

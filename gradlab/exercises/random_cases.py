@@ -1,7 +1,7 @@
 """Arrays for the cases that a grader draws, so that nobody can have written their results down.
 
-The cases that stand in an exercise are in every copy of gradlab; those that its `draw` makes differ from one grading
-to the next.
+The cases that stand in an exercise are in every copy of gradlab; those that its `draw` makes differ
+from one grading to the next.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ def random_quarters(rng: np.random.Generator, *shape: int) -> np.ndarray:
 def random_arrays(rng: np.random.Generator) -> list[np.ndarray]:
     """Return two to four vectors of one to four entries, not all of them zero."""
     sizes = rng.integers(1, 5, rng.integers(2, 5))
-    return [random_quarters(rng, int(size)) + np.float64(k == 0) / 8 for k, size in enumerate(sizes)]
+    return [
+        random_quarters(rng, int(size)) + np.float64(k == 0) / 8 for k, size in enumerate(sizes)
+    ]
 
 
 def as_float32(arrays: list[np.ndarray]) -> list[np.ndarray]:

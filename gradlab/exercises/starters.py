@@ -30,7 +30,9 @@ def is_starter(exercise: Choice | Coded | Judged, answer: object) -> bool:
 
 @cache
 def run_code(code: str) -> Any:
-    """Return what a starter or a solution defines: the last name that it binds. In it, NumPy is `np`.
+    """Return what a starter or a solution defines: the last name that it binds.
+
+    In it, NumPy is `np`.
 
     >>> run_code("my_limit = 1.25")
     1.25

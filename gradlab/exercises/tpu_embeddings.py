@@ -34,8 +34,8 @@ zero = Choice(
     a=(False, "The sum is 0, but the row is named. Which rows does the rule run for?"),
     b=(
         True,
-        "A row that is named is touched, with a sum of 0 too: the rule runs, and its momentum moves it. "
-        "A row that isn't looked up keeps its momentum and doesn't move.",
+        "A row that is named is touched, with a sum of 0 too: the rule runs, and its momentum "
+        "moves it. A row that isn't looked up keeps its momentum and doesn't move.",
     ),
     c=(False, "They are summed before the rule runs, and it runs once."),
 )
@@ -44,13 +44,16 @@ ftrl = Choice(
     "A row starts at 0.5, the optimizer is FTRL, its first gradient is 0: what is the weight?",
     a=(
         False,
-        "A gradient of 0 leaves it alone with SGD. FTRL computes the weight from its slots, which start without it.",
+        (
+            "A gradient of 0 leaves it alone with SGD. FTRL computes the weight from its slots, "
+            "which start without it."
+        ),
     ),
     b=(
         True,
-        "While its linear slot is 0, FTRL keeps the share 1 - sqrt(a0 / a1) of a weight, where the accumulator is a0 "
-        "before the step and a1 after it. A gradient of 0 doesn't change the accumulator, so the share is 0. A "
-        "gradient of 1 would keep 70%.",
+        "While its linear slot is 0, FTRL keeps the share 1 - sqrt(a0 / a1) of a weight, where "
+        "the accumulator is a0 before the step and a1 after it. A gradient of 0 doesn't change "
+        "the accumulator, so the share is 0. A gradient of 1 would keep 70%.",
     ),
     c=(False, "The accumulator starts at 0.1, so nothing is divided by 0."),
 )
@@ -58,7 +61,12 @@ ftrl = Choice(
 
 def _pooled_case(samples: list[int], ids: list[int], count: int) -> dict[str, Any]:
     table = np.array([[1.0, 10.0], [2.0, -4.0], [7.0, 0.0]])
-    return {"table": table, "samples": np.array(samples, int), "ids": np.array(ids, int), "count": count}
+    return {
+        "table": table,
+        "samples": np.array(samples, int),
+        "ids": np.array(ids, int),
+        "count": count,
+    }
 
 
 def _sums(table: np.ndarray, samples: np.ndarray, ids: np.ndarray, count: int) -> np.ndarray:
@@ -81,7 +89,9 @@ def _pooled_last(table: np.ndarray, samples: np.ndarray, ids: np.ndarray, count:
     return np.asarray(total / np.maximum(_lookups(samples, count), 1))
 
 
-def _pooled_distinct(table: np.ndarray, samples: np.ndarray, ids: np.ndarray, count: int) -> np.ndarray:
+def _pooled_distinct(
+    table: np.ndarray, samples: np.ndarray, ids: np.ndarray, count: int
+) -> np.ndarray:
     pairs = np.unique(np.stack([samples, ids], axis=1), axis=0)
     return _pooled(table, pairs[:, 0], pairs[:, 1], count)
 
@@ -89,7 +99,12 @@ def _pooled_distinct(table: np.ndarray, samples: np.ndarray, ids: np.ndarray, co
 def _draw_pooled(rng: np.random.Generator) -> dict[str, Any]:
     lookups = int(rng.integers(1, 7))
     samples = np.sort(rng.integers(0, 4, lookups))
-    return {"table": random_quarters(rng, 5, 2), "samples": samples, "ids": rng.integers(0, 5, lookups), "count": 4}
+    return {
+        "table": random_quarters(rng, 5, 2),
+        "samples": samples,
+        "ids": rng.integers(0, 5, lookups),
+        "count": 4,
+    }
 
 
 pooled = Coded(
@@ -107,12 +122,21 @@ pooled = Coded(
             "Those are the rows, one for each lookup. Which of them belong to one sample?",
         ),
         (_pooled_distinct, "A row that a sample names twice counts twice."),
-        (_pooled_last, "A sample got only its last row: total[samples] += ... writes it once. np.add.at adds all."),
+        (
+            _pooled_last,
+            (
+                "A sample got only its last row: total[samples] += ... writes "
+                "it once. np.add.at adds all."
+            ),
+        ),
         (
             lambda table, samples, ids, count: (
                 _sums(table, samples, ids, count) / np.bincount(samples, minlength=count).max()
             ),
-            "That divides by the lookups of the longest sample, as a mean over padding does. Each sample has its own.",
+            (
+                "That divides by the lookups of the longest sample, as a mean over padding does. "
+                "Each sample has its own."
+            ),
         ),
         (
             lambda table, samples, ids, count: (
@@ -121,7 +145,9 @@ pooled = Coded(
             "That is the combiner sqrtn. A mean divides by the number of lookups, not by its root.",
         ),
         (
-            lambda table, samples, ids, count: _sums(table, samples, ids, count) / _lookups(samples, count),
+            lambda table, samples, ids, count: (
+                _sums(table, samples, ids, count) / _lookups(samples, count)
+            ),
             "A sample without ids divides 0 by 0. What should the model get for it?",
         ),
         (
@@ -130,7 +156,8 @@ pooled = Coded(
         ),
     ),
     otherwise=lambda got, table, samples, ids, count: (
-        "For every sample: the sum of the rows it names, divided by how many it names; 0 where it names none."
+        "For every sample: the sum of the rows it names, divided by how many it names; 0 "
+        "where it names none."
     ),
     done="It agrees on 3 cases, with a row named twice and with samples that name none.",
     show=cells(),
@@ -149,7 +176,9 @@ def pooled(table, samples, ids, count):
 )
 
 
-def _gradient_case(samples: list[int], ids: list[int], gradients: list[float], rows: int) -> dict[str, Any]:
+def _gradient_case(
+    samples: list[int], ids: list[int], gradients: list[float], rows: int
+) -> dict[str, Any]:
     return {
         "samples": np.array(samples, int),
         "ids": np.array(ids, int),
@@ -161,7 +190,9 @@ def _gradient_case(samples: list[int], ids: list[int], gradients: list[float], r
 def _spread(gain: Callable[[np.ndarray], np.ndarray]) -> Callable[..., np.ndarray]:
     """The gradient of each row, from a formula for the gain of each lookup."""
 
-    def gradient(samples: np.ndarray, ids: np.ndarray, gradients: np.ndarray, rows: int) -> np.ndarray:
+    def gradient(
+        samples: np.ndarray, ids: np.ndarray, gradients: np.ndarray, rows: int
+    ) -> np.ndarray:
         found = np.zeros(rows)
         np.add.at(found, ids, gain(samples) * gradients[samples])
         return found
@@ -184,7 +215,9 @@ def _once(samples: np.ndarray, ids: np.ndarray, gradients: np.ndarray, rows: int
     return _spread(_mean_gains)(pairs[:, 0], pairs[:, 1], gradients, rows)
 
 
-def _per_mention(samples: np.ndarray, ids: np.ndarray, gradients: np.ndarray, rows: int) -> np.ndarray:
+def _per_mention(
+    samples: np.ndarray, ids: np.ndarray, gradients: np.ndarray, rows: int
+) -> np.ndarray:
     total = _spread(_mean_gains)(samples, ids, gradients, rows)
     return total / np.maximum(np.bincount(ids, minlength=rows), 1)
 
@@ -204,18 +237,31 @@ row_gradient = Coded(
     ],
     right=_spread(_mean_gains),
     mistakes=(
-        (_spread(lambda samples: np.ones(len(samples))), "By how much was each row multiplied on the way there?"),
+        (
+            _spread(lambda samples: np.ones(len(samples))),
+            "By how much was each row multiplied on the way there?",
+        ),
         (
             _spread(lambda samples: np.bincount(samples)[samples]),
             "That multiplies by the lookups of a sample. A mean divides by them.",
         ),
         (
-            lambda samples, ids, gradients, rows: _spread(np.ones_like)(samples, ids, gradients / len(gradients), rows),
-            "That divides by the samples of the batch. The mean of a sample divides by its own lookups.",
+            lambda samples, ids, gradients, rows: _spread(np.ones_like)(
+                samples, ids, gradients / len(gradients), rows
+            ),
+            (
+                "That divides by the samples of the batch. The mean of a sample divides by its "
+                "own lookups."
+            ),
         ),
         (
-            lambda samples, ids, gradients, rows: _spread(_mean_gains)(samples, ids, gradients * len(gradients), rows),
-            "That multiplies by the samples of the batch. Each sample's gradient is what the loss makes it.",
+            lambda samples, ids, gradients, rows: _spread(_mean_gains)(
+                samples, ids, gradients * len(gradients), rows
+            ),
+            (
+                "That multiplies by the samples of the batch. Each sample's gradient is what the "
+                "loss makes it."
+            ),
         ),
         (_once, "A row that a sample names twice gets that sample's gradient twice."),
         (_last, "A row that comes again is overwritten. Add it: NumPy has np.add.at."),
@@ -223,7 +269,8 @@ row_gradient = Coded(
         (lambda samples, ids, gradients, rows: np.zeros(rows), "Nothing is added."),
     ),
     otherwise=lambda got, samples, ids, gradients, rows: (
-        "For every lookup: the gradient of its sample, divided by how many lookups the sample has, added to its row."
+        "For every lookup: the gradient of its sample, divided by how many lookups the sample "
+        "has, added to its row."
     ),
     done="It agrees with the derivative of the mean on 3 cases, a row in two samples among them.",
     show=cells(),
@@ -254,18 +301,31 @@ def _corrected(lr: float, beta1: float, beta2: float, step: int) -> float:
 
 def _draw_rate(rng: np.random.Generator) -> dict[str, Any]:
     beta1, beta2 = float(rng.uniform(0.5, 0.95)), float(rng.uniform(0.9, 0.999))
-    return {"lr": float(rng.uniform(0.001, 1.0)), "beta1": beta1, "beta2": beta2, "step": int(rng.integers(1, 200))}
+    return {
+        "lr": float(rng.uniform(0.001, 1.0)),
+        "beta1": beta1,
+        "beta2": beta2,
+        "step": int(rng.integers(1, 200)),
+    }
 
 
 rate = Coded(
-    question="Write the learning rate that makes up for the bias correction that the engine's Adam does not have.",
-    cases=[_rate_case(0.001, 0.9, 0.999, 1), _rate_case(0.5, 0.8, 0.99, 7), _rate_case(0.1, 0.0, 0.5, 2)],
+    question="Write the learning rate that makes up for the bias correction that the engine's Adam "
+    "does not have.",
+    cases=[
+        _rate_case(0.001, 0.9, 0.999, 1),
+        _rate_case(0.5, 0.8, 0.99, 7),
+        _rate_case(0.1, 0.0, 0.5, 2),
+    ],
     right=_corrected,
     mistakes=(
         (lambda lr, beta1, beta2, step: lr, "That leaves the correction out, as the engine does."),
         (
             lambda lr, beta1, beta2, step: lr * (1 - beta2**step) / (1 - beta1**step),
-            "The step is divided by the root of the mean square, so its correction is under a root as well.",
+            (
+                "The step is divided by the root of the mean square, so its correction is under a "
+                "root as well."
+            ),
         ),
         (
             lambda lr, beta1, beta2, step: lr * (1 - beta1**step) / np.sqrt(1 - beta2**step),
@@ -293,7 +353,8 @@ rate = Coded(
         ),
     ),
     otherwise=lambda got, lr, beta1, beta2, step: (
-        "Adam divides the mean by 1 - beta1**step and the mean square by 1 - beta2**step; put both into the rate."
+        "Adam divides the mean by 1 - beta1**step and the mean square by 1 - beta2**step; put "
+        "both into the rate."
     ),
     done="It agrees on 3 cases: this rate, sent as a tag, gives Adam its bias correction back.",
     show=over("step", range(1, 21), _corrected, "learning rate"),
@@ -320,21 +381,33 @@ class Distinct(Prediction):
     at = (10.0, 100.0, 1000.0, 5000.0, 50_000.0)
 
     def truth(self, x: np.ndarray) -> np.ndarray:
-        return np.asarray(np.interp(x, np.arange(1, len(_seen()) + 1), 100 * _seen() / np.arange(1, len(_seen()) + 1)))
+        return np.asarray(
+            np.interp(
+                x, np.arange(1, len(_seen()) + 1), 100 * _seen() / np.arange(1, len(_seen()) + 1)
+            )
+        )
 
     def said(self, guess: np.ndarray, truth: np.ndarray) -> str:
         if guess[-1] > guess[0]:
             return "The more words, the more of them were there before: the share falls."
         if guess[-1] > 30:
-            return "It falls much further: a few words are everywhere, and the next word is mostly one of them."
+            return (
+                "It falls much further: a few words are everywhere, and the next word is mostly "
+                "one of them."
+            )
         if guess[2] < 15:
             return "Not that soon: most words are rare, and new ones keep coming."
-        return "Each row is fetched once for all of its lookups: the larger the batch, the more that saves."
+        return (
+            "Each row is fetched once for all of its lookups: the larger "
+            "the batch, the more that saves."
+        )
 
 
 @cache
 def _seen() -> np.ndarray:
-    """The number of distinct words among the first n words of Python's documentation, for n = 1, 2, ..."""
+    """The number of distinct words among the first n words of Python's documentation, for n = 1,
+    2, ...
+    """
     codes, alphabet = python_docs()
     words = re.findall(r"[a-z_]+", "".join(alphabet[c] for c in codes).lower())
     _, first = np.unique(np.array(words), return_index=True)

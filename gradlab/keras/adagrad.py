@@ -24,7 +24,9 @@ from .versions import Declaration, Name, Strict, Version
 _SCATTER = rules.StochasticGradientDescent()
 
 
-def step_unsummed(rule: rules.Adagrad, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
+def step_unsummed(
+    rule: rules.Adagrad, w: Array, slots: Slots, g: IndexedSlices, lr: Any
+) -> tuple[Array, Slots]:
     """Step as Keras 3 does with slices: all square by themselves into the accumulator, then all move their row.
 
         accumulator[i_k] += g_k * g_k for every k, then w[i_k] -= (g_k * lr) / sqrt(accumulator[i_k] + epsilon)
@@ -50,7 +52,8 @@ step_unsummed.row_local = True  # type: ignore[attr-defined]  # so large tables 
 def _look(version: Version, v: Variable, g: Gradient) -> Look:
     if not version.sums_duplicates and has_duplicates(g):
         warn(
-            f"Keras 3 does not sum slices of one row: the accumulator of {v.name} gets the sum of their squares",
+            f"Keras 3 does not sum slices of one row: the accumulator of {v.name} gets the sum of "
+            "their squares",
             KerasWarning,
         )
     return partial(_warn_of_frozen, v)
@@ -62,8 +65,8 @@ def _warn_of_frozen(v: Variable, slots: Slots, rows: Any, new: Slots) -> None:
     frozen = int(np.count_nonzero(np.isinf(new[0]) & ~np.isinf(slots[0][rows])))
     if frozen:
         warn(
-            f"{frozen} entries of the accumulator of {v.name} became infinite: the square of a gradient overflows "
-            f"{v.dtype}. These weights will never move again",
+            f"{frozen} entries of the accumulator of {v.name} became infinite: the square of a "
+            f"gradient overflows {v.dtype}. These weights will never move again",
             KerasWarning,
         )
 
@@ -83,29 +86,36 @@ class Adagrad(Optimizer):
         lr_t = learning_rate / (1 + decay * iterations), the schedule's rate at `iterations`, or a function's
 
     Args:
-        learning_rate: number, scalar array, Variable, schedule, or function without arguments. A number becomes a
-            float32 variable at the first use, so a float64 weight sees 0.1 as 0.10000000149. The sign is not checked.
+        learning_rate: number, scalar array, Variable, schedule, or function without arguments. A
+            number becomes a float32 variable at the first use, so a float64 weight sees 0.1 as
+            0.10000000149. The sign is not checked.
         initial_accumulator_value: >= 0 (ValueError), in "keras3" and "rewrite" any number.
-        epsilon: None and 0 become `gl.keras.epsilon()` in "tf2.3" and "legacy", with a warning for 0.
+        epsilon: None and 0 become `gl.keras.epsilon()` in "tf2.3" and "legacy", with a warning for
+            0.
         name: first part of the names of weights; None or "" make a unique one.
-        semantics: which Keras: "tf2.3" (TensorFlow 2.2 and 2.3), "legacy" (`tf.keras.optimizers.legacy`, from 2.4 on),
-            "rewrite" (TensorFlow 2.11 to 2.15), "keras3".
+        semantics: which Keras: "tf2.3" (TensorFlow 2.2 and 2.3), "legacy"
+            (`tf.keras.optimizers.legacy`, from 2.4 on), "rewrite" (TensorFlow 2.11 to 2.15),
+            "keras3".
         strict: "tf" leaves done what an error comes too late for, as Keras does.
-        kwargs: clipnorm, clipvalue, global_clipnorm (not in "tf2.3"), lr, decay; in "legacy" gradient_aggregator and
-            gradient_transformers, functions from pairs to pairs; in "rewrite" and "keras3" weight_decay, use_ema,
-            ema_momentum, ema_overwrite_frequency; in "keras3" loss_scale_factor and gradient_accumulation_steps; in
-            "rewrite" jit_compile, without effect.
+        kwargs: clipnorm, clipvalue, global_clipnorm (not in "tf2.3"), lr, decay; in "legacy"
+            gradient_aggregator and gradient_transformers, functions from pairs to pairs; in
+            "rewrite" and "keras3" weight_decay, use_ema, ema_momentum, ema_overwrite_frequency; in
+            "keras3" loss_scale_factor and gradient_accumulation_steps; in "rewrite" jit_compile,
+            without effect.
 
-    IndexedSlices: slices of one row are summed first, other rows keep weights and accumulator; in "keras3" the
-    accumulator gets the sum of their squares instead (a warning says so). Shapes: w, g, accumulator (...); dtypes
-    float16, bfloat16, float32, float64, complex64. Which limits clip, when, and in which order: `gl.keras.VERSIONS`.
-    An accumulator that overflows freezes its weight; of that a warning tells, for NumPy arrays only: a look at JAX's
-    would wait for the device at every step.
+    IndexedSlices: slices of one row are summed first, other rows keep weights and accumulator; in
+    "keras3" the accumulator gets the sum of their squares instead (a warning says so). Shapes: w,
+    g, accumulator (...); dtypes float16, bfloat16, float32, float64, complex64. Which limits clip,
+    when, and in which order: `gl.keras.VERSIONS`. An accumulator that overflows freezes its weight;
+    of that a warning tells, for NumPy arrays only: a look at JAX's would wait for the device at
+    every step.
 
-    Raises ValueError for negative arguments and for limits that exclude each other, TypeError for unknown ones.
+    Raises ValueError for negative arguments and for limits that exclude each other, TypeError for
+    unknown ones.
 
-    Source: `tf.keras.optimizers.Adagrad`, TensorFlow 2.3 (2020), tf_keras 2.21 and Keras 3.15 (2026); Duchi, Hazan &
-    Singer, "Adaptive Subgradient Methods for Online Learning and Stochastic Optimization" (2011).
+    Source: `tf.keras.optimizers.Adagrad`, TensorFlow 2.3 (2020), tf_keras 2.21 and Keras 3.15
+    (2026); Duchi, Hazan & Singer, "Adaptive Subgradient Methods for Online Learning and Stochastic
+    Optimization" (2011).
 
     >>> v = Variable([1.0, -2.0], name="v")
     >>> opt = Adagrad(0.1, initial_accumulator_value=9.0)
@@ -122,7 +132,9 @@ class Adagrad(Optimizer):
         fields={"initial_accumulator_value": "initial_accumulator_value", "epsilon": "epsilon"},
         version_fields=lambda version: {"epsilon_place": version.epsilon_place},
         nonnegative=("initial_accumulator_value",),
-        choose_sparse=lambda version, rule: apply.rows if version.sums_duplicates else step_unsummed,
+        choose_sparse=lambda version, rule: (
+            apply.rows if version.sums_duplicates else step_unsummed
+        ),
         look=_look,
         rebuilds_schedules=False,
     )

@@ -24,7 +24,9 @@ _EXCLUDING = {
 _LEGACY_ONLY = ("decay", "gradient_aggregator", "gradient_transformers")
 
 
-def check_arguments(kwargs: Mapping[str, Any], version: Version, in_scope: bool, owner: type) -> None:
+def check_arguments(
+    kwargs: Mapping[str, Any], version: Version, in_scope: bool, owner: type
+) -> None:
     """Refuse what the version refuses: unknown names, negative numbers, limits that exclude one another.
 
     `owner` is the class of the optimizer.
@@ -46,20 +48,26 @@ def check_arguments(kwargs: Mapping[str, Any], version: Version, in_scope: bool,
         b = kwargs.get(second)
         if a is not None and b is not None:
             words = _EXCLUDING[version.name]
-            raise ValueError(f"{words}: {call} takes {first} or {second}, not both; got {a} and {b}")
+            raise ValueError(
+                f"{words}: {call} takes {first} or {second}, not both; got {a} and {b}"
+            )
     limits = [name for name in CLIPS if kwargs.get(name) is not None]
     if limits and in_scope and version.name == "tf2.3":
         raise ValueError(
-            f"TensorFlow 2.3 refuses {limits[0]} for replicas; clip the gradients yourself, or take semantics='legacy'"
+            f"TensorFlow 2.3 refuses {limits[0]} for replicas; clip the gradients yourself, or "
+            "take semantics='legacy'"
         )
     if limits and kwargs.get("gradient_transformers"):
-        raise ValueError(f"{limits[0]} cannot be set beside gradient_transformers; clip in one of these instead")
+        raise ValueError(
+            f"{limits[0]} cannot be set beside gradient_transformers; clip in one of these instead"
+        )
 
 
 def check_name(name: Any, version: Version) -> None:
     """ValueError for a malformed name; None and "" ask for one that is made up.
 
-    TensorFlow's versions before Keras 3 find a name that isn't a string at the first step; here it is found at once.
+    TensorFlow's versions before Keras 3 find a name that isn't a string at the first step; here it
+    is found at once.
     """
     if name is not None and not isinstance(name, str):
         raise ValueError(f"name must be a string or None, got {name!r}")
@@ -101,7 +109,9 @@ def _check_newer(kwargs: Mapping[str, Any], version: Version, call: str, owner: 
             is_deprecated = version.name == "rewrite" and name in _LEGACY_ONLY
             words = _DEPRECATED if is_deprecated else _NOT_KNOWN[version.name]
             error = ValueError if version.name == "keras3" or is_deprecated else TypeError
-            raise error(f"{words.format(name=name)}: {_describe_unknown(name, call, owner, allowed)}")
+            raise error(
+                f"{words.format(name=name)}: {_describe_unknown(name, call, owner, allowed)}"
+            )
         if name == "lr" or (name == "decay" and value):
             warn(f"{name} has no effect in {version.name}", KerasWarning)
     _check_around(kwargs)
@@ -113,10 +123,15 @@ def _check_around(kwargs: Mapping[str, Any]) -> None:
         if kwargs.get(name) is not None:
             check_number(name, kwargs[name])
     if kwargs.get("loss_scale_factor") == 0:
-        warn("loss_scale_factor=0 divides every gradient by 0, as in Keras; take None, or 1", KerasWarning)
+        warn(
+            "loss_scale_factor=0 divides every gradient by 0, as in Keras; take None, or 1",
+            KerasWarning,
+        )
     steps = kwargs.get("gradient_accumulation_steps")
     if steps and not (_is_integer(steps) and steps >= 2):
-        raise ValueError(f"gradient_accumulation_steps must be an integer >= 2 or None, got {steps!r}")
+        raise ValueError(
+            f"gradient_accumulation_steps must be an integer >= 2 or None, got {steps!r}"
+        )
     if not kwargs.get("use_ema"):
         return
     momentum = kwargs.get("ema_momentum", 0.5)

@@ -11,7 +11,9 @@ _scope: ContextVar[object | None] = ContextVar("gradlab_replicas", default=None)
 
 
 def epsilon() -> float:
-    """Return the default epsilon, used for None (and, in "tf2.3" and "legacy", 0). Source: `tf.keras.backend.epsilon`.
+    """Return the default epsilon, used for None (and, in "tf2.3" and "legacy", 0).
+
+    Source: `tf.keras.backend.epsilon`.
 
     >>> epsilon()
     1e-07

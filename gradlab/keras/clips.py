@@ -83,17 +83,24 @@ def check_limit(name: str, limit: Any, version: Version) -> None:
     if name not in version.clips:
         warn(f"{name} has no effect: {version.name} has no such argument", KerasWarning)
     elif version.zero_switches_off and not limit > 0:
-        warn(f"{name}={limit} switches clipping off in {version.name}, without a word there", KerasWarning)
+        warn(
+            f"{name}={limit} switches clipping off in {version.name}, without a word there",
+            KerasWarning,
+        )
     elif limit == 0:
-        warn(f"{name}=0 makes every gradient 0 in {version.name}, and 0/0 = NaN where a norm is 0", KerasWarning)
+        warn(
+            f"{name}=0 makes every gradient 0 in {version.name}, and 0/0 = NaN where a norm is 0",
+            KerasWarning,
+        )
 
 
 def warn_of_no_clipping(limits: Limits) -> None:
     """Warn where limits are set that `apply_gradients` ignores."""
     if limits:
         warn(
-            f"{', '.join(limits)} does nothing here: in TensorFlow 2.2 and 2.3 apply_gradients never clips, only "
-            "minimize, get_gradients and fit do. Clip the gradients yourself, or take semantics='legacy'",
+            f"{', '.join(limits)} does nothing here: in TensorFlow 2.2 and 2.3 apply_gradients "
+            "never clips, only minimize, get_gradients and fit do. Clip the gradients yourself, "
+            "or take semantics='legacy'",
             KerasWarning,
         )
 
@@ -102,14 +109,18 @@ def _warn_of_duplicates(pairs: Sequence[Pair], limit: str) -> None:
     for g, v in pairs:
         if has_duplicates(g):
             warn(
-                f"{limit} takes the norm of the slices of {getattr(v, 'name', 'a weight')} as they stand, before "
-                "slices of one row are summed: the row that is applied may be longer than the limit",
+                f"{limit} takes the norm of the slices of {getattr(v, 'name', 'a weight')} as "
+                "they stand, before slices of one row are summed: the row that is applied may be "
+                "longer than the limit",
                 KerasWarning,
             )
 
 
 def has_duplicates(g: Gradient) -> bool:
-    """Return whether a row is named twice. JAX's indices are left alone, as a look would wait for the device."""
+    """Return whether a row is named twice.
+
+    JAX's indices are left alone, as a look would wait for the device.
+    """
     if not isinstance(g, IndexedSlices) or is_jax(g.indices):
         return False
     return bool(len(np.unique(g.indices)) < g.indices.shape[0])

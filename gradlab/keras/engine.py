@@ -1,11 +1,12 @@
 """What both engines share: the settings of one optimizer, and a step that does everything or nothing.
 
-An `Optimizer` is what users see, and it holds one engine: `legacy.LegacyEngine` for TensorFlow 2.3 and legacy,
-`keras3.Keras3Engine` for the rewrite and Keras 3. The engine holds the settings, the `Weights`, and the lock under
-which it steps. It knows nothing of losses, graphs or replicas.
+An `Optimizer` is what users see, and it holds one engine: `legacy.LegacyEngine` for TensorFlow 2.3
+and legacy, `keras3.Keras3Engine` for the rewrite and Keras 3. The engine holds the settings, the
+`Weights`, and the lock under which it steps. It knows nothing of losses, graphs or replicas.
 
-A step is `fill` (drop the pairs without a gradient), `commits` (compute everything, return functions that only store),
-and calling these, the count of iterations last. So a call that raises has changed nothing, unless `strict`.
+A step is `fill` (drop the pairs without a gradient), `commits` (compute everything, return
+functions that only store), and calling these, the count of iterations last. So a call that raises
+has changed nothing, unless `strict`.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ from .weights import Weights, is_trainable
 
 Pairs = Sequence[tuple[Any, Variable]]  # gradient, variable
 Process = Callable[[list[pure.Pair]], list[pure.Pair]]
-VARIABLES = ("asked", "known", "undecayed")  # attributes of `Engine`: tuples of the user's variables
+# Attributes of `Engine`: tuples of the user's variables.
+VARIABLES = ("asked", "known", "undecayed")
 _log = logging.getLogger("gradlab")
 
 
@@ -50,7 +52,8 @@ _log = logging.getLogger("gradlab")
 class Arguments:
     """What an optimizer is made of: its class, the version, and what its constructor was given.
 
-    `own` holds the optimizer's own arguments by name, `extra` the keywords that only some versions have.
+    `own` holds the optimizer's own arguments by name, `extra` the keywords that only some versions
+    have.
     """
 
     optimizer: type
@@ -67,7 +70,8 @@ class Engine:
     """One optimizer of one version.
 
     Attributes:
-        own: the optimizer's own arguments by name; those that are hyperparameters as a `Hyperparameter`.
+        own: the optimizer's own arguments by name; those that are hyperparameters as a
+            `Hyperparameter`.
         hyper: the hyperparameters that become variables, the learning rate among them.
         limits: the clip arguments that are set.
         asked: the variables of this step, in its order.
@@ -136,7 +140,9 @@ class Engine:
     def set_limit(self, name: str, value: Any) -> None:
         """Set a clip argument, or take it away by None."""
         if value is not None and self.gradient_transformers:
-            raise ValueError(f"{name} cannot be set beside gradient_transformers; clip in one of these instead")
+            raise ValueError(
+                f"{name} cannot be set beside gradient_transformers; clip in one of these instead"
+            )
         check_limit(name, value, self.version)
         limits = {**self.limits, name: value}
         self.limits = {limit: x for limit, x in limits.items() if x is not None}
@@ -163,7 +169,9 @@ class Engine:
 
     def own_config(self) -> dict[str, Any]:
         """Return the optimizer's own arguments as a config has them."""
-        return {name: x.number() if isinstance(x, Hyperparameter) else x for name, x in self.own.items()}
+        return {
+            name: x.number() if isinstance(x, Hyperparameter) else x for name, x in self.own.items()
+        }
 
     def config(self) -> dict[str, Any]:
         """Return the arguments of the constructor by name."""
@@ -191,7 +199,8 @@ class Engine:
     def _make_rule(self, values: Mapping[str, Any]) -> Rule:
         if values.get("epsilon", 0.0) is None:
             raise ValueError(
-                f"epsilon is None, for which semantics={self.version.name!r} has no default; give a number"
+                f"epsilon is None, for which semantics={self.version.name!r} "
+                "has no default; give a number"
             )
         defaults = {field.name: field.default for field in dataclasses.fields(self.rule_class)}
         fields = dict(self.declaration.version_fields(self.version))
@@ -248,7 +257,9 @@ class Engine:
         rule = self.blank_rule()
         for v in variables:
             if rule.slots and not is_trainable(v.dtype):
-                raise DTypeError(f"{v.name} is {v.dtype}; only floating-point variables can have slots")
+                raise DTypeError(
+                    f"{v.name} is {v.dtype}; only floating-point variables can have slots"
+                )
             for name, buffer in zip(self.slot_names(rule), self.buffers(v, rule), strict=True):
                 self.weights.add_slot(v, name, buffer.array, self.prefix)
 
@@ -261,7 +272,9 @@ class Engine:
         with precision(v.dtype):
             starts = rule.init(v._value)
         pairs = zip(names, starts, strict=True)
-        return tuple(slots[name]._buffer if name in slots else Fresh(start) for name, start in pairs)
+        return tuple(
+            slots[name]._buffer if name in slots else Fresh(start) for name, start in pairs
+        )
 
     def store(self, v: Variable, rule: Rule, values: Slots) -> None:
         """Put new values into the slots of a variable."""
@@ -280,7 +293,10 @@ class Engine:
             raise ValueError(f"No gradients provided for any variable: {missing}")
         self.check_known([v for _, v in pairs])
         if missing and is_keras3:
-            warn(f"Gradients do not exist for variables {missing}: they stay as they are", KerasWarning)
+            warn(
+                f"Gradients do not exist for variables {missing}: they stay as they are",
+                KerasWarning,
+            )
         elif missing:
             _log.warning("Gradients do not exist for variables %s: they stay as they are", missing)
         return filled
@@ -327,7 +343,8 @@ class Engine:
     def commits(self, pairs: Pairs, clip: bool, aggregate: bool) -> Iterable[Commit]:
         """Return functions that store the results, the count last.
 
-        All that may fail is done now; if strict, in between: what is ahead of a bad gradient is stored, as in Keras.
+        All that may fail is done now; if strict, in between: what is ahead of a bad gradient is
+        stored, as in Keras.
         """
         if self.strict:
             self.create([v for _, v in pairs])
@@ -338,7 +355,9 @@ class Engine:
         jobs = self.jobs(self.transform(pairs, clip, aggregate))
 
         def prepare(batch: Sequence[Job]) -> list[Commit]:
-            return commits(batch, lambda v: self.buffers(v, rule), lambda v, x: self.store(v, rule, x))
+            return commits(
+                batch, lambda v: self.buffers(v, rule), lambda v, x: self.store(v, rule, x)
+            )
 
         stores: Iterable[Commit]
         stores = chain.from_iterable(prepare([job]) for job in jobs)
@@ -350,7 +369,9 @@ class Engine:
         """Return what is applied now of the gradients, before clips, and what keeps the rest for later."""
         return pairs, []
 
-    def commits_of_ready(self, pairs: Pairs, variables: Sequence[Variable], clip: bool) -> Iterable[Commit]:
+    def commits_of_ready(
+        self, pairs: Pairs, variables: Sequence[Variable], clip: bool
+    ) -> Iterable[Commit]:
         """Return `commits` after `ready`; `variables` are those that had gradients."""
         return self.commits(pairs, clip, aggregate=False)
 
@@ -363,7 +384,9 @@ class Engine:
         """Yield what is to be done for each pair."""
         iterations = self.weights.iterations
         step = np.asarray(np.int64(0) if iterations is None else iterations.value)
-        rates = {dtype: self.rate(step, dtype) for dtype in dict.fromkeys(v.dtype for _, v in pairs)}
+        rates = {
+            dtype: self.rate(step, dtype) for dtype in dict.fromkeys(v.dtype for _, v in pairs)
+        }
         rule = self.rule()
         sparse = self.sparse()
         for gradient, v in pairs:
@@ -430,8 +453,8 @@ class Engine:
         """TypeError for an optimizer of replicas, which cannot be saved."""
         if self.replicas is not None:
             raise TypeError(
-                "this optimizer belongs to gl.keras.Replicas, whose copies are simulated and cannot be saved; save an "
-                "optimizer made outside their scope"
+                "this optimizer belongs to gl.keras.Replicas, whose copies are simulated and "
+                "cannot be saved; save an optimizer made outside their scope"
             )
 
 

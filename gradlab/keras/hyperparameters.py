@@ -17,8 +17,8 @@ class Hyperparameter:
 
     Args:
         name: of the variable that a number becomes.
-        value: number, scalar array, variable, schedule, or function without arguments. Anything else is accepted
-            here, as in Keras, and refused when it is first used.
+        value: number, scalar array, variable, schedule, or function without arguments. Anything
+            else is accepted here, as in Keras, and refused when it is first used.
 
     >>> rate = Hyperparameter("learning_rate", 0.1)
     >>> rate.create("")
@@ -35,26 +35,38 @@ class Hyperparameter:
 
         A Python float becomes float32, an int int32 and a np.float64 float64, as in Keras.
         """
-        if not (callable(self.value) or is_jax(self.value) or isinstance(self.value, Variable | np.ndarray)):
+        if not (
+            callable(self.value)
+            or is_jax(self.value)
+            or isinstance(self.value, Variable | np.ndarray)
+        ):
             self.value = Variable(self.check_value(), trainable=False, name=prefix + self.name)
 
     def check_value(self) -> Array:
-        """Return the value as a scalar array. Raises TypeError or ValueError for what cannot become a variable."""
+        """Return the value as a scalar array.
+
+        Raises TypeError or ValueError for what cannot become a variable.
+        """
         value = self.value
         if isinstance(value, dict):
             raise ValueError(
-                f"{self.name} is the config of a schedule, not a schedule: Adagrad.from_config of this version does "
-                "not rebuild it. Pass gl.schedules.deserialize(config['learning_rate'])"
+                f"{self.name} is the config of a schedule, not a schedule: Adagrad.from_config of "
+                "this version does not rebuild it. Pass "
+                "gl.schedules.deserialize(config['learning_rate'])"
             )
         if isinstance(value, str | bytes):
-            raise ValueError(f"{self.name} must be a number, a schedule or a function, got {value!r}")
+            raise ValueError(
+                f"{self.name} must be a number, a schedule or a function, got {value!r}"
+            )
         if value is None:
             raise TypeError(f"{self.name} must be a number, a schedule or a function, got None")
         return self._check_scalar(as_array(value, self.name))
 
     def _check_scalar(self, array: Array) -> Array:
         if tuple(array.shape) != ():
-            raise InvalidArgumentError(f"{self.name} must be a scalar, got shape {tuple(array.shape)}")
+            raise InvalidArgumentError(
+                f"{self.name} must be a scalar, got shape {tuple(array.shape)}"
+            )
         return array
 
     def read(self) -> Any:
@@ -72,13 +84,16 @@ class Hyperparameter:
         self.value.assign(value)
         if self.value.dtype.kind == "i" and self.value.value != np.asarray(value):
             warn(
-                f"{self.name} was given as an integer, so its variable is one: {value} becomes {self.value.numpy()}. "
-                "Give a float at construction",
+                f"{self.name} was given as an integer, so its variable is one: {value} becomes "
+                f"{self.value.numpy()}. Give a float at construction",
                 KerasWarning,
             )
 
     def at(self, step: Any, dtype: Any) -> Array:
-        """The number for a step, cast to `dtype`. Python's numbers are rounded to float32 on the way."""
+        """The number for a step, cast to `dtype`.
+
+        Python's numbers are rounded to float32 on the way.
+        """
         value = self.read()
         if isinstance(value, LearningRateSchedule):
             value = value(step)

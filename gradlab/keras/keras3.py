@@ -1,8 +1,8 @@
 """The engine of the newer optimizers: the rewrite of TensorFlow 2.11 and Keras 3.
 
-What is kept for variables is made all at once, by `build` or the first step, and other variables are refused from then
-on. Beside the rule there are weight decay and moving averages, and in Keras 3 a scale of the loss and accumulated
-gradients:
+What is kept for variables is made all at once, by `build` or the first step, and other variables
+are refused from then on. Beside the rule there are weight decay and moving averages, and in Keras 3
+a scale of the loss and accumulated gradients:
 
     g = g / loss_scale_factor
     sum = sum + g                    gradient_accumulation_steps - 1 times: the weights stay, `iterations` too
@@ -11,9 +11,10 @@ gradients:
     average = ema_momentum * average + (1 - ema_momentum) * w    after it
     w = average                                                  if (iterations + 1) % ema_overwrite_frequency == 0
 
-A constraint comes after all of this. The versions differ in averages: those of the rewrite start at the weights, and
-variables without a gradient keep theirs; those of Keras 3 start at 0, the first step takes all of the weight, and every
-call averages all variables. The formulas are the functions at the end; every operation is in the dtype of the weight.
+A constraint comes after all of this. The versions differ in averages: those of the rewrite start at
+the weights, and variables without a gradient keep theirs; those of Keras 3 start at 0, the first
+step takes all of the weight, and every call averages all variables. The formulas are the functions
+at the end; every operation is in the dtype of the weight.
 
 With any of these settings nothing is stored when a step raises, in `strict="tf"`, too.
 """
@@ -75,11 +76,15 @@ class Keras3Engine(Engine):
             self.weights.all.append(rate.value)
 
     def _first_rate(self, rate: Any) -> Any:
-        """Return the learning rate in the form that is kept: a schedule, a function, or a float32 number."""
+        """Return the learning rate in the form that is kept: a schedule, a function, or a float32
+        number.
+        """
         if isinstance(rate, LearningRateSchedule) or (self.is_keras3 and callable(rate)):
             return rate
         if self.is_keras3 and not isinstance(rate, float):
-            raise ValueError(f"learning_rate must be a float, a schedule or a function in keras3, got {rate!r}")
+            raise ValueError(
+                f"learning_rate must be a float, a schedule or a function in keras3, got {rate!r}"
+            )
         value = rate() if callable(rate) else rate
         return as_array(value, "learning_rate").astype(np.float32)[()]
 
@@ -98,8 +103,8 @@ class Keras3Engine(Engine):
         rate = self.hyper["learning_rate"]
         if isinstance(rate.value, LearningRateSchedule) and not callable(value):
             raise TypeError(
-                "This optimizer was created with a `LearningRateSchedule` as its learning rate: a number cannot take "
-                f"the place of this {type(rate.value).__name__}"
+                "This optimizer was created with a `LearningRateSchedule` as its learning rate: a "
+                f"number cannot take the place of this {type(rate.value).__name__}"
             )
         if self.is_keras3 and callable(value):
             self.weights.forget(rate.value)
@@ -115,7 +120,9 @@ class Keras3Engine(Engine):
     def extras(self) -> dict[str, Any]:
         """Return what acts around the rule, by name."""
         version = self.version
-        return {name: getattr(self, name) for name in version.defaults if name not in version.ignored}
+        return {
+            name: getattr(self, name) for name in version.defaults if name not in version.ignored
+        }
 
     def config(self) -> dict[str, Any]:
         """Return the arguments of the constructor by name: all limits, and all that acts around the rule."""
@@ -170,7 +177,8 @@ class Keras3Engine(Engine):
         """Assign all weights. ValueError before `build` and the first step."""
         if not self.known:
             raise ValueError(
-                "You are calling `set_weights()` on an optimizer that has not yet been built: call build(variables)"
+                "You are calling `set_weights()` on an optimizer that has not yet been built: "
+                "call build(variables)"
             )
         super().set_weights(weights)
 
@@ -212,8 +220,8 @@ class Keras3Engine(Engine):
             return slots[slot]._value
         if self.known:
             raise RuntimeError(
-                f"{v.name} has no {slot}: use_ema and gradient_accumulation_steps cannot be set after build() or the "
-                "first step; make another optimizer"
+                f"{v.name} has no {slot}: use_ema and gradient_accumulation_steps cannot be set "
+                "after build() or the first step; make another optimizer"
             )
         return self._start_of(v.value, slot)
 
@@ -222,10 +230,15 @@ class Keras3Engine(Engine):
         for v, x in values.items():
             self.weights.add_slot(v, slot, x, self.prefix).assign(x)
 
-    def exclude_from_weight_decay(self, variables: Sequence[Variable], names: Iterable[str]) -> None:
+    def exclude_from_weight_decay(
+        self, variables: Sequence[Variable], names: Iterable[str]
+    ) -> None:
         """Leave these variables, and those with a matching name, undecayed."""
         if self.known and not self.is_keras3:
-            raise ValueError("exclude_from_weight_decay can only be called before the first step and before build()")
+            raise ValueError(
+                "exclude_from_weight_decay can only be called before the "
+                "first step and before build()"
+            )
         self.undecayed = tuple(variables)
         self.undecayed_names = tuple(names)
 
@@ -234,10 +247,13 @@ class Keras3Engine(Engine):
         unknown = [v.name for v in variables if AVERAGE not in self.weights.of(v)]
         if unknown:
             raise self.version.unknown_variable(
-                f"there is no moving average of {', '.join(unknown)}; give variables that the optimizer was built with"
+                f"there is no moving average of {', '.join(unknown)}; give variables that the "
+                "optimizer was built with"
             )
         if self.is_keras3 and len(variables) != len(self.known):
-            raise ValueError(f"var_list must be the {len(self.known)} variables of build(), got {len(variables)}")
+            raise ValueError(
+                f"var_list must be the {len(self.known)} variables of build(), got {len(variables)}"
+            )
         for v in variables:
             v.assign(self.weights.of(v)[AVERAGE].value)
 
@@ -257,7 +273,8 @@ class Keras3Engine(Engine):
         for v in variables:
             if known and v not in known:
                 raise self.version.unknown_variable(
-                    f"{v.name} was not among the variables of the first step; make another optimizer for it"
+                    f"{v.name} was not among the variables of the first step; make another "
+                    "optimizer for it"
                 )
 
     @contextmanager
@@ -295,7 +312,9 @@ class Keras3Engine(Engine):
                 sums[v] = add_gradient(sums[v], g)
         return [], [lambda: self._store_slots(SUM, sums)]
 
-    def commits_of_ready(self, pairs: Pairs, variables: Sequence[Variable], clip: bool) -> Iterable[Commit]:
+    def commits_of_ready(
+        self, pairs: Pairs, variables: Sequence[Variable], clip: bool
+    ) -> Iterable[Commit]:
         """Do all that happens to weights, in Keras's order; between updates `pairs` is empty."""
         if not self.acts_around():
             return super().commits_of_ready(pairs, variables, clip)
@@ -341,13 +360,19 @@ class Keras3Engine(Engine):
         for job in self.jobs(pairs):
             v = job.v
             with precision(v.dtype):
-                old = slots[v] if v in slots else tuple(buffer.array for buffer in self.buffers(v, job.rule))
+                old = (
+                    slots[v]
+                    if v in slots
+                    else tuple(buffer.array for buffer in self.buffers(v, job.rule))
+                )
                 w[v], slots[v] = pure.stepped(job.rule, w[v], old, job.g, job.lr, job.sparse)
                 if not any(is_jax(x) for x in slots[v]):
                     job.look(old, ..., slots[v])
         return slots
 
-    def _average(self, w: Mapping[Variable, Array], variables: Sequence[Variable]) -> dict[Variable, Array]:
+    def _average(
+        self, w: Mapping[Variable, Array], variables: Sequence[Variable]
+    ) -> dict[Variable, Array]:
         """Return the new averages; in the rewrite a variable with two gradients is averaged twice."""
         new: dict[Variable, Array] = {}
         for v in (self.known or self.asked) if self.is_keras3 else variables:
@@ -377,8 +402,8 @@ class Keras3Engine(Engine):
             return super().pure_update(state, values, grads, process)
         if self.undecayed or self.undecayed_names:
             raise ValueError(
-                "update() knows weights, not variables: exclude_from_weight_decay cannot act; leave weight_decay out "
-                "and decay the weights yourself"
+                "update() knows weights, not variables: exclude_from_weight_decay cannot act; "
+                "leave weight_decay out and decay the weights yourself"
             )
         tree, (w, given) = pure.matched(state, values, grads)
         made = state["step"] if is_traced(state["step"]) else np.asarray(state["step"])
@@ -417,7 +442,9 @@ class Keras3Engine(Engine):
             ]
         return super().pure_update(state, w, given, process)
 
-    def _pure_average(self, averages: Leaves, made: Any, w: Leaves, given: Given) -> tuple[Leaves, Leaves]:
+    def _pure_average(
+        self, averages: Leaves, made: Any, w: Leaves, given: Given
+    ) -> tuple[Leaves, Leaves]:
         """Return weights and averages after the step."""
         updates = self._updates_of(made)
         every = self.ema_overwrite_frequency
@@ -428,7 +455,10 @@ class Keras3Engine(Engine):
         ]
         if every:
             overwrites = (updates + 1) % every == 0
-            w = [_choose(overwrites, a, x) if is_moving else x for a, x, is_moving in zip(new, w, moves, strict=True)]
+            w = [
+                _choose(overwrites, a, x) if is_moving else x
+                for a, x, is_moving in zip(new, w, moves, strict=True)
+            ]
         return w, new
 
 
@@ -519,8 +549,8 @@ def unscale(g: Gradient | None, factor: float | None) -> Gradient | None:
         return g
     if isinstance(g, IndexedSlices):
         raise TypeError(
-            "loss_scale_factor cannot divide IndexedSlices, in Keras 3 on TensorFlow neither; give g.to_dense(), or "
-            "divide g.values and leave loss_scale_factor out"
+            "loss_scale_factor cannot divide IndexedSlices, in Keras 3 on TensorFlow neither; give "
+            "g.to_dense(), or divide g.values and leave loss_scale_factor out"
         )
     with precision(g.dtype):
         quotient: Array = g / np.dtype(g.dtype).type(factor)

@@ -1,7 +1,7 @@
 """The engine of TensorFlow's OptimizerV2: `tf.keras.optimizers` of TensorFlow 2.3, and `legacy` since 2.4.
 
-Hyperparameters become variables at the first use, and slots are made at the first step of their variable, whenever that
-comes. The learning rate decays by `decay` on top of any schedule.
+Hyperparameters become variables at the first use, and slots are made at the first step of their
+variable, whenever that comes. The learning rate decays by `decay` on top of any schedule.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class LegacyEngine(Engine):
             self.hyper[argument] = self.own[argument]
         if own.get("epsilon") == 0:
             warn(
-                f"gl.keras.{given.optimizer.__name__}(semantics={self.version.name!r}) replaces epsilon 0 by "
-                f"{default_epsilon()}, as Keras does; give a tiny number instead",
+                f"gl.keras.{given.optimizer.__name__}(semantics={self.version.name!r}) replaces "
+                f"epsilon 0 by {default_epsilon()}, as Keras does; give a tiny number instead",
                 KerasWarning,
             )
         if "epsilon" in own:
@@ -67,8 +67,15 @@ class LegacyEngine(Engine):
     def set_decay(self, value: Any) -> None:
         """Set the decay, with a warning where it has no effect."""
         if not self.version.reads_decay or not self.initial_decay > 0:
-            when = "only where it was positive at construction" if self.version.reads_decay else "never"
-            warn(f"setting decay has no effect: {self.version.name} reads it later {when}", KerasWarning)
+            when = (
+                "only where it was positive at construction"
+                if self.version.reads_decay
+                else "never"
+            )
+            warn(
+                f"setting decay has no effect: {self.version.name} reads it later {when}",
+                KerasWarning,
+            )
         self.hyper["decay"].write(value)
 
     def saved_settings(self) -> dict[str, Any]:

@@ -61,7 +61,9 @@ def _limit(name: str, meaning: str) -> property:
 
 
 class _Newer:
-    """A method that only newer versions of Keras have: in the others there is no such attribute, as in the original."""
+    """A method that only newer versions of Keras have: in the others there is no such attribute, as
+    in the original.
+    """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -80,7 +82,9 @@ def _newer(function: F) -> F:
 
 
 def _setting(name: str, meaning: str) -> property:
-    """Return a property for an attribute of the engine, an AttributeError in versions whose engine has none."""
+    """Return a property for an attribute of the engine, an AttributeError in versions whose engine
+    has none.
+    """
 
     def check(self: Optimizer) -> None:
         if not hasattr(self._engine, name):
@@ -100,11 +104,13 @@ def _setting(name: str, meaning: str) -> property:
 class Optimizer(Stateful):
     """Base of `Adagrad` and `SGD`; `semantics` selects the version of Keras, see `gl.keras.VERSIONS`.
 
-    Methods that a version lacks (Keras 3 has no slots, no `minimize`) are there all the same, with its numbers. What
-    only the rewrite and Keras 3 have (`build`, `apply`, `weight_decay`, ...) is an AttributeError in the others.
+    Methods that a version lacks (Keras 3 has no slots, no `minimize`) are there all the same, with
+    its numbers. What only the rewrite and Keras 3 have (`build`, `apply`, `weight_decay`, ...) is
+    an AttributeError in the others.
 
-    Differs from Keras: a call that raises changes no variable, slot or count, unless `strict="tf"`, where as in Keras
-    everything ahead of the bad gradient is done already. Each silent trap of a version is a `gl.errors.KerasWarning`.
+    Differs from Keras: a call that raises changes no variable, slot or count, unless `strict="tf"`,
+    where as in Keras everything ahead of the bad gradient is done already. Each silent trap of a
+    version is a `gl.errors.KerasWarning`.
     """
 
     _declaration: ClassVar[Declaration]
@@ -121,7 +127,11 @@ class Optimizer(Stateful):
     ) -> None:
         version = version_of(semantics)
         make = LegacyEngine if version.engine == "legacy" else Keras3Engine
-        self._engine = make(Arguments(type(self), self._declaration, version, name, strict, learning_rate, own, kwargs))
+        self._engine = make(
+            Arguments(
+                type(self), self._declaration, version, name, strict, learning_rate, own, kwargs
+            )
+        )
 
     def __repr__(self) -> str:
         """Make no variables, as `get_config` would."""
@@ -132,7 +142,9 @@ class Optimizer(Stateful):
         defaults = engine.version.defaults
         extras = {name: x for name, x in engine.extras().items() if x != defaults[name]}
         given = {**engine.own_config(), **engine.limits, **extras}
-        return describe(self, engine.name, learning_rate=rate, **given, semantics=engine.version.name)
+        return describe(
+            self, engine.name, learning_rate=rate, **given, semantics=engine.version.name
+        )
 
     def __copy__(self) -> Self:
         """Share weights and hyperparameters; other settings are the copy's own."""
@@ -161,16 +173,19 @@ class Optimizer(Stateful):
 
     @property
     def name(self) -> str:
-        """The name, the first part of those of its variables in Keras 3. Not in "tf2.3" and "legacy"."""
+        """The name, the first part of those of its variables in Keras 3.
+
+        Not in "tf2.3" and "legacy".
+        """
         return self._engine_with("name").name
 
     @property
     def learning_rate(self) -> Any:
         """A number as the float32 variable that it has become; a schedule as it is; the result of a function.
 
-        Setting a number assigns the variable, setting a schedule takes its place. In "keras3" and "rewrite" a schedule
-        cannot be replaced by a number (TypeError), and what is read is its rate: of the next step in "keras3", of the
-        last one in "rewrite".
+        Setting a number assigns the variable, setting a schedule takes its place. In "keras3"
+        and "rewrite" a schedule cannot be replaced by a number (TypeError), and what is read is
+        its rate: of the next step in "keras3", of the last one in "rewrite".
 
         >>> import gradlab as gl
         >>> opt = gl.keras.SGD(0.5)
@@ -195,7 +210,10 @@ class Optimizer(Stateful):
 
     @property
     def decay(self) -> Any:
-        """The rate is divided by 1 + decay * iterations. AttributeError in the versions that have none."""
+        """The rate is divided by 1 + decay * iterations.
+
+        AttributeError in the versions that have none.
+        """
         return self._engine_with_decay().read("decay")
 
     @decay.setter
@@ -206,35 +224,48 @@ class Optimizer(Stateful):
         engine = self._engine
         if not isinstance(engine, LegacyEngine):
             raise AttributeError(
-                f"optimizers of {engine.version.name} have no decay; use gl.schedules.InverseTimeDecay"
+                f"optimizers of {engine.version.name} have no decay; use "
+                "gl.schedules.InverseTimeDecay"
             )
         return engine
 
-    clipnorm = _limit("clipnorm", "Limit for the norm of each variable's gradient by itself, or None.")
+    clipnorm = _limit(
+        "clipnorm", "Limit for the norm of each variable's gradient by itself, or None."
+    )
     clipvalue = _limit("clipvalue", "Every entry is brought into [-clipvalue, clipvalue], or None.")
     global_clipnorm = _limit(
         "global_clipnorm",
-        'Limit for the norm of all gradients together, or None. Without effect in "tf2.3", which has none.',
+        "Limit for the norm of all gradients together, or None. Without "
+        'effect in "tf2.3", which has none.',
     )
-    weight_decay = _setting("weight_decay", "Each step begins with w - w * weight_decay * lr_t, or None.")
+    weight_decay = _setting(
+        "weight_decay", "Each step begins with w - w * weight_decay * lr_t, or None."
+    )
     use_ema = _setting("use_ema", "Whether there is a moving average of each variable.")
     ema_momentum = _setting("ema_momentum", "The share of the old average in the new one.")
     ema_overwrite_frequency = _setting(
-        "ema_overwrite_frequency", "After so many steps variables are set to their averages; None for never."
+        "ema_overwrite_frequency",
+        "After so many steps variables are set to their averages; None for never.",
     )
     loss_scale_factor = _setting("loss_scale_factor", "Gradients are divided by it, or None.")
     gradient_accumulation_steps = _setting(
-        "gradient_accumulation_steps", "An update takes the mean of the gradients of so many calls, or None."
+        "gradient_accumulation_steps",
+        "An update takes the mean of the gradients of so many calls, or None.",
     )
 
-    gradient_aggregator = _setting("gradient_aggregator", "The function from pairs to pairs before clips, or None.")
-    gradient_transformers = _setting("gradient_transformers", "The functions from pairs to pairs after clips.")
+    gradient_aggregator = _setting(
+        "gradient_aggregator", "The function from pairs to pairs before clips, or None."
+    )
+    gradient_transformers = _setting(
+        "gradient_transformers", "The functions from pairs to pairs after clips."
+    )
 
     def get_config(self) -> dict[str, Any]:
         """The arguments of the constructor by name, as the version gives them.
 
-        The learning rate is a NumPy float32 after the first use (a float in "keras3"), a schedule is a dictionary, a
-        function is called. Not TensorFlow's: "semantics" where it is not "legacy", and "strict" where it is set.
+        The learning rate is a NumPy float32 after the first use (a float in "keras3"), a schedule
+        is a dictionary, a function is called. Not TensorFlow's: "semantics" where it is not
+        "legacy", and "strict" where it is set.
 
         >>> import gradlab as gl
         >>> gl.keras.Adagrad(0.5, clipnorm=1.0).get_config()["clipnorm"]
@@ -258,8 +289,8 @@ class Optimizer(Stateful):
             custom_objects: your own schedules by name.
             changes: arguments in place of those of the config, `semantics` above all.
 
-        Raises TypeError for unknown names. `Adagrad` does not rebuild a schedule in "tf2.3" and "legacy": it warns, and
-        the first step is a ValueError there.
+        Raises TypeError for unknown names. `Adagrad` does not rebuild a schedule in "tf2.3" and
+        "legacy": it warns, and the first step is a ValueError there.
 
         >>> import gradlab as gl
         >>> gl.keras.SGD.from_config({"lr": 0.5}, semantics="keras3").get_config()["learning_rate"]
@@ -270,11 +301,14 @@ class Optimizer(Stateful):
             config["learning_rate"] = config.pop("lr")
         if isinstance(config.get("learning_rate"), dict):
             if cls._declaration.rebuilds_schedules or version.engine == "keras3":
-                config["learning_rate"] = schedules.deserialize(config["learning_rate"], custom_objects)
+                config["learning_rate"] = schedules.deserialize(
+                    config["learning_rate"], custom_objects
+                )
             else:
                 warn(
-                    f"{cls.__name__}.from_config of {version.name} does not rebuild a schedule: the first step will "
-                    "raise. Pass learning_rate=gl.schedules.deserialize(config['learning_rate'])",
+                    f"{cls.__name__}.from_config of {version.name} does not rebuild a schedule: "
+                    "the first step will raise. Pass "
+                    "learning_rate=gl.schedules.deserialize(config['learning_rate'])",
                     KerasWarning,
                 )
         return cls(**{**config, **changes})
@@ -282,21 +316,27 @@ class Optimizer(Stateful):
     # Steps
 
     def apply_gradients(
-        self, grads_and_vars: Iterable[Any], name: str | None = None, experimental_aggregate_gradients: bool = True
+        self,
+        grads_and_vars: Iterable[Any],
+        name: str | None = None,
+        experimental_aggregate_gradients: bool = True,
     ) -> Any:
         """Update every variable, in order, then count one iteration.
 
         Args:
-            grads_and_vars: iterable of (array, IndexedSlices or None, variable). None is skipped, with a line in the
-                log "gradlab" (a warning in "keras3"). [] only makes `iterations`, and returns None.
+            grads_and_vars: iterable of (array, IndexedSlices or None, variable). None is skipped,
+                with a line in the log "gradlab" (a warning in "keras3"). [] only makes
+                `iterations`, and returns None.
             name: name of the Operation in a `gl.Graph`.
-            experimental_aggregate_gradients: see `gl.keras.Replicas`; no effect on one device. Not in "keras3".
+            experimental_aggregate_gradients: see `gl.keras.Replicas`; no effect on one device. Not
+                in "keras3".
 
         Returns:
             `iterations`; in a Graph an Operation to run.
 
         Raises:
-            ValueError: no gradients at all, a shape, dtype or index that does not fit; [] in "keras3".
+            ValueError: no gradients at all, a shape, dtype or index that does not fit; [] in
+                "keras3".
             TypeError: not pairs, not variables.
             RuntimeError: slices for a variable with a constraint; in the scope of replicas.
 
@@ -310,14 +350,21 @@ class Optimizer(Stateful):
         engine = self._engine
         version = engine.version
         if current_replicas() is not None or engine.replicas is not None:
-            raise RuntimeError("this optimizer steps on all replicas at once: use replicas.apply_gradients(opt, ...)")
+            raise RuntimeError(
+                "this optimizer steps on all replicas at once: use "
+                "replicas.apply_gradients(opt, ...)"
+            )
         if not experimental_aggregate_gradients and version.name == "keras3":
             raise TypeError("Keras 3 has no experimental_aggregate_gradients")
         if not version.clips_in_apply:
             warn_of_no_clipping(engine.limits)
-        return self._apply(grads_and_vars, name, version.clips_in_apply, experimental_aggregate_gradients)
+        return self._apply(
+            grads_and_vars, name, version.clips_in_apply, experimental_aggregate_gradients
+        )
 
-    def _apply(self, grads_and_vars: Iterable[Any], name: str | None, clip: bool, aggregate: bool = True) -> Any:
+    def _apply(
+        self, grads_and_vars: Iterable[Any], name: str | None, clip: bool, aggregate: bool = True
+    ) -> Any:
         """Step now, or in a Graph describe a step."""
         engine = self._engine
         pairs = engine.fill(grads_and_vars)
@@ -343,9 +390,11 @@ class Optimizer(Stateful):
         """Compute the gradients of a loss, clip them in every version, apply them.
 
         Args:
-            loss: function without arguments that computes with jax.numpy on variables; a vector is summed. Complex
-                weights and losses have TensorFlow's gradients, the conjugates of JAX's.
-            var_list: variable, nested list of variables, or a function returning one, which runs after the loss has.
+            loss: function without arguments that computes with jax.numpy on variables; a vector is
+                summed. Complex weights and losses have TensorFlow's gradients, the conjugates of
+                JAX's.
+            var_list: variable, nested list of variables, or a function returning one, which runs
+                after the loss has.
             grad_loss: upstream gradient of the loss's shape; comes before the clips.
             name: as of `apply_gradients`.
             tape: object with `gradient(loss, variables, grad_loss)` (not in "tf2.3").
@@ -353,8 +402,8 @@ class Optimizer(Stateful):
         Returns:
             as `apply_gradients`; in a Graph both are done at every run.
 
-        Raises: ValueError or, in "tf2.3", TypeError: the loss is not a function and there is no tape. ValueError:
-        var_list is None, no gradients. TypeError: not variables.
+        Raises: ValueError or, in "tf2.3", TypeError: the loss is not a function and there is no
+        tape. ValueError: var_list is None, no gradients. TypeError: not variables.
 
         >>> import gradlab as gl
         >>> v = gl.Variable([1.0, -2.0], name="v")
@@ -382,7 +431,8 @@ class Optimizer(Stateful):
     def get_gradients(self, loss: Loss, params: Any) -> list[Gradient]:
         """Gradients of a loss, for a `gl.Graph`; "tf2.3" clips them here.
 
-        Raises ValueError where a parameter has none; outside a Graph, where Keras finds none at all.
+        Raises ValueError where a parameter has none; outside a Graph, where Keras finds none at
+        all.
 
         >>> import gradlab as gl
         >>> with gl.Graph().as_default():
@@ -391,7 +441,10 @@ class Optimizer(Stateful):
         [1.0]
         """
         if not current_collection().graph:
-            raise ValueError("get_gradients is for `with gl.Graph().as_default():`; use gl.gradients(loss, params)")
+            raise ValueError(
+                "get_gradients is for `with gl.Graph().as_default():`; "
+                "use gl.gradients(loss, params)"
+            )
         pairs = self._gradients(loss, params, None, None)
         missing = [v.name for g, v in pairs if g is None]
         if missing:
@@ -417,7 +470,8 @@ class Optimizer(Stateful):
     def clip_report(self, grads_and_vars: Iterable[Any]) -> ClipReport:
         """Report what the clip arguments do, without a step: norms, factor, entries hit, angle, by variable.
 
-        Not in TensorFlow. In "tf2.3" it is what `minimize` does; `apply_gradients` does nothing there.
+        Not in TensorFlow. In "tf2.3" it is what `minimize` does; `apply_gradients` does nothing
+        there.
 
         >>> import gradlab as gl
         >>> v, opt = gl.Variable([0.0, 0.0], name="v"), gl.keras.SGD(clipnorm=1.0)
@@ -426,7 +480,9 @@ class Optimizer(Stateful):
         (5.0, 0.2, ['v:0'])
         """
         engine = self._engine
-        checked = [(engine.check_gradient(g, v), v) for g, v in read_pairs(grads_and_vars) if g is not None]
+        checked = [
+            (engine.check_gradient(g, v), v) for g, v in read_pairs(grads_and_vars) if g is not None
+        ]
         pairs = engine.unscale(checked)
         after = clip_pairs(pairs, engine.limits, engine.version)
         before = []
@@ -437,7 +493,9 @@ class Optimizer(Stateful):
 
     @_newer
     def build(self, variables: Iterable[Variable]) -> None:
-        """Make all that is kept for these variables; others are refused from then on. A second call does nothing.
+        """Make all that is kept for these variables; others are refused from then on.
+
+        A second call does nothing.
 
         In "rewrite" and "keras3". Raises TypeError: not variables.
 
@@ -451,11 +509,13 @@ class Optimizer(Stateful):
         engine.build(tuple(check_variables(list(variables), "variables")))
 
     @_newer
-    def apply(self, grads: Iterable[Any], trainable_variables: Iterable[Variable] | None = None) -> None:
+    def apply(
+        self, grads: Iterable[Any], trainable_variables: Iterable[Variable] | None = None
+    ) -> None:
         """`apply_gradients` with gradients and variables apart; without variables those of `build`, in its order.
 
-        In "keras3". Raises ValueError: no variables yet, or not one gradient for each. Without any gradient there is
-        no step.
+        In "keras3". Raises ValueError: no variables yet, or not one gradient for each. Without any
+        gradient there is no step.
 
         >>> import gradlab as gl
         >>> v, opt = gl.Variable([1.0], name="v"), gl.keras.SGD(0.5, semantics="keras3")
@@ -470,9 +530,15 @@ class Optimizer(Stateful):
         if not grads:
             return
         if trainable_variables is None and not self.built:
-            raise ValueError("apply(grads) without variables needs an optimizer that is built: call build(variables)")
+            raise ValueError(
+                "apply(grads) without variables needs an optimizer that is built: call "
+                "build(variables)"
+            )
         if len(grads) != len(variables):
-            raise ValueError(f"apply() needs one gradient for each of {len(variables)} variables, got {len(grads)}")
+            raise ValueError(
+                f"apply() needs one gradient for each of {len(variables)} variables, got "
+                f"{len(grads)}"
+            )
         self.apply_gradients(zip(grads, variables, strict=True))
 
     @_newer
@@ -494,8 +560,8 @@ class Optimizer(Stateful):
     ) -> None:
         """Leave these variables, and those whose names hold one of these regular expressions, undecayed.
 
-        In "rewrite" and "keras3". Takes the place of an earlier call. Raises ValueError in the rewrite once it is
-        built; TypeError: not variables.
+        In "rewrite" and "keras3". Takes the place of an earlier call. Raises ValueError in the
+        rewrite once it is built; TypeError: not variables.
 
         >>> import gradlab as gl
         >>> w, bias = gl.Variable(1.0, name="w"), gl.Variable(1.0, name="bias")
@@ -505,14 +571,19 @@ class Optimizer(Stateful):
         (1, 0.75, 1.0)
         """
         engine = self._engine_with("exclude_from_weight_decay")
-        engine.exclude_from_weight_decay(check_variables(list(var_list or ()), "var_list"), var_names or ())
+        engine.exclude_from_weight_decay(
+            check_variables(list(var_list or ()), "var_list"), var_names or ()
+        )
 
     @_newer
     def finalize_variable_values(self, var_list: Iterable[Variable]) -> None:
-        """Set the variables to their moving averages; without `use_ema` they stay. Keras's `fit` ends with this.
+        """Set the variables to their moving averages; without `use_ema` they stay.
 
-        In "rewrite" and "keras3". Raises, with nothing changed: ValueError (KeyError in the rewrite) for a variable
-        without an average; ValueError in "keras3" where not all variables are given.
+        Keras's `fit` ends with this.
+
+        In "rewrite" and "keras3". Raises, with nothing changed: ValueError (KeyError in the
+        rewrite) for a variable without an average; ValueError in "keras3" where not all variables
+        are given.
 
         Differs from Keras 3: a variable gets its own average, wherever it is in the list.
 
@@ -558,7 +629,8 @@ class Optimizer(Stateful):
             return loss
         if not callable(loss):
             raise ValueError(
-                "loss_scale_factor must scale the loss on the tape: tape scale_loss(loss), apply_gradients"
+                "loss_scale_factor must scale the loss on the tape: tape scale_loss(loss), "
+                "apply_gradients"
             )
         return lambda: self.scale_loss(loss())
 
@@ -571,9 +643,9 @@ class Optimizer(Stateful):
 
         Args:
             grads: tree like `values` of arrays, IndexedSlices or None.
-            axis_name: axis of a JAX mesh (or of `vmap`) over which gradients are summed, so that each device brings its
-                own. Clips come before the sum in "keras3", after it in "legacy" and "rewrite"; "tf2.3" refuses limits
-                here (ValueError).
+            axis_name: axis of a JAX mesh (or of `vmap`) over which gradients are summed, so that
+                each device brings its own. Clips come before the sum in "keras3", after it in
+                "legacy" and "rewrite"; "tf2.3" refuses limits here (ValueError).
 
         >>> import jax, jax.numpy as jnp
         >>> from gradlab.keras import SGD
@@ -585,7 +657,9 @@ class Optimizer(Stateful):
         legacy ['-0.55', '-0.83']
         keras3 ['-0.60', '-1.30']
         """
-        return self._engine.pure_update(state, values, grads, lambda pairs: self._process(pairs, axis_name))
+        return self._engine.pure_update(
+            state, values, grads, lambda pairs: self._process(pairs, axis_name)
+        )
 
     def _process(self, pairs: list[Pair], axis_name: Any) -> list[Pair]:
         """Clip, sum over the axis, transform: in the order of the version."""
@@ -593,7 +667,10 @@ class Optimizer(Stateful):
         limits = self._engine.limits
         if not version.clips_in_apply:
             if limits and axis_name is not None:
-                raise ValueError(f"TensorFlow 2.3 refuses {', '.join(limits)} for replicas; take semantics='legacy'")
+                raise ValueError(
+                    f"TensorFlow 2.3 refuses {', '.join(limits)} for replicas; take "
+                    "semantics='legacy'"
+                )
             warn_of_no_clipping(limits)
             limits = {}
         if version.clips_each_replica:
@@ -630,13 +707,17 @@ class Optimizer(Stateful):
     def variables(self) -> CallableList:
         """`weights`: in the rewrite and Keras 3 with the learning rate, averages and accumulated gradients.
 
-        Differs from Keras: it is a list, as in Keras 3, that may be called, as in the other versions.
+        Differs from Keras: it is a list, as in Keras 3, that may be called, as in the other
+        versions.
         """
         return CallableList(self.weights)
 
     @property
     def built(self) -> bool:
-        """True if the variables are known: after `build` or the first step. Not in "tf2.3" and "legacy"."""
+        """True if the variables are known: after `build` or the first step.
+
+        Not in "tf2.3" and "legacy".
+        """
         return bool(self._engine_with("built").known)
 
     def get_weights(self) -> list[np.ndarray]:
@@ -646,8 +727,9 @@ class Optimizer(Stateful):
     def set_weights(self, weights: Sequence[Any]) -> None:
         """Set all `weights`, cast to their dtypes.
 
-        Raises ValueError where the number of weights or a shape differs; nothing is changed then. Before the first step
-        there is nothing to set but []: make a step with zero gradients first, or in "rewrite" and "keras3" `build`.
+        Raises ValueError where the number of weights or a shape differs; nothing is changed then.
+        Before the first step there is nothing to set but []: make a step with zero gradients first,
+        or in "rewrite" and "keras3" `build`.
 
         >>> import gradlab as gl
         >>> opt = gl.keras.SGD()
@@ -690,7 +772,9 @@ class Optimizer(Stateful):
         >>> slot.name, slot.numpy().tolist()
         ('v/mean:0', [1.0, 1.0])
         """
-        return self._engine.weights.add_slot(var, slot_name, slot_start(initializer, var, shape), "")
+        return self._engine.weights.add_slot(
+            var, slot_name, slot_start(initializer, var, shape), ""
+        )
 
     def add_weight(
         self,

@@ -33,14 +33,16 @@ class Replicas:
     Args:
         n: how many, >= 1 (ValueError).
 
-    Every replica brings a list of (gradient, variable) pairs, and `apply_gradients` sums them: the sum, not the mean.
-    Where the clips of the optimizer stand is the version's: before the sum for each replica in "keras3", after it in
-    "legacy" and "rewrite"; "tf2.3" refuses to make an optimizer with limits in `scope()` (ValueError), and made outside
-    it does not clip (a warning says so). Without aggregation each replica steps by its own gradients, and the
-    copies drift apart.
+    Every replica brings a list of (gradient, variable) pairs, and `apply_gradients` sums them: the
+    sum, not the mean. Where the clips of the optimizer stand is the version's: before the sum for
+    each replica in "keras3", after it in "legacy" and "rewrite"; "tf2.3" refuses to make an
+    optimizer with limits in `scope()` (ValueError), and made outside it does not clip (a warning
+    says so). Without aggregation each replica steps by its own gradients, and the copies drift
+    apart.
 
-    Differs from TensorFlow: replicas take turns in one thread, and pairs are handed over together instead of one call
-    inside each replica. For the devices of a JAX mesh see `Optimizer.step` and its `axis_name`.
+    Differs from TensorFlow: replicas take turns in one thread, and pairs are handed over together
+    instead of one call inside each replica. For the devices of a JAX mesh see `Optimizer.step` and
+    its `axis_name`.
 
     Source: `tf.distribute.Strategy`, TensorFlow 2.21 (2026).
 
@@ -59,15 +61,22 @@ class Replicas:
         if n < 1:
             raise ValueError(f"there must be at least one replica, got {n}")
         self.n = n
-        self._copies: weakref.WeakKeyDictionary[Variable, list[Variable]] = weakref.WeakKeyDictionary()
-        self._weights: weakref.WeakKeyDictionary[Optimizer, list[Weights]] = weakref.WeakKeyDictionary()
+        self._copies: weakref.WeakKeyDictionary[Variable, list[Variable]] = (
+            weakref.WeakKeyDictionary()
+        )
+        self._weights: weakref.WeakKeyDictionary[Optimizer, list[Weights]] = (
+            weakref.WeakKeyDictionary()
+        )
 
     def __repr__(self) -> str:
         return f"<gradlab.keras.Replicas n={self.n}>"
 
     @contextmanager
     def scope(self) -> Iterator[Replicas]:
-        """Optimizers made inside know of the replicas. A call of `opt.apply_gradients` inside is a RuntimeError."""
+        """Optimizers made inside know of the replicas.
+
+        A call of `opt.apply_gradients` inside is a RuntimeError.
+        """
         with in_scope_of(self):
             yield self
 
@@ -84,7 +93,10 @@ class Replicas:
         """The value of a slot on each replica (KeyError if there is none)."""
         variables = self._copied(variable)
         views = self._views(optimizer)
-        return [view.weights.get_slot(v, slot_name).value for view, v in zip(views, variables, strict=True)]
+        return [
+            view.weights.get_slot(v, slot_name).value
+            for view, v in zip(views, variables, strict=True)
+        ]
 
     def gradients(self, losses: Sequence[Loss], xs: Any) -> list[Pairs]:
         """Pairs for each replica: one loss for each, computed from its own copies."""
@@ -93,11 +105,14 @@ class Replicas:
         copies = [self.values(v) for v in variables]
         at = [dict(zip(variables, own, strict=True)) for own in zip(*copies, strict=True)]
         found = [
-            differentiate([f], variables, [None], at=w, complex_losses=True)[0] for f, w in zip(losses, at, strict=True)
+            differentiate([f], variables, [None], at=w, complex_losses=True)[0]
+            for f, w in zip(losses, at, strict=True)
         ]
         return [list(zip(grads, variables, strict=True)) for grads in found]
 
-    def reduce(self, per_replica: Sequence[Any], how: Literal["sum", "mean"] = "sum") -> list[Pairs]:
+    def reduce(
+        self, per_replica: Sequence[Any], how: Literal["sum", "mean"] = "sum"
+    ) -> list[Pairs]:
         """Return the same sum, or mean, of the gradients for every replica: to be applied without aggregation.
 
         >>> v = Variable([0.0])
@@ -120,8 +135,9 @@ class Replicas:
         """One step on every replica.
 
         Args:
-            per_replica: for each replica its (gradient, variable) pairs, of the same variables in the same order. None
-                stands on all replicas or on none. IndexedSlices are joined; slices of one row are summed then.
+            per_replica: for each replica its (gradient, variable) pairs, of the same variables in
+                the same order. None stands on all replicas or on none. IndexedSlices are joined;
+                slices of one row are summed then.
             name: accepted.
             experimental_aggregate_gradients: False lets each replica apply its own gradients.
 
@@ -165,11 +181,18 @@ class Replicas:
             raise ValueError("this optimizer was made in the scope of other replicas")
         slots = (*engine.extra_slots(), *engine.blank_rule().slots)
         if is_keras3 and engine.replicas is None and slots:
-            raise RuntimeError("Keras 3 cannot make slots for replicas outside their scope; make the optimizer inside")
+            raise RuntimeError(
+                "Keras 3 cannot make slots for replicas outside their "
+                "scope; make the optimizer inside"
+            )
         if aggregate and optimizer.gradient_aggregator is not None:
-            raise NotImplementedError("reduce the gradients yourself and pass experimental_aggregate_gradients=False")
+            raise NotImplementedError(
+                "reduce the gradients yourself and pass experimental_aggregate_gradients=False"
+            )
 
-    def _ready(self, optimizer: Optimizer, lists: Sequence[Pairs]) -> tuple[list[Pairs], list[Commit]]:
+    def _ready(
+        self, optimizer: Optimizer, lists: Sequence[Pairs]
+    ) -> tuple[list[Pairs], list[Commit]]:
         """Return what each replica applies now of its gradients, and what keeps the rest on each."""
         ready, kept = list[Pairs](), list[Commit]()
         for k, (view, pairs) in enumerate(zip(self._views(optimizer), lists, strict=True)):
@@ -193,7 +216,8 @@ class Replicas:
                 view.commits_of_ready(pairs, [self._copied(v)[k] for v in variables], clip)
                 for k, (view, pairs) in enumerate(zip(views, local, strict=True))
             ]
-            for commit in itertools.chain(kept, itertools.chain.from_iterable(every)):  # after all have computed
+            # After all have computed.
+            for commit in itertools.chain(kept, itertools.chain.from_iterable(every)):
                 commit()
         engine = optimizer._engine
         if engine.version.name == "keras3" and engine.replicas is None:
@@ -201,7 +225,9 @@ class Replicas:
                 view.weights.make_iterations("").assign_add(self.n - 1)
 
     def _views(self, optimizer: Optimizer) -> list[Engine]:
-        """The optimizer as each replica sees it: the same settings, slots and iterations of its own."""
+        """The optimizer as each replica sees it: the same settings, slots and iterations of its
+        own.
+        """
         engine = optimizer._engine
         if optimizer not in self._weights:
             self._weights[optimizer] = [self._copy_weights(engine, k) for k in range(1, self.n)]
@@ -228,7 +254,8 @@ class Replicas:
         if variable not in self._copies:
             value, name = variable.value, variable.name.removesuffix(":0")
             self._copies[variable] = [
-                Variable(value, False, f"{name}/replica_{k}", None, variable.constraint) for k in range(1, self.n)
+                Variable(value, False, f"{name}/replica_{k}", None, variable.constraint)
+                for k in range(1, self.n)
             ]
         return [variable, *self._copies[variable]]
 
@@ -257,7 +284,8 @@ def replicas(n: int) -> Replicas:
 def summed(lists: Sequence[Pairs]) -> Pairs:
     """The sums of the gradients of one variable; slices are joined, to be summed where rows meet.
 
-    Raises ValueError where replicas give other variables, or gradients of another kind; as `checked_gradient`.
+    Raises ValueError where replicas give other variables, or gradients of another kind; as
+    `checked_gradient`.
 
     >>> import numpy as np
     >>> v = Variable([0.0])
@@ -265,7 +293,9 @@ def summed(lists: Sequence[Pairs]) -> Pairs:
     [[3.0]]
     """
     if any([v for _, v in pairs] != [v for _, v in lists[0]] for pairs in lists):
-        raise ValueError("all replicas must give gradients for the same variables in the same order")
+        raise ValueError(
+            "all replicas must give gradients for the same variables in the same order"
+        )
     return [(_sum([pairs[k][0] for pairs in lists], v), v) for k, (_, v) in enumerate(lists[0])]
 
 
@@ -275,11 +305,15 @@ def _sum(grads: Sequence[Gradient | None], v: Variable) -> Gradient | None:
     if all(missing):
         return None
     if any(missing) or len(set(sparse)) > 1:
-        raise ValueError(f"{v.name}: either all replicas give a dense gradient, or all slices, or all None")
+        raise ValueError(
+            f"{v.name}: either all replicas give a dense gradient, or all slices, or all None"
+        )
     if sparse[0]:
         values, indices = ([getattr(g, name) for g in grads] for name in ("values", "indices"))
         xp = namespace(*values)
-        return IndexedSlices(xp.concatenate(values), xp.concatenate(indices), getattr(grads[0], "dense_shape", None))
+        return IndexedSlices(
+            xp.concatenate(values), xp.concatenate(indices), getattr(grads[0], "dense_shape", None)
+        )
     dense: list[Any] = [checked_gradient(g, v, is_trainable) for g in grads]
     total: Array = functools.reduce(operator.add, dense)
     return total

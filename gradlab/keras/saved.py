@@ -1,7 +1,7 @@
 """The state of an engine as a dictionary, and back: what `get_weights` has, by name, and what it leaves out.
 
-`set_weights` needs an optimizer that has made a step, and knows weights by their order only; a learning rate that was
-assigned is among them in "keras3" only.
+`set_weights` needs an optimizer that has made a step, and knows weights by their order only; a
+learning rate that was assigned is among them in "keras3" only.
 """
 
 from __future__ import annotations
@@ -55,12 +55,14 @@ def load_engine(engine: Engine, state: Any, names: VariablesByName, optimizer: A
     settings = get_part(state, "settings")
     if settings.get("semantics") != engine.version.name:
         raise InvalidArgumentError(
-            f"the state is of semantics={settings.get('semantics')!r}, it does not fit {optimizer!r}; "
-            "nothing was loaded"
+            f"the state is of semantics={settings.get('semantics')!r}, it does not fit "
+            f"{optimizer!r}; nothing was loaded"
         )
     hyper = _check_hyperparameters(engine, get_part(state, "hyperparameters"))
     zero = np.asarray(np.int64(0))
-    count = convert_saved(get_part(state, "iterations", np.ndarray), zero, "iterations", "the step count")
+    count = convert_saved(
+        get_part(state, "iterations", np.ndarray), zero, "iterations", "the step count"
+    )
     known = tuple(variable_of(key, names) for key in get_part(state, "known", list))
     slots = {}
     for key, saved in get_part(state, "slots").items():
@@ -69,8 +71,8 @@ def load_engine(engine: Engine, state: Any, names: VariablesByName, optimizer: A
         missing = set(engine.extra_slots()) - set(slots.get(v, ()))
         if missing:
             raise InvalidArgumentError(
-                f"the state has for {v.name} no {' and no '.join(sorted(missing))}, which {optimizer!r} keeps; "
-                "nothing was loaded"
+                f"the state has for {v.name} no {' and no '.join(sorted(missing))}, which "
+                f"{optimizer!r} keeps; nothing was loaded"
             )
     warn_of_changes(settings, _settings(engine), engine.name)
 
@@ -89,7 +91,11 @@ def load_engine(engine: Engine, state: Any, names: VariablesByName, optimizer: A
 def _check_hyperparameters(engine: Engine, saved: Mapping[str, Any]) -> dict[str, Array]:
     """Return those that are variables here, too; of the others the settings tell."""
     own = _variable_values(engine)
-    return {name: convert_saved(x, own[name], name, f"its {name}") for name, x in saved.items() if name in own}
+    return {
+        name: convert_saved(x, own[name], name, f"its {name}")
+        for name, x in saved.items()
+        if name in own
+    }
 
 
 def _check_slots(engine: Engine, key: str, saved: Any, names: VariablesByName) -> dict[str, Array]:
@@ -101,8 +107,9 @@ def _check_slots(engine: Engine, key: str, saved: Any, names: VariablesByName) -
     if not isinstance(saved, Mapping) or not set(kept) <= set(saved) <= set(expected):
         found = ", ".join(saved) if isinstance(saved, Mapping) else type(saved).__name__
         raise InvalidArgumentError(
-            f"the state has for {key} the slots {found or 'none'}, this optimizer {', '.join(expected) or 'none'}; "
-            "slots of your own come first, by add_slot; nothing was loaded"
+            f"the state has for {key} the slots {found or 'none'}, this optimizer "
+            f"{', '.join(expected) or 'none'}; slots of your own come first, by "
+            "add_slot; nothing was loaded"
         )
     checked = {}
     for name, x in saved.items():

@@ -17,12 +17,15 @@ _CLASSES: dict[str, type[Optimizer]] = {"Adagrad": Adagrad, "SGD": SGD}
 def serialize(optimizer: Optimizer) -> dict[str, Any]:
     """The class and the config of an optimizer, in the format of its version; NumPy numbers become Python's.
 
-    Weights are not in it: see `get_weights`. Source: `tf.keras.optimizers.serialize`, TensorFlow 2.3 and 2.21 (2026).
+    Weights are not in it: see `get_weights`. Source: `tf.keras.optimizers.serialize`, TensorFlow
+    2.3 and 2.21 (2026).
 
     >>> serialize(SGD(0.5))["class_name"]
     'SGD'
     """
-    config = {k: x.item() if isinstance(x, np.generic) else x for k, x in optimizer.get_config().items()}
+    config = {
+        k: x.item() if isinstance(x, np.generic) else x for k, x in optimizer.get_config().items()
+    }
     bare = {"class_name": type(optimizer).__name__, "config": config}
     version = optimizer._engine.version
     if version.name == "tf2.3":
@@ -31,7 +34,9 @@ def serialize(optimizer: Optimizer) -> dict[str, Any]:
     return {"module": module, **bare, "registered_name": None}
 
 
-def deserialize(config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None, **changes: Any) -> Any:
+def deserialize(
+    config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None, **changes: Any
+) -> Any:
     """The optimizer that `serialize` wrote, here or in TensorFlow.
 
     Args:
@@ -50,5 +55,8 @@ def deserialize(config: Mapping[str, Any], custom_objects: Mapping[str, Any] | N
     """
     name = config.get("class_name")
     if name not in _CLASSES or "config" not in config:
-        raise ValueError(f"config must hold class_name, one of {', '.join(_CLASSES)}, and config; got {dict(config)!r}")
+        raise ValueError(
+            f"config must hold class_name, one of {', '.join(_CLASSES)}, and config; got "
+            f"{dict(config)!r}"
+        )
     return _CLASSES[name].from_config(dict(config["config"]), custom_objects, **changes)

@@ -16,9 +16,12 @@ from .versions import Declaration, Name, Strict, Version, version_of
 
 
 def _choose_rule(version: Version, arguments: Mapping[str, Any]) -> type[Rule]:
-    """Choose a rule without a slot where momentum is 0 at first; the rewrite keeps the slot in any case."""
+    """Choose a rule without a slot where momentum is 0 at first; the rewrite keeps the slot in any
+    case.
+    """
     momentum = arguments["momentum"]
-    is_tensor = hasattr(momentum, "dtype") and not isinstance(momentum, np.generic)  # those come from configs
+    # Those come from configs.
+    is_tensor = hasattr(momentum, "dtype") and not isinstance(momentum, np.generic)
     has_momentum = callable(momentum) or is_tensor or bool(np.asarray(momentum) > 0)
     if has_momentum or version.name == "rewrite":
         return rules.KerasMomentum
@@ -38,16 +41,19 @@ class SGD(Optimizer):
         m = momentum * m - g * lr_t;  w = w + m,  or with nesterov  w = w + (momentum * m - g * lr_t)
 
     Args:
-        learning_rate: number, scalar array, Variable, schedule, or function without arguments, as of `Adagrad`.
-        momentum: number in [0, 1] (ValueError); in "tf2.3" and "legacy" also an array, a Variable or a function.
-            Setting it later acts only if it was not 0 at first.
+        learning_rate: number, scalar array, Variable, schedule, or function without arguments, as
+            of `Adagrad`.
+        momentum: number in [0, 1] (ValueError); in "tf2.3" and "legacy" also an array, a Variable
+            or a function. Setting it later acts only if it was not 0 at first.
         nesterov: look ahead.
         name, semantics, strict, kwargs: as of `Adagrad`.
 
-    Without momentum each slice of IndexedSlices moves its row in turn. With it slices of one row are summed and other
-    rows keep w and m in "tf2.3" and "legacy"; in "rewrite" and "keras3" momentum moves every row.
+    Without momentum each slice of IndexedSlices moves its row in turn. With it slices of one row
+    are summed and other rows keep w and m in "tf2.3" and "legacy"; in "rewrite" and "keras3"
+    momentum moves every row.
 
-    Differs from `gl.train.MomentumOptimizer`: the slot holds steps, so old ones keep the rate they were made with.
+    Differs from `gl.train.MomentumOptimizer`: the slot holds steps, so old ones keep the rate they
+    were made with.
 
     Source: `tf.keras.optimizers.SGD`, TensorFlow 2.3 (2020), tf_keras 2.21 and Keras 3.15 (2026).
 
@@ -88,6 +94,7 @@ class SGD(Optimizer):
 
     momentum = own_argument(
         "momentum",
-        'A number as the float32 variable that it has become (a number still in "rewrite" and "keras3").',
+        "A number as the float32 variable that it has become (a number "
+        'still in "rewrite" and "keras3").',
     )
     nesterov = own_argument("nesterov", "Whether the step looks ahead.")

@@ -1,6 +1,7 @@
 """Which Keras is meant: the table of how its versions differ, and what an optimizer declares of itself.
 
-`VERSIONS` says how versions differ in what all optimizers share. `legacy.py` and `keras3.py`, the two engines, read it.
+`VERSIONS` says how versions differ in what all optimizers share. `legacy.py` and `keras3.py`, the
+two engines, read it.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ class Version:
     """One version of Keras, wherever the versions differ.
 
     Attributes:
-        engine: "legacy": weights and hyperparameters come into being at the first use, and more variables may come
-            later. "keras3": the first step, or `build`, settles the variables.
+        engine: "legacy": weights and hyperparameters come into being at the first use, and more
+            variables may come later. "keras3": the first step, or `build`, settles the variables.
         clips: clip arguments in the order in which they act; others do not exist.
         only_first: a second limit is ignored.
         excluding: pairs of limits that may not both be given.
@@ -37,10 +38,12 @@ class Version:
         zero_switches_off: a limit of 0 or less means no clipping.
         epsilon_place: of Adagrad's epsilon.
         sums_duplicates: Adagrad adds slices of one row before it squares them.
-        float32_starts: the number that a slot starts with is rounded to float32, whatever the dtype of the weight.
+        float32_starts: the number that a slot starts with is rounded to float32, whatever the dtype
+            of the weight.
         global_clip_makes_dense: slices leave `global_clipnorm` as a dense gradient.
         arguments: further keywords of the constructor.
-        defaults: keywords that stand in the config, with their defaults; `keras3.Keras3Engine` says what they do.
+        defaults: keywords that stand in the config, with their defaults; `keras3.Keras3Engine` says
+            what they do.
         ignored: keywords that are taken and have no effect.
         reads_decay: a `decay` that was positive at construction may be set later.
         unknown_variable: the error about a variable that was not there at the first step.
@@ -87,8 +90,8 @@ _NEWER_DEFAULTS = {
 #      which argument gives which of its fields, and what of that differs between versions.
 #   3. The documentation: the docstring of the class, and an `__init__` with Keras's own signature, which hands its
 #      arguments to `Optimizer.__init__`. Then its name in `__init__.py`, `optimizers.py` and `serialization.py`.
-# What holds for all optimizers of a version is a column below, and the engines stay as they are. For an Adam made so
-# see tests/originals/stand_ins/keras_adam.py.
+# What holds for all optimizers of a version is a column below, and the engines stay as they are.
+# For an Adam made so see tests/originals/stand_ins/keras_adam.py.
 _ROWS = (
     Version(
         "tf2.3",
@@ -172,10 +175,13 @@ class Declaration:
 
     Attributes:
         choose_rule: the class of the rule, by the version and the arguments at construction.
-        fields: field of the rule -> the argument that gives it. A rule without that field does without.
+        fields: field of the rule -> the argument that gives it. A rule without that field does
+            without.
         version_fields: fields of the rule that the version gives.
-        step_fields: fields of the rule that change with the count of steps made, as the powers of Adam's betas do.
-        hyperparameters: arguments that may be Variables or functions; "tf2.3" and "legacy" make Variables of numbers.
+        step_fields: fields of the rule that change with the count of steps made, as the powers of
+            Adam's betas do.
+        hyperparameters: arguments that may be Variables or functions; "tf2.3" and "legacy" make
+            Variables of numbers.
         nonnegative: arguments that "tf2.3" and "legacy" refuse below 0.
         slots: version -> slot of the rule -> its name there, where it is another.
         choose_sparse: how IndexedSlices meet the rule.

@@ -18,11 +18,14 @@ _INITIALIZERS = {"zeros": 0, "ones": 1}
 
 
 class Weights:
-    """Iterations and slots under the version's names. An engine holds one; each of `Replicas` has its own.
+    """Iterations and slots under the version's names.
+
+    An engine holds one; each of `Replicas` has its own.
 
     Attributes:
         iterations: the count, once there is one.
-        slots: variable -> name of a slot -> its variable; a variable that nobody else holds is dropped.
+        slots: variable -> name of a slot -> its variable; a variable that nobody else holds is
+            dropped.
         slot_names: in order of creation.
         all: iterations, slots, and in Keras 3 the learning rate, in order of creation.
     """
@@ -30,7 +33,9 @@ class Weights:
     def __init__(self, version: Version) -> None:
         self.version = version
         self.iterations: Variable | None = None
-        self.slots: weakref.WeakKeyDictionary[Variable, dict[str, Variable]] = weakref.WeakKeyDictionary()
+        self.slots: weakref.WeakKeyDictionary[Variable, dict[str, Variable]] = (
+            weakref.WeakKeyDictionary()
+        )
         self.slot_names: list[str] = []
         self.all: list[Variable] = []
         self._carried: Carried = []  # variables that a pickle brought along, until they are checked
@@ -72,8 +77,9 @@ class Weights:
         is_legacy = self.version.engine == "legacy"
         if self.iterations is not None and (is_legacy or self.slots):
             raise RuntimeError(
-                f"Cannot set `iterations`: there are some already ({self.iterations.name}); set them before they are "
-                "read and before the first step, or assign: opt.iterations.assign(n)"
+                f"Cannot set `iterations`: there are some already ({self.iterations.name}); set "
+                "them before they are read and before the first step, or assign: "
+                "opt.iterations.assign(n)"
             )
         others = [w for w in self.all if w is not self.iterations]
         self.all = [*others, variable] if is_legacy else [variable, *others]
@@ -115,18 +121,22 @@ class Weights:
         self.all = [w for w in self.all if w is not weight]
 
     def set_values(self, values: Sequence[Any], owner: str) -> None:
-        """Assign all weights. ValueError where their number or a shape differs; nothing is changed then."""
+        """Assign all weights.
+
+        ValueError where their number or a shape differs; nothing is changed then.
+        """
         arrays = [as_array(x, "a weight") for x in values]
         if len(arrays) != len(self.all):
             names = ", ".join(w.name for w in self.all) or "none before the first step"
             raise ValueError(
-                f"You called `set_weights(weights)` on {owner} with {len(arrays)} weights, but the optimizer was "
-                f"expecting {len(self.all)} weights: {names}"
+                f"You called `set_weights(weights)` on {owner} with {len(arrays)} weights, but the "
+                f"optimizer was expecting {len(self.all)} weights: {names}"
             )
         for w, x in zip(self.all, arrays, strict=True):
             if tuple(x.shape) != w.shape:
                 raise ValueError(
-                    f"{w.name}: shape {w.shape} is not compatible with provided weight shape {tuple(x.shape)}"
+                    f"{w.name}: shape {w.shape} is not compatible with provided weight shape "
+                    f"{tuple(x.shape)}"
                 )
         for w, x in zip(self.all, arrays, strict=True):
             w.assign(x.astype(w.dtype))
@@ -139,13 +149,19 @@ def slot_start(initializer: Any, v: Variable, shape: Sequence[int] | None) -> Ar
     return start
 
 
-def initial_value(initializer: str | Callable[..., Any] | Any, shape: tuple[int, ...], dtype: Any) -> Array:
+def initial_value(
+    initializer: str | Callable[..., Any] | Any, shape: tuple[int, ...], dtype: Any
+) -> Array:
     """Return what an initializer gives: "zeros", "ones", a function of (shape, dtype), or a value."""
     if isinstance(initializer, str):
         if initializer not in _INITIALIZERS:
-            raise ValueError(f'initializer must be "zeros", "ones", a function or a value; got {initializer!r}')
+            raise ValueError(
+                f'initializer must be "zeros", "ones", a function or a value; got {initializer!r}'
+            )
         return np.full(shape, _INITIALIZERS[initializer], dtype)
-    value = as_array(initializer(shape, dtype) if callable(initializer) else initializer, "initializer")
+    value = as_array(
+        initializer(shape, dtype) if callable(initializer) else initializer, "initializer"
+    )
     start: Array = namespace(value).broadcast_to(value.astype(dtype), shape)
     return start
 

@@ -51,7 +51,8 @@ def from_link(link: str) -> "Lab":  # noqa: F821
     """Return the lab that a copied link shows, at its settings.
 
     Raises:
-        ValueError: not a link to a lab, a lab or a setting that does not exist, or a value that is not allowed.
+        ValueError: not a link to a lab, a lab or a setting that does not exist, or a value that is
+            not allowed.
 
     >>> from_link("#gl=1&lab=clip_arrows&method=norm&limit=2").params["method"]
     'norm'

@@ -74,12 +74,14 @@ def positive_range(x: np.ndarray) -> tuple[float, float]:
 class FollowingLab(Lab):
     """A lab on a recorder that may go on recording: its picture grows, its sliders reach as far as the norms do.
 
-    A lab that follows gives `renewed`, `own_presets`, `needs` and `arrange_still`, calls `follow` when it is made, and
-    looks at `waits` before it draws: of a recorder without steps it shows a picture that waits for the first one.
+    A lab that follows gives `renewed`, `own_presets`, `needs` and `arrange_still`, calls `follow`
+    when it is made, and looks at `waits` before it draws: of a recorder without steps it shows a
+    picture that waits for the first one.
     """
 
     waits = False  # the recording is a stand-in; nothing of it is shown
-    still_changes: ClassVar[bool] = False  # even where there is room: the still parts show the data themselves
+    # Even where there is room: the still parts show the data themselves.
+    still_changes: ClassVar[bool] = False
     _follower: LabFollower | None = None
     _room: AxesRoom | None = None  # that the picture has, if it was drawn for more than there was
 
@@ -92,10 +94,21 @@ class FollowingLab(Lab):
         """A new view, with a word on it if the lab waits."""
         if self.waits:
             axes = view.figure.axes[0]
-            axes.text(0.5, 0.5, _WAITS, ha="center", va="center", fontsize=15, transform=axes.transAxes, gid=_WAITS)
+            axes.text(
+                0.5,
+                0.5,
+                _WAITS,
+                ha="center",
+                va="center",
+                fontsize=15,
+                transform=axes.transAxes,
+                gid=_WAITS,
+            )
         return view
 
-    def save(self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Any) -> str:
+    def save(
+        self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Any
+    ) -> str:
         self.fresh()
         if self.waits:
             raise InvalidArgumentError(f"{NOTHING}; there is nothing to save yet")
@@ -104,7 +117,10 @@ class FollowingLab(Lab):
     def _describe(self, trace: Any) -> Description:
         if not self.waits:
             return super()._describe(trace)
-        words = f"{_WAITS} of {counted(len(self._awaited().names), 'tensor')}; the picture follows the run."
+        words = (
+            f"{_WAITS} of {counted(len(self._awaited().names), 'tensor')}; "
+            "the picture follows the run."
+        )
         return Description(alt=words, summary=words, table=(("steps", "none yet"),))
 
     def _awaited(self) -> Recorder:
@@ -168,8 +184,8 @@ class FollowingLab(Lab):
     def _take(self, rec: Recorder) -> tuple[list[Slider], dict[str, float]]:
         """The sliders that reach farther than before, and those that move by themselves.
 
-        With the first step a slider goes where it would have begun, and from then on one at the end of the steps stays
-        there, unless somebody has moved it.
+        With the first step a slider goes where it would have begun, and from then on one at the end
+        of the steps stays there, unless somebody has moved it.
         """
         wider, moved = [], {}
         first, self.waits = self.waits, False
@@ -179,8 +195,14 @@ class FollowingLab(Lab):
                 value, is_step = self.params[new.name], new.name == "step"
                 low, high = min(old.minimum, new.minimum), max(old.maximum, new.maximum)
                 if (low, high) != (old.minimum, old.maximum):
-                    wider.append(replace(old, minimum=low, maximum=high, step=new.step if is_step else old.step))
-                if value != new.value and ((first and value == old.value) or (is_step and value == old.maximum)):
+                    wider.append(
+                        replace(
+                            old, minimum=low, maximum=high, step=new.step if is_step else old.step
+                        )
+                    )
+                if value != new.value and (
+                    (first and value == old.value) or (is_step and value == old.maximum)
+                ):
                     moved[new.name] = new.value
         self._controls |= {slider.name: slider for slider in wider}
         self.presets = self.own_presets()  # type: ignore[misc]
@@ -191,7 +213,8 @@ class LabFollower:
     """Hears of the steps of a recorder for one lab, which it does not hold.
 
     Attributes:
-        recorder: the one whose steps these are; of a traced run the one that `absorb` returned last.
+        recorder: the one whose steps these are; of a traced run the one that `absorb` returned
+            last.
     """
 
     def __init__(self, lab: FollowingLab, recorder: Recorder) -> None:
@@ -230,7 +253,9 @@ class LabFollower:
             live.changing = growing
         except Exception as error:  # the training goes on
             self._failed, live.changing = True, False
-            _log.warning("the lab %s follows no longer: %s", type(lab).__name__, error, exc_info=error)
+            _log.warning(
+                "the lab %s follows no longer: %s", type(lab).__name__, error, exc_info=error
+            )
             live.say(f"It follows the recorder no longer: {type(error).__name__}: {error}")
 
 
@@ -242,8 +267,9 @@ def _live(lab: Any) -> LiveFigure | None:
 class DrawingQueue:
     """Queue of the labs that follow a recorder in this process.
 
-    A picture is drawn where a step is recorded, or, when no step has come for a moment, in a thread, whose only work
-    this is: the last steps of a run are shown, too. Not while another thread runs a cell: see `live/scheduling.py`.
+    A picture is drawn where a step is recorded, or, when no step has come for a moment, in a
+    thread, whose only work this is: the last steps of a run are shown, too. Not while another
+    thread runs a cell: see `live/scheduling.py`.
     """
 
     def __init__(self) -> None:
@@ -263,7 +289,9 @@ class DrawingQueue:
             self._waiting.setdefault(follower)
             if self._thread is None:
                 self._thread = in_background(self._run())
-        if self.pace.due and (threading.current_thread() is threading.main_thread() or not attention.runs_cell):
+        if self.pace.due and (
+            threading.current_thread() is threading.main_thread() or not attention.runs_cell
+        ):
             self._draw()
 
     def _draw(self) -> None:

@@ -1,7 +1,7 @@
 """The frame every lab shares: controls, compute, figure; and its state as text.
 
-The state is one line of Python, or the end of a link: `#gl=1&lab=NAME&control=value&...`, where 1 is the version of
-this format. The browser reads and writes the same (`live/web/link.js`).
+The state is one line of Python, or the end of a link: `#gl=1&lab=NAME&control=value&...`, where 1
+is the version of this format. The browser reads and writes the same (`live/web/link.js`).
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Target:
 
     Args:
         text: what to do, "clip at most 5% of the steps".
-        measure: of a trace: whether it is reached, and a sentence in the words of `text` that says how far it is,
-            "Now 2.3% are clipped"; ": reached" or ": not yet" follows it.
+        measure: of a trace: whether it is reached, and a sentence in the words of `text` that says
+            how far it is, "Now 2.3% are clipped"; ": reached" or ": not yet" follows it.
     """
 
     text: str
@@ -55,15 +55,18 @@ class Target:
 class Lab:
     """Something to move and look at. Shows itself as the last value of a cell.
 
-    A lab is written by giving `label`, `make_controls`, `compute` (values to a trace), `make_view` (an object with
-    `figure` and `draw(trace)`) and `describe` (a trace in words); the rest has defaults.
+    A lab is written by giving `label`, `make_controls`, `compute` (values to a trace), `make_view`
+    (an object with `figure` and `draw(trace)`) and `describe` (a trace in words); the rest has
+    defaults.
 
     Args:
-        target: the name of one of the lab's targets, shown above the picture until and after it is reached.
+        target: the name of one of the lab's targets, shown above the picture until and after it is
+            reached.
         **initial: where the controls start; each name is that of a control.
 
     Raises:
-        ValueError, TypeError: an unknown name, or a value its control does not allow; the message lists what is.
+        ValueError, TypeError: an unknown name, or a value its control does not allow; the message
+            lists what is.
     """
 
     function: ClassVar[str] = ""  # of gl.labs, that makes it; a lab of your own has none
@@ -75,7 +78,10 @@ class Lab:
 
     def __init__(self, target: str | None = None, **initial: Any) -> None:
         if target is not None and target not in self.targets:
-            raise ValueError(f"{self._called()} has no target {target!r}; it has {', '.join(self.targets) or 'none'}")
+            raise ValueError(
+                f"{self._called()} has no target {target!r}; it has "
+                f"{', '.join(self.targets) or 'none'}"
+            )
         self.target = target
         self._controls = by_name(self.make_controls())
         self._initial: dict[str, Any] = {name: c.value for name, c in self._valued().items()}
@@ -107,8 +113,14 @@ class Lab:
 
     def columns(self, trace: Any) -> dict[str, np.ndarray]:
         """The trace as columns of equal length, for .csv: by default its arrays of one dimension, by name."""
-        fields = trace if isinstance(trace, Mapping) else getattr(trace, "_asdict", lambda: vars(trace))()
-        columns = {name: np.asarray(column) for name, column in fields.items() if np.ndim(column) == 1}
+        fields = (
+            trace
+            if isinstance(trace, Mapping)
+            else getattr(trace, "_asdict", lambda: vars(trace))()
+        )
+        columns = {
+            name: np.asarray(column) for name, column in fields.items() if np.ndim(column) == 1
+        }
         longest = max((len(column) for column in columns.values()), default=0)
         return {name: column for name, column in columns.items() if len(column) == longest}
 
@@ -172,14 +184,23 @@ class Lab:
         def update(values: dict[str, Any]) -> Description:
             trace = self.compute(values)
             self.draw(view, trace)
-            return replace(self._describe(trace), items=self.items(view, trace), idle=tuple(self.idle(values)))
+            return replace(
+                self._describe(trace), items=self.items(view, trace), idle=tuple(self.idle(values))
+            )
 
         presets = [Preset(label, values) for label, values in self.presets.items()]
         return LiveFigure(
-            view.figure, self._at({**self.params, **self._checked(params)}), update, drags=self.drags(view),
-            label=self.label, name=self._name(), presets=presets, axis=self.axis, dark=DARK,
+            view.figure,
+            self._at({**self.params, **self._checked(params)}),
+            update,
+            drags=self.drags(view),
+            label=self.label,
+            name=self._name(),
+            presets=presets,
+            axis=self.axis,
+            dark=DARK,
             arrange=getattr(view, "arrange", None),
-        )  # fmt: skip
+        )
 
     def set(self, **params: Any) -> None:
         """Move controls from Python; every view follows. Unknown names and bad values change nothing."""
@@ -192,8 +213,9 @@ class Lab:
     def present(self) -> None:
         """Show the lab alone, as large as the window, for a lecture.
 
-        Arrow keys, and a remote's Page keys, go from preset to preset; Escape leaves. "Present" in the page does the
-        same and takes the whole screen, which only a reader can allow. A lab that no page shows appears under the cell.
+        Arrow keys, and a remote's Page keys, go from preset to preset; Escape leaves. "Present" in
+        the page does the same and takes the whole screen, which only a reader can allow. A lab that
+        no page shows appears under the cell.
         """
         self.live.present()
 
@@ -233,12 +255,13 @@ class Lab:
         """The current state as the end of a link: a notebook opened at `...ipynb` plus this shows it.
 
         Args:
-            to: "binder" for a whole address, which opens a notebook with this lab on Binder. On Binder it launches one
-                like it; elsewhere the repository is the one that `gradlab/_base/addresses.py` names.
+            to: "binder" for a whole address, which opens a notebook with this lab on Binder. On
+                Binder it launches one like it; elsewhere the repository is the one that
+                `gradlab/_base/addresses.py` names.
 
         Raises:
-            ValueError: the state is too long for a link, another `to`, a lab that no notebook of gradlab's shows, or a
-                copy of gradlab that has no repository.
+            ValueError: the state is too long for a link, another `to`, a lab that no notebook of
+                gradlab's shows, or a copy of gradlab that has no repository.
 
         >>> from gradlab import labs
         >>> labs.clip_libraries(case="inf").link()
@@ -250,32 +273,39 @@ class Lab:
         values = [(c.name, c.write(params[c.name])) for c in self._valued().values()]
         text = "#" + urlencode([("gl", LINKS), ("lab", name), *values], safe="~")
         if len(text) > MOST:
-            raise ValueError(f"this state needs {len(text)} characters, a link may have {MOST}; use code() instead")
+            raise ValueError(
+                f"this state needs {len(text)} characters, a link may "
+                f"have {MOST}; use code() instead"
+            )
         if not to:
             return text
         if not (found := notebooks.holding(name)):
             raise ValueError(
-                f"no notebook of gradlab's shows {name}, so Binder has no page for it; link() gives its state"
+                f"no notebook of gradlab's shows {name}, so Binder has no page for it; link() "
+                "gives its state"
             )
         address = addresses.on_binder(found[0], text)
         if not address:
             raise ValueError(
-                "this copy of gradlab has no repository that Binder could open; `python -m notebooks.repository "
-                "OWNER/REPO` in a clone sets one, and link() gives the state alone"
+                "this copy of gradlab has no repository that Binder could open; `python -m "
+                "notebooks.repository OWNER/REPO` in a clone sets one, and "
+                "link() gives the state alone"
             )
         return address
 
-    def save(self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Any) -> str:
+    def save(
+        self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Any
+    ) -> str:
         """Write the lab to a file; the same state gives the same bytes.
 
-        A picture or a film has a caption: what is seen, the settings, and the line of Python that shows the same, in a
-        film without the control that it moves. What takes more than two seconds says how far it has come, in a terminal
-        or under the cell.
+        A picture or a film has a caption: what is seen, the settings, and the line of Python that
+        shows the same, in a film without the control that it moves. What takes more than two
+        seconds says how far it has come, in a terminal or under the cell.
 
         Args:
-            path: .png, .svg or .pdf for the picture, .csv for its numbers, .html for a page that needs no kernel, .gif
-                or .mp4 for a film along the lab's `axis` (.mp4 needs the extra `film`). A page has every preset and as
-                many other states as fit into 1 MB.
+            path: .png, .svg or .pdf for the picture, .csv for its numbers, .html for a page that
+                needs no kernel, .gif or .mp4 for a film along the lab's `axis` (.mp4 needs the
+                extra `film`). A page has every preset and as many other states as fit into 1 MB.
             theme: "dark" for a dark .png, .gif or .mp4; a page is as dark as its reader's screen.
             **params: other values of controls than the current ones.
 
@@ -288,7 +318,9 @@ class Lab:
             ImportError: an .mp4 without its encoder.
         """
         self.fresh()
-        other = copy.copy(self)  # at the other params and without a widget; this one stays where it is
+        other = copy.copy(
+            self
+        )  # at the other params and without a widget; this one stays where it is
         other._initial, other._live = {**self.params, **self._checked(params)}, None
         try:
             return _save.save(other, Path(path), theme)
@@ -297,7 +329,9 @@ class Lab:
 
     def _at(self, values: Mapping[str, Any]) -> tuple[Control, ...]:
         controls = self._controls.values()
-        return tuple(c if isinstance(c, Button) else replace(c, value=values[c.name]) for c in controls)
+        return tuple(
+            c if isinstance(c, Button) else replace(c, value=values[c.name]) for c in controls
+        )
 
     def _describe(self, trace: Any) -> Description:
         words = self.describe(trace)
@@ -324,7 +358,8 @@ class Lab:
     def __repr__(self) -> str:
         try:
             return f"{self.label}: {self.description.summary}"
-        except Exception as error:  # a notebook that could not show the lab has said why, and asks for this next
+        except Exception as error:
+            # A notebook that could not show the lab has said why, and asks for this next.
             return f"{self.label}: {type(error).__name__}: {error}"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
@@ -368,7 +403,9 @@ def read(text: str) -> tuple[str, dict[str, str]]:
     if "gl" not in pairs or "lab" not in pairs:
         raise ValueError(f"a link to a lab ends in #gl={LINKS}&lab=NAME&..., got {text!r}")
     if pairs.pop("gl") != LINKS:
-        raise ValueError(f"this link was made by another version of gradlab; this one reads #gl={LINKS}&...")
+        raise ValueError(
+            f"this link was made by another version of gradlab; this one reads #gl={LINKS}&..."
+        )
     return pairs.pop("lab"), pairs
 
 

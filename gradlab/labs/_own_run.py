@@ -24,13 +24,17 @@ class RunLab(Lab):
     """A lab on one recorded run, of your own or the one that ships.
 
     Args:
-        recording: a `Recorder`, or the path of one that was saved; by default the shipped run of the reader.
+        recording: a `Recorder`, or the path of one that was saved; by default the shipped run of
+            the reader.
         target: the name of one of the lab's targets.
         **initial: where the controls start.
     """
 
-    def __init__(self, recording: Recording | None = None, *, target: str | None = None, **initial: Any) -> None:
-        from ..models import reader_run  # here, or every lab of a recording waits for all update rules
+    def __init__(
+        self, recording: Recording | None = None, *, target: str | None = None, **initial: Any
+    ) -> None:
+        # Here, or every lab of a recording waits for all update rules.
+        from ..models import reader_run
 
         self.rec = reader_run.shipped() if recording is None else self.taken(recording)
         self.is_shipped = recording is None or recording is reader_run.shipped()
@@ -53,22 +57,25 @@ def opened(recording: Any) -> Recorder:
     """
     found = _checked(recording)
     if not len(found):
-        raise ValueError(f"{NOTHING}. gl.labs.clipping and the labs called run_... can wait for the first one")
+        raise ValueError(
+            f"{NOTHING}. gl.labs.clipping and the labs called run_... can wait for the first one"
+        )
     return found.snapshot()  # somebody may go on recording while a reader looks at it
 
 
 def is_awaited(recording: Any) -> bool:
     """True for a recorder that knows its tensors and has no step yet.
 
-    Raises what `opened` raises, and ValueError where a lab does not know for which tensors it would wait.
+    Raises what `opened` raises, and ValueError where a lab does not know for which tensors it would
+    wait.
     """
     found = _checked(recording)
     if len(found):
         return False
     if not found.names:
         raise ValueError(
-            f"{NOTHING}. A lab can wait for the first one when the recorder knows its tensors: attach it, or call "
-            "rec.prepare with their shapes"
+            f"{NOTHING}. A lab can wait for the first one when the recorder knows its tensors: "
+            "attach it, or call rec.prepare with their shapes"
         )
     return found is recording
 
@@ -89,7 +96,8 @@ def _checked(recording: Any) -> Recorder:
         recording = Recorder.load(recording)
     if not isinstance(recording, Recorder):
         raise TypeError(
-            f"a recording is a gl.Recorder, or the path of a file that Recorder.save wrote; got {recording!r}"
+            "a recording is a gl.Recorder, or the path of a file that Recorder.save wrote; got "
+            f"{recording!r}"
         )
     return recording
 
@@ -146,7 +154,9 @@ def reach(*norms: np.ndarray) -> tuple[float, float]:
 def limit_slider(norms: tuple[float, float], value: float) -> Slider:
     """A slider for a limit over such norms, at its position nearest to a value."""
     low, high = norms
-    slider = Slider("limit", "Limit", low, high, min(max(value, low), high), scale="log", step=40, play=True)
+    slider = Slider(
+        "limit", "Limit", low, high, min(max(value, low), high), scale="log", step=40, play=True
+    )
     return replace(slider, value=slider.at(slider.position(slider.value)))
 
 

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 THEMES = ("light", "dark")
 DPI = 150  # of a .png
 
-_UNSIGNED: dict[str, dict[str, Any]] = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}}
+_UNSIGNED: dict[str, dict[str, Any]] = {
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"CreationDate": None},
+}
 
 
 class SavableLab(Protocol):
@@ -82,9 +85,12 @@ def _vectors(lab: SavableLab, path: Path, ending: str, _dark: bool) -> None:
     import matplotlib
 
     kind, words, figure = ending[1:], lab.description, lab.figure()
-    caption = Caption.of({control.name: control for control in lab.controls}, lab.params, words, _source(lab))
+    caption = Caption.of(
+        {control.name: control for control in lab.controls}, lab.params, words, _source(lab)
+    )
     about = {**_UNSIGNED[kind], "Title": words.summary}
-    with drawing, matplotlib.rc_context({"svg.hashsalt": "gradlab", "svg.fonttype": "none"}):  # text stays text
+    # Text stays text.
+    with drawing, matplotlib.rc_context({"svg.hashsalt": "gradlab", "svg.fonttype": "none"}):
         around = Around.of([caption], figure.get_figwidth())
         around.save_drawing(figure, path, format=kind, metadata=about)
 
@@ -107,7 +113,9 @@ def _page(lab: SavableLab, path: Path, _ending: str, _dark: bool) -> str:
     from ..live.page import page_html
 
     code = lab.code()
-    page, held = page_html(lab.live, f"import gradlab as gl; {code}" if code.startswith("gl.") else code)
+    page, held = page_html(
+        lab.live, f"import gradlab as gl; {code}" if code.startswith("gl.") else code
+    )
     path.write_text(page, "utf-8", "replace")  # names may hold halves of characters
     return held.told
 
@@ -120,7 +128,9 @@ def _film(lab: SavableLab, path: Path, dark: bool) -> None:
 
 
 def _source(lab: SavableLab, filmed: str | None = None) -> str:
-    """The lab, the version, and the line of Python that shows the picture; in a film one of its values moves."""
+    """The lab, the version, and the line of Python that shows the picture; in a film one of its
+    values moves.
+    """
     return f"{lab.label}  ·  gradlab {__version__}  ·  {lab._code(filmed)}"
 
 

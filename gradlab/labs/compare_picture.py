@@ -62,7 +62,8 @@ FARTHEST = 1000.0  # times as large: what is beyond is at the edge
 _LIMIT = Look(GREEN, "--", "", GREEN)
 _PART: dict[str, Any] = {"color": BLACK, "ls": ":", "lw": 1.1}
 _LETTERS = 12  # of a run's name
-_ROOM = {False: 0.37, True: 0.62}  # of the steps, for names at the ends of lines; more where the page is narrow
+# Of the steps, for names at the ends of lines; more where the page is narrow.
+_ROOM = {False: 0.37, True: 0.62}
 _LEADER = 0.035  # of the steps, from a line to its name
 _LINE = 0.095  # of an axis's height: the least between two names
 
@@ -96,14 +97,22 @@ class Runs(NamedTuple):
         return max(float(steps[-1]) for steps in self.steps)
 
 
-def in_picture(both: Comparison[Any], seen: Sequence[Recording], norms: tuple[float, float]) -> Runs:
+def in_picture(
+    both: Comparison[Any], seen: Sequence[Recording], norms: tuple[float, float]
+) -> Runs:
     """Return the drawn part of a comparison; `seen` are its recordings in as many buckets as there is room for."""
     rows = both.order[:MOST_ROWS]
     losses = [rec["loss"] if "loss" in rec.scalars else np.full(len(rec), np.nan) for rec in seen]
     return Runs(
-        both.names, [rec.step for rec in seen], [np.asarray(loss, float) for loss in losses], norms, both.first_step,
-        [both.tensors[k] for k in rows], both.factor[1:, rows], max(rec.stride for rec in seen),
-    )  # fmt: skip
+        both.names,
+        [rec.step for rec in seen],
+        [np.asarray(loss, float) for loss in losses],
+        norms,
+        both.first_step,
+        [both.tensors[k] for k in rows],
+        both.factor[1:, rows],
+        max(rec.stride for rec in seen),
+    )
 
 
 class ComparedNorms(NamedTuple):
@@ -145,7 +154,9 @@ class CompareView:
 
     def __init__(self, runs: Runs) -> None:
         self.figure, self._runs = new_figure(WIDE, 5.05), runs
-        self.norms, self.shares, self.loss, self.factors = (self.figure.add_subplot() for _ in range(4))
+        self.norms, self.shares, self.loss, self.factors = (
+            self.figure.add_subplot() for _ in range(4)
+        )
         loss_panel(self.loss, runs)
         _norm_panel(self.norms, runs)
         factor_panel(self.factors, runs)
@@ -164,9 +175,12 @@ class CompareView:
             self.figure.set_size_inches(WIDE, 5.05)
             grid = GridSpec(1, 2, self.figure, width_ratios=(1.4, 1))
             left = grid[0].subgridspec(2, 1, height_ratios=(1.3, 1))
-            right = grid[1].subgridspec(2, 1, height_ratios=(1.1 + few, 1.6 + rows))  # as many rows as there are bars
+            # As many rows as there are bars.
+            right = grid[1].subgridspec(2, 1, height_ratios=(1.1 + few, 1.6 + rows))
             places = [left[0], right[0], left[1], right[1]]
-        for axes, place in zip((self.norms, self.shares, self.loss, self.factors), places, strict=True):
+        for axes, place in zip(
+            (self.norms, self.shares, self.loss, self.factors), places, strict=True
+        ):
             axes.set_subplotspec(place)
         for axes in (self.norms, self.loss):
             span(axes, self._runs.until, narrow)
@@ -187,7 +201,9 @@ class CompareView:
         self._ends = [_End(self.norms, look, moving=True) for look in looks]
         self._ends.append(_End(self.norms, _LIMIT, moving=True))
         self._level = moving_line(self.norms, color=_LIMIT.color, ls=_LIMIT.dash, lw=1.6)
-        self._of = text(self.norms, x=0.995, y=1.03, ha="right", fontsize=SMALL, transform=self.norms.transAxes)
+        self._of = text(
+            self.norms, x=0.995, y=1.03, ha="right", fontsize=SMALL, transform=self.norms.transAxes
+        )
         self._bars = [patch(self.shares, {"fc": look.color, "ec": "none"}) for look in looks]
         self._words = [label(self.shares, ha="left", fontsize=SMALL) for _ in looks]
         self._frame = patch(self.factors, {"fc": "none", "ec": BLACK, "lw": 1.1})
@@ -210,11 +226,18 @@ class CompareView:
             self._words[k].set(x=share + 0.04, y=k, text=words)
         here = np.array([] if shown.chosen is None else [shown.chosen], float)
         low, high = self.factors.get_xlim()
-        self._frame.set_path(bars(np.full(len(here), low), np.full(len(here), high), here - 0.45, here + 0.45))
+        self._frame.set_path(
+            bars(np.full(len(here), low), np.full(len(here), high), here - 0.45, here + 0.45)
+        )
 
 
 def _norm_panel(axes: Any, runs: Runs) -> None:
-    tidy(axes, "Gradient norm", "", "norm" if runs.stride == 1 else f"largest norm of up to {runs.stride:,} steps")
+    tidy(
+        axes,
+        "Gradient norm",
+        "",
+        "norm" if runs.stride == 1 else f"largest norm of up to {runs.stride:,} steps",
+    )
     axes.set(yscale="log", ylim=runs.norms)
     log_ticks(axes.yaxis)
     axes.tick_params(labelbottom=False)
@@ -258,7 +281,11 @@ def _lines(axes: Any, runs: Runs, values: Sequence[np.ndarray], log: bool = Fals
         axes.plot(step, middles[-1], **_thick(look))
     lasts = [float(steps[-1]) for steps in runs.steps]
     name_ends(
-        [_End(axes, look) for look in LOOKS[: len(values)]], axes, labels(runs.names), lasts, [*map(_last, middles)]
+        [_End(axes, look) for look in LOOKS[: len(values)]],
+        axes,
+        labels(runs.names),
+        lasts,
+        [*map(_last, middles)],
     )
 
 
@@ -278,7 +305,14 @@ def factor_panel(axes: Any, runs: Runs) -> None:
     for look, row in zip(LOOKS[1:], factors, strict=False):
         axes.plot(row, np.arange(rows), look.marker, ms=7, mew=0, color=look.color)
     if not rows:
-        axes.text(0.5, 0.5, "no tensor is in all runs", ha="center", transform=axes.transAxes, fontsize=SMALL)
+        axes.text(
+            0.5,
+            0.5,
+            "no tensor is in all runs",
+            ha="center",
+            transform=axes.transAxes,
+            fontsize=SMALL,
+        )
 
 
 def span(axes: Any, until: float, narrow: bool) -> None:
@@ -296,9 +330,15 @@ def _part(axes: Any, runs: Runs, said: bool = False) -> None:
         early = runs.parting < runs.until / 2
         place = ((5 if early else -5), 4)  # points
         axes.annotate(
-            f"first differ at step {runs.parting:,}", (runs.parting, 0), place, xycoords=axes.get_xaxis_transform(),
-            textcoords="offset points", fontsize=SMALL, color=BLACK, ha="left" if early else "right",
-        )  # fmt: skip
+            f"first differ at step {runs.parting:,}",
+            (runs.parting, 0),
+            place,
+            xycoords=axes.get_xaxis_transform(),
+            textcoords="offset points",
+            fontsize=SMALL,
+            color=BLACK,
+            ha="left" if early else "right",
+        )
 
 
 class _End:
@@ -321,7 +361,11 @@ class _End:
 
 
 def name_ends(
-    ends: Sequence[_End], axes: Any, names: Sequence[str], steps: Sequence[float], values: Sequence[float]
+    ends: Sequence[_End],
+    axes: Any,
+    names: Sequence[str],
+    steps: Sequence[float],
+    values: Sequence[float],
 ) -> None:
     """Write each name after the last step and value of its line, as far apart as words need it; NaN: it has none."""
     last, until = np.array(values), max(steps)

@@ -52,9 +52,9 @@ _LETTER = 0.012  # width of a letter, as a share of the axes
 class PlacementPicture:
     """A picture of a `gl.tpu.PlacementPlan`, with its alternative text, for a notebook; `figure` is matplotlib's.
 
-    On the left every device with the tables that it holds, in MiB: hatched is room that holds no row, and a dashed line
-    the budget. On the right what each device sends for each table in a step, in KiB. Colors say how a table lies. Not
-    in TensorFlow.
+    On the left every device with the tables that it holds, in MiB: hatched is room that holds no
+    row, and a dashed line the budget. On the right what each device sends for each table in a step,
+    in KiB. Colors say how a table lies. Not in TensorFlow.
 
     >>> from gradlab.tpu import Feature, Plan, Table
     >>> from gradlab.tpu import plan_placement
@@ -65,7 +65,9 @@ class PlacementPicture:
 
     def __init__(self, plan: PlacementPlan) -> None:
         self._plan = plan
-        self.figure: Figure = new_figure(WIDE, 1.5 + 0.26 * max(plan.devices, min(len(plan.tables), MOST), 3))
+        self.figure: Figure = new_figure(
+            WIDE, 1.5 + 0.26 * max(plan.devices, min(len(plan.tables), MOST), 3)
+        )
         held, sent = self.figure.subplots(1, 2, width_ratios=(3, 2))
         layouts = [layout for layout in _LOOKS if layout in plan.layouts]
         tidy(held, "", "MiB of weights and slots", "device")
@@ -85,9 +87,9 @@ class PlacementPicture:
             for t in plan.tables
         )
         return (
-            f"{counted(len(plan.tables), 'table')} on {counted(plan.devices, 'device')}: each has room for "
-            f"{number(plan.memory / MIB)}{limit} MiB and sends {number(plan.traffic / KIB)} KiB in a step; "
-            f"{'; '.join(each)}."
+            f"{counted(len(plan.tables), 'table')} on {counted(plan.devices, 'device')}: each has "
+            f"room for {number(plan.memory / MIB)}{limit} MiB and sends "
+            f"{number(plan.traffic / KIB)} KiB in a step; {'; '.join(each)}."
         )
 
     def _held(self, axes: Any) -> None:
@@ -95,16 +97,48 @@ class PlacementPicture:
         most = max(plan.memory, plan.budget or 0) / MIB
         for t in sorted(plan.tables, key=lambda t: -max(t.held)):
             size, (fill, edge, _) = np.array(t.held) / MIB, _LOOKS[t.layout]
-            axes.barh(range(plan.devices), size, left=end, height=0.8, color=fill, edgecolor=edge, linewidth=0.8)
+            axes.barh(
+                range(plan.devices),
+                size,
+                left=end,
+                height=0.8,
+                color=fill,
+                edgecolor=edge,
+                linewidth=0.8,
+            )
             for device in np.flatnonzero(size > most * _LETTER * (2 + len(t.table))):
                 middle = end[device] + size[device] / 2
-                axes.text(middle, device, plain(t.table), ha="center", va="center", fontsize=SMALL, color=BLACK)
+                axes.text(
+                    middle,
+                    device,
+                    plain(t.table),
+                    ha="center",
+                    va="center",
+                    fontsize=SMALL,
+                    color=BLACK,
+                )
             end += size
         empty = plan.memory / MIB - end
-        axes.barh(range(plan.devices), empty, left=end, height=0.8, fc="none", ec=HATCH["color"], hatch="///", lw=0)
+        axes.barh(
+            range(plan.devices),
+            empty,
+            left=end,
+            height=0.8,
+            fc="none",
+            ec=HATCH["color"],
+            hatch="///",
+            lw=0,
+        )
         if plan.budget is not None:
             axes.axvline(plan.budget / MIB, color=BLACK, ls=DASHED, lw=1)
-            axes.annotate("budget ", (plan.budget / MIB, -0.75), ha="right", va="center", fontsize=SMALL, color=BLACK)
+            axes.annotate(
+                "budget ",
+                (plan.budget / MIB, -0.75),
+                ha="right",
+                va="center",
+                fontsize=SMALL,
+                color=BLACK,
+            )
         axes.set(xlim=(0, 1.03 * most), ylim=(plan.devices - 0.4, -1.1), yticks=range(plan.devices))
 
     def _sent(self, axes: Any) -> None:
@@ -112,7 +146,11 @@ class PlacementPicture:
         for k, (_, traffic, layout) in enumerate(bars):
             fill, edge, _ = _LOOKS.get(layout, _LOOKS["copies"])
             axes.barh(k, traffic / KIB, height=0.7, color=fill, edgecolor=edge, linewidth=0.8)
-        axes.set(ylim=(len(bars) - 0.4, -0.6), yticks=range(len(bars)), yticklabels=[plain(name) for name, *_ in bars])
+        axes.set(
+            ylim=(len(bars) - 0.4, -0.6),
+            yticks=range(len(bars)),
+            yticklabels=[plain(name) for name, *_ in bars],
+        )
 
     def _bars(self) -> Iterator[tuple[str, int, str]]:
         """Name, bytes and layout of the tables that send most, and of all others together."""
@@ -127,7 +165,9 @@ class PlacementPicture:
         self.figure.savefig(file, format="png", metadata={"Software": None})
         pixels = base64.b64encode(file.getvalue()).decode()
         looks = 'style="max-width:100%;height:auto"'
-        picture = f'<img alt="{html.escape(self.alt)}" {looks} src="data:image/png;base64,{pixels}">'
+        picture = (
+            f'<img alt="{html.escape(self.alt)}" {looks} src="data:image/png;base64,{pixels}">'
+        )
         return f"{picture}<details><summary>Values</summary>{self._plan._repr_html_()}</details>"
 
     def __repr__(self) -> str:

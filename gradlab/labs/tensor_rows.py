@@ -29,7 +29,11 @@ def short(name: str, most: int = _LETTERS) -> str:
     name = printable(name)
     if len(name) <= most:
         return name
-    numbers = [part for part in re.split("[./]", name) if any(c.isdigit() for c in part) and len(part) < most // 2]
+    numbers = [
+        part
+        for part in re.split("[./]", name)
+        if any(c.isdigit() for c in part) and len(part) < most // 2
+    ]
     number = numbers[-1] if numbers and numbers[-1] not in name[-most + 1 :] else ""
     return f"{number}…{name[len(number) - most + 1 :]}"
 
@@ -84,7 +88,9 @@ class TensorRows:
                 words.set(y=k, text=short(names[k]) if k < len(names) else "")
             here = [] if chosen is None else [chosen]
             low = np.array(here, float) - 0.45
-            frame.set_path(bars(np.full(len(here), axes_from), np.full(len(here), axes_to), low, low + 0.9))
+            frame.set_path(
+                bars(np.full(len(here), axes_from), np.full(len(here), axes_to), low, low + 0.9)
+            )
 
 
 class MarkNames:
@@ -108,11 +114,14 @@ class MarkNames:
         axes = self._axes
         to_panel = axes.transScale + axes.transLimits
         marks = to_panel.transform(np.stack([self._marks, np.full(len(self._marks), HEAD)], axis=1))
-        there = np.flatnonzero((np.abs(marks - 0.5) <= 0.5 + 1e-6).all(axis=1))  # in sight, if somebody looks closer
+        # In sight, if somebody looks closer.
+        there = np.flatnonzero((np.abs(marks - 0.5) <= 0.5 + 1e-6).all(axis=1))
         width = axes.get_position().width * axes.figure.get_size_inches()[0]
         half, narrow = _NAME / 2 / width, width < 4 * _NAME + 0.2
         half *= 0.75 if narrow else 1.0
-        for k, (name, (words, _, short_words)) in enumerate(zip(self._names, self._words, strict=True)):
+        for k, (name, (words, _, short_words)) in enumerate(
+            zip(self._names, self._words, strict=True)
+        ):
             name.set(visible=k in there, text=short_words if narrow else words)
         places = apart(marks[there, 0], 2 * half, half, 1 - half)
         x = to_panel.inverted().transform(np.stack([places, np.zeros(len(there))], axis=1))[:, 0]
@@ -138,4 +147,8 @@ class ShareBars:
         self._bars.set_path(bars(0, shares[row], row - 0.3, row + 0.3))
         for k, text in enumerate(self._words):
             there = k < len(shares)
-            text.set(x=(0.04 + np.nan_to_num(shares[k])) if there else 0, y=k, text=words[k] if there else "")
+            text.set(
+                x=(0.04 + np.nan_to_num(shares[k])) if there else 0,
+                y=k,
+                text=words[k] if there else "",
+            )

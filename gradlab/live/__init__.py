@@ -1,13 +1,15 @@
 """Matplotlib figures that move under a reader's hands: still parts by Agg, moving artists painted by the browser.
 
-A `LiveFigure` is made of a matplotlib `Figure`, some controls (`Slider`, `Range`, `Menu`, `Toggle`, `Button`) and a
-function that takes their values, sets data on the moving artists and returns a `Description` of what is seen now.
-`Drag` makes a line or a point of the picture a handle, `Items` are what can be pointed at in it, and a `Preset` is a
-named setting. In a notebook the figure shows itself; `gradlab.labs.Lab` is one with a model behind it, made from these.
+A `LiveFigure` is made of a matplotlib `Figure`, some controls (`Slider`, `Range`, `Menu`, `Toggle`,
+`Button`) and a function that takes their values, sets data on the moving artists and returns a
+`Description` of what is seen now. `Drag` makes a line or a point of the picture a handle, `Items`
+are what can be pointed at in it, and a `Preset` is a named setting. In a notebook the figure shows
+itself; `gradlab.labs.Lab` is one with a model behind it, made from these.
 
-A picture of your own: take `new_figure`, let `tidy` label each of its Axes, make moving lines by `moving_line`, and
-take its colors from `BLUE`, `ORANGE`, `GREEN`, `BLACK` and `OTHER`, which every reader tells apart; `DARK` says what
-they become on a dark page. Moving artists are made with `animated=True`; drawing sets their data and paints nothing.
+A picture of your own: take `new_figure`, let `tidy` label each of its Axes, make moving lines by
+`moving_line`, and take its colors from `BLUE`, `ORANGE`, `GREEN`, `BLACK` and `OTHER`, which every
+reader tells apart; `DARK` says what they become on a dark page. Moving artists are made with
+`animated=True`; drawing sets their data and paints nothing.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,6 @@
-"""The browser's half of the widget as one module: what a widget or a page without a kernel is given."""
+"""The browser's half of the widget as one module: what a widget or a page without a kernel is
+given.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +29,12 @@ def widget_style() -> str:
 
 
 def joined(folder: Path, entry: str) -> str:
-    """Join a module and those it imports, each after what it needs, with no imports or exports left.
+    """Join a module and those it imports, each after what it needs, with no imports or exports
+    left.
 
     Raises:
-        ValueError: two modules define the same name at their top level, or a name that is imported is not there.
+        ValueError: two modules define the same name at their top level, or a name that is imported
+            is not there.
     """
     owner: dict[str, str] = {}
     parts: dict[str, str] = {}
@@ -44,7 +48,9 @@ def joined(folder: Path, entry: str) -> str:
             add(other)
             for each in filter(None, map(str.strip, wanted.split(","))):
                 if owner.get(each) != other:
-                    raise ValueError(f"{name} imports {each}, which {other} does not define before it")
+                    raise ValueError(
+                        f"{name} imports {each}, which {other} does not define before it"
+                    )
         for defined in _NAME.findall(source):
             if defined in owner:
                 raise ValueError(f"{owner[defined]} and {name} both define {defined}: rename one")

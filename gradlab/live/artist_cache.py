@@ -34,7 +34,8 @@ class Drawing(NamedTuple):
 class ArtistCache:
     """The last drawings of a figure's moving lines, paths and texts, for one renderer.
 
-    Artists of other classes are drawn every time: plain ones of matplotlib do not count their changes.
+    Artists of other classes are drawn every time: plain ones of matplotlib do not count their
+    changes.
     """
 
     def __init__(self) -> None:
@@ -59,7 +60,9 @@ class ArtistCache:
             return None
         return drawing
 
-    def keep(self, artist: Any, pen_before: Pen, pen_after: Pen, operations: tuple[bytes, ...]) -> None:
+    def keep(
+        self, artist: Any, pen_before: Pen, pen_after: Pen, operations: tuple[bytes, ...]
+    ) -> None:
         """Remember what the artist has just drawn."""
         if isinstance(artist, Moving) and _follows_panel(artist):
             self._drawings[artist] = Drawing(artist.changes, pen_before, pen_after, operations)
@@ -80,6 +83,13 @@ def _follows_panel(artist: Any) -> bool:
     axes = artist.axes
     if axes is None or (isinstance(artist, Text) and artist.get_bbox_patch() is not None):
         return False
-    transform = artist.get_data_transform() if isinstance(artist, MovingPath) else artist.get_transform()
-    of_panel = (axes.transData, axes.transAxes, axes.get_xaxis_transform(), axes.get_yaxis_transform())
+    transform = (
+        artist.get_data_transform() if isinstance(artist, MovingPath) else artist.get_transform()
+    )
+    of_panel = (
+        axes.transData,
+        axes.transAxes,
+        axes.get_xaxis_transform(),
+        axes.get_yaxis_transform(),
+    )
     return any(transform is one for one in of_panel)

@@ -1,7 +1,7 @@
 """Text around a saved picture: the sentence of what is seen, the settings under it, and the source below the picture.
 
-On a slide nobody sees the controls. The figure itself is left as it is: an image gets a strip above it and one below,
-and a drawing gets room there.
+On a slide nobody sees the controls. The figure itself is left as it is: an image gets a strip above
+it and one below, and a drawing gets room there.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from .lettering import Agg, Recent
 from .sliders import Range
 from .theme import DarkAgg, Palette
 
-INK, GRAY, RAIL, DONE = "#141414", "#6B6B6B", "#D9D9D9", "#187FD8"  # gray: 4.5 : 1 and more, in the dark as well
+# Gray: 4.5 : 1 and more, in the dark as well.
+INK, GRAY, RAIL, DONE = "#141414", "#6B6B6B", "#D9D9D9", "#187FD8"
 EDGE = 0.12  # inches, around each strip
 LEADING = 1.35  # from line to line, in sizes of the letters
 BAR = 0.05  # inches, the height of the bar that says how far a film has come
@@ -46,7 +47,9 @@ class Caption:
     source: str
 
     @classmethod
-    def of(cls, controls: Mapping[str, Any], values: Mapping[str, Any], words: Description, source: str) -> Caption:
+    def of(
+        cls, controls: Mapping[str, Any], values: Mapping[str, Any], words: Description, source: str
+    ) -> Caption:
         """The caption of the state in which controls have these values and which is described in these words."""
         return cls(words.summary, settings(controls, values), source)
 
@@ -74,7 +77,9 @@ def settings(controls: Mapping[str, Any], values: Mapping[str, Any]) -> str:
     'Limit: 2.5 V  ·  Fast: on'
     """
     valued = (control for control in controls.values() if not isinstance(control, Button))
-    return BETWEEN.join(f"{control.label}: {_said(control, values[control.name])}" for control in valued)
+    return BETWEEN.join(
+        f"{control.label}: {_said(control, values[control.name])}" for control in valued
+    )
 
 
 def _said(control: Any, value: Any) -> str:
@@ -91,7 +96,11 @@ class Strip:
 
     def __init__(self, paragraphs: Iterable[tuple[str, Style]], width: float) -> None:
         self.width = width
-        self._lines = [(line, style) for text, style in paragraphs for line in broken(text, style, width - 2 * EDGE)]
+        self._lines = [
+            (line, style)
+            for text, style in paragraphs
+            for line in broken(text, style, width - 2 * EDGE)
+        ]
         self.height = 2 * EDGE + sum(LEADING * style.size / 72 for _, style in self._lines)
 
     def write(self, figure: Any, top: float) -> None:
@@ -100,12 +109,21 @@ class Strip:
         down = top - EDGE
         for line, style in self._lines:
             figure.text(
-                EDGE / width, (down - 0.15 * style.size / 72) / height, line, fontsize=style.size, color=style.color,
-                fontweight=style.weight, va="top", parse_math=False, in_layout=False,
-            )  # fmt: skip
+                EDGE / width,
+                (down - 0.15 * style.size / 72) / height,
+                line,
+                fontsize=style.size,
+                color=style.color,
+                fontweight=style.weight,
+                va="top",
+                parse_math=False,
+                in_layout=False,
+            )
             down -= LEADING * style.size / 72
 
-    def painted(self, dpi: float, palette: Palette | None, height: float | None = None) -> np.ndarray:
+    def painted(
+        self, dpi: float, palette: Palette | None, height: float | None = None
+    ) -> np.ndarray:
         """Paint it as an image (h, w, 4) of its own, of a `height` if it is to be higher; in dark with a palette."""
         figure = Figure((self.width, height or self.height), dpi=dpi)
         self.write(figure, figure.get_figheight())
@@ -130,7 +148,10 @@ def broken(text: str, style: Style, width: float) -> Iterator[str]:
 
 def _ruler(style: Style) -> Callable[[str], float]:
     """Give what measures the width of a line, in inches."""
-    measure, prop = Agg(1, 1, 72).get_text_width_height_descent, FontProperties(size=style.size, weight=style.weight)
+    measure, prop = (
+        Agg(1, 1, 72).get_text_width_height_descent,
+        FontProperties(size=style.size, weight=style.weight),
+    )
     return lambda line: measure(line, prop, False)[0] / 72
 
 
@@ -140,7 +161,8 @@ class Around:
 
     above: Sequence[Strip]
     below: Strip
-    _feet: Recent = field(default_factory=lambda: Recent(1))  # the one below is the same in all pictures of a film
+    # The one below is the same in all pictures of a film.
+    _feet: Recent = field(default_factory=lambda: Recent(1))
 
     @classmethod
     def of(cls, captions: Sequence[Caption], width: float) -> Around:
@@ -153,12 +175,16 @@ class Around:
         """The height above the picture, in inches."""
         return max(strip.height for strip in self.above)
 
-    def stacked(self, picture: np.ndarray, dpi: float, palette: Palette | None, place: int = 0) -> np.ndarray:
+    def stacked(
+        self, picture: np.ndarray, dpi: float, palette: Palette | None, place: int = 0
+    ) -> np.ndarray:
         """Put a picture (h, w, 4) between its strips; in a film `place` says which, and a bar how far that is."""
         foot: np.ndarray = self._feet.find((dpi, palette), lambda: self.below.painted(dpi, palette))
         parts = [self.above[place].painted(dpi, palette, self.top), picture, foot]
         if len(self.above) > 1:
-            parts.insert(2, bar(place / (len(self.above) - 1), picture.shape[1], round(BAR * dpi), palette))
+            parts.insert(
+                2, bar(place / (len(self.above) - 1), picture.shape[1], round(BAR * dpi), palette)
+            )
         return np.concatenate([part[:, : picture.shape[1]] for part in parts])
 
     def save_drawing(self, figure: Any, path: Any, **how: Any) -> None:
@@ -166,7 +192,9 @@ class Around:
         width, height = figure.get_size_inches()
         self.above[0].write(figure, height + self.top)
         self.below.write(figure, 0.0)
-        figure.savefig(path, bbox_inches=Bbox([[0, -self.below.height], [width, height + self.top]]), **how)
+        figure.savefig(
+            path, bbox_inches=Bbox([[0, -self.below.height], [width, height + self.top]]), **how
+        )
 
 
 def bar(share: float, width: int, height: int, palette: Palette | None) -> np.ndarray:

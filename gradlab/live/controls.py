@@ -19,7 +19,8 @@ class Menu:
     Args:
         name: the key under which `LiveFigure.values` holds it, and the trait that mirrors it.
         label: what the reader sees.
-        options: (value, label) pairs, or plain strings that are both; values are strings, numbers, booleans or None.
+        options: (value, label) pairs, or plain strings that are both; values are strings, numbers,
+            booleans or None.
         value: where it starts.
         folded: as of a slider.
 
@@ -43,7 +44,9 @@ class Menu:
             raise ValueError(f"{self.name}: a menu needs at least one option")
         for option, _ in pairs:
             if not isinstance(option, PLAIN):
-                raise TypeError(f"{self.name}: an option is a string, number, boolean or None, got {option!r}")
+                raise TypeError(
+                    f"{self.name}: an option is a string, number, boolean or None, got {option!r}"
+                )
         object.__setattr__(self, "options", pairs)
         self.check(self.value)
 
@@ -89,9 +92,12 @@ class Menu:
     def spec(self) -> dict[str, Any]:
         """Describe the menu for the browser."""
         return {
-            "kind": "menu", "name": self.name, "label": self.label, "options": [list(o) for o in self.options],
+            "kind": "menu",
+            "name": self.name,
+            "label": self.label,
+            "options": [list(o) for o in self.options],
             "folded": self.folded,
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True)
@@ -183,11 +189,13 @@ class Drag:
     """A line or a point to take hold of: the data coordinates under the pointer become the values of sliders.
 
     Args:
-        axes: the matplotlib Axes in which the pointer may be dragged; linear or log in the directions used.
-        x, y: names of the sliders set by the horizontal and the vertical position; both make a point, one a line.
+        axes: the matplotlib Axes in which the pointer may be dragged; linear or log in the
+            directions used.
+        x, y: names of the sliders set by the horizontal and the vertical position; both make a
+            point, one a line.
         label: what the handle is called; the sliders' own labels by default.
-        at: for one of x and y: the data coordinate in the other direction at which the handle sits, in place of a
-            line across the Axes.
+        at: for one of x and y: the data coordinate in the other direction at which the handle sits,
+            in place of a line across the Axes.
 
     >>> from matplotlib.figure import Figure
     >>> Drag(Figure().add_subplot(), x="limit").y is None
@@ -216,23 +224,33 @@ def by_name(controls: Any) -> dict[str, Control]:
     named: dict[str, Control] = {}
     for control in controls:
         if not isinstance(control, Control):
-            raise TypeError(f"controls are Slider, Range, Menu, Toggle or Button objects, got {type(control).__name__}")
+            raise TypeError(
+                "controls are Slider, Range, Menu, Toggle or Button objects, got "
+                f"{type(control).__name__}"
+            )
         if control.name in named:
             raise ValueError(f"two controls are called {control.name!r}: give each its own name")
         named[control.name] = control
     return named
 
 
-def checked(controls: Mapping[str, Control], values: Mapping[str, Any], whose: str = "this figure") -> dict[str, Any]:
+def checked(
+    controls: Mapping[str, Control], values: Mapping[str, Any], whose: str = "this figure"
+) -> dict[str, Any]:
     """Give `values` as the controls would hold them.
 
     Raises:
-        ValueError, TypeError: an unknown name, or a value its control does not allow; the message lists what is.
+        ValueError, TypeError: an unknown name, or a value its control does not allow; the message
+            lists what is.
     """
-    valued = {name: control for name, control in controls.items() if not isinstance(control, Button)}
+    valued = {
+        name: control for name, control in controls.items() if not isinstance(control, Button)
+    }
     for name in values:
         if name not in valued:
-            raise ValueError(f"{whose} has no control {name!r}; allowed are {', '.join(valued) or 'none'}")
+            raise ValueError(
+                f"{whose} has no control {name!r}; allowed are {', '.join(valued) or 'none'}"
+            )
     return {name: valued[name].check(value) for name, value in values.items()}
 
 
@@ -244,9 +262,14 @@ def check_drags(drags: Iterable[Drag], controls: Mapping[str, Control], figure: 
         for name, axis in ((drag.x, drag.axes.xaxis), (drag.y, drag.axes.yaxis)):
             if name is not None and not isinstance(controls.get(name), Slider):
                 sliders = [key for key, control in controls.items() if isinstance(control, Slider)]
-                raise ValueError(f"a Drag moves sliders: {name!r} is none of {', '.join(sliders) or '(no sliders)'}")
+                raise ValueError(
+                    f"a Drag moves sliders: {name!r} is none of "
+                    f"{', '.join(sliders) or '(no sliders)'}"
+                )
             if name is not None and axis.get_scale() not in ("linear", "log"):
-                raise ValueError(f"a Drag needs a linear or log axis for {name!r}, got {axis.get_scale()!r}")
+                raise ValueError(
+                    f"a Drag needs a linear or log axis for {name!r}, got {axis.get_scale()!r}"
+                )
 
 
 def key_of(controls: Mapping[str, Control], values: Mapping[str, Any]) -> str:
@@ -256,4 +279,6 @@ def key_of(controls: Mapping[str, Control], values: Mapping[str, Any]) -> str:
     >>> key_of(controls, {"limit": 4.0, "on": True})
     '4,1'
     """
-    return ",".join(c.key(values[name]) for name, c in controls.items() if not isinstance(c, Button))
+    return ",".join(
+        c.key(values[name]) for name, c in controls.items() if not isinstance(c, Button)
+    )

@@ -18,7 +18,8 @@ class Items:
 
     Args:
         name: what one of them is called, "step".
-        places: for each Axes the data coordinates (x, y) of every item; NaN where the Axes does not show it.
+        places: for each Axes the data coordinates (x, y) of every item; NaN where the Axes does not
+            show it.
         values: columns of numbers for the tooltip, by label.
         names: what each of them is called; by default its number, "step 4".
 
@@ -36,9 +37,14 @@ class Items:
 
     def __post_init__(self) -> None:
         lengths = {np.size(column) for pair in self.places.values() for column in pair}
-        lengths |= {np.size(column) for column in self.values.values()} | ({len(self.names)} if self.names else set())
+        lengths |= {np.size(column) for column in self.values.values()} | (
+            {len(self.names)} if self.names else set()
+        )
         if len(lengths) > 1:
-            raise ValueError(f"the columns of items must have one length, got {', '.join(map(str, sorted(lengths)))}")
+            raise ValueError(
+                "the columns of items must have one length, got "
+                f"{', '.join(map(str, sorted(lengths)))}"
+            )
 
     def __len__(self) -> int:
         columns = [*self.values.values(), *(x for x, _ in self.places.values())]
@@ -51,7 +57,8 @@ class Description:
 
     Args:
         alt: one sentence that states the key number.
-        summary: one sentence with the number that matters, shown above the picture; it changes with every control.
+        summary: one sentence with the number that matters, shown above the picture; it changes with
+            every control.
         table: rows of (name, value).
         goal: what to aim for, and how far away it is.
         items: what can be pointed at.
@@ -73,9 +80,13 @@ class Description:
     def words(self) -> dict[str, Any]:
         """The texts, as the browser reads them."""
         return {
-            "alt": self.alt, "summary": self.summary, "table": self.table, "goal": self.goal, "met": self.met,
+            "alt": self.alt,
+            "summary": self.summary,
+            "table": self.table,
+            "goal": self.goal,
+            "met": self.met,
             "idle": self.idle,
-        }  # fmt: skip
+        }
 
 
 def figure_html(pixels: np.ndarray, description: Description, label: str) -> str:
@@ -89,7 +100,8 @@ def figure_html(pixels: np.ndarray, description: Description, label: str) -> str
     (True, True)
     """
     rows = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}</td></tr>' for name, value in description.table
+        f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}</td></tr>'
+        for name, value in description.table
     )
     values = f"<details><summary>Values</summary><table>{rows}</table></details>" if rows else ""
     return (
@@ -108,7 +120,8 @@ def _png(pixels: np.ndarray) -> bytes:
 def few_colors(pixels: np.ndarray) -> Any:
     """Give the picture in 256 colors, which nobody can tell from all of them, for about half the bytes.
 
-    An octree takes a sixth of the time of Pillow's own choice of colors, for which a notebook's first picture waits.
+    An octree takes a sixth of the time of Pillow's own choice of colors, for which a notebook's
+    first picture waits.
     """
     from PIL import Image
 

@@ -1,7 +1,8 @@
 """The binary form of what moving artists draw: little-endian 32-bit words, read in `web/list.js` and by `decode`.
 
-Every operation starts with two words, its code and its length in words, so a reader can skip what it does not know.
-Coordinates are device pixels from the top left corner; colors are bytes r, g, b, a; path codes are matplotlib's.
+Every operation starts with two words, its code and its length in words, so a reader can skip what
+it does not know. Coordinates are device pixels from the top left corner; colors are bytes r, g, b,
+a; path codes are matplotlib's.
 """
 
 from __future__ import annotations
@@ -52,15 +53,24 @@ class Writer:
         """Collect what `since` gave once more."""
         self._chunks += operations
 
-    def clip(self, rectangle: tuple[float, float, float, float] | None, path: tuple[bytes, int] | None) -> None:
+    def clip(
+        self, rectangle: tuple[float, float, float, float] | None, path: tuple[bytes, int] | None
+    ) -> None:
         """Limit what follows to a rectangle (left, top, right, bottom) and to a packed path."""
         body = struct.pack("<I4f", rectangle is not None, *(rectangle or (0, 0, 0, 0)))
         self._add(CLIP, body + _counted(path))
 
-    def style(self, edge: int, width: float, cap: int, join: int, dashes: tuple[float, Sequence[float]]) -> None:
+    def style(
+        self, edge: int, width: float, cap: int, join: int, dashes: tuple[float, Sequence[float]]
+    ) -> None:
         """Set the pen: color, width in pixels, index of the cap and the join, dash offset and lengths."""
         offset, lengths = dashes
-        self._add(STYLE, struct.pack(f"<IfIIfI{len(lengths)}f", edge, width, cap, join, offset, len(lengths), *lengths))
+        self._add(
+            STYLE,
+            struct.pack(
+                f"<IfIIfI{len(lengths)}f", edge, width, cap, join, offset, len(lengths), *lengths
+            ),
+        )
 
     def path(self, face: int, path: tuple[bytes, int]) -> None:
         """Fill, then stroke, one path."""
@@ -72,7 +82,12 @@ class Writer:
         self._add(MARKS, body + positions.astype("<f4").tobytes())
 
     def stamps(
-        self, path: tuple[bytes, int], matrices: np.ndarray, faces: np.ndarray, edges: np.ndarray, widths: np.ndarray
+        self,
+        path: tuple[bytes, int],
+        matrices: np.ndarray,
+        faces: np.ndarray,
+        edges: np.ndarray,
+        widths: np.ndarray,
     ) -> None:
         """Draw one path under several matrices (n, 6: a b c d e f), each with its own colors and pen width."""
         items = np.empty((len(matrices), 9), "<u4")
@@ -90,13 +105,23 @@ class Writer:
     def text(self, face: int, left: int, top: int, mask: np.ndarray) -> None:
         """Let a color through a mask of coverage (h, w bytes), its corner at a whole pixel."""
         height, width = mask.shape
-        self._add(TEXT, struct.pack("<IiiII", face, left, top, width, height) + mask.tobytes() + bytes(-mask.size % 4))
+        self._add(
+            TEXT,
+            struct.pack("<IiiII", face, left, top, width, height)
+            + mask.tobytes()
+            + bytes(-mask.size % 4),
+        )
 
     def items(self, places: Sequence[np.ndarray], columns: Sequence[np.ndarray]) -> None:
         """Say where in each panel (n, 2) what can be pointed at lies, NaN for nowhere, and its numbers (n,)."""
         count = next((len(numbers) for numbers in (*places, *columns)), 0)
         body = struct.pack("<II", len(places), count) + b"".join(_floats(place) for place in places)
-        self._add(ITEMS, body + struct.pack("<I", len(columns)) + b"".join(_floats(column) for column in columns))
+        self._add(
+            ITEMS,
+            body
+            + struct.pack("<I", len(columns))
+            + b"".join(_floats(column) for column in columns),
+        )
 
     def _add(self, code: int, body: bytes) -> None:
         self._chunks += (struct.pack("<II", code, len(body) // 4 + 2), body)

@@ -38,20 +38,23 @@ class ControlTrait(traitlets.TraitType[Any, Any]):
 class LiveFigure(anywidget.AnyWidget):
     """A figure with controls: the still parts are sent once, the moving ones whenever a control changes.
 
-    Every control but a button is also a trait of the same name: `live.limit = 2`, `observe`, `link` and `jslink` work.
+    Every control but a button is also a trait of the same name: `live.limit = 2`, `observe`, `link`
+    and `jslink` work.
 
     Args:
         figure: a matplotlib `Figure` (not a pyplot one). Artists made with `animated=True` move.
-        controls: `Slider`, `Range`, `Menu`, `Toggle` and `Button` objects, in the order in which they are shown.
-        update: called with the values of all controls; sets data on artists, draws nothing, and returns a
-            `Description` of the new state.
+        controls: `Slider`, `Range`, `Menu`, `Toggle` and `Button` objects, in the order in which
+            they are shown.
+        update: called with the values of all controls; sets data on artists, draws nothing, and
+            returns a `Description` of the new state.
         drags: lines and points of the picture that move sliders.
         label: what the figure is called.
         name: what links call it; without one there are no links.
         presets: named settings.
-        axis: the slider, menu or toggle whose pictures are recorded in the background and sent ahead, so that the
-            browser shows them without asking.
-        dark: colors to use on a dark page, by the figure's own; all others have their lightness turned round.
+        axis: the slider, menu or toggle whose pictures are recorded in the background and sent
+            ahead, so that the browser shows them without asking.
+        dark: colors to use on a dark page, by the figure's own; all others have their lightness
+            turned round.
         arrange: lays the figure out for a narrow page (True) or a wide one (False).
 
     Raises:
@@ -73,10 +76,12 @@ class LiveFigure(anywidget.AnyWidget):
     _esm = widget_source()
     _css = widget_style()  # of a path anywidget would hold all who have it
 
-    selected = traitlets.Int(None, allow_none=True, min=0, help="The item that the reader has selected, or None.").tag(
-        sync=True
-    )
-    _name = traitlets.Unicode(help="What links call it: a page knows it before it asks for a picture.").tag(sync=True)
+    selected = traitlets.Int(
+        None, allow_none=True, min=0, help="The item that the reader has selected, or None."
+    ).tag(sync=True)
+    _name = traitlets.Unicode(
+        help="What links call it: a page knows it before it asks for a picture."
+    ).tag(sync=True)
 
     def __init__(
         self,
@@ -115,7 +120,9 @@ class LiveFigure(anywidget.AnyWidget):
         traits = {key: ControlTrait(control).tag(sync=True) for key, control in valued.items()}
         for key in traits:
             if hasattr(type(self), key):
-                raise ValueError(f"a control cannot be called {key!r}, for a widget has something of that name")
+                raise ValueError(
+                    f"a control cannot be called {key!r}, for a widget has something of that name"
+                )
         self.add_traits(**traits)
         super().__init__(_name=name)
         if traits:  # asked for none, `observe` takes all there are
@@ -148,7 +155,8 @@ class LiveFigure(anywidget.AnyWidget):
     def redraw_still(self, change: Callable[[], None] = lambda: None) -> None:
         """Paint the still parts again as well: limits, titles or colors changed.
 
-        `change` is where they change: nobody draws or moves a control meanwhile, so any thread may do it.
+        `change` is where they change: nobody draws or moves a control meanwhile, so any thread may
+        do it.
         """
         self._stage.redraw_still(change)
 
@@ -163,7 +171,8 @@ class LiveFigure(anywidget.AnyWidget):
         Args:
             controls: sliders with wider ends, in place of those of the same name.
             presets: with other values, likewise.
-            change: what the still parts need, if the moving ones are not enough; it takes many times as long.
+            change: what the still parts need, if the moving ones are not enough; it takes many
+                times as long.
         """
         for control in controls:
             self.traits()[control.name]._control = control
@@ -182,7 +191,8 @@ class LiveFigure(anywidget.AnyWidget):
     def present(self) -> None:
         """Show the figure alone, as large as the window, where it was used last, or under the cell that runs now.
 
-        "Present" in the page does the same, and takes the whole screen, which only a reader can allow.
+        "Present" in the page does the same, and takes the whole screen, which only a reader can
+        allow.
         """
         if not self._state.present():
             from IPython.display import display
@@ -207,7 +217,9 @@ class LiveFigure(anywidget.AnyWidget):
             words = self._state.settled()
             pixels = self._state.scene.whole(dpi, dark)
             if source:
-                pixels = self._state.framed(pixels, dark, self._state.around([(self.values, words)], source))
+                pixels = self._state.framed(
+                    pixels, dark, self._state.around([(self.values, words)], source)
+                )
             return encoded(pixels)
 
     def fallback_html(self) -> str:
@@ -246,7 +258,9 @@ class LiveFigure(anywidget.AnyWidget):
     # Traits
 
     def _mirror(self, names: Iterable[str], by_page: bool) -> None:
-        """Let the traits follow the controls; who observes one sees all of them at their new values."""
+        """Let the traits follow the controls; who observes one sees all of them at their new
+        values.
+        """
         values, self._defers = self.values, by_page
         try:
             with self.hold_sync(), self.hold_trait_notifications():

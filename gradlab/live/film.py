@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from .figure import LiveFigure
 
 FRAMES = 60
-SLIDING, CHOOSING = 0.08, 1.6  # seconds to see one more place of a slider, and to read another choice
+# Seconds to see one more place of a slider, and to read another choice.
+SLIDING, CHOOSING = 0.08, 1.6
 RATE = "12.5"  # pictures a second in an .mp4: one for each place of a slider
 SHARP = 1.5  # pixels of an .mp4 per pixel of the figure; a .gif is shown at its own size
 COLORS = 256  # of a .gif
@@ -30,7 +31,9 @@ COARSE = ~3  # what Pillow sees of a part of a color when it looks for the neare
 ENDINGS = (".gif", ".mp4")
 
 
-def save_film(live: LiveFigure, path: Path, dark: bool = False, frames: int = FRAMES, source: str = "") -> None:
+def save_film(
+    live: LiveFigure, path: Path, dark: bool = False, frames: int = FRAMES, source: str = ""
+) -> None:
     """Write what the figure shows from one end of its axis to the other.
 
     Args:
@@ -38,7 +41,8 @@ def save_film(live: LiveFigure, path: Path, dark: bool = False, frames: int = FR
         path: .gif or .mp4. The same state gives the same bytes.
         dark: in dark colors.
         frames: the most pictures there may be, evenly spaced.
-        source: where it is from; with one, a caption and a bar that says how far it has come stand around it.
+        source: where it is from; with one, a caption and a bar that says how far it has come stand
+            around it.
 
     Raises:
         ValueError: the figure has no axis.
@@ -54,9 +58,16 @@ def save_film(live: LiveFigure, path: Path, dark: bool = False, frames: int = FR
     seconds = SLIDING if isinstance(control, Slider) else CHOOSING
     words = f"{figure.description.alt} A film along: {control.label}."
     if path.suffix.lower() == ".gif":
-        _gif(list(told(_pictures(figure, states, 1.0, dark, source), 2 * len(states))), path, seconds, words)
+        _gif(
+            list(told(_pictures(figure, states, 1.0, dark, source), 2 * len(states))),
+            path,
+            seconds,
+            words,
+        )
     else:
-        _mp4(told(_pictures(figure, states, SHARP, dark, source), len(states)), path, seconds, words)
+        _mp4(
+            told(_pictures(figure, states, SHARP, dark, source), len(states)), path, seconds, words
+        )
 
 
 def spread(count: int, most: int) -> list[int]:
@@ -76,7 +87,11 @@ def _pictures(
     with drawing:
         still = scene.blank(scene.dpi * ratio, dark)
         # The highest caption of all says how high every picture is.
-        around = figure.around([(state, figure.describe(state)) for state in states], source) if source else None
+        around = (
+            figure.around([(state, figure.describe(state)) for state in states], source)
+            if source
+            else None
+        )
     for place, state in enumerate(states):
         with drawing:
             figure.describe(state)
@@ -95,15 +110,24 @@ def _gif(pictures: Sequence[np.ndarray], path: Path, seconds: float, words: str)
     palette = Image.new("P", (1, 1))
     palette.putpalette(coarse)
     halfway = told(pictures, 2 * len(pictures), first=len(pictures))
-    images = [Image.fromarray(pixels).quantize(palette=palette, dither=Image.Dither.NONE) for pixels in halfway]
+    images = [
+        Image.fromarray(pixels).quantize(palette=palette, dither=Image.Dither.NONE)
+        for pixels in halfway
+    ]
     for image in images:
         image.putpalette(exact)
     first, *others = images
     with replaced(path) as part:
         first.save(
-            part, "GIF", save_all=True, append_images=others, duration=round(1000 * seconds), loop=0, optimize=False,
+            part,
+            "GIF",
+            save_all=True,
+            append_images=others,
+            duration=round(1000 * seconds),
+            loop=0,
+            optimize=False,
             comment=words.encode("ascii", "replace"),
-        )  # fmt: skip
+        )
 
 
 def frequent(pictures: Sequence[np.ndarray], most: int = COLORS) -> list[tuple[int, int, int]]:
@@ -123,12 +147,44 @@ def _mp4(pictures: Iterator[np.ndarray], path: Path, seconds: float, words: str)
     with replaced(path) as part:
         first = next(pictures)
         height, width = first.shape[:2]
-        source = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-framerate", f"{1 / seconds:g}"]
+        source = [
+            "-f",
+            "rawvideo",
+            "-pix_fmt",
+            "rgb24",
+            "-s",
+            f"{width}x{height}",
+            "-framerate",
+            f"{1 / seconds:g}",
+        ]
         # What every browser plays, with its index first and no dates.
-        codec = ["-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "20", "-preset", "veryfast", "-r", RATE]
+        codec = [
+            "-c:v",
+            "libx264",
+            "-pix_fmt",
+            "yuv420p",
+            "-crf",
+            "20",
+            "-preset",
+            "veryfast",
+            "-r",
+            RATE,
+        ]
         tidy = ["-fflags", "+bitexact", "-flags:v", "+bitexact", "-movflags", "+faststart"]
         titled = ["-metadata", f"title={words}", "-f", "mp4"]
-        command = [ffmpeg, "-y", "-loglevel", "error", *source, "-i", "-", *codec, *tidy, *titled, str(part)]
+        command = [
+            ffmpeg,
+            "-y",
+            "-loglevel",
+            "error",
+            *source,
+            "-i",
+            "-",
+            *codec,
+            *tidy,
+            *titled,
+            str(part),
+        ]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as encoder:
             assert encoder.stdin is not None and encoder.stderr is not None
             with suppress(BrokenPipeError), encoder.stdin:  # an encoder that is gone has said why

@@ -17,7 +17,8 @@ from .description import Description
 from .scheduling import IDLE_SECONDS, attention, drawing, in_background
 from .state import FigureState
 
-# Bytes of a frame before those of the next: deflate looks back over 32 kB, in which like pieces of neighbors stand.
+# Bytes of a frame before those of the next: deflate looks back over 32 kB, in which like pieces of
+# neighbors stand.
 PIECE = 4096  # as in web/frame_cache.js
 MOST_BYTES = 2_000_000  # of packed pictures for one setting of the other controls
 BATCH = 12
@@ -30,7 +31,9 @@ Entry = tuple[str, Description, bytes]
 def pack(entries: Iterable[Entry]) -> bytes:
     """Pack (key, description, display list) triples: a JSON table of contents, then the lists, all deflated."""
     entries = list(entries)
-    contents = json.dumps([[key, len(frame), words.words()] for key, words, frame in entries]).encode()
+    contents = json.dumps(
+        [[key, len(frame), words.words()] for key, words, frame in entries]
+    ).encode()
     contents += b" " * (-len(contents) % 4)
     frames = [frame for _, _, frame in entries]
     woven = b"".join(frame[at : at + PIECE] for at in _starts(frames) for frame in frames)
@@ -56,7 +59,9 @@ def unpack(data: bytes) -> list[tuple[str, dict[str, Any], bytes]]:
             size = len(frame[start : start + PIECE])
             frame[start : start + PIECE] = plain[at : at + size]
             at += size
-    return [(key, words, bytes(frame)) for (key, _, words), frame in zip(contents, frames, strict=True)]
+    return [
+        (key, words, bytes(frame)) for (key, _, words), frame in zip(contents, frames, strict=True)
+    ]
 
 
 def stride(count: int, bytes_each: float, most: int) -> int:
@@ -84,8 +89,9 @@ def outward(count: int, here: int, step: int = 1) -> list[int]:
 class Preloader:
     """Records the positions of a figure's axis in the background and sends them to every open view.
 
-    It works only while views are open, not while a cell runs, and steps aside whenever a reader asks the kernel for
-    anything, of this figure or of another one; of all figures one at a time is at work.
+    It works only while views are open, not while a cell runs, and steps aside whenever a reader
+    asks the kernel for anything, of this figure or of another one; of all figures one at a time is
+    at work.
     """
 
     _turn: threading.Lock  # of all figures
@@ -148,7 +154,8 @@ class Preloader:
         if self._bytes >= MOST_BYTES or figure.changing:
             return False
         for ratio in figure.views.ratios:
-            batch = BATCH if isinstance(self._thread, threading.Thread) else 1  # the event loop has others to serve
+            # The event loop has others to serve.
+            batch = BATCH if isinstance(self._thread, threading.Thread) else 1
             if states := self._missing(ratio)[:batch]:
                 self._send(ratio, situation[0], list(self._recorded(ratio, states)))
                 return True
@@ -159,13 +166,19 @@ class Preloader:
         figure, axis = self._state, str(self._state.axis)
         control: Any = figure.controls[axis]
         values, options = dict(figure.values), control.values()
-        step = stride(len(options), self._bytes / len(self._sent), MOST_BYTES) if len(self._sent) >= BATCH else 1
+        step = (
+            stride(len(options), self._bytes / len(self._sent), MOST_BYTES)
+            if len(self._sent) >= BATCH
+            else 1
+        )
         places = outward(len(options), control.position(values[axis]), step)
         states = ({**values, axis: options[place]} for place in places)
         keyed = ((key_of(figure.controls, state), state) for state in states)
         return [(key, state) for key, state in keyed if (ratio, key) not in self._sent]
 
-    def _recorded(self, ratio: float, states: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[Entry]:
+    def _recorded(
+        self, ratio: float, states: Iterable[tuple[str, dict[str, Any]]]
+    ) -> Iterator[Entry]:
         """Record states one by one, until somebody wants the figure."""
         figure = self._state
         for key, state in states:
@@ -191,7 +204,9 @@ class Preloader:
         if self._bytes > MOST_BYTES:  # and no more for this situation
             return
         colors = list(self._state.scene.colors.items())
-        self._state.send({"kind": "reel", "ratio": ratio, "edition": edition, "colors": colors}, [packed])
+        self._state.send(
+            {"kind": "reel", "ratio": ratio, "edition": edition, "colors": colors}, [packed]
+        )
 
 
 renew_in_child(Preloader, "_turn", threading.Lock)

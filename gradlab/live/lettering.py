@@ -48,7 +48,8 @@ class Recent(OrderedDict[Any, Any]):
         try:
             self.move_to_end(key)
             found: T = self[key]
-        except KeyError:  # asked first, one that another thread drops at that moment would be missed
+        except KeyError:
+            # Asked first, one that another thread drops at that moment would be missed.
             pass
         else:
             return found
@@ -70,7 +71,9 @@ class Agg(RendererAgg):
         super().__init__(width, height, dpi)  # type: ignore[no-untyped-call]
         self._sizes = Recent(SIZES)
 
-    def get_text_width_height_descent(self, s: str, prop: Any, ismath: Any) -> tuple[float, float, float]:
+    def get_text_width_height_descent(
+        self, s: str, prop: Any, ismath: Any
+    ) -> tuple[float, float, float]:
         """Give width, height and descent in pixels."""
         measure: Callable[..., tuple[float, float, float]] = super().get_text_width_height_descent
         return self._sizes.find((s, hash(prop), ismath), lambda: measure(s, prop, ismath))
@@ -88,21 +91,50 @@ class Lettering:
         self._masks = Recent(MASKS)
 
     def paint(
-        self, gc: Any, x: float, y: float, text: str, prop: Any, angle: float, ismath: Any, mtext: Any = None
+        self,
+        gc: Any,
+        x: float,
+        y: float,
+        text: str,
+        prop: Any,
+        angle: float,
+        ismath: Any,
+        mtext: Any = None,
     ) -> tuple[int, int, np.ndarray]:
         """Give left, top and the coverage (h, w; 0 to 255) of a text that starts at x, y (downwards), as Agg paints it.
 
-        A formula starts at the nearest 64th of a pixel, so that a mask does not depend on which place was asked first.
-        `mtext` is the Text that it is the only line of, if it is: Agg shapes it by the features and language of that.
+        A formula starts at the nearest 64th of a pixel, so that a mask does not depend on which
+        place was asked first. `mtext` is the Text that it is the only line of, if it is: Agg shapes
+        it by the features and language of that.
         """
         left, right = _split_pixel(x)
         top, down = _split_pixel(y)
-        key = (text, hash(prop), angle, ismath, _shaping(mtext), gc.get_antialiased(), gc.get_snap(), right, down)
-        dx, dy, mask = self._masks.find(key, lambda: self._fresh(gc, right, down, text, prop, angle, ismath, mtext))
+        key = (
+            text,
+            hash(prop),
+            angle,
+            ismath,
+            _shaping(mtext),
+            gc.get_antialiased(),
+            gc.get_snap(),
+            right,
+            down,
+        )
+        dx, dy, mask = self._masks.find(
+            key, lambda: self._fresh(gc, right, down, text, prop, angle, ismath, mtext)
+        )
         return left + dx, top + dy, mask
 
     def _fresh(
-        self, gc: Any, x: float, y: float, text: str, prop: Any, angle: float, ismath: Any, mtext: Any
+        self,
+        gc: Any,
+        x: float,
+        y: float,
+        text: str,
+        prop: Any,
+        angle: float,
+        ismath: Any,
+        mtext: Any,
     ) -> tuple[int, int, np.ndarray]:
         width, height, descent = self.measure(text, prop, ismath)
         shaped = self._reach(text, prop, *_shaping(mtext))
@@ -128,7 +160,8 @@ class Lettering:
         return int(columns[0]) - before, int(rows[0]) - above, inked
 
     def _reach(self, text: str, prop: Any, features: Any, language: Any) -> float:
-        """Return how far a line may reach from where it starts, in pixels, beyond what `measure` knows.
+        """Return how far a line may reach from where it starts, in pixels, beyond what `measure`
+        knows.
 
         matplotlib measures a line without its features and language, but paints it with them.
         """
@@ -153,6 +186,10 @@ def _split_pixel(place: float) -> tuple[int, float]:
 
 
 def _shaping(text: Any) -> tuple[Any, Any]:
-    """Return the font features and the language of a text; None for each that is not set or not known yet."""
-    features, language = (getattr(text, name)() if hasattr(text, name) else None for name in SHAPING)
+    """Return the font features and the language of a text; None for each that is not set or not
+    known yet.
+    """
+    features, language = (
+        getattr(text, name)() if hasattr(text, name) else None for name in SHAPING
+    )
     return features, language

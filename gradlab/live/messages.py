@@ -34,10 +34,13 @@ class Stage:
         self.state, self._moved = state, moved
         self.preloader = Preloader(state)
 
-    def move(self, changes: Mapping[str, Any], answer: list[Any] | None = None, have: bool = False) -> None:
+    def move(
+        self, changes: Mapping[str, Any], answer: list[Any] | None = None, have: bool = False
+    ) -> None:
         """Take over checked values, update the artists and show them; on an error all stays as it was.
 
-        `answer` is the request that asked for it; `have` says that the one who asked shows the picture already.
+        `answer` is the request that asked for it; `have` says that the one who asked shows the
+        picture already.
         """
         state = self.state
         if not have:
@@ -59,7 +62,9 @@ class Stage:
                 state.tell(kind="answer", answer=answer, values=values)
             elif state.views:
                 for ratio, frame in frames.items():
-                    state.send({"kind": "frame", "ratio": ratio, "answer": answer, **state.now()}, [frame])
+                    state.send(
+                        {"kind": "frame", "ratio": ratio, "answer": answer, **state.now()}, [frame]
+                    )
         if answer is not None:
             let_speak()
         self._moved(changes, answer is not None)
@@ -77,7 +82,8 @@ class Stage:
 
         def changed() -> None:
             change()
-            state.description = state.describe(state.values)  # the layout is that of this state, not of one drawn ahead
+            # The layout is that of this state, not of one drawn ahead.
+            state.description = state.describe(state.values)
 
         with drawing:
             state.scene.rearranged(changed)
@@ -87,7 +93,12 @@ class Stage:
                 state.send(*state.picture("still", ratio, dark))
         self.preloader.wake()
 
-    def renew(self, controls: Sequence[Slider], presets: Sequence[Preset], change: Callable[[], None] | None) -> None:
+    def renew(
+        self,
+        controls: Sequence[Slider],
+        presets: Sequence[Preset],
+        change: Callable[[], None] | None,
+    ) -> None:
         """Show other data, with other ends of sliders and other presets; `change` is what the still parts need."""
         state = self.state
         with drawing:
@@ -127,9 +138,10 @@ class Stage:
 class Inbox:
     """Reads messages, keeps the open views, runs buttons.
 
-    Messages are {kind: "open", view, ratio, dark, narrow, again}, {kind: "close", view}, {kind: "set", view, id,
-    values, have}, {kind: "press", name} and {kind: "zoom", panel, x, y}; {kind: "nudge"} and anything else is passed
-    over. A "set" is always answered, so that its view may send the next one.
+    Messages are {kind: "open", view, ratio, dark, narrow, again}, {kind: "close", view}, {kind:
+    "set", view, id, values, have}, {kind: "press", name} and {kind: "zoom", panel, x, y}; {kind:
+    "nudge"} and anything else is passed over. A "set" is always answered, so that its view may send
+    the next one.
     """
 
     def __init__(self, stage: Stage) -> None:
@@ -139,8 +151,12 @@ class Inbox:
     def receive(self, message: Any) -> None:
         """Act on one message."""
         handlers = {
-            "open": self._open, "close": self._close, "set": self._set, "press": self._press, "zoom": self._zoom,
-        }  # fmt: skip
+            "open": self._open,
+            "close": self._close,
+            "set": self._set,
+            "press": self._press,
+            "zoom": self._zoom,
+        }
         kind = message.get("kind") if isinstance(message, dict) else None
         handler = handlers.get(kind) if isinstance(kind, str) else None
         if handler is None:
@@ -161,7 +177,11 @@ class Inbox:
 
     def _open(self, message: dict[str, Any]) -> None:
         view, views = str(message.get("view")), self._state.views
-        screen = Screen(usable_ratio(message.get("ratio")), message.get("dark") is True, message.get("narrow") is True)
+        screen = Screen(
+            usable_ratio(message.get("ratio")),
+            message.get("dark") is True,
+            message.get("narrow") is True,
+        )
         if message.get("again") is True and views.get(view) == screen:
             if time.monotonic() < self._told.get(view, -AGAIN_SECONDS) + AGAIN_SECONDS:
                 return  # its first message has only waited
@@ -171,7 +191,9 @@ class Inbox:
                 views.pop(next(iter(views)))
             views[view] = screen
         self._stage.introduce(view, screen.ratio, screen.dark)
-        self._told = {other: at for other, at in self._told.items() if other in views} | {view: time.monotonic()}
+        self._told = {other: at for other, at in self._told.items() if other in views} | {
+            view: time.monotonic()
+        }
 
     def _close(self, message: dict[str, Any]) -> None:
         views = self._state.views
@@ -182,7 +204,9 @@ class Inbox:
     def _set(self, message: dict[str, Any]) -> None:
         answer = [message.get("view"), message.get("id")]
         try:
-            self._stage.move(self._read(message.get("values")), answer, have=message.get("have") is True)
+            self._stage.move(
+                self._read(message.get("values")), answer, have=message.get("have") is True
+            )
         except BaseException:
             self._state.tell(kind="answer", answer=answer, values=dict(self._state.values))
             raise
@@ -213,7 +237,8 @@ class Inbox:
             return
         busy.add(button.name)
         self._state.tell(kind="busy", name=button.name, busy=True)
-        # In a copy of the context, which keeps printed text beside the cell that the press belongs to.
+        # In a copy of the context, which keeps printed text beside the cell that the press belongs
+        # to.
         if in_background(self._work(button), contextvars.copy_context()) is None:
             list(self._work(button))
 
@@ -231,5 +256,7 @@ class Inbox:
 
 def _fractions(pair: Any) -> TypeGuard[list[float]]:
     """Tell whether these are two finite numbers in rising order."""
-    number: bool = isinstance(pair, list) and len(pair) == 2 and all(isinstance(v, int | float) for v in pair)
+    number: bool = (
+        isinstance(pair, list) and len(pair) == 2 and all(isinstance(v, int | float) for v in pair)
+    )
     return number and -1e3 < pair[0] < pair[1] < 1e3

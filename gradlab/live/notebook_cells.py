@@ -4,8 +4,8 @@ ipywidgets keeps a widget until it is closed, and no event says that an output w
 figure that is shown is noted with its cell, and once that cell has run again, figures that only its
 earlier runs had shown are closed.
 
-A cell is known by the id that JupyterLab and Notebook 7 send with its code. A front end that sends none shows each run
-in a place of its own, as far as can be known here, and nothing is closed.
+A cell is known by the id that JupyterLab and Notebook 7 send with its code. A front end that sends
+none shows each run in a place of its own, as far as can be known here, and nothing is closed.
 """
 
 from __future__ import annotations
@@ -54,7 +54,12 @@ class NotebookCells:
             runs = self._runs.pop(cell, {})
             if now := runs.pop(run, None):
                 self._runs[cell] = {run: now}
-            seen = {id(one) for of_cell in self._runs.values() for some in of_cell.values() for one in some}
+            seen = {
+                id(one)
+                for of_cell in self._runs.values()
+                for some in of_cell.values()
+                for one in some
+            }
             gone = [one for some in runs.values() for one in some if id(one) not in seen]
         for shown in gone:
             if not any(shown in getattr(one, "children", ()) for one in _open()):
@@ -91,4 +96,6 @@ cells = NotebookCells()
 
 def layout_is_shared(figure: Any) -> bool:
     """Tell whether another open widget is laid out by the same `Layout`."""
-    return any(one is not figure and getattr(one, "layout", None) is figure.layout for one in _open())
+    return any(
+        one is not figure and getattr(one, "layout", None) is figure.layout for one in _open()
+    )

@@ -1,10 +1,12 @@
 """The states of a saved page in few bytes: each display list as its differences from the one before.
 
-A display list is words, most of them coordinates. Here coordinates are in sixteenths of a device pixel, too small to
-see, and what stays from state to state is one small number for each operation. Texts are pictures of coverage: each
-is kept once, in 16 shades, column by column, so that equal letters are equal bytes. Then all of it is deflated.
+A display list is words, most of them coordinates. Here coordinates are in sixteenths of a device
+pixel, too small to see, and what stays from state to state is one small number for each operation.
+Texts are pictures of coverage: each is kept once, in 16 shades, column by column, so that equal
+letters are equal bytes. Then all of it is deflated.
 
-Bytes per state of some labs, axis beside one menu, words included; before that, equal blocks of lists were kept once:
+Bytes per state of some labs, axis beside one menu, words included; before that, equal blocks of
+lists were kept once:
 
     lab             blocks  this
     adagrad            395   185
@@ -33,7 +35,8 @@ PARTS = 16  # of a pixel, in which coordinates are told
 NOWHERE = -(2**31)  # a coordinate that is not a number
 HEAD = 11  # words of an image before its pixels
 
-SAME, NEW, EARLIER = range(3)  # what an operation is: as in the state before, a new one, one of the earlier ones
+# What an operation is: as in the state before, a new one, one of the earlier ones.
+SAME, NEW, EARLIER = range(3)
 
 
 @dataclass(frozen=True)
@@ -106,14 +109,18 @@ class _Writer:
         self._parts.append(folded << 1 ^ folded >> 63)
 
     def _told(self, operation: bytes) -> np.ndarray:
-        """An operation as whole numbers: coordinates in parts of a pixel, a text's coverage as its number."""
+        """An operation as whole numbers: coordinates in parts of a pixel, a text's coverage as its
+        number.
+        """
         if operation[0] == TEXT:
             *head, width, height = struct.unpack_from("<5I2I", operation)
             number = self._masks.number(width, height, operation[28 : 28 + width * height])
             return np.array([*head, number], np.int64)
         words = np.frombuffer(operation, "<u4").astype(np.int64)
         if operation[0] == IMAGE:  # a pixel is four numbers
-            return np.concatenate([words[:HEAD], np.frombuffer(operation, np.uint8, offset=4 * HEAD)])
+            return np.concatenate(
+                [words[:HEAD], np.frombuffer(operation, np.uint8, offset=4 * HEAD)]
+            )
         for start, end in coordinates(words):
             pixels = np.frombuffer(operation, "<f4", end - start, 4 * start).astype(float)
             parts = np.rint(np.where(np.isfinite(pixels), pixels * PARTS, NOWHERE))
@@ -163,14 +170,18 @@ def varints(numbers: np.ndarray) -> bytes:
     """
     columns = [numbers >> shift & 127 for shift in range(0, 35, 7)]
     more = [numbers >> shift != 0 for shift in range(7, 42, 7)]
-    written = np.stack([column | going << 7 for column, going in zip(columns, more, strict=True)], 1).astype(np.uint8)
+    written = np.stack(
+        [column | going << 7 for column, going in zip(columns, more, strict=True)], 1
+    ).astype(np.uint8)
     there = np.stack([np.ones(len(numbers), bool), *more[:-1]], 1)
     return bytes(written[there].tobytes())
 
 
 def _shaded(width: int, height: int, coverage: bytes) -> bytes:
     """A text's coverage in 16 shades, column by column, the upper of two rows in the higher bits."""
-    shades = (np.frombuffer(coverage, np.uint8).reshape(height, width).T.astype(np.uint16) + 8) // 17
+    shades = (
+        np.frombuffer(coverage, np.uint8).reshape(height, width).T.astype(np.uint16) + 8
+    ) // 17
     shades = np.pad(shades, ((0, 0), (0, height % 2)))
     return (shades[:, ::2] << 4 | shades[:, 1::2]).astype(np.uint8).tobytes()
 

@@ -60,26 +60,39 @@ class Part:
 
 
 def page_html(
-    live: LiveFigure, code: str = "", most: int = MOST_STATES, bytes_most: int = MOST_BYTES, note: str = ""
+    live: LiveFigure,
+    code: str = "",
+    most: int = MOST_STATES,
+    bytes_most: int = MOST_BYTES,
+    note: str = "",
 ) -> tuple[str, Part]:
     """Give a page that needs neither kernel nor network, and what is in it.
 
-    Every preset is in it. Of the other states as many are as fit: the figure's axis whole first, see `grid`.
+    Every preset is in it. Of the other states as many are as fit: the figure's axis whole first,
+    see `grid`.
 
     Args:
-        live: the figure, at the state in which the page opens; it is moved about, so don't use it elsewhere.
+        live: the figure, at the state in which the page opens; it is moved about, so don't use it
+            elsewhere.
         code: the line of Python that shows the same.
         most: states that the page holds.
         bytes_most: bytes, if the figure itself allows that.
-        note: HTML after what the page says of controls that do not move in it, such as a link to where they do.
+        note: HTML after what the page says of controls that do not move in it, such as a link to
+            where they do.
     """
     title, description = escape(live._state.label), escape(live.description.alt)
 
     def page(figure: str) -> str:
         return Template((FOLDER / "page.html").read_text("utf-8")).substitute(
-            title=title, description=description, figure=figure, script=script(), style=style(),
-            code=f'<p id="code">In Python, as saved: <code>{escape(code)}</code></p>' if code else "",
-        )  # fmt: skip
+            title=title,
+            description=description,
+            figure=figure,
+            script=script(),
+            style=style(),
+            code=f'<p id="code">In Python, as saved: <code>{escape(code)}</code></p>'
+            if code
+            else "",
+        )
 
     found = part(live, most, bytes_most - len(page("").encode()), note=note)
     return page(found.html), found
@@ -92,7 +105,8 @@ def part(
     """Give the figure as a part of a page.
 
     Args:
-        live: the figure, at the state in which the page opens; it is moved about, so don't use it elsewhere.
+        live: the figure, at the state in which the page opens; it is moved about, so don't use it
+            elsewhere.
         most: states.
         bytes_most: bytes, if the figure itself allows that.
         within: the ends between which a slider moves in the page, by name.
@@ -119,7 +133,9 @@ def part(
 
 
 def _fitting(tried: Mapping[int, int], free: int) -> int:
-    """Estimate how many states fit, from the two largest numbers that were tried; the first states are dearer."""
+    """Estimate how many states fit, from the two largest numbers that were tried; the first states
+    are dearer.
+    """
     *_, (fewer, less), (states, size) = sorted(tried.items())
     each = max((size - less) / (states - fewer), 1) / (2 if fewer == 0 else 1)
     return int(states + (free - size) / each)
@@ -137,7 +153,10 @@ def style() -> str:
 
 def _said(grid: Grid) -> str:
     fixed = [c.label for name, c in grid.controls.items() if name not in grid.moving]
-    coarse = "Other controls move one at a time and in larger steps here; Reset sets them all free again."
+    coarse = (
+        "Other controls move one at a time and in larger steps here; "
+        "Reset sets them all free again."
+    )
     said = [coarse] * (len(grid.sheets) > 1)
     said += [f"Free to move only with Python: {escape(', '.join(fixed))}."] * bool(fixed)
     return f'<p class="gl-page">{" ".join(said)}</p>' if said else ""
@@ -160,14 +179,18 @@ class Recorder:
             self._stage.fit(shape)
             found = self._states(grid)
             reached = any(words["met"] for _, words, _ in found)  # the same in both shapes
-            rows = [Recorded(self._row(grid, values, words, reached), frame) for values, words, frame in found]
+            rows = [
+                Recorded(self._row(grid, values, words, reached), frame)
+                for values, words, frame in found
+            ]
             setup, stills = _setup(self._state, grid), self._still(shape)
             layouts.append({"setup": setup, "stills": stills, "states": _text(pack(rows, masks))})
         data: dict[str, Any] = {"layouts": layouts, "masks": _text(masks.packed())}
         size = sum(len(layout["states"]) for layout in layouts) + len(data["masks"])
         text = json.dumps(data).replace("<", "\\u003c")
         html = (
-            f'<div class="gl-saved">\n<div></div>\n<noscript>{self._fallback}</noscript>\n{_said(grid)}{self._note}\n'
+            "<div "
+            f'class="gl-saved">\n<div></div>\n<noscript>{self._fallback}</noscript>\n{_said(grid)}{self._note}\n'
             f'<script type="application/json">{text}</script>\n</div>'
         )
         return Part(html, len(found), size, reached)
@@ -179,7 +202,9 @@ class Recorder:
         return [(values, *picture) for values, picture in pictures if picture]
 
     def _row(self, grid: Grid, values: Values, words: dict[str, Any], reached: bool) -> list[Any]:
-        """Give what a state says of itself: what it has unlike the first one, its key, and its words."""
+        """Give what a state says of itself: what it has unlike the first one, its key, and its
+        words.
+        """
         moved = {name: value for name, value in values.items() if value != self._state.values[name]}
         return [moved, grid.key(values), words if reached else words | {"goal": ""}]
 
@@ -209,11 +234,15 @@ class Recorder:
 
 
 def _setup(figure: FigureState, grid: Grid) -> dict[str, Any]:
-    """The first message to a view, without what the page can't do: buttons, and handles of what doesn't move."""
+    """The first message to a view, without what the page can't do: buttons, and handles of what
+    doesn't move.
+    """
     message = figure.setup_content(RATIO, dark=False)
     message["controls"] = grid.specs()
     message["presets"] = [
-        p for p in message["presets"] if any(s.holds(figure.values | p["values"]) for s in grid.sheets)
+        p
+        for p in message["presets"]
+        if any(s.holds(figure.values | p["values"]) for s in grid.sheets)
     ]
     message["areas"] = [area for area in (_free(area, grid) for area in message["areas"]) if area]
     message["key"] = grid.key(figure.values)
@@ -223,7 +252,10 @@ def _setup(figure: FigureState, grid: Grid) -> dict[str, Any]:
 
 def _free(area: dict[str, Any], grid: Grid) -> dict[str, Any] | None:
     """A drag area with the controls that the page can move; None if there are none."""
-    ways = {way: area[way] if area[way] and area[way]["name"] in grid.moving else None for way in ("x", "y")}
+    ways = {
+        way: area[way] if area[way] and area[way]["name"] in grid.moving else None
+        for way in ("x", "y")
+    }
     return area | ways if any(ways.values()) else None
 
 

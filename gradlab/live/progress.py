@@ -1,8 +1,9 @@
 """Progress of a long task: one line, in a terminal or under a notebook's cell, once it has taken two seconds.
 
-Who begins something long says `with shown("run.mp4"):`; loops inside say `for item in told(items, many):`, one
-inside another where one is a part of the other. Without the first nothing is shown, and the loops are plain loops; so
-it is where nobody looks on: output that goes to a file, or tests.
+Who begins something long says `with shown("run.mp4"):`; loops inside say
+`for item in told(items, many):`, one inside another where one is a part of the other. Without the
+first nothing is shown, and the loops are plain loops; so it is where nobody looks on: output that
+goes to a file, or tests.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ T = TypeVar("T")
 
 
 class _Loops(threading.local):
-    """The loops that this thread is in, the outermost first: how many items each has done, and of how many."""
+    """The loops that this thread is in, the outermost first: how many items each has done, and of
+    how many.
+    """
 
     def __init__(self) -> None:
         self.line: Line | None = None
@@ -87,7 +90,9 @@ class Line:
     def tell(self, share: float) -> None:
         """So much is done, from 0 to 1."""
         now = time.monotonic()
-        if self._place is None or now < max(self._begin + QUIET_SECONDS, self._last + AGAIN_SECONDS):
+        if self._place is None or now < max(
+            self._begin + QUIET_SECONDS, self._last + AGAIN_SECONDS
+        ):
             return
         self._last, self._told = now, True
         self._place.write(words(self._what, share, now - self._begin))

@@ -1,7 +1,7 @@
 """A matplotlib renderer that writes a display list instead of pixels.
 
-It follows Agg where Agg departs from the plain geometry (snapping to pixels, whole-pixel marker places and clip boxes),
-so that a browser canvas shows what Agg would have drawn.
+It follows Agg where Agg departs from the plain geometry (snapping to pixels, whole-pixel marker
+places and clip boxes), so that a browser canvas shows what Agg would have drawn.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ class DisplayListRenderer(RendererBase):
             return
         start = self._writer.length
         artist.draw(self)
-        self.cache.keep(artist, pen, (self._clip_state, self._style_state), self._writer.since(start))
+        self.cache.keep(
+            artist, pen, (self._clip_state, self._style_state), self._writer.since(start)
+        )
 
     # What matplotlib asks of a renderer
 
@@ -72,7 +74,9 @@ class DisplayListRenderer(RendererBase):
     def option_scale_image(self) -> bool:
         return True
 
-    def get_text_width_height_descent(self, s: str, prop: Any, ismath: Any) -> tuple[float, float, float]:
+    def get_text_width_height_descent(
+        self, s: str, prop: Any, ismath: Any
+    ) -> tuple[float, float, float]:
         return self._lettering.measure(s, prop, ismath)
 
     def draw_path(self, gc: Any, path: Any, transform: Any, rgbFace: Any = None) -> None:
@@ -80,31 +84,65 @@ class DisplayListRenderer(RendererBase):
         self._writer.path(face, self._cleaned(gc, path, transform, rgbFace is None))
 
     def draw_markers(
-        self, gc: Any, marker_path: Any, marker_trans: Any, path: Any, trans: Any, rgbFace: Any = None
+        self,
+        gc: Any,
+        marker_path: Any,
+        marker_trans: Any,
+        path: Any,
+        trans: Any,
+        rgbFace: Any = None,
     ) -> None:
         face = self._prepare(gc, rgbFace)
         flip = np.diag([1.0, -1.0, 1.0])
         mark, snapped = self._shape(gc, marker_path, flip @ marker_trans.get_matrix())
         if not snapped:
             mark.vertices += 0.5
-        positions = trans.transform(path.vertices if path.codes is None else path.vertices[path.codes != 79])
+        positions = trans.transform(
+            path.vertices if path.codes is None else path.vertices[path.codes != 79]
+        )
         positions = positions * (1.0, -1.0) + (0.5, self.height + 0.5)
         near = (np.abs(positions) < FAR).all(axis=1)  # false for NaN as well
         self._writer.marks(face, pack(mark.vertices, mark.codes), np.floor(positions[near]))
 
     def draw_path_collection(
-        self, gc: Any, master_transform: Any, paths: Any, all_transforms: Any, offsets: Any, offset_trans: Any,
-        facecolors: Any, edgecolors: Any, linewidths: Any, linestyles: Any, antialiaseds: Any, urls: Any,
-        offset_position: Any, **hatching: Any,
-    ) -> None:  # fmt: skip
+        self,
+        gc: Any,
+        master_transform: Any,
+        paths: Any,
+        all_transforms: Any,
+        offsets: Any,
+        offset_trans: Any,
+        facecolors: Any,
+        edgecolors: Any,
+        linewidths: Any,
+        linestyles: Any,
+        antialiaseds: Any,
+        urls: Any,
+        offset_position: Any,
+        **hatching: Any,
+    ) -> None:
         count = max(len(paths), len(all_transforms), len(offsets))
-        matrices = self._matrices(all_transforms, master_transform, offset_trans.transform(offsets), count)
+        matrices = self._matrices(
+            all_transforms, master_transform, offset_trans.transform(offsets), count
+        )
         plain = len(paths) == 1 and count > 1 and len(linestyles) < 2
         if not plain or self._snaps(gc, paths[0], matrices[0], linewidths):
             super().draw_path_collection(
-                gc, master_transform, paths, all_transforms, offsets, offset_trans, facecolors, edgecolors,
-                linewidths, linestyles, antialiaseds, urls, offset_position, **hatching,
-            )  # fmt: skip
+                gc,
+                master_transform,
+                paths,
+                all_transforms,
+                offsets,
+                offset_trans,
+                facecolors,
+                edgecolors,
+                linewidths,
+                linestyles,
+                antialiaseds,
+                urls,
+                offset_position,
+                **hatching,
+            )
             return
         if len(linestyles):
             gc.set_dashes(*linestyles[0])
@@ -120,7 +158,8 @@ class DisplayListRenderer(RendererBase):
 
     def draw_image(self, gc: Any, x: float, y: float, im: Any, transform: Any = None) -> None:
         self._prepare(gc, None)
-        alpha = 1.0 if transform is None else gc.get_alpha()  # resampled pixels carry their alpha already
+        # Resampled pixels carry their alpha already.
+        alpha = 1.0 if transform is None else gc.get_alpha()
         height, width = im.shape[:2]
         if transform is None:
             left, bottom = math.floor(x + 0.5), math.floor(y + 0.5)
@@ -130,24 +169,43 @@ class DisplayListRenderer(RendererBase):
         self._writer.image(matrix, alpha, im)
 
     def draw_text(
-        self, gc: Any, x: float, y: float, s: str, prop: Any, angle: float, ismath: Any = False, mtext: Any = None
+        self,
+        gc: Any,
+        x: float,
+        y: float,
+        s: str,
+        prop: Any,
+        angle: float,
+        ismath: Any = False,
+        mtext: Any = None,
     ) -> None:
         self._clip(gc)
         left, top, mask = self._lettering.paint(gc, x, y, s, prop, angle, ismath, mtext)
-        self._writer.text(self._word(gc.get_rgb(), gc.get_alpha() if gc.get_forced_alpha() else None), left, top, mask)
+        self._writer.text(
+            self._word(gc.get_rgb(), gc.get_alpha() if gc.get_forced_alpha() else None),
+            left,
+            top,
+            mask,
+        )
 
-    def draw_tex(self, gc: Any, x: float, y: float, s: str, prop: Any, angle: float, *, mtext: Any = None) -> None:
+    def draw_tex(
+        self, gc: Any, x: float, y: float, s: str, prop: Any, angle: float, *, mtext: Any = None
+    ) -> None:
         self.draw_text(gc, x, y, s, prop, angle, "TeX", mtext)
 
     def draw_gouraud_triangles(self, *args: Any, **kwargs: Any) -> None:
-        raise NotImplementedError("a moving artist cannot be Gouraud shaded: use shading='nearest', or keep it still")
+        raise NotImplementedError(
+            "a moving artist cannot be Gouraud shaded: use shading='nearest', or keep it still"
+        )
 
     # Details
 
     def _prepare(self, gc: Any, face: Any) -> int:
         """Bring clip and pen up to date and give the packed fill color."""
         if gc.get_hatch() is not None:
-            raise NotImplementedError("a moving artist cannot be hatched: use a color, or keep it still")
+            raise NotImplementedError(
+                "a moving artist cannot be hatched: use a color, or keep it still"
+            )
         self._clip(gc)
         forced = gc.get_alpha() if gc.get_forced_alpha() else None
         width = self.points_to_pixels(gc.get_linewidth())
@@ -172,8 +230,18 @@ class DisplayListRenderer(RendererBase):
     def _style(self, edge: int, width: float, gc: Any) -> None:
         offset, lengths = gc.get_dashes()
         scale = self.dpi / 72
-        dashes = (offset * scale, tuple(length * scale for length in lengths)) if lengths is not None else (0.0, ())
-        state = (edge, width, CAPS.index(gc.get_capstyle()), JOINS.index(gc.get_joinstyle()), dashes)
+        dashes = (
+            (offset * scale, tuple(length * scale for length in lengths))
+            if lengths is not None
+            else (0.0, ())
+        )
+        state = (
+            edge,
+            width,
+            CAPS.index(gc.get_capstyle()),
+            JOINS.index(gc.get_joinstyle()),
+            dashes,
+        )
         if state != self._style_state:
             self._style_state = state
             self._writer.style(*state)
@@ -187,7 +255,9 @@ class DisplayListRenderer(RendererBase):
         self._clip_state = state
         packed = None
         if path is not None:
-            outline = path.cleaned(self._flip @ transform.get_matrix(), remove_nans=True, curves=True)
+            outline = path.cleaned(
+                self._flip @ transform.get_matrix(), remove_nans=True, curves=True
+            )
             packed = pack(outline.vertices, outline.codes)
         self._writer.clip(rectangle, packed)
 
@@ -200,16 +270,23 @@ class DisplayListRenderer(RendererBase):
     def _cleaned(self, gc: Any, path: Any, transform: Any, hollow: bool) -> tuple[bytes, int]:
         width = self.points_to_pixels(gc.get_linewidth()) if gc.get_rgb()[3] else 0.0
         clean = path.cleaned(
-            self._flip @ transform.get_matrix(), remove_nans=True, clip=self._page if hollow else None,
-            simplify=hollow and path.should_simplify, curves=True, stroke_width=width, snap=gc.get_snap(),
+            self._flip @ transform.get_matrix(),
+            remove_nans=True,
+            clip=self._page if hollow else None,
+            simplify=hollow and path.should_simplify,
+            curves=True,
+            stroke_width=width,
+            snap=gc.get_snap(),
             sketch=gc.get_sketch_params(),
-        )  # fmt: skip
+        )
         return pack(clean.vertices, clean.codes)
 
     def _shape(self, gc: Any, path: Any, matrix: np.ndarray) -> tuple[Any, bool]:
         """Clean a marker's path; say whether it was snapped to pixels."""
         width = self.points_to_pixels(gc.get_linewidth())
-        clean = path.cleaned(matrix, remove_nans=True, curves=True, stroke_width=width, snap=gc.get_snap())
+        clean = path.cleaned(
+            matrix, remove_nans=True, curves=True, stroke_width=width, snap=gc.get_snap()
+        )
         if gc.get_snap() is not None:
             return clean, bool(gc.get_snap())
         free = path.cleaned(matrix, remove_nans=True, curves=True, snap=False)
@@ -223,17 +300,28 @@ class DisplayListRenderer(RendererBase):
         clean = path.cleaned(matrix, remove_nans=True, curves=True, stroke_width=width, snap=None)
         return not np.array_equal(free.vertices, clean.vertices)
 
-    def _matrices(self, all_transforms: Any, master: Any, offsets: np.ndarray, count: int) -> np.ndarray:
+    def _matrices(
+        self, all_transforms: Any, master: Any, offsets: np.ndarray, count: int
+    ) -> np.ndarray:
         """Give one 3 x 3 matrix per item, y downwards."""
-        single = np.asarray(all_transforms, float).reshape(-1, 3, 3) if len(all_transforms) else np.eye(3)[None]
+        single = (
+            np.asarray(all_transforms, float).reshape(-1, 3, 3)
+            if len(all_transforms)
+            else np.eye(3)[None]
+        )
         matrices = (master.get_matrix() @ single)[np.arange(count) % len(single)]
         if len(offsets):
-            matrices[:, :2, 2] += np.asarray(np.ma.filled(offsets, np.nan))[np.arange(count) % len(offsets)]
+            matrices[:, :2, 2] += np.asarray(np.ma.filled(offsets, np.nan))[
+                np.arange(count) % len(offsets)
+            ]
         flipped: np.ndarray = self._flip @ matrices
         return flipped
 
-    def _image_matrix(self, matrix: np.ndarray, x: float, y: float, width: int, height: int) -> tuple[float, ...]:
-        # The matrix takes the unit square to the canvas, y upwards; Agg puts upright images on whole pixels.
+    def _image_matrix(
+        self, matrix: np.ndarray, x: float, y: float, width: int, height: int
+    ) -> tuple[float, ...]:
+        # The matrix takes the unit square to the canvas, y upwards; Agg puts upright images on
+        # whole pixels.
         (a, c, e), (b, d, f) = matrix[:2].tolist()
         left, low, right, high = e + x, f + y, e + x + a, f + y + d
         if not b and not c:

@@ -43,20 +43,23 @@ class _Canvas(FigureCanvasAgg):
 class Scene:
     """Draws one figure; moving artists are the children of its Axes (and its own) made with `animated=True`.
 
-    Moving artists lie over everything still, as they do when a picture is blitted. `dark` says which colors a dark
-    picture has in place of some light ones; `theme.Palette` finds the others.
+    Moving artists lie over everything still, as they do when a picture is blitted. `dark` says
+    which colors a dark picture has in place of some light ones; `theme.Palette` finds the others.
     """
 
     def __init__(self, figure: Any, dark: Mapping[Any, Any] | None = None) -> None:
         self.figure = figure
         self.dpi = float(figure.dpi)
-        self.colors: dict[int, int] = {}  # every color word recorded so far, and its dark counterpart
+        # Every color word recorded so far, and its dark counterpart.
+        self.colors: dict[int, int] = {}
         self.palette, self._zoom = Palette(dark), Zoom(figure)
         # Renderers remember the texts they have laid out; layouts measure by the one that paints.
         self._painters, self._recorders = Recent(SIZES), Recent(SIZES)
-        self._blanks = Recent(1)  # a notebook's static picture and the first one in its page have the same still parts
+        # A notebook's static picture and the first one in its page have the same still parts.
+        self._blanks = Recent(1)
         _Canvas(figure, self._painter)
-        # The layout is worked out when still parts change, and kept: a frame must fit the still picture below it.
+        # The layout is worked out when still parts change, and kept: a frame must fit the still
+        # picture below it.
         self._layout = figure.get_layout_engine()
         figure.set_layout_engine("none")
         self._settle()
@@ -112,7 +115,9 @@ class Scene:
     def frame(self, ratio: float, items: Items | None = None) -> bytes:
         """Record the moving parts as a display list, in light colors, and where the items lie."""
         screen = self._at(self.dpi * ratio)
-        recorder = self._recorders.find((*screen, text_settings()), lambda: DisplayListRenderer(*screen))
+        recorder = self._recorders.find(
+            (*screen, text_settings()), lambda: DisplayListRenderer(*screen)
+        )
         recorder.cache.check_panels(self.figure)
         try:
             self._draw_moving(recorder.record)
@@ -137,7 +142,9 @@ class Scene:
         places = []
         for axes in self.axes:
             if axes in items.places:
-                points = np.column_stack([np.asarray(column, float) for column in items.places[axes]])
+                points = np.column_stack(
+                    [np.asarray(column, float) for column in items.places[axes]]
+                )
                 places.append(_inside(axes, points, height))
             else:
                 places.append(nowhere)
@@ -154,8 +161,13 @@ class Scene:
 
     def panels(self) -> list[dict[str, Any]]:
         """Say where every panel lies and what it is called."""
-        titles = [[axes.get_title(loc) for loc in ("center", "left", "right")] for axes in self.axes]
-        return [_box(axes) | {"label": next(filter(None, t), "")} for axes, t in zip(self.axes, titles, strict=True)]
+        titles = [
+            [axes.get_title(loc) for loc in ("center", "left", "right")] for axes in self.axes
+        ]
+        return [
+            _box(axes) | {"label": next(filter(None, t), "")}
+            for axes, t in zip(self.axes, titles, strict=True)
+        ]
 
     def area(self, drag: Drag) -> dict[str, Any]:
         """Say where the drag's Axes lies, what its edges mean, and where in the other direction its handle is."""
@@ -164,7 +176,12 @@ class Scene:
             limits = axis.get_view_interval()
             if name is not None:
                 first, last = map(float, limits)
-                area[key] = {"name": name, "first": first, "last": last, "log": axis.get_scale() == "log"}
+                area[key] = {
+                    "name": name,
+                    "first": first,
+                    "last": last,
+                    "log": axis.get_scale() == "log",
+                }
             elif drag.at is not None:
                 area["at"] = float(fractions(axis, drag.at, limits).clip(0, 1))
         return area
@@ -190,7 +207,8 @@ class Scene:
         if self._layout is not None:
             for axes in self.figure.axes:
                 if (place := axes.get_subplotspec()) is not None:
-                    axes.set_subplotspec(place)  # the layout starts from the grid, so that it ends at the same place
+                    # The layout starts from the grid, so that it ends at the same place.
+                    axes.set_subplotspec(place)
             with self._zoomed_panels.clip(self._zoomed_panels.children()):
                 self._layout.execute(self.figure)
         for axes in self.figure.axes:
@@ -204,7 +222,9 @@ class Scene:
         return round(width), round(height)
 
     def _at(self, dpi: float) -> tuple[int, int, float]:
-        """Set the resolution, such that the width is in whole pixels; give width, height and resolution."""
+        """Set the resolution, such that the width is in whole pixels; give width, height and
+        resolution.
+        """
         dpi = self._pixels(dpi)[0] / self.figure.get_figwidth()
         if self.figure.dpi != dpi:
             self.figure.dpi = dpi
@@ -214,7 +234,9 @@ class Scene:
         """Give an Agg renderer for the resolution that is set, with what was painted last."""
         screen = (*self._pixels(self.figure.dpi), self.figure.dpi)
         make: Callable[..., Any] = partial(DarkAgg, palette=self.palette) if dark else Agg
-        painter: Agg | DarkAgg = self._painters.find((*screen, dark, text_settings()), lambda: make(*screen))
+        painter: Agg | DarkAgg = self._painters.find(
+            (*screen, dark, text_settings()), lambda: make(*screen)
+        )
         return painter
 
 
@@ -224,7 +246,11 @@ _zorder = attrgetter("zorder")
 def moving(parent: Any) -> Iterator[Any]:
     """Yield the moving artists of a figure in drawing order."""
     # A panel has many parts that stay: they are left out before the others are put in order.
-    found = [child for child in parent.get_children() if child.get_animated() or isinstance(child, Axes | FigureBase)]
+    found = [
+        child
+        for child in parent.get_children()
+        if child.get_animated() or isinstance(child, Axes | FigureBase)
+    ]
     for child in sorted(found, key=_zorder):
         if child.get_animated():
             yield child

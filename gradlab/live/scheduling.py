@@ -1,8 +1,9 @@
 """The order of drawing: matplotlib serves one thread at a time.
 
-Two threads that lay out formulas at once can end the whole process, whatever figures they are of, and a kernel may hear
-from its pages in another thread than the one that runs cells. So whatever is drawn here is drawn under `drawing`; what
-a cell draws by matplotlib itself is not, so while a cell runs, only what a reader asks for is drawn, and nothing ahead.
+Two threads that lay out formulas at once can end the whole process, whatever figures they are of,
+and a kernel may hear from its pages in another thread than the one that runs cells. So whatever is
+drawn here is drawn under `drawing`; what a cell draws by matplotlib itself is not, so while a cell
+runs, only what a reader asks for is drawn, and nothing ahead.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ IDLE_SECONDS = 0.4  # longer than between two steps of a reader who looks at eac
 SPEAK_SECONDS = 1e-4  # in which another thread wakes up and takes Python's lock
 
 drawing = threading.RLock()  # of every figure here
-if hasattr(drawing, "_at_fork_reinit"):  # as Python's own locks: a forked child may draw figures of its own
+# As Python's own locks: a forked child may draw figures of its own.
+if hasattr(drawing, "_at_fork_reinit"):
     call_in_child(drawing._at_fork_reinit)
 
 
@@ -72,7 +74,9 @@ class Attention:
 attention = Attention()
 
 
-def in_background(turns: Iterator[float], context: contextvars.Context | None = None) -> object | None:
+def in_background(
+    turns: Iterator[float], context: contextvars.Context | None = None
+) -> object | None:
     """Take turns that say how long to wait for the next: in a thread, or where none can start in the event loop.
 
     Args:
@@ -122,12 +126,12 @@ def hear_at_any_time(comm: Any) -> None:
     """Let pages reach this comm while a cell runs.
 
     JupyterLab sends a comm's messages to a subshell of the kernel, so that a widget answers while a
-    cell runs (https://github.com/jupyterlab/jupyterlab/pull/17363). But ipykernel 7.4 asks the comm's
-    `_reply_subshell_for`, which by default sends each message on to the loop that wrote to the comm
-    last (https://github.com/ipython/ipykernel/blob/main/ipykernel/comm/comm.py). That is often the
-    loop of the cell, which is busy. There is no public way to choose, so this comm is given a
-    function that leaves each message where the page sent it; a figure acts on it in any thread.
-    Kernels that choose no loop have no such attribute and need nothing.
+    cell runs (https://github.com/jupyterlab/jupyterlab/pull/17363). But ipykernel 7.4 asks the
+    comm's `_reply_subshell_for`, which by default sends each message on to the loop that wrote to
+    the comm last (https://github.com/ipython/ipykernel/blob/main/ipykernel/comm/comm.py). That is
+    often the loop of the cell, which is busy. There is no public way to choose, so this comm is
+    given a function that leaves each message where the page sent it; a figure acts on it in any
+    thread. Kernels that choose no loop have no such attribute and need nothing.
     """
     if hasattr(comm, "_reply_subshell_for"):
         comm._reply_subshell_for = lambda _data, subshell_asked: subshell_asked

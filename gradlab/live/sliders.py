@@ -24,11 +24,13 @@ class Slider:
         step: data units for linear and integer scales, steps per decade for log scales.
         unit: shown and read out after the number.
         play: whether it can be played like a film.
-        hidden: whether it is left out of the row of controls, because a handle in the picture moves it.
+        hidden: whether it is left out of the row of controls, because a handle in the picture moves
+            it.
         folded: whether it stands under "More", with what a first look does not need.
 
     Raises:
-        ValueError: the ends are in the wrong order, a log scale reaches zero, or `value` lies outside.
+        ValueError: the ends are in the wrong order, a log scale reaches zero, or `value` lies
+            outside.
 
     >>> limit = Slider("limit", "Limit", 0.01, 1000.0, 1.0, scale="log")
     >>> limit.check(20)
@@ -53,9 +55,18 @@ class Slider:
 
     def __post_init__(self) -> None:
         if self.scale not in SCALES:
-            raise ValueError(f"{self.name}: scale must be one of {', '.join(SCALES)}, got {self.scale!r}")
-        if not (math.isfinite(self.minimum) and math.isfinite(self.maximum) and self.minimum < self.maximum):
-            raise ValueError(f"{self.name}: minimum must be below maximum, got {self.minimum:g} and {self.maximum:g}")
+            raise ValueError(
+                f"{self.name}: scale must be one of {', '.join(SCALES)}, got {self.scale!r}"
+            )
+        if not (
+            math.isfinite(self.minimum)
+            and math.isfinite(self.maximum)
+            and self.minimum < self.maximum
+        ):
+            raise ValueError(
+                f"{self.name}: minimum must be below maximum, got {self.minimum:g} and "
+                f"{self.maximum:g}"
+            )
         if self.scale == "log" and self.minimum <= 0:
             raise ValueError(f"{self.name}: a log scale needs a minimum > 0, got {self.minimum:g}")
         if self.step is not None and not 0 < self.step < math.inf:
@@ -67,13 +78,18 @@ class Slider:
 
         Raises:
             TypeError: `value` is not a number.
-            ValueError: it is not a number from minimum to maximum (or not whole, for an integer scale).
+            ValueError: it is not a number from minimum to maximum (or not whole, for an integer
+                scale).
         """
-        if isinstance(value, bool | str) or not (hasattr(value, "__float__") or hasattr(value, "__index__")):
+        if isinstance(value, bool | str) or not (
+            hasattr(value, "__float__") or hasattr(value, "__index__")
+        ):
             raise TypeError(f"{self.name} must be a number, got {value!r}")
         number = float(value)
         if not self.minimum <= number <= self.maximum:  # also refuses NaN
-            raise ValueError(f"{self.name} must be from {self.minimum:g} to {self.maximum:g}, got {number:g}")
+            raise ValueError(
+                f"{self.name} must be from {self.minimum:g} to {self.maximum:g}, got {number:g}"
+            )
         if self.scale != "integer":
             return number
         if not number.is_integer():
@@ -112,7 +128,8 @@ class Slider:
     def digits(self) -> int:
         """Digits to show: significant ones on a log scale, decimals otherwise."""
         if self.scale == "log":
-            # Neighboring positions differ by a factor of 10 ** (1 / step): show enough digits to tell them apart.
+            # Neighboring positions differ by a factor of 10 ** (1 / step): show enough digits to
+            # tell them apart.
             return 2 + max(1, math.ceil(math.log10(self._step / 2.3)) - 1)
         return max(_decimals(self._step), _decimals(self.minimum))
 
@@ -123,7 +140,9 @@ class Slider:
         if position >= self.count:
             return self.check(self.maximum)
         if self.scale == "log":
-            return self.shown(self.minimum * (self.maximum / self.minimum) ** (position / self.count))
+            return self.shown(
+                self.minimum * (self.maximum / self.minimum) ** (position / self.count)
+            )
         return self.shown(self.minimum + self._step * position)
 
     def values(self) -> list[float | int]:
@@ -137,14 +156,18 @@ class Slider:
         >>> slider.shown(72.4631), slider.at(slider.position(72.4631)), slider.shown(2000.0)
         (72.5, 70.8, 1000.0)
         """
-        return self.clamp(float(f"{value:.{self.digits}g}") if self.scale == "log" else round(value, self.digits))
+        return self.clamp(
+            float(f"{value:.{self.digits}g}") if self.scale == "log" else round(value, self.digits)
+        )
 
     def position(self, value: float) -> int:
         """Give the position nearest to a value."""
         if value >= self.maximum:  # the last step may be a shorter one
             return self.count
         if self.scale == "log":
-            part = self.count * math.log(value / self.minimum) / math.log(self.maximum / self.minimum)
+            part = (
+                self.count * math.log(value / self.minimum) / math.log(self.maximum / self.minimum)
+            )
         else:
             part = (value - self.minimum) / self._step
         return min(max(math.floor(part + 0.5), 0), self.count)
@@ -165,11 +188,20 @@ class Slider:
     def spec(self) -> dict[str, Any]:
         """Describe the slider for the browser."""
         return {
-            "kind": "slider", "name": self.name, "label": self.label, "unit": self.unit, "scale": self.scale,
-            "minimum": self.minimum, "maximum": self.maximum, "step": self._step, "count": self.count,
-            "digits": self.digits, "play": self.play, "hidden": self.hidden,
+            "kind": "slider",
+            "name": self.name,
+            "label": self.label,
+            "unit": self.unit,
+            "scale": self.scale,
+            "minimum": self.minimum,
+            "maximum": self.maximum,
+            "step": self._step,
+            "count": self.count,
+            "digits": self.digits,
+            "play": self.play,
+            "hidden": self.hidden,
             "folded": self.folded,
-        }  # fmt: skip
+        }
 
     @property
     def _step(self) -> float:
@@ -211,14 +243,25 @@ class Range:
     @property
     def end(self) -> Slider:
         """One of the two numbers, as a slider."""
-        return Slider(self.name, self.label, self.minimum, self.maximum, self.minimum, self.scale, self.step, self.unit)
+        return Slider(
+            self.name,
+            self.label,
+            self.minimum,
+            self.maximum,
+            self.minimum,
+            self.scale,
+            self.step,
+            self.unit,
+        )
 
     def check(self, value: Any) -> tuple[float, float]:
         """Give `value` as two numbers in order; TypeError or ValueError as for a slider."""
         low, high = self._pair(value)
         low, high = self.end.check(low), self.end.check(high)
         if low > high:
-            raise ValueError(f"{self.name} must be two numbers, the smaller one first, got {value!r}")
+            raise ValueError(
+                f"{self.name} must be two numbers, the smaller one first, got {value!r}"
+            )
         return low, high
 
     def clamp(self, value: Any) -> tuple[float, float]:

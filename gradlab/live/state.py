@@ -10,7 +10,18 @@ import numpy as np
 
 from .._base.addresses import PROMPT, binder_here
 from .caption import Around, Caption
-from .controls import Button, Control, Drag, Menu, Preset, Toggle, by_name, check_drags, checked, key_of
+from .controls import (
+    Button,
+    Control,
+    Drag,
+    Menu,
+    Preset,
+    Toggle,
+    by_name,
+    check_drags,
+    checked,
+    key_of,
+)
 from .description import Description
 from .scene import Scene
 from .scheduling import drawing
@@ -49,7 +60,8 @@ class Views(dict[str, Screen]):
 class FigureState:
     """The parts of a figure and what they show; for the arguments see `LiveFigure`.
 
-    `send` takes a message and its buffers to every view. A thread that changes `values` or draws holds `drawing`.
+    `send` takes a message and its buffers to every view. A thread that changes `values` or draws
+    holds `drawing`.
     """
 
     def __init__(
@@ -78,7 +90,9 @@ class FigureState:
         self.drags = tuple(drags)
         self.arrange = arrange
         self.send = send
-        self.values = {n: c.check(c.value) for n, c in self.controls.items() if not isinstance(c, Button)}
+        self.values = {
+            n: c.check(c.value) for n, c in self.controls.items() if not isinstance(c, Button)
+        }
         self.start = dict(self.values)
         self.number = self.edition = 0
         self.narrow = False
@@ -91,7 +105,8 @@ class FigureState:
         with drawing:
             self.description = self.describe(self.values)
             self.scene = Scene(figure, dark or {})
-            self.scene.frame(1.0, self.description.items)  # what cannot be recorded is refused here already
+            # What cannot be recorded is refused here already.
+            self.scene.frame(1.0, self.description.items)
 
     def describe(self, values: Mapping[str, Any]) -> Description:
         """Set the artists to some values and describe them."""
@@ -115,7 +130,9 @@ class FigureState:
         except Exception:
             return
 
-    def around(self, states: Sequence[tuple[Mapping[str, Any], Description]], source: str) -> Around:
+    def around(
+        self, states: Sequence[tuple[Mapping[str, Any], Description]], source: str
+    ) -> Around:
         """Lay out the captions of some states, each given by its values and its words, in the figure's width."""
         captions = [Caption.of(self.controls, values, words, source) for values, words in states]
         return Around.of(captions, self.scene.figure.get_figwidth())
@@ -136,9 +153,13 @@ class FigureState:
     def now(self) -> dict[str, Any]:
         """The state in numbers and in words; a view that knows a later `edition` or `number` may ignore it."""
         return {
-            "number": self.number, "edition": self.edition, "key": key_of(self.controls, self.values),
-            "values": self.values, "colors": list(self.scene.colors.items()), **self.description.words(),
-        }  # fmt: skip
+            "number": self.number,
+            "edition": self.edition,
+            "key": key_of(self.controls, self.values),
+            "values": self.values,
+            "colors": list(self.scene.colors.items()),
+            **self.description.words(),
+        }
 
     def picture(self, kind: str, ratio: float, dark: bool, **more: Any) -> Message:
         """The still parts and the moving ones."""
@@ -183,7 +204,15 @@ class FigureState:
         """Say what is around the picture."""
         present, self.presented = self.presented, False
         return {
-            "label": self.label, "present": present, "name": self.name, "axis": self.axis, "start": self.start,
-            "controls": [control.spec() for control in self.controls.values()], "presets": self.told_presets(),
-            "busy": sorted(self.busy), "status": self.status, "launch": binder_here(), "prompt": PROMPT in os.environ,
-        }  # fmt: skip
+            "label": self.label,
+            "present": present,
+            "name": self.name,
+            "axis": self.axis,
+            "start": self.start,
+            "controls": [control.spec() for control in self.controls.values()],
+            "presets": self.told_presets(),
+            "busy": sorted(self.busy),
+            "status": self.status,
+            "launch": binder_here(),
+            "prompt": PROMPT in os.environ,
+        }

@@ -16,7 +16,8 @@ from .theme import Palette
 _CLIP = re.compile(r'<clipPath id="([^"]+)">(.*?)</clipPath>', re.DOTALL)
 _COLOR = re.compile(r"#[0-9a-f]{6}\b")
 _NAMED = re.compile(r'(?<= id=")|(?<=url\(#)|(?<=href="#)')
-_DIGITS = re.compile(r'(\.\d\d)\d+(?=[ "])')  # a hundredth of a point is enough; scales, which end in ), keep theirs
+# A hundredth of a point is enough; scales, which end in ), keep theirs.
+_DIGITS = re.compile(r'(\.\d\d)\d+(?=[ "])')
 _LEFT_OUT = re.compile(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", re.DOTALL)
 
 

@@ -15,7 +15,8 @@ from .lettering import Agg
 PAGE = 0x11 / 255  # what white becomes
 BRIGHTEST = 0.96  # the lightness that black becomes: pure white glares on a dark page
 FLARE = 0.05  # the light that a screen reflects, in WCAG's contrast
-# Linear sRGB to the response of the eye's cones, and the cube root of that to OKLab (Ottosson, 2020).
+# Linear sRGB to the response of the eye's cones, and the cube root of that to OKLab (Ottosson,
+# 2020).
 CONES = np.array(
     [[0.4122214708, 0.5363325363, 0.0514459929],
      [0.2119034982, 0.6806995451, 0.1073969566],
@@ -42,7 +43,9 @@ class Palette:
     """
 
     def __init__(self, overrides: Mapping[Any, Any] | None = None) -> None:
-        pairs = {color(to_rgb(light)): color(to_rgb(dark)) for light, dark in (overrides or {}).items()}
+        pairs = {
+            color(to_rgb(light)): color(to_rgb(dark)) for light, dark in (overrides or {}).items()
+        }
         self._dark = {light & RGB: dark & RGB for light, dark in pairs.items()}
 
     def word(self, word: int) -> int:
@@ -59,15 +62,19 @@ class Palette:
     def all_dark(self, colors: np.ndarray) -> np.ndarray:
         """Give the counterparts of many colors (..., 3 or 4)."""
         colors = np.asarray(colors, float)
-        different, places = np.unique(colors.reshape(-1, colors.shape[-1]), axis=0, return_inverse=True)
+        different, places = np.unique(
+            colors.reshape(-1, colors.shape[-1]), axis=0, return_inverse=True
+        )
         return np.array([self.dark(one) for one in different])[places.ravel()].reshape(colors.shape)
 
 
 class DarkAgg:
-    """Agg with the colors of a palette. Images are data and Gouraud shading is rare: both stay as they are.
+    """Agg with the colors of a palette.
 
-    It hands on to an Agg renderer instead of being one: how Agg binds its compiled methods, and which of its methods
-    call others, doesn't matter here, and no color can be turned round twice.
+    Images are data and Gouraud shading is rare: both stay as they are.
+
+    It hands on to an Agg renderer instead of being one: how Agg binds its compiled methods, and
+    which of its methods call others, doesn't matter here, and no color can be turned round twice.
     """
 
     def __init__(self, width: int, height: int, dpi: float, palette: Palette) -> None:
@@ -81,30 +88,72 @@ class DarkAgg:
         self._agg.draw_path(self._pen(gc), path, transform, self._face(rgbFace))
 
     def draw_markers(
-        self, gc: Any, marker_path: Any, marker_trans: Any, path: Any, trans: Any, rgbFace: Any = None
+        self,
+        gc: Any,
+        marker_path: Any,
+        marker_trans: Any,
+        path: Any,
+        trans: Any,
+        rgbFace: Any = None,
     ) -> None:
-        self._agg.draw_markers(self._pen(gc), marker_path, marker_trans, path, trans, self._face(rgbFace))
+        self._agg.draw_markers(
+            self._pen(gc), marker_path, marker_trans, path, trans, self._face(rgbFace)
+        )
 
     def draw_path_collection(
-        self, gc: Any, master_transform: Any, paths: Any, all_transforms: Any, offsets: Any, offset_trans: Any,
-        facecolors: Any, edgecolors: Any, *looks: Any, **hatching: Any,
-    ) -> None:  # fmt: skip
+        self,
+        gc: Any,
+        master_transform: Any,
+        paths: Any,
+        all_transforms: Any,
+        offsets: Any,
+        offset_trans: Any,
+        facecolors: Any,
+        edgecolors: Any,
+        *looks: Any,
+        **hatching: Any,
+    ) -> None:
         faces, edges = self._palette.all_dark(facecolors), self._palette.all_dark(edgecolors)
         hatching = {name: self._palette.all_dark(colors) for name, colors in hatching.items()}
         self._agg.draw_path_collection(
-            self._pen(gc), master_transform, paths, all_transforms, offsets, offset_trans, faces, edges, *looks,
+            self._pen(gc),
+            master_transform,
+            paths,
+            all_transforms,
+            offsets,
+            offset_trans,
+            faces,
+            edges,
+            *looks,
             **hatching,
-        )  # fmt: skip
+        )
 
     def draw_quad_mesh(
-        self, gc: Any, master_transform: Any, meshWidth: int, meshHeight: int, coordinates: Any, offsets: Any,
-        offsetTrans: Any, facecolors: Any, antialiased: Any, edgecolors: Any,
-    ) -> None:  # fmt: skip
+        self,
+        gc: Any,
+        master_transform: Any,
+        meshWidth: int,
+        meshHeight: int,
+        coordinates: Any,
+        offsets: Any,
+        offsetTrans: Any,
+        facecolors: Any,
+        antialiased: Any,
+        edgecolors: Any,
+    ) -> None:
         faces, edges = self._palette.all_dark(facecolors), self._palette.all_dark(edgecolors)
         self._agg.draw_quad_mesh(
-            self._pen(gc), master_transform, meshWidth, meshHeight, coordinates, offsets, offsetTrans, faces,
-            antialiased, edges,
-        )  # fmt: skip
+            self._pen(gc),
+            master_transform,
+            meshWidth,
+            meshHeight,
+            coordinates,
+            offsets,
+            offsetTrans,
+            faces,
+            antialiased,
+            edges,
+        )
 
     def draw_text(self, gc: Any, *args: Any, **more: Any) -> None:
         self._agg.draw_text(self._pen(gc), *args, **more)
@@ -129,7 +178,8 @@ def _parts(word: int) -> tuple[float, float, float]:
 
 def _turned(rgb: Sequence[float]) -> np.ndarray:
     lightness, a, b = OKLAB @ np.cbrt(CONES @ _linear(np.array(rgb)))
-    # A gray keeps its contrast with the page: its luminance is the cube of its lightness, and contrast is a quotient.
+    # A gray keeps its contrast with the page: its luminance is the cube of its lightness, and
+    # contrast is a quotient.
     luminance = (1 + FLARE) * (_linear(PAGE) + FLARE) / (lightness**3 + FLARE) - FLARE
     share = np.linspace(1, 0, 256)  # of the chroma: the largest that the screen can show
     turned = np.stack([np.full(256, min(np.cbrt(luminance), BRIGHTEST)), share * a, share * b])

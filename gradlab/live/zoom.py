@@ -39,7 +39,10 @@ class Zoom:
         """
         parts = np.array([x, y], float)
         if not (np.isfinite(parts).all() and (parts[:, 0] < parts[:, 1]).all()):
-            raise ValueError(f"a zoom goes from one fraction to a larger one, to the right and up, got {x} and {y}")
+            raise ValueError(
+                "a zoom goes from one fraction to a larger one, to the "
+                f"right and up, got {x} and {y}"
+            )
         now, both = dict(self._limits()), (axes.xaxis, axes.yaxis)
         wanted = np.array(
             [
@@ -52,7 +55,12 @@ class Zoom:
             sizes[:] = sizes.max()
         lows = (wanted.mean(axis=1) - sizes / 2).clip(0, 1 - sizes)
         for axis, low, size in zip(both, lows, sizes, strict=True):
-            _show(axis, at(axis, np.array([low, low + size]), self._start[axis]) if size < 1 else self._start[axis])
+            _show(
+                axis,
+                at(axis, np.array([low, low + size]), self._start[axis])
+                if size < 1
+                else self._start[axis],
+            )
         self._seen = {axis: axis.get_view_interval().copy() for axis in now}
 
     def back(self) -> None:

@@ -32,8 +32,9 @@ Directions = tuple[bool, bool]  # x and y
 class ZoomedPanels:
     """The panels that show less than at the start, and in which directions.
 
-    In these directions, a text is not drawn while its place in data is out of sight, and anything else that is not
-    clipped ends at the panel's edge. What has its place from the panel, such as a title, stays where it is.
+    In these directions, a text is not drawn while its place in data is out of sight, and anything
+    else that is not clipped ends at the panel's edge. What has its place from the panel, such as a
+    title, stays where it is.
     """
 
     def __init__(self, closer: Mapping[Any, Directions]) -> None:
@@ -46,7 +47,9 @@ class ZoomedPanels:
     def children(self) -> Iterator[Any]:
         """Yield what is in these panels, but for their edges and ticks."""
         for axes in self._closer:
-            yield from (child for child in axes.get_children() if not isinstance(child, Axes | Axis | Spine))
+            yield from (
+                child for child in axes.get_children() if not isinstance(child, Axes | Axis | Spine)
+            )
 
     @contextmanager
     def clip(self, artists: Iterable[Any]) -> Iterator[None]:
@@ -64,7 +67,9 @@ class ZoomedPanels:
 
 
 def _clipped(artist: Any) -> bool:
-    """Tell whether an artist ends at the edges of its panel by itself; many are to be clipped, but nowhere."""
+    """Tell whether an artist ends at the edges of its panel by itself; many are to be clipped, but
+    nowhere.
+    """
     nowhere = artist.get_clip_box() is None and artist.get_clip_path() is None
     return artist.get_clip_on() and not nowhere
 
@@ -88,24 +93,35 @@ def _away(text: Any, closer: Directions) -> bool:
 
 
 def _end_at_edge(artist: Any, closer: Directions, undo: ExitStack) -> None:
-    """Clip an artist at the edges of its panel, in the directions in which it has its place in data."""
+    """Clip an artist at the edges of its panel, in the directions in which it has its place in
+    data.
+    """
     places = [artist.get_transform()]
     if hasattr(artist, "get_offset_transform"):  # a collection
         places.append(artist.get_offset_transform())
-    follows = [any(each) for each in zip(*(_follows(artist.axes, place) for place in places), strict=True)]
+    follows = [
+        any(each) for each in zip(*(_follows(artist.axes, place) for place in places), strict=True)
+    ]
     ends = [one and other for one, other in zip(follows, closer, strict=True)]
     if any(ends):
         panel, page = artist.axes.bbox.get_points(), artist.axes.figure.bbox.get_points()
         undo.callback(artist.set_clip_box, artist.get_clip_box())
         undo.callback(artist.set_clip_on, artist.get_clip_on())
         artist.set_clip_box(
-            Bbox([[(panel if end else page)[side][k] for k, end in enumerate(ends)] for side in (0, 1)])
+            Bbox(
+                [
+                    [(panel if end else page)[side][k] for k, end in enumerate(ends)]
+                    for side in (0, 1)
+                ]
+            )
         )
         artist.set_clip_on(True)
 
 
 def _follows(axes: Any, place: Any) -> Directions:
-    """Tell in which directions a place, or what it is an offset from, moves with what the panel shows."""
+    """Tell in which directions a place, or what it is an offset from, moves with what the panel
+    shows.
+    """
     if place is axes.transData:
         return True, True
     if not isinstance(place, Transform):  # a word such as "offset points", or another artist

@@ -15,4 +15,12 @@ if TYPE_CHECKING:
 else:
     __getattr__, __dir__ = _only_modules(__name__)
 
-__all__ = ["char_rnn", "datasets", "logistic_regression", "reader_run", "surfaces", "tpu_runs", "word_topics"]
+__all__ = [
+    "char_rnn",
+    "datasets",
+    "logistic_regression",
+    "reader_run",
+    "surfaces",
+    "tpu_runs",
+    "word_topics",
+]

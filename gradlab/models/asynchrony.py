@@ -1,7 +1,7 @@
 """The shipped runs on stale gradients and backup workers, as comparisons, each contestant at its own learning rate.
 
-`gradlab.workers.policy_study`, `studies` and `spare_workers` make these runs, and say how. This module only reads the
-files, so that the table of claims doesn't import the simulator.
+`gradlab.workers.policy_study`, `studies` and `spare_workers` make these runs, and say how. This
+module only reads the files, so that the table of claims doesn't import the simulator.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from . import curves
 TUNED = "tuned_policies"
 POLICIES = ("apply", "drop", "wait", "damp", "compensate", "backup")
 TUNED_STRAGGLERS = (1.0, 3.0)  # how many times slower the last worker is
-CRITERIA = ("gradients", "time")  # the loss after 200 gradients, and after as much time as the quickest policy needs
+# The loss after 200 gradients, and after as much time as the quickest policy needs.
+CRITERIA = ("gradients", "time")
 TUNING_RATES = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0, 11.0)
 TUNING_SEEDS = tuple(range(10))
 FRESH_SEEDS = tuple(range(100, 120))
@@ -42,7 +43,8 @@ class PolicyRuns(NamedTuple):
 
     Attributes:
         rate: the learning rate that the sweep chose.
-        time, loss: (seeds, points) gradient times of a quick worker, and held-out losses; NaN after the end.
+        time, loss: (seeds, points) gradient times of a quick worker, and held-out losses; NaN after
+            the end.
         judged: (seeds,) the loss by which policies are compared, see `CRITERIA`.
         end: (seeds,) when all 200 gradients have arrived, in gradient times.
         accepted: the share of gradients accepted, the mean over seeds.
@@ -103,7 +105,8 @@ def compare_policies(straggler: float, criterion: str) -> Comparison:
 # Backup workers
 BACKUP_WORKERS = 16
 BACKUP_END = 20_000  # ticks of a run
-BACKUP_GOAL = 0.8  # where the curves still rise; above 86% they are flat, and the time to a goal is chance
+# Where the curves still rise; above 86% they are flat, and the time to a goal is chance.
+BACKUP_GOAL = 0.8
 BACKUP_EVERY = 200  # ticks between two points of a curve
 BACKUP_RATES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2, 2.0, 3.0)
 
@@ -138,7 +141,9 @@ def compare_backup() -> Comparison:
     >>> "16" in compare_backup().values
     True
     """
-    times_by_k = {f"{k}": times for k, times in enumerate(backup_times(), 1) if np.isfinite(times).all()}
+    times_by_k = {
+        f"{k}": times for k, times in enumerate(backup_times(), 1) if np.isfinite(times).all()
+    }
     return Comparison("ticks to 80% accuracy", times_by_k)
 
 
@@ -162,7 +167,9 @@ def compare_depths(delay: int) -> Comparison:
     ['1', '2', '4', '6']
     """
     slowdown = _slowdown(delay)
-    return Comparison(f"slowdown by delays up to {delay}", {f"{n}": slowdown[k] for k, n in enumerate(DEPTHS)})
+    return Comparison(
+        f"slowdown by delays up to {delay}", {f"{n}": slowdown[k] for k, n in enumerate(DEPTHS)}
+    )
 
 
 def compare_methods(delay: int) -> Comparison:
@@ -172,7 +179,9 @@ def compare_methods(delay: int) -> Comparison:
     ['gradient descent', 'Momentum 0.9', 'Adam']
     """
     slowdown = _slowdown(delay)
-    return Comparison(f"slowdown by delays up to {delay}", {name: slowdown[k] for name, k in METHODS.items()})
+    return Comparison(
+        f"slowdown by delays up to {delay}", {name: slowdown[k] for name, k in METHODS.items()}
+    )
 
 
 def _slowdown(delay: int) -> np.ndarray:

@@ -1,18 +1,22 @@
 """Recorded runs of a plain recurrent network that learns to predict the next character of Python's documentation.
 
-Unrolled over 100 characters, its gradients explode now and then. Five contestants are trained with momentum 0.9:
-without a limit on the global norm, and with limits 0.1, 0.3, 1 and 3. Three things ship, in `recordings/`:
+Unrolled over 100 characters, its gradients explode now and then. Five contestants are trained with
+momentum 0.9: without a limit on the global norm, and with limits 0.1, 0.3, 1 and 3. Three things
+ship, in `recordings/`:
 
-- `shipped()`: one run of each at one learning rate, 0.4, from one seed. It shows what a limit does to a run, and what a
-  run without one goes through at this rate. It doesn't say which contestant is best, because no rate was tuned.
+- `shipped()`: one run of each at one learning rate, 0.4, from one seed. It shows what a limit does
+  to a run, and what a run without one goes through at this rate. It doesn't say which contestant is
+  best, because no rate was tuned.
 - `tuned()`: one run of each at the rate that a sweep chose for it, `TUNED`.
-- `final_losses` and `seed_losses`: ten runs of each, at its tuned rate and at 0.4, from seeds that had no part in the
-  sweep. Comparisons of the contestants rest on these, see `gradlab.models.claims`.
+- `final_losses` and `seed_losses`: ten runs of each, at its tuned rate and at 0.4, from seeds that
+  had no part in the sweep. Comparisons of the contestants rest on these, see
+  `gradlab.models.claims`.
 
-The sweep, `sweep_losses`: seeds 0 to 9, rates a factor of about 1.41 apart. The rate with the lowest mean of the final
-losses is chosen. A run that ends above its first loss counts as that first loss, because nobody would keep it. No
-chosen rate, marked with a star, is at an edge of its row. The rows lie around the best rates of a coarser sweep (five
-seeds, rates from 0.025 to 6.4). The run without a limit was given the most rates; 0.14 and 0.2 can't be told apart:
+The sweep, `sweep_losses`: seeds 0 to 9, rates a factor of about 1.41 apart. The rate with the
+lowest mean of the final losses is chosen. A run that ends above its first loss counts as that first
+loss, because nobody would keep it. No chosen rate, marked with a star, is at an edge of its row.
+The rows lie around the best rates of a coarser sweep (five seeds, rates from 0.025 to 6.4). The run
+without a limit was given the most rates; 0.14 and 0.2 can't be told apart:
 
     limit  mean final loss (nats) at each rate
     none   0.1: 2.54, 0.14: 2.43*, 0.2: 2.46, 0.28: 2.63, 0.4: 3.65
@@ -21,8 +25,9 @@ seeds, rates from 0.025 to 6.4). The run without a limit was given the most rate
     1      0.2: 2.22, 0.28: 2.15*, 0.4: 2.27, 0.57: 3.02
     3      0.14: 2.32, 0.2: 2.24, 0.28: 2.16*, 0.4: 3.34
 
-An exploding run is chaotic, so a different processor records different digits. `python -m gradlab.models.char_rnn`
-writes all recordings again, in about five minutes, and with `--sweep` the sweep before them, in about fifteen.
+An exploding run is chaotic, so a different processor records different digits.
+`python -m gradlab.models.char_rnn` writes all recordings again, in about five minutes, and with
+`--sweep` the sweep before them, in about fifteen.
 """
 
 from __future__ import annotations
@@ -46,7 +51,8 @@ if TYPE_CHECKING:
 LIMITS: tuple[float | None, ...] = (None, 0.1, 0.3, 1.0, 3.0)  # None: no clipping
 MOMENTUM = 0.9
 ONE_RATE = 0.4  # the learning rate at which all of them are also run
-TUNED: Mapping[float | None, float] = {None: 0.14, 0.1: 3.2, 0.3: 0.8, 1.0: 0.28, 3.0: 0.28}  # chosen by the sweep
+# Chosen by the sweep.
+TUNED: Mapping[float | None, float] = {None: 0.14, 0.1: 3.2, 0.3: 0.8, 1.0: 0.28, 3.0: 0.28}
 SWEPT: Mapping[float | None, tuple[float, ...]] = {
     None: (0.1, 0.14, 0.2, 0.28, 0.4),
     0.1: (2.26, 3.2, 4.5),
@@ -116,7 +122,8 @@ def record(
         limit -> Recorder with tensors bias, embed, hidden, readout, readout_bias and scalar loss
         (nats).
 
-    Not in TensorFlow. Source: Pascanu et al., "On the difficulty of training recurrent neural networks" (2013).
+    Not in TensorFlow. Source: Pascanu et al., "On the difficulty of training recurrent neural
+    networks" (2013).
 
     >>> runs = shipped()  # what record() returned; it trains for ten to thirty seconds
     >>> runs[1.0].names, len(runs[1.0])
@@ -125,11 +132,14 @@ def record(
     from .. import train  # here, because reading the recordings that ship doesn't need it
 
     codes, alphabet = python_docs()
-    starts = np.random.default_rng([seed, 1]).integers(0, len(codes) - UNROLLED - 1, (steps, BATCH, 1))
+    starts = np.random.default_rng([seed, 1]).integers(
+        0, len(codes) - UNROLLED - 1, (steps, BATCH, 1)
+    )
     batches = codes[starts + np.arange(UNROLLED + 1)]
     weights = initial_weights(seed, len(alphabet))
     recorder, run = _compiled(steps)
-    momentum = train.MomentumOptimizer(ONE_RATE, MOMENTUM).init(weights)  # its slots don't depend on the rate
+    # Its slots don't depend on the rate.
+    momentum = train.MomentumOptimizer(ONE_RATE, MOMENTUM).init(weights)
     carry = (weights, momentum, recorder.init(weights, loss=0.0))
     runs = {}
     for limit in limits:
@@ -144,12 +154,14 @@ def record(
 
 @cache
 def _compiled(steps: int) -> tuple[Recorder, Callable[..., Any]]:
-    """Return a recorder for that many steps and a training loop, compiled once for all limits, rates and seeds."""
+    """Return a recorder for that many steps and a training loop, compiled once for all limits,
+    rates and seeds.
+    """
     from .. import train
     from .._base.jax import jax
 
-    # Single entries would make a file 20 times as large. The sizes of all entries are counted in every step, because
-    # the effect of a limit on entries is estimated from these counts.
+    # Single entries would make a file 20 times as large. The sizes of all entries are counted in
+    # every step, because the effect of a limit on entries is estimated from these counts.
     recorder = Recorder(steps, entries=0, sample_every=1, state_bytes=_STATE_BYTES * steps)
 
     def run(carry: Any, batches: Any, limit: Any, rate: Any) -> Any:
@@ -158,7 +170,9 @@ def _compiled(steps: int) -> tuple[Recorder, Callable[..., Any]]:
     return recorder, jax.jit(run)
 
 
-def _train(recorder: Recorder, optimizer: train.RuleOptimizer, carry: Any, batches: Any, limit: Any) -> Any:
+def _train(
+    recorder: Recorder, optimizer: train.RuleOptimizer, carry: Any, batches: Any, limit: Any
+) -> Any:
     """Take all steps in one scan, and return the state of the recorder at the end."""
     from .._base.jax import jax
 
@@ -208,8 +222,8 @@ def seed_losses(limit: float | None, rate: float) -> np.ndarray:
 def final_losses(limit: float | None, rate: float) -> np.ndarray:
     """Return the final losses of the ten runs of `seed_losses`, (10,) in nats.
 
-    A run that ends above its first loss counts as that first loss: it has learned nothing, and how far above it ends is
-    chance.
+    A run that ends above its first loss counts as that first loss: it has learned nothing, and how
+    far above it ends is chance.
     """
     return _final(seed_losses(limit, rate))
 
@@ -247,9 +261,12 @@ def best_rate(limit: float | None) -> float:
 
 
 def _final(losses: np.ndarray) -> np.ndarray:
-    """Return the mean of the last losses of each run, (runs, steps) -> (runs,), at most the first loss."""
+    """Return the mean of the last losses of each run, (runs, steps) -> (runs,), at most the first
+    loss.
+    """
     end = losses[:, -AT_END:].astype(np.float64).mean(axis=1)
-    final: np.ndarray = np.fmin(end, losses[:, 0])  # fmin ignores NaN: such a run counts as its first loss
+    # Fmin ignores NaN: such a run counts as its first loss.
+    final: np.ndarray = np.fmin(end, losses[:, 0])
     return final
 
 
@@ -293,11 +310,15 @@ def _write_sweep() -> None:
         print(f"limit {limit}, rate {rate:g}: {final[-1].mean():.3f}", flush=True)
     limits = np.array([_as_number(limit) for limit, _ in cells])
     rates = np.array([rate for _, rate in cells])
-    np.savez_compressed(str(_path("sweep")), limit=limits, rate=rates, final=np.array(final, np.float32))
+    np.savez_compressed(
+        str(_path("sweep")), limit=limits, rate=rates, final=np.array(final, np.float32)
+    )
 
 
 def _write_seeds() -> None:
-    """Train ten runs of each contestant at its own rate and at the common one, and write their losses."""
+    """Train ten runs of each contestant at its own rate and at the common one, and write their
+    losses.
+    """
     settings = [(limit, TUNED[limit]) for limit in LIMITS]
     settings += [(limit, ONE_RATE) for limit in LIMITS if TUNED[limit] != ONE_RATE]
     losses = []

@@ -1,9 +1,10 @@
 """The comparative sentences of labs, notebooks, exercises and reports, each with the runs that it rests on.
 
-"Best", "lowest" and "faster" are said of shipped runs only by a claim of this table. A claim computes its sentence from
-the measured values of at least five seeds, each contestant at a rate chosen for it on other seeds; `clip.same_rate`
-says what one rate for all does. Where the test of `gradlab._base.paired` doesn't tell contestants apart, the sentence
-says "can't be told apart". When the recordings change, so do the sentences.
+"Best", "lowest" and "faster" are said of shipped runs only by a claim of this table. A claim
+computes its sentence from the measured values of at least five seeds, each contestant at a rate
+chosen for it on other seeds; `clip.same_rate` says what one rate for all does. Where the test of
+`gradlab._base.paired` doesn't tell contestants apart, the sentence says "can't be told apart". When
+the recordings change, so do the sentences.
 """
 
 from __future__ import annotations
@@ -56,19 +57,25 @@ def _clip_names() -> dict[str, float | None]:
 
 def _tuned_clips() -> Comparison:
     """Return the final losses of ten runs of each limit at the rate chosen for it."""
-    losses = {name: char_rnn.final_losses(limit, char_rnn.TUNED[limit]) for name, limit in _clip_names().items()}
+    losses = {
+        name: char_rnn.final_losses(limit, char_rnn.TUNED[limit])
+        for name, limit in _clip_names().items()
+    }
     return Comparison("final loss", losses)
 
 
 def _write_tuned_clips(runs: Comparison) -> str:
-    """Say which mean is lowest where each contestant has a rate of its own, and which ones can't be told from it.
+    """Say which mean is lowest where each contestant has a rate of its own, and which ones can't be
+    told from it.
 
-    Single spoiled runs make a mean unsure. A limit that ended higher in every seed isn't called level with the leader
-    for that: it is named by itself.
+    Single spoiled runs make a mean unsure. A limit that ended higher in every seed isn't called
+    level with the leader for that: it is named by itself.
     """
     leader = runs.leader
     level = runs.level_with_best
-    uneven = tuple(name for name in level if name != leader and _is_higher_in_every_seed(runs, name))
+    uneven = tuple(
+        name for name in level if name != leader and _is_higher_in_every_seed(runs, name)
+    )
     alike = tuple(name for name in level if name not in uneven)
     higher = tuple(name for name in runs.values if name not in level)
 
@@ -83,7 +90,10 @@ def _write_tuned_clips(runs: Comparison) -> str:
         sentence += f"; {_with_means(runs, higher)} {_end(higher)} higher than {leader}"
     if uneven:
         named = _with_means(runs, uneven)
-        sentence += f". {named[0].upper()}{named[1:]} ended higher than {leader} in all {runs.seeds} seeds, but by "
+        sentence += (
+            f". {named[0].upper()}{named[1:]} ended higher than {leader} in all {runs.seeds} "
+            "seeds, but by "
+        )
         sentence += "amounts too uneven for the test of means"
     return sentence + "."
 
@@ -99,21 +109,30 @@ def _end(names: tuple[str, ...]) -> str:
 
 def _with_means(runs: Comparison, names: tuple[str, ...]) -> str:
     """Return names with means and standard errors, as a reader lists them."""
-    return listed(tuple(f"{name} ({runs.mean(name):.2f} ± {runs.standard_error(name):.2f})" for name in names))
+    return listed(
+        tuple(f"{name} ({runs.mean(name):.2f} ± {runs.standard_error(name):.2f})" for name in names)
+    )
 
 
 def _clips_at_one_rate() -> Comparison:
     """Return the final losses of ten runs of each limit at one rate."""
-    losses = {name: char_rnn.final_losses(limit, char_rnn.ONE_RATE) for name, limit in _clip_names().items()}
+    losses = {
+        name: char_rnn.final_losses(limit, char_rnn.ONE_RATE)
+        for name, limit in _clip_names().items()
+    }
     return Comparison("final loss", losses)
 
 
 def _write_clips_at_one_rate(runs: Comparison) -> str:
-    """Say which limits end lower than no limit at the same rate, which higher, and which can't be told from it."""
+    """Say which limits end lower than no limit at the same rate, which higher, and which can't be
+    told from it.
+    """
     limited = tuple(name for name in runs.values if name != "no limit")
     holds = which_hold([runs.difference("no limit", name) for name in limited])
     differs = dict(zip(limited, holds, strict=True))
-    lower = tuple(name for name in limited if differs[name] and runs.mean(name) < runs.mean("no limit"))
+    lower = tuple(
+        name for name in limited if differs[name] and runs.mean(name) < runs.mean("no limit")
+    )
     higher = tuple(name for name in limited if differs[name] and name not in lower)
     alike = tuple(name for name in limited if not differs[name])
     no_limit = _with_means(runs, ("no limit",))
@@ -131,10 +150,14 @@ _SELDOM_AND_OFTEN = (1.0, 0.3, 0.1)  # limits
 
 
 def _shares_fired() -> dict[str, float]:
-    """Return on what share of the steps of a recorded run a limit fired, each at the rate chosen for it."""
+    """Return on what share of the steps of a recorded run a limit fired, each at the rate chosen
+    for it.
+    """
     runs = char_rnn.tuned()
     return {
-        f"limit {limit:g} at rate {char_rnn.TUNED[limit]:g}": runs[limit].what_if(clip_global_norm=limit).fraction_fired
+        f"limit {limit:g} at rate {char_rnn.TUNED[limit]:g}": runs[limit]
+        .what_if(clip_global_norm=limit)
+        .fraction_fired
         for limit in _SELDOM_AND_OFTEN
     }
 
@@ -148,14 +171,20 @@ def _seldom_and_often() -> Comparison:
 def _write_seldom_and_often(runs: Comparison) -> str:
     """Say which of the limits end lower, and on what share of the steps each fires."""
     fired = _shares_fired()
-    named = {name: f"{name} (fires on {percent(fired[name])} of the steps of a run)" for name in runs.values}
+    named = {
+        name: f"{name} (fires on {percent(fired[name])} of the steps of a run)"
+        for name in runs.values
+    }
     level = runs.level_with_best
     apart = tuple(named[name] for name in runs.values if name not in level)
     start = f"In {runs.seeds} runs of each, "
     if not apart:
-        means = ", ".join(f"{runs.mean(name):.2f} ± {runs.standard_error(name):.2f}" for name in level)
+        means = ", ".join(
+            f"{runs.mean(name):.2f} ± {runs.standard_error(name):.2f}" for name in level
+        )
         return f"{start}{listed(tuple(named.values()))} can't be told apart: final losses {means}."
-    # Contestants are compared with the leader alone, so nothing is said of the others against each other.
+    # Contestants are compared with the leader alone, so nothing is said of the others against each
+    # other.
     alike = tuple(named[name] for name in level if name != runs.leader)
     sentence = f"{start}{listed(apart)} {_end(apart)} higher than {named[runs.leader]}"
     if alike:
@@ -176,17 +205,21 @@ def write_policies(runs: Comparison) -> str:
     among = [runs.mean(name) for name in level]
     reach = f"({min(among):.2f} to {max(among):.2f})"
     if not apart:
-        return f"The {len(level)} policies can't be told apart by {runs.measure} in {runs.seeds} runs {reach}."
+        return (
+            f"The {len(level)} policies can't be told apart by {runs.measure} in {runs.seeds} "
+            f"runs {reach}."
+        )
     if worst is not None and apart == [worst]:
         return (
-            f"“{worst}” has the highest mean {runs.measure}, {means[worst]}; the others can't be told apart in "
-            f"{runs.seeds} runs {reach}."
+            f"“{worst}” has the highest mean {runs.measure}, {means[worst]}; the others can't be "
+            f"told apart in {runs.seeds} runs {reach}."
         )
-    # Policies are compared with the leader alone, so the others aren't said to be higher than all of these.
+    # Policies are compared with the leader alone, so the others aren't said to be higher than all
+    # of these.
     alike = listed(tuple(f"“{name}”" for name in level if name != runs.leader))
     return (
-        f"“{runs.leader}” has the lowest mean {runs.measure}, {means[runs.leader]}; {alike} can't be told apart "
-        f"from it in {runs.seeds} runs, and the others end higher than it."
+        f"“{runs.leader}” has the lowest mean {runs.measure}, {means[runs.leader]}; {alike} can't "
+        f"be told apart from it in {runs.seeds} runs, and the others end higher than it."
     )
 
 
@@ -195,7 +228,10 @@ def write_slowdown(runs: Comparison, delay: int) -> str:
     means = {name: runs.mean(name) for name in runs.values}
     least = min(means, key=lambda name: means[name])
     most = max(means, key=lambda name: means[name])
-    cost = f"Delays up to {delay} slow {_layers(least)} {means[least]:.1f} and {_layers(most)} {means[most]:.1f} times"
+    cost = (
+        f"Delays up to {delay} slow {_layers(least)} {means[least]:.1f} and {_layers(most)} "
+        f"{means[most]:.1f} times"
+    )
     group = largest_level_group(runs)
     if not group:
         return f"{cost}; every depth can be told from the others in {runs.seeds} runs."
@@ -211,7 +247,11 @@ def write_methods(runs: Comparison, delay: int) -> str:
     plain = "gradient descent"
     others = [name for name in runs.values if name != plain]
     holds = which_hold([runs.difference(name, plain) for name in others])
-    differ = tuple(f"{name} {runs.mean(name):.1f} times" for name, apart in zip(others, holds, strict=True) if apart)
+    differ = tuple(
+        f"{name} {runs.mean(name):.1f} times"
+        for name, apart in zip(others, holds, strict=True)
+        if apart
+    )
     alike = tuple(name for name, apart in zip(others, holds, strict=True) if not apart)
     times = f"{plain} needs {runs.mean(plain):.1f} times as many updates"
     sentence = f"In {runs.seeds} runs with delays up to {delay}, {listed((times, *differ))}"
@@ -242,7 +282,9 @@ def write_backup(runs: Comparison) -> str:
     for backups, k, differs in zip(("one backup worker", "two"), ("15", "14"), holds, strict=True):
         ratio = runs.mean(no_backup) / runs.mean(k)
         if differs:
-            parts.append(f"{backups} {'makes' if k == '15' else 'make'} it {ratio:.2f} times as fast as none")
+            parts.append(
+                f"{backups} {'makes' if k == '15' else 'make'} it {ratio:.2f} times as fast as none"
+            )
         else:
             parts.append(f"{backups} can't be told apart from none")
     level = runs.level_with_best
@@ -251,12 +293,17 @@ def write_backup(runs: Comparison) -> str:
     else:
         end = f"waiting for {listed(level, 'or')} of {no_backup} workers can't be told apart"
     return (
-        f"Training to {percent(asynchrony.BACKUP_GOAL)} accuracy: {listed(tuple(parts))}; {end} in {runs.seeds} runs."
+        f"Training to {percent(asynchrony.BACKUP_GOAL)} accuracy: {listed(tuple(parts))}; {end} "
+        f"in {runs.seeds} runs."
     )
 
 
 def _policies(ending: str, straggler: float, criterion: str) -> Claim:
-    return Claim(f"staleness.{ending}", partial(asynchrony.compare_policies, straggler, criterion), write_policies)
+    return Claim(
+        f"staleness.{ending}",
+        partial(asynchrony.compare_policies, straggler, criterion),
+        write_policies,
+    )
 
 
 CLAIMS: dict[str, Claim] = {

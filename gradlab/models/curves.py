@@ -46,7 +46,9 @@ def load(name: str) -> np.ndarray:
 
 def save(name: str, curves: np.ndarray, **others: np.ndarray) -> None:
     """Write accuracies where `load` finds them, with other arrays beside them."""
-    write(name, right=np.rint(curves * _HELD_OUT).astype(np.uint16), of=np.array(_HELD_OUT), **others)
+    write(
+        name, right=np.rint(curves * _HELD_OUT).astype(np.uint16), of=np.array(_HELD_OUT), **others
+    )
 
 
 def time_to(goal: float, curves: np.ndarray, every: int) -> np.ndarray:

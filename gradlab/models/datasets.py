@@ -11,9 +11,17 @@ from typing import Any
 import numpy as np
 
 _CANCER_FEATURES = (
-    "radius", "texture", "perimeter", "area", "smoothness", "compactness", "concavity", "concave points", "symmetry",
+    "radius",
+    "texture",
+    "perimeter",
+    "area",
+    "smoothness",
+    "compactness",
+    "concavity",
+    "concave points",
+    "symmetry",
     "fractal dimension",
-)  # fmt: skip
+)
 
 
 def python_docs() -> tuple[np.ndarray, tuple[str, ...]]:
@@ -23,7 +31,8 @@ def python_docs() -> tuple[np.ndarray, tuple[str, ...]]:
         (codes, alphabet): int32 codes of shape (n,), n about 465,000, and the character each code
         stands for.
 
-    The text is that of the running Python, so its length differs a little from version to version. Not in TensorFlow.
+    The text is that of the running Python, so its length differs a little from version to version.
+    Not in TensorFlow.
 
     Source: `pydoc_data.topics` of the standard library.
 
@@ -49,8 +58,9 @@ def breast_cancer() -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
         an image, on scales from 0.05 to 1000; bool (569,); the names of the features. The arrays
         are read-only.
 
-    Not in TensorFlow. Source: Wolberg, Mangasarian, Street & Street, "Breast Cancer Wisconsin (Diagnostic)", UCI
-    Machine Learning Repository (1993), CC BY 4.0; the first ten columns of `sklearn.datasets.load_breast_cancer`.
+    Not in TensorFlow. Source: Wolberg, Mangasarian, Street & Street, "Breast Cancer Wisconsin
+    (Diagnostic)", UCI Machine Learning Repository (1993), CC BY 4.0; the first ten columns of
+    `sklearn.datasets.load_breast_cancer`.
 
     >>> features, malignant, names = breast_cancer()
     >>> dict(zip(names, features[0].tolist()))["area"], int(malignant.sum())
@@ -75,15 +85,19 @@ def digits() -> tuple[np.ndarray, np.ndarray]:
         (images, labels): float32 (1797, 64) from 0 to 1, rows of pixels from the top; int64
         (1797,), 0 to 9. The arrays are read-only.
 
-    Not in TensorFlow. Source: Alpaydin & Kaynak, "Optical Recognition of Handwritten Digits", UCI Machine Learning
-    Repository (1998), CC BY 4.0; its test set, as in `sklearn.datasets.load_digits`.
+    Not in TensorFlow. Source: Alpaydin & Kaynak, "Optical Recognition of Handwritten Digits", UCI
+    Machine Learning Repository (1998), CC BY 4.0; its test set, as in
+    `sklearn.datasets.load_digits`.
 
     >>> images, labels = digits()
     >>> images.shape, labels[:5].tolist(), float(images.max())
     ((1797, 64), [0, 1, 2, 3, 4], 1.0)
     """
     with np.load(str(_digits_file())) as shipped:
-        images, labels = shipped["images"].astype(np.float32) / np.float32(16), shipped["labels"].astype(np.int64)
+        images, labels = (
+            shipped["images"].astype(np.float32) / np.float32(16),
+            shipped["labels"].astype(np.int64),
+        )
     for array in (images, labels):
         array.flags.writeable = False
     return images, labels
@@ -98,7 +112,9 @@ def main(cancer: str, digits: str) -> None:
     with open(cancer, newline="", encoding="utf-8") as file:
         _, *rows = csv.reader(file)
     table = np.array(rows, np.float32)
-    np.savez_compressed(str(_cancer_file()), features=table[:, : len(_CANCER_FEATURES)], malignant=table[:, -1] == 0)
+    np.savez_compressed(
+        str(_cancer_file()), features=table[:, : len(_CANCER_FEATURES)], malignant=table[:, -1] == 0
+    )
     table = np.loadtxt(digits, np.uint8, delimiter=",")
     np.savez_compressed(str(_digits_file()), images=table[:, :64], labels=table[:, 64])
 

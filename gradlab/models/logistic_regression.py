@@ -17,9 +17,9 @@ def logistic_regression(condition: float = 30.0) -> Surface:
 
         loss = mean(log(1 + exp(-side * (features @ w)))),  side = 1 if malignant else -1
 
-    Both features are standardized; then the second is written in a unit sqrt(condition) times as small. That multiplies
-    the slope along its weight by sqrt(condition) and the curvature by `condition`, and changes nothing else. There is
-    no bias.
+    Both features are standardized; then the second is written in a unit sqrt(condition) times as
+    small. That multiplies the slope along its weight by sqrt(condition) and the curvature by
+    `condition`, and changes nothing else. There is no bias.
 
     >>> np.round(logistic_regression(1.0).minima, 2).tolist()
     [[3.96, 0.89]]
@@ -29,13 +29,16 @@ def logistic_regression(condition: float = 30.0) -> Surface:
     signed = side[:, None] * features * unit
 
     def gradient(w: Array) -> Array:
-        wrong = 1 / (1 + np.exp(np.minimum(w @ signed.T, 700)))  # the probability of the other class
+        # The probability of the other class.
+        wrong = 1 / (1 + np.exp(np.minimum(w @ signed.T, 700)))
         mean: np.ndarray = -wrong @ signed / len(signed)
         return mean.astype(w.dtype)
 
     def loss(w: Array) -> Array:
         margins = w @ signed.T
-        mean: np.ndarray = (np.log1p(np.exp(-np.abs(margins))) - np.minimum(margins, 0)).mean(axis=-1)
+        mean: np.ndarray = (np.log1p(np.exp(-np.abs(margins))) - np.minimum(margins, 0)).mean(
+            axis=-1
+        )
         return mean.astype(w.dtype)
 
     best = _best() / unit

@@ -1,9 +1,9 @@
 """A run of your own to ask about: the reader of `word_topics` with two hidden layers, recorded step by step.
 
-The words of a line become the sum of their rows, two layers of ReLU units follow, and a readout says which topic the
-line is from. Row 0 of the table is for words that are not known, of which the lines to learn from have none. How long
-the steps took is the machine's: `recordings/` holds what ships with the package, and
-`python -m gradlab.models.reader_run` writes it again.
+The words of a line become the sum of their rows, two layers of ReLU units follow, and a readout
+says which topic the line is from. Row 0 of the table is for words that are not known, of which the
+lines to learn from have none. How long the steps took is the machine's: `recordings/` holds what
+ships with the package, and `python -m gradlab.models.reader_run` writes it again.
 """
 
 from __future__ import annotations
@@ -34,15 +34,20 @@ Weights = Mapping[str, Any]
 def initial_weights(seed: int = 0) -> dict[str, Any]:
     """Normal weights: embed (1 + words, 16), hidden layers (16, 32) and (32, 32), readout (32, 8), biases.
 
-    They are float64, so that every machine records the same run: in float32, different orders of summation lead to
-    other runs within 300 steps.
+    They are float64, so that every machine records the same run: in float32, different orders of
+    summation lead to other runs within 300 steps.
     """
     draw = np.random.default_rng(seed).standard_normal
     widths = (WIDTH, HIDDEN, HIDDEN, len(TOPICS))
-    weights: dict[str, Any] = {"embed": 0.1 * draw((1 + len(lines().words), WIDTH), np.float32).astype(np.float64)}
+    weights: dict[str, Any] = {
+        "embed": 0.1 * draw((1 + len(lines().words), WIDTH), np.float32).astype(np.float64)
+    }
     for layer, rows, columns in zip(LAYERS, widths[:-1], widths[1:], strict=True):
         scale = np.sqrt(2 / rows)
-        weights[layer] = {"b": np.zeros(columns), "w": scale * draw((rows, columns), np.float32).astype(np.float64)}
+        weights[layer] = {
+            "b": np.zeros(columns),
+            "w": scale * draw((rows, columns), np.float32).astype(np.float64),
+        }
     return weights
 
 
@@ -74,7 +79,8 @@ def record(steps: int = STEPS, seed: int = 0) -> Recorder:
 
     Args:
         steps: how many.
-        seed: of the weights and the probes; of the order of lines, too, which seed 0 takes as they are.
+        seed: of the weights and the probes; of the order of lines, too, which seed 0 takes as they
+            are.
 
     Returns:
         a Recorder with tensors embed, hidden1/b, hidden1/w, ..., readout/w and scalar loss (nats).
@@ -107,7 +113,9 @@ def ordered(seed: int) -> Lines:
     train = lines().train
     whole = len(train.topics) // BATCH * BATCH
     order = np.arange(whole)
-    return chosen(train, order if seed == 0 else np.random.default_rng([seed, 7]).permutation(whole))
+    return chosen(
+        train, order if seed == 0 else np.random.default_rng([seed, 7]).permutation(whole)
+    )
 
 
 def batch(some: Lines, step: int) -> Lines:

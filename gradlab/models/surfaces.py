@@ -1,7 +1,7 @@
 """Losses of two weights to watch rules walk on, each with its gradient by formula, and the walk itself.
 
-Those of the catalog live on the square from -2 to 2, so that one picture can show any of them; functions that are
-known on a larger square are given at a multiple of the weights.
+Those of the catalog live on the square from -2 to 2, so that one picture can show any of them;
+functions that are known on a larger square are given at a multiple of the weights.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ class Surface:
 
     def distance(self, w: Array) -> Array:
         """The distance of weights (..., 2) from the nearest minimum, shape (...)."""
-        nearest: np.ndarray = np.hypot(*(w[..., None, :] - np.asarray(self.minima, w.dtype)).T).T.min(axis=-1)
+        nearest: np.ndarray = np.hypot(
+            *(w[..., None, :] - np.asarray(self.minima, w.dtype)).T
+        ).T.min(axis=-1)
         return nearest
 
 
@@ -68,8 +70,10 @@ def walk(
         w, slots = rule(w, slots, g, rate)
 
     Args:
-        rates: (steps,), or (steps, paths) for paths side by side, each of which is what it would be alone.
-        noise: that of a step is the same in every walk from the same seed, whatever the rule and the rate.
+        rates: (steps,), or (steps, paths) for paths side by side, each of which is what it would be
+            alone.
+        noise: that of a step is the same in every walk from the same seed, whatever the rule and
+            the rate.
         seeds: of the noise: one for all paths, or one for each.
 
     Returns:
@@ -88,7 +92,10 @@ def walk(
     path = [(w, *slots)]
     with np.errstate(all="ignore"):
         size = np.float32(noise * np.linalg.norm(surface.gradient(first)) if noise else 0)
-        draws = [np.random.default_rng(seed).standard_normal((len(rates), 2), np.float32) for seed in seeds]
+        draws = [
+            np.random.default_rng(seed).standard_normal((len(rates), 2), np.float32)
+            for seed in seeds
+        ]
         extra = size * np.stack(draws, axis=1)  # (steps, 1 or paths, 2)
         for step, rate in enumerate(rates[..., None]):
             g = surface.gradient(w) + extra[step]
@@ -104,9 +111,14 @@ def walk(
 
 
 def _surface(
-    f: Callable[[Array, Array], Array], slopes: Callable[[Array, Array], tuple[Array, Array]],
-    minima: tuple[Point, ...], start: Point = Surface.start, title: str = "", formula: str = "", lowest: float = 0.0,
-) -> Surface:  # fmt: skip
+    f: Callable[[Array, Array], Array],
+    slopes: Callable[[Array, Array], tuple[Array, Array]],
+    minima: tuple[Point, ...],
+    start: Point = Surface.start,
+    title: str = "",
+    formula: str = "",
+    lowest: float = 0.0,
+) -> Surface:
     """A surface by f(x, y) and its two derivatives."""
 
     def loss(w: Array) -> Array:
@@ -132,7 +144,11 @@ def bowl(condition: float = 30.0, bottom: Point = (0.0, 0.0)) -> Surface:
     [1.0, 10.0]
     """
     (x0, y0), steep = bottom, np.float64(condition)  # not rounded to the dtype of the weights
-    return _surface(lambda x, y: _quadratic(x - x0, y - y0, steep), lambda x, y: (x - x0, steep * (y - y0)), (bottom,))
+    return _surface(
+        lambda x, y: _quadratic(x - x0, y - y0, steep),
+        lambda x, y: (x - x0, steep * (y - y0)),
+        (bottom,),
+    )
 
 
 # Where the simple ones are lowest: not at 0, to which some rules are drawn whatever the loss.
@@ -223,36 +239,64 @@ def _plateau_slopes(x: Array, y: Array) -> tuple[Array, Array]:
 
 SURFACES: dict[str, Surface] = {
     "bowl": replace(
-        bowl(1.0, (_X, _Y)), start=(-1.6, 1.2), title="Bowl", formula="((x - 0.5)² + (y - 0.4)²) / 2",
+        bowl(1.0, (_X, _Y)),
+        start=(-1.6, 1.2),
+        title="Bowl",
+        formula="((x - 0.5)² + (y - 0.4)²) / 2",
     ),
     "ravine": replace(
-        bowl(_RAVINE, (_X, _Y)), start=(-1.7, 1.2),
-        title="Ravine along an axis", formula=f"((x - 0.5)² + {_RAVINE:g} (y - 0.4)²) / 2",
+        bowl(_RAVINE, (_X, _Y)),
+        start=(-1.7, 1.2),
+        title="Ravine along an axis",
+        formula=f"((x - 0.5)² + {_RAVINE:g} (y - 0.4)²) / 2",
     ),
     "turned": _surface(
-        _turned_ravine, _turned_slopes, ((_X, _Y),), (-1.7, -0.6),
+        _turned_ravine,
+        _turned_slopes,
+        ((_X, _Y),),
+        (-1.7, -0.6),
         "Ravine turned by 45°",
         f"(u² + {_RAVINE:g} v²) / 2, u = (x - 0.5 + y - 0.4) / √2, v = (y - 0.4 - x + 0.5) / √2",
     ),
     "rosenbrock": _surface(
-        _rosenbrock, _rosenbrock_slopes, ((1.0, 1.0),), (-1.2, 1.0),
-        "Rosenbrock's valley", "(1 - x)² + 100 (y - x²)²",
+        _rosenbrock,
+        _rosenbrock_slopes,
+        ((1.0, 1.0),),
+        (-1.2, 1.0),
+        "Rosenbrock's valley",
+        "(1 - x)² + 100 (y - x²)²",
     ),
     "saddle": _surface(
-        _saddle, _saddle_slopes, ((_X, -1.0), (_X, 1.0)), (-1.5, 0.01),
-        "Saddle and two minima", "(x - 0.5)² / 2 - y² / 2 + y⁴ / 4", lowest=-0.25,
+        _saddle,
+        _saddle_slopes,
+        ((_X, -1.0), (_X, 1.0)),
+        (-1.5, 0.01),
+        "Saddle and two minima",
+        "(x - 0.5)² / 2 - y² / 2 + y⁴ / 4",
+        lowest=-0.25,
     ),
     "beale": _surface(
-        _beale, _beale_slopes, ((1.5, 0.25),), (0.5, 1.2),
-        "Beale's function", "Σ (c - 2x + 2x (2y)ᵏ)², c = 1.5, 2.25, 2.625, k = 1, 2, 3",
+        _beale,
+        _beale_slopes,
+        ((1.5, 0.25),),
+        (0.5, 1.2),
+        "Beale's function",
+        "Σ (c - 2x + 2x (2y)ᵏ)², c = 1.5, 2.25, 2.625, k = 1, 2, 3",
     ),
     "himmelblau": _surface(
-        _himmelblau, _himmelblau_slopes,
-        ((1.2, 0.8), (-1.1220472, 1.2525250), (-1.5117241, -1.3132744), (1.4337713, -0.7392506)), (-0.1, -0.4),
-        "Himmelblau's four minima", "(x² + y - 11)² + (x + y² - 7)², at 2.5x and 2.5y",
+        _himmelblau,
+        _himmelblau_slopes,
+        ((1.2, 0.8), (-1.1220472, 1.2525250), (-1.5117241, -1.3132744), (1.4337713, -0.7392506)),
+        (-0.1, -0.4),
+        "Himmelblau's four minima",
+        "(x² + y - 11)² + (x + y² - 7)², at 2.5x and 2.5y",
     ),
     "plateau": _surface(
-        _plateau, _plateau_slopes, ((_X, _Y),), (-0.9, 1.2),
-        "Plateau with a hole", "1 - exp(-2 ((x - 0.5)² + (y - 0.4)²))",
+        _plateau,
+        _plateau_slopes,
+        ((_X, _Y),),
+        (-0.9, 1.2),
+        "Plateau with a hole",
+        "1 - exp(-2 ((x - 0.5)² + (y - 0.4)²))",
     ),
-}  # fmt: skip
+}

@@ -1,8 +1,8 @@
 """A real sparse model: from its words, which part of Python's documentation a line is.
 
-Softmax regression with one row of eight weights for every word; a step reads sixteen lines and moves the rows of their
-words only. The lines ship in `recordings/`, for another Python has other documentation;
-`python -m gradlab.models.word_topics` writes them again.
+Softmax regression with one row of eight weights for every word; a step reads sixteen lines and
+moves the rows of their words only. The lines ship in `recordings/`, for another Python has other
+documentation; `python -m gradlab.models.word_topics` writes them again.
 """
 
 from __future__ import annotations
@@ -83,7 +83,10 @@ def shipped() -> Text:
     (('the', 'a', 'is'), 256)
     """
     with np.load(str(_file())) as data:
-        train, held_out = (Lines(*(data[f"{part}_{name}"] for name in Lines._fields)) for part in ("train", "held_out"))
+        train, held_out = (
+            Lines(*(data[f"{part}_{name}"] for name in Lines._fields))
+            for part in ("train", "held_out")
+        )
         return Text(tuple(str(data["vocabulary"]).split()), train, held_out)
 
 
@@ -93,8 +96,8 @@ def train(rule: Rule, learning_rate: float, text: Text | None = None) -> Trainin
         p = softmax(sum of the rows of the words of a line)
         g = (p - one_hot(topic)) for every word of the line; the loss is the sum over the lines of a step
 
-    Raises whatever the rule raises. Not in TensorFlow. Source of the case for it: Duchi, Hazan & Singer, "Adaptive
-    Subgradient Methods for Online Learning and Stochastic Optimization" (2011).
+    Raises whatever the rule raises. Not in TensorFlow. Source of the case for it: Duchi, Hazan &
+    Singer, "Adaptive Subgradient Methods for Online Learning and Stochastic Optimization" (2011).
 
     >>> training = train(Adagrad(), 0.3)
     >>> bool(training.rate[-1, -1] > 10 * training.rate[-1, 0])  # a rare word and "the"
@@ -108,23 +111,35 @@ def train(rule: Rule, learning_rate: float, text: Text | None = None) -> Trainin
             now = chosen(text.train, np.arange(BATCH) + (step - 1) * BATCH)
             moved, slots = apply.rows(rule, weights, slots, gradient(weights, now), learning_rate)
             weights = np.asarray(moved)
-        seen.append(slots[0].mean(axis=1) if isinstance(rule, Adagrad) else np.full(len(weights), np.nan, np.float32))
+        seen.append(
+            slots[0].mean(axis=1)
+            if isinstance(rule, Adagrad)
+            else np.full(len(weights), np.nan, np.float32)
+        )
         right.append(np.mean(scores(weights, text.held_out).argmax(axis=1) == text.held_out.topics))
     accumulator, rate = np.array(seen), np.float32(learning_rate)
-    rates = rate / rule.root(accumulator) if isinstance(rule, Adagrad) else np.full_like(accumulator, rate)
+    rates = (
+        rate / rule.root(accumulator)
+        if isinstance(rule, Adagrad)
+        else np.full_like(accumulator, rate)
+    )
     return Training(accumulator, np.asarray(rates), np.array(right), weights)
 
 
 def chosen(lines: Lines, which: np.ndarray) -> Lines:
     """Some of the lines, one after another."""
     parts = [lines.words[lines.starts[i] : lines.starts[i + 1]] for i in which]
-    return Lines(np.concatenate(parts), np.cumsum([0, *map(len, parts)], dtype=np.int32), lines.topics[which])
+    return Lines(
+        np.concatenate(parts), np.cumsum([0, *map(len, parts)], dtype=np.int32), lines.topics[which]
+    )
 
 
 def gradient(weights: np.ndarray, lines: Lines) -> IndexedSlices:
     """The gradient of the loss of these lines: a slice for every word, several of which may be one row."""
     error = errors(scores(weights, lines), lines)
-    return IndexedSlices(np.repeat(error, np.diff(lines.starts), axis=0), lines.words, weights.shape)
+    return IndexedSlices(
+        np.repeat(error, np.diff(lines.starts), axis=0), lines.words, weights.shape
+    )
 
 
 def errors(found: np.ndarray, lines: Lines) -> np.ndarray:
@@ -150,11 +165,21 @@ def read() -> Text:
     """The lines of the running Python's documentation, shuffled, those without a frequent word left out."""
     from pydoc_data.topics import topics
 
-    lines = [(number, words_of(line)) for number, name in enumerate(TOPICS) for line in topics[name].split("\n")]
+    lines = [
+        (number, words_of(line))
+        for number, name in enumerate(TOPICS)
+        for line in topics[name].split("\n")
+    ]
     order = np.random.default_rng(0).permutation(len(lines))
-    held_out, train = ([lines[i] for i in part] for part in (order[::_HELD_OUT], np.delete(order, np.s_[::_HELD_OUT])))
+    held_out, train = (
+        [lines[i] for i in part]
+        for part in (order[::_HELD_OUT], np.delete(order, np.s_[::_HELD_OUT]))
+    )
     counted = Counter(word for _, words in train for word in words)
-    ranked = sorted((word for word in counted if counted[word] >= FEWEST), key=lambda word: (-counted[word], word))
+    ranked = sorted(
+        (word for word in counted if counted[word] >= FEWEST),
+        key=lambda word: (-counted[word], word),
+    )
     rows = {word: row for row, word in enumerate(ranked)}
     return Text(tuple(ranked), _numbered(train, rows), _numbered(held_out, rows))
 
@@ -184,7 +209,9 @@ def main() -> None:
     """Write the lines that ship with the package."""
     text = read()
     parts = {"train": text.train, "held_out": text.held_out}
-    arrays = {f"{part}_{name}": x for part, lines in parts.items() for name, x in lines._asdict().items()}
+    arrays = {
+        f"{part}_{name}": x for part, lines in parts.items() for name, x in lines._asdict().items()
+    }
     np.savez_compressed(str(_file()), vocabulary=np.array(" ".join(text.words)), **arrays)
 
 

@@ -34,33 +34,41 @@ class RuleState(NamedTuple):
     slots: dict[str, Any]
 
 
-def from_rule(rule: Any, learning_rate: Any = None, *, replace: bool = False) -> optax.GradientTransformation:
+def from_rule(
+    rule: Any, learning_rate: Any = None, *, replace: bool = False
+) -> optax.GradientTransformation:
     """The transformation whose updates lead `optax.apply_updates` to the weights the rule gives.
 
         update = u with params + u == new weights = rule(params, slots, gradient, learning_rate), bit for bit
 
-    Weights of 16 bits are stepped in float32: slots, hyperparameters and powers are float32 (in bfloat16 a beta of
-    0.999 would be 1), and only the update, which has the dtype of the weights, is rounded. TensorFlow's own 16-bit
-    kernels, which `gl.train` and `gl.keras` reproduce, round all of these.
+    Weights of 16 bits are stepped in float32: slots, hyperparameters and powers are float32 (in
+    bfloat16 a beta of 0.999 would be 1), and only the update, which has the dtype of the weights,
+    is rounded. TensorFlow's own 16-bit kernels, which `gl.train` and `gl.keras` reproduce, round
+    all of these.
 
-    There is such a u wherever the rule adds a number to the weight. Where it sets weights (`Assign`, FTRL, dual
-    averaging), where a float32 weight is rounded to 16 bits, or where XLA fuses a product and a sum under `jit`, an
-    array may not be able to say it; the new weight is then off by at most the machine epsilon times the larger of old
-    and new weight, unless `replace` is set.
+    There is such a u wherever the rule adds a number to the weight. Where it sets weights
+    (`Assign`, FTRL, dual averaging), where a float32 weight is rounded to 16 bits, or where XLA
+    fuses a product and a sum under `jit`, an array may not be able to say it; the new weight is
+    then off by at most the machine epsilon times the larger of old and new weight, unless `replace`
+    is set.
 
     Args:
-        rule: a rule of `gl.rules`, or an optimizer with `init(values)` and `update(state, values, gradients)`:
-            `gl.train`'s and `gl.keras`'s, which bring their own learning rate and their own way with IndexedSlices.
-        learning_rate: for a rule a number, a scalar array (traced too), or a function of the step count from 0, of
-            optax or `gl.schedules`; None for an optimizer.
-        replace: make every update a `Replacement`: the same bits as the rule's own for every rule, under `jit` too.
-            It must be the last transformation then, and be applied in the same `jit`.
+        rule: a rule of `gl.rules`, or an optimizer with `init(values)` and
+            `update(state, values, gradients)`: `gl.train`'s and `gl.keras`'s, which bring their own
+            learning rate and their own way with IndexedSlices.
+        learning_rate: for a rule a number, a scalar array (traced too), or a function of the step
+            count from 0, of optax or `gl.schedules`; None for an optimizer.
+        replace: make every update a `Replacement`: the same bits as the rule's own for every rule,
+            under `jit` too. It must be the last transformation then, and be applied in the same
+            `jit`.
 
-    Gradients are arrays, IndexedSlices or None, which moves nothing; leaves of params that are None stay None. Updates
-    can be differentiated as the new weights can: with respect to weights, gradients, slots and a learning rate.
+    Gradients are arrays, IndexedSlices or None, which moves nothing; leaves of params that are None
+    stay None. Updates can be differentiated as the new weights can: with respect to weights,
+    gradients, slots and a learning rate.
 
     Raises:
-        ValueError: update without params; a learning rate for an optimizer; a vector as learning rate.
+        ValueError: update without params; a learning rate for an optimizer; a vector as learning
+            rate.
         TypeError: neither a rule nor such an optimizer; a rule without a learning rate.
         ImportError: optax is missing.
 
@@ -77,10 +85,16 @@ def from_rule(rule: Any, learning_rate: Any = None, *, replace: bool = False) ->
 
     optax = need("optax", "gl.optax", "optax")
     if isinstance(rule, type):
-        raise TypeError(f"from_rule got the class {rule.__name__}; give one of it: {rule.__name__}(...)")
+        raise TypeError(
+            f"from_rule got the class {rule.__name__}; give one of it: {rule.__name__}(...)"
+        )
     if isinstance(rule, optax.GradientTransformation):
         raise TypeError("from_rule got a transformation of optax; chain it as it is")
-    transformation = _OfRule(rule, learning_rate) if isinstance(rule, Rule) else _OfOptimizer(rule, learning_rate)
+    transformation = (
+        _OfRule(rule, learning_rate)
+        if isinstance(rule, Rule)
+        else _OfOptimizer(rule, learning_rate)
+    )
 
     def update(grads: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
         if params is None:
@@ -103,29 +117,47 @@ class _OfRule:
 
         tree: Any = jax.tree.structure(params)
         state = pure.init(self.rule, jax.tree.map(_widen, jax.tree.map(_on_jax, params)))
-        slots = {name: tree.unflatten([s[k] for s in state["slots"]]) for k, name in enumerate(self.rule.slots)}
+        slots = {
+            name: tree.unflatten([s[k] for s in state["slots"]])
+            for k, name in enumerate(self.rule.slots)
+        }
         return RuleState(state["step"], state["shared"], slots)
 
     def update(self, grads: Any, state: RuleState, params: Any) -> tuple[Any, RuleState]:
         from .._base.jax import jax
 
         tree: Any = jax.tree.structure(params)
-        rate = self.learning_rate(state.count) if callable(self.learning_rate) else self.learning_rate
-        columns = [tree.flatten_up_to(state.slots[name]) for name in self.rule.slots]  # jit sorts the names of a dict
+        rate = (
+            self.learning_rate(state.count) if callable(self.learning_rate) else self.learning_rate
+        )
+        # Jit sorts the names of a dict.
+        columns = [tree.flatten_up_to(state.slots[name]) for name in self.rule.slots]
         slots = list(zip(*columns, strict=True)) if columns else [()] * tree.num_leaves
         before = {"step": state.count, "shared": state.shared, "slots": slots}
         wide = jax.tree.map(_widen, params)
         new, after = pure.update(self.rule, rate, before, wide, _widen_gradients(grads), apply.rows)
-        named = {name: tree.unflatten([s[k] for s in after["slots"]]) for k, name in enumerate(self.rule.slots)}
+        named = {
+            name: tree.unflatten([s[k] for s in after["slots"]])
+            for k, name in enumerate(self.rule.slots)
+        }
         return new, RuleState(after["step"], after["shared"], named)
 
 
 class _OfOptimizer:
     def __init__(self, optimizer: Any, learning_rate: Any) -> None:
-        if not (callable(getattr(optimizer, "init", None)) and callable(getattr(optimizer, "step", None))):
-            raise TypeError(f"from_rule needs a rule of gl.rules or an optimizer, got {type(optimizer).__name__}")
+        if not (
+            callable(getattr(optimizer, "init", None))
+            and callable(getattr(optimizer, "step", None))
+        ):
+            raise TypeError(
+                "from_rule needs a rule of gl.rules or an optimizer, got "
+                f"{type(optimizer).__name__}"
+            )
         if learning_rate is not None:
-            raise ValueError(f"{type(optimizer).__name__} has its own learning rate; give it there, not to from_rule")
+            raise ValueError(
+                f"{type(optimizer).__name__} has its own learning rate; "
+                "give it there, not to from_rule"
+            )
         self.optimizer = optimizer
 
     def init(self, params: Any) -> Any:
@@ -139,7 +171,9 @@ class _OfOptimizer:
 
 
 def _widen(x: Any) -> Any:
-    """Return numbers of 16 bits as float32, which has room for betas, epsilons and squares; others as they are."""
+    """Return numbers of 16 bits as float32, which has room for betas, epsilons and squares; others
+    as they are.
+    """
     dtype = getattr(x, "dtype", None)
     if dtype is not None and is_float(dtype) and np.dtype(dtype).itemsize == 2:
         return x.astype(np.float32)
@@ -168,7 +202,9 @@ def _checked_rate(rate: Any, rule: Rule) -> Any:
     if callable(rate):
         return rate
     if rate is None:
-        raise TypeError(f"{type(rule).__name__} needs a learning rate: a number or a function of the step count")
+        raise TypeError(
+            f"{type(rule).__name__} needs a learning rate: a number or a function of the step count"
+        )
     rate = rate if is_python_number(rate) else as_array(rate, "learning_rate")
     if getattr(rate, "shape", ()) != ():
         raise InvalidArgumentError(f"learning_rate must be a scalar, got shape {tuple(rate.shape)}")
@@ -178,14 +214,16 @@ def _checked_rate(rate: Any, rule: Rule) -> Any:
 def difference(w: Array, n: Array) -> Array:
     """u with w + u == n, bit for bit, where the dtype has one; else n - w.
 
-    optax computes w + u, rounded. If n is itself a rounded sum w + x, which it is wherever a rule moves a weight, then
-    the rounded difference n - w is at most half an ulp of n away from the true one, as x is, and so w + u rounds to n.
-    One exception: around a power of two the numbers below lie twice as close as those above, and there the neighbor of
-    u does it. If a rule sets a weight, or a fused multiply-add rounds once where a product and a sum round twice, n may
-    lie between the numbers that w + u can be: they lie as far apart as those around w.
+    optax computes w + u, rounded. If n is itself a rounded sum w + x, which it is wherever a rule
+    moves a weight, then the rounded difference n - w is at most half an ulp of n away from the true
+    one, as x is, and so w + u rounds to n. One exception: around a power of two the numbers below
+    lie twice as close as those above, and there the neighbor of u does it. If a rule sets a weight,
+    or a fused multiply-add rounds once where a product and a sum round twice, n may lie between the
+    numbers that w + u can be: they lie as far apart as those around w.
 
-    Of weights of 16 bits n may be float32. Then u is the rounded difference, so that a step smaller than the gap
-    between two weights is still seen in u, but where only another u makes w + u what n rounds to.
+    Of weights of 16 bits n may be float32. Then u is the rounded difference, so that a step smaller
+    than the gap between two weights is still seen in u, but where only another u makes w + u what n
+    rounds to.
 
     Its derivative is that of n - w, forward and backward: what is lost in rounding has none.
 
@@ -207,7 +245,8 @@ def _differentiable() -> Callable[[Array, Array], Array]:
     def exact(w: Array, n: Array) -> Array:
         if n.dtype != w.dtype:
             rounded = n.astype(w.dtype)
-            # Without it XLA may leave out the rounding to 16 bits, and w + small would be what it is for no caller.
+            # Without it XLA may leave out the rounding to 16 bits, and w + small would be what it
+            # is for no caller.
             barrier: Any = jax.lax.optimization_barrier
             small = barrier((n - w.astype(n.dtype)).astype(w.dtype))
             other = same_dtype(w, rounded)
@@ -232,8 +271,9 @@ def _differentiable() -> Callable[[Array, Array], Array]:
 class Replacement:
     """A new weight where optax expects an update: added to the old weight it takes its place.
 
-    `optax.apply_updates` and what works like it need nothing else. It isn't an array on purpose: a transformation that
-    would scale or average it fails instead of changing the weight, and it cannot leave `jit`. Not in TensorFlow.
+    `optax.apply_updates` and what works like it need nothing else. It isn't an array on purpose: a
+    transformation that would scale or average it fails instead of changing the weight, and it
+    cannot leave `jit`. Not in TensorFlow.
 
     >>> import jax.numpy as jnp, optax
     >>> optax.apply_updates({"w": jnp.ones(2)}, {"w": Replacement(jnp.zeros(2))})["w"].tolist()
@@ -250,11 +290,13 @@ class Replacement:
 
     def _refuse(self, *_: Any) -> Any:
         raise TypeError(
-            "this update is a new weight, which only optax.apply_updates can use: make from_rule(..., replace=True) "
-            "the last transformation of a chain, or leave replace out"
+            "this update is a new weight, which only optax.apply_updates can use: make "
+            "from_rule(..., replace=True) the last transformation of a chain, or leave replace out"
         )
 
-    __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __add__ = __sub__ = __rsub__ = __neg__ = _refuse
+    __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __add__ = __sub__ = __rsub__ = __neg__ = (
+        _refuse
+    )
 
     def __repr__(self) -> str:
         return f"Replacement({self.weights!r})"

@@ -32,22 +32,28 @@ class StaleState(NamedTuple):
     inner: Any
 
 
-def drop_stale(inner: optax.GradientTransformation, staleness: Any) -> optax.GradientTransformationExtraArgs:
+def drop_stale(
+    inner: optax.GradientTransformation, staleness: Any
+) -> optax.GradientTransformationExtraArgs:
     """Drop a gradient if more than `staleness` updates came between its computation and now.
 
         accepted = state.global_step - local_step <= staleness
         accepted:  the inner update;  global_step = global_step + 1
         dropped:   no update, the inner state as it was;  stale_counter = stale_counter + 1
 
-    A worker reads `state.global_step` together with the weights, and hands it back with its gradient as the extra
-    argument `local_step` of `update`. The numbers are those of `gl.train.DropStaleGradientOptimizer`.
+    A worker reads `state.global_step` together with the weights, and hands it back with its
+    gradient as the extra argument `local_step` of `update`. The numbers are those of
+    `gl.train.DropStaleGradientOptimizer`.
 
     Args:
-        inner: the whole optimizer, for what comes after this in a chain runs for stale gradients too.
-        staleness: integer, or integer scalar array, which may be traced, so that `vmap` tries several at once.
+        inner: the whole optimizer, for what comes after this in a chain runs for stale gradients
+            too.
+        staleness: integer, or integer scalar array, which may be traced, so that `vmap` tries
+            several at once.
 
-    The update of a dropped gradient is -0.0, which leaves every weight as it is, 0.0 and -0.0 too. Updates of
-    `from_rule` with `replace` are replacements here too. Both outcomes are computed and one is selected.
+    The update of a dropped gradient is -0.0, which leaves every weight as it is, 0.0 and -0.0 too.
+    Updates of `from_rule` with `replace` are replacements here too. Both outcomes are computed and
+    one is selected.
 
     Raises:
         TypeError: `staleness` or `local_step` is no integer; `inner` is no transformation.
@@ -71,7 +77,9 @@ def drop_stale(inner: optax.GradientTransformation, staleness: Any) -> optax.Gra
     optax = need("optax", "gl.optax", "optax")
     _check_integer(staleness, "staleness")
     if not isinstance(inner, optax.GradientTransformation):
-        raise TypeError(f"drop_stale needs an optax transformation, got {type(inner).__name__}; see from_rule")
+        raise TypeError(
+            f"drop_stale needs an optax transformation, got {type(inner).__name__}; see from_rule"
+        )
     inner = optax.with_extra_args_support(inner)
 
     def init(params: Any) -> StaleState:
@@ -112,7 +120,8 @@ def _or_nothing(accepted: Array, updates: Any, params: Any) -> Any:
 def _check_integer(x: Any, name: str) -> None:
     if x is None:
         raise ValueError(
-            f"{name} is missing: give an integer, as local_step the state.global_step of when it was computed"
+            f"{name} is missing: give an integer, as local_step the state.global_step of when it "
+            "was computed"
         )
     array = as_array(x, name)
     if not np.issubdtype(array.dtype, np.integer):

@@ -1,7 +1,8 @@
 """Ops of conditional accumulators: dense ones, and those of rows.
 
-`Resource...` ops take dense accumulators by handles of type "resource". The others are of older graphs and take handles
-of type "string_ref", dense or sparse. At the end is what they share: how a handle is checked and how integers are read.
+`Resource...` ops take dense accumulators by handles of type "resource". The others are of older
+graphs and take handles of type "string_ref", dense or sparse. At the end is what they share: how a
+handle is checked and how integers are read.
 """
 
 from __future__ import annotations
@@ -57,7 +58,9 @@ def ResourceConditionalAccumulator(
     >>> ResourceAccumulatorTakeGradient(handle=handle, num_required=1, dtype="float32").tolist()
     [1.0, 2.0]
     """
-    return _make_accumulator(DENSE, RESOURCE, dtype, shape, container, shared_name, reduction_type, name)
+    return _make_accumulator(
+        DENSE, RESOURCE, dtype, shape, container, shared_name, reduction_type, name
+    )
 
 
 def ResourceAccumulatorApplyGradient(
@@ -85,7 +88,9 @@ def ResourceAccumulatorApplyGradient(
     return kernel.apply(read_any(gradient, "gradient"), _read_integer(local_step, "local_step"))
 
 
-def ResourceAccumulatorTakeGradient(*, handle: Any, num_required: Any, dtype: Any, name: str | None = None) -> Array:
+def ResourceAccumulatorTakeGradient(
+    *, handle: Any, num_required: Any, dtype: Any, name: str | None = None
+) -> Array:
     """Wait for `num_required` gradients, return their mean (or sum), start a new round: global step + 1.
 
     Args:
@@ -120,7 +125,9 @@ def ResourceAccumulatorNumAccumulated(*, handle: Any, name: str | None = None) -
     return np.int32(_check_handle(handle, RESOURCE).num_accumulated())
 
 
-def ResourceAccumulatorSetGlobalStep(*, handle: Any, new_global_step: Any, name: str | None = None) -> None:
+def ResourceAccumulatorSetGlobalStep(
+    *, handle: Any, new_global_step: Any, name: str | None = None
+) -> None:
     """Set the global step, to a lower one too; gradients that are counted stay.
 
     Raises:
@@ -133,7 +140,9 @@ def ResourceAccumulatorSetGlobalStep(*, handle: Any, new_global_step: Any, name:
     >>> handle.kernel.step
     -2
     """
-    _check_handle(handle, RESOURCE).set_global_step(_read_integer(new_global_step, "new_global_step"))
+    _check_handle(handle, RESOURCE).set_global_step(
+        _read_integer(new_global_step, "new_global_step")
+    )
 
 
 def ConditionalAccumulator(
@@ -157,7 +166,9 @@ def ConditionalAccumulator(
     return _make_accumulator(DENSE, REF, dtype, shape, container, shared_name, reduction_type, name)
 
 
-def AccumulatorApplyGradient(*, handle: Any, local_step: Any, gradient: Any, name: str | None = None) -> Receipt:
+def AccumulatorApplyGradient(
+    *, handle: Any, local_step: Any, gradient: Any, name: str | None = None
+) -> Receipt:
     """Add a gradient, as `ResourceAccumulatorApplyGradient` does, by a "string_ref" handle.
 
     Args and raises: as there.
@@ -172,7 +183,9 @@ def AccumulatorApplyGradient(*, handle: Any, local_step: Any, gradient: Any, nam
     return kernel.apply(read_any(gradient, "gradient"), _read_integer(local_step, "local_step"))
 
 
-def AccumulatorTakeGradient(*, handle: Any, num_required: Any, dtype: Any, name: str | None = None) -> Array:
+def AccumulatorTakeGradient(
+    *, handle: Any, num_required: Any, dtype: Any, name: str | None = None
+) -> Array:
     """Take a mean or sum, as `ResourceAccumulatorTakeGradient` does, by a "string_ref" handle.
 
     Args and raises: as there.
@@ -235,7 +248,9 @@ def SparseConditionalAccumulator(
     >>> SparseConditionalAccumulator(dtype="float32", shape=[4, 1]).dtype
     'string_ref'
     """
-    return _make_accumulator(SPARSE, REF, dtype, shape, container, shared_name, reduction_type, name)
+    return _make_accumulator(
+        SPARSE, REF, dtype, shape, container, shared_name, reduction_type, name
+    )
 
 
 def SparseAccumulatorApplyGradient(
@@ -325,14 +340,19 @@ def _make_accumulator(
 
 
 def _check_handle(handle: Any, handle_type: str, kind: str | None = None) -> Kernel:
-    """Return the accumulator of a handle; refuse a handle of another type, or of another kind of accumulator."""
+    """Return the accumulator of a handle; refuse a handle of another type, or of another kind of
+    accumulator.
+    """
     if handle is None:
         raise ValueError("handle is None; give what a constructor of gl.raw_ops returned")
     if isinstance(handle, Kernel):
         # The accumulator_ref of an accumulator object.
         handle = Handle(handle, RESOURCE if handle.spec.kind == DENSE else REF)
     if not isinstance(handle, Handle):
-        raise TypeError(f"handle must be a handle of gl.raw_ops or an accumulator_ref, got {type(handle).__name__}")
+        raise TypeError(
+            "handle must be a handle of gl.raw_ops or an accumulator_ref, got "
+            f"{type(handle).__name__}"
+        )
     if handle.dtype != handle_type:
         raise TypeError(
             f"this op takes a handle of type {handle_type}, got a {handle.dtype}; "
@@ -344,7 +364,10 @@ def _check_handle(handle: Any, handle_type: str, kind: str | None = None) -> Ker
         # TensorFlow raises two classes here.
         error = NotFoundError if kind == DENSE else InvalidArgumentError
         adjectives = {DENSE: "dense", SPARSE: "sparse"}
-        raise error(f"this op is for {adjectives[kind]} accumulators, {kernel.name} is {adjectives[actual_kind]}")
+        raise error(
+            f"this op is for {adjectives[kind]} accumulators, {kernel.name} is "
+            f"{adjectives[actual_kind]}"
+        )
     return kernel
 
 

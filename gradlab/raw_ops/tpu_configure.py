@@ -1,8 +1,9 @@
 """Ops that configure the TPU embedding: all at once, or in the parts that a graph pass of TensorFlow makes of that.
 
-In the order of the parts: `ExecuteTPUEmbeddingPartitioner` and `ConfigureTPUEmbeddingMemory` on each host,
-`CollateTPUEmbeddingMemory`, `ConfigureTPUEmbeddingHost` on each host, `ConnectTPUEmbeddingHosts`,
-`FinalizeTPUEmbedding`. There is one process here, so every part is the configuration itself.
+In the order of the parts: `ExecuteTPUEmbeddingPartitioner` and `ConfigureTPUEmbeddingMemory` on
+each host, `CollateTPUEmbeddingMemory`, `ConfigureTPUEmbeddingHost` on each host,
+`ConnectTPUEmbeddingHosts`, `FinalizeTPUEmbedding`. There is one process here, so every part is the
+configuration itself.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ def ConfigureTPUEmbedding(*, config: Config, name: str | None = None) -> None:
     """Start the system with `gl.tpu.initialize_system(config)`, where none is running.
 
     Raises:
-        FailedPreconditionError: one is running; it is configured once, and a new start wipes the tables.
+        FailedPreconditionError: one is running; it is configured once, and a new start wipes the
+            tables.
         ValueError: bytes that aren't a configuration, or one that cannot be run.
 
     Source: `tf.raw_ops.ConfigureTPUEmbedding`, TensorFlow 2.21 (2026).
@@ -37,7 +39,8 @@ starts anew and wipes the tables
     systems = tpu_module("engine.system")
     if systems.is_initialized():
         raise FailedPreconditionError(
-            "the TPU embedding is configured; gl.tpu.initialize_system(config) starts anew and wipes the tables"
+            "the TPU embedding is configured; gl.tpu.initialize_system(config) starts anew and "
+            "wipes the tables"
         )
     systems.initialize_system(config)
 
@@ -60,7 +63,8 @@ def ExecuteTPUEmbeddingPartitioner(*, config: Config, name: str | None = None) -
     """Return the data that all hosts need: here the checked configuration itself.
 
     Raises:
-        ValueError: bytes that aren't a configuration, one that cannot be run, or one without a mode.
+        ValueError: bytes that aren't a configuration, one that cannot be run, or one without a
+            mode.
 
     Source: op `ExecuteTPUEmbeddingPartitioner`, TensorFlow 2.21 (2026).
 
@@ -118,7 +122,9 @@ def ConfigureTPUEmbeddingHost(
     >>> ConfigureTPUEmbeddingHost(common_config=b"", memory_config=b"", config=b"")
     b''
     """
-    shapes.check_parts(common_config=np.shape(common_config), memory_config=np.shape(memory_config), config=config)
+    shapes.check_parts(
+        common_config=np.shape(common_config), memory_config=np.shape(memory_config), config=config
+    )
     _check_equal(common_config, memory_config, config)
     return _read_bytes(common_config)
 
@@ -139,7 +145,9 @@ def ConnectTPUEmbeddingHosts(*, network_configs: Tensors, name: str | None = Non
 
 
 @op(shapes.from_parts())
-def FinalizeTPUEmbedding(*, common_config: Tensor, memory_config: Tensor, name: str | None = None) -> None:
+def FinalizeTPUEmbedding(
+    *, common_config: Tensor, memory_config: Tensor, name: str | None = None
+) -> None:
     """Start the system; the last of the parts of `ConfigureTPUEmbedding`.
 
     Raises:
@@ -182,7 +190,9 @@ def FinalizeTPUEmbeddingV2(
 
 def _check_equal(*parts: Any) -> None:
     if len({_read_bytes(part) for part in parts}) > 1:
-        raise InvalidArgumentError("the parts are of several configurations; all must come from one")
+        raise InvalidArgumentError(
+            "the parts are of several configurations; all must come from one"
+        )
 
 
 def _read_bytes(part: Any) -> bytes:

@@ -40,7 +40,9 @@ def SplitDedupData(
     >>> [x.tolist() for x in SplitDedupData(input=data, integer_type="uint32", float_type="float32", tuple_mask=mask)]
     [[1, 2, 3], [0.5]]
     """
-    shapes.split(tuple_mask=tuple_mask, integer_type=integer_type, float_type=float_type, config=config)
+    shapes.split(
+        tuple_mask=tuple_mask, integer_type=integer_type, float_type=float_type, config=config
+    )
     dedup = tpu_module("dedup")
     vectors = input
     if len(input) == 1 and isinstance(input[0], tuple | list) and all(np.ndim(x) for x in input[0]):
@@ -69,10 +71,12 @@ def MergeDedupData(
 
     Args:
         integer_type, float_type: dtypes of the vectors; None keeps those that come.
-        config: with SPMD sharding the mask has the lengths of all cores of a replica, and each holds its share.
+        config: with SPMD sharding the mask has the lengths of all cores of a replica, and each
+            holds its share.
 
     Raises:
-        InvalidArgumentError: bytes that aren't a mask, vectors that are too short or too long for it.
+        InvalidArgumentError: bytes that aren't a mask, vectors that are too short or too long for
+            it.
 
     Source: op `MergeDedupData`, TensorFlow 2.21 (2026).
 
@@ -98,7 +102,8 @@ def ComputeDedupDataSize(*, config: Config, name: str | None = None) -> np.int32
     Raises:
         FailedPreconditionError: not all cores have enqueued.
 
-    Differs from TensorFlow, where it is known from the configuration alone; here vectors are as long as the batch asks.
+    Differs from TensorFlow, where it is known from the configuration alone; here vectors are as
+    long as the batch asks.
 
     Source: op `ComputeDedupDataSize`, TensorFlow 2.21 (2026).
 

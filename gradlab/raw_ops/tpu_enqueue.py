@@ -1,7 +1,7 @@
 """Ops that put the ids of a batch in the queue of a core, one for each way to write ids.
 
-Two of them have a `Dynamic` form, in which the core is an input rather than an attribute: in a graph it is known only
-when the op runs.
+Two of them have a `Dynamic` form, in which the core is an input rather than an attribute: in a
+graph it is known only when the op runs.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ def EnqueueTPUEmbeddingIntegerBatch(
 
     Args:
         batch: the ids of each table or feature.
-        mode_override: "train", "training", "inference" or "backward_pass_only"; "" or "unspecified" is the
-            configuration's.
+        mode_override: "train", "training", "inference" or "backward_pass_only"; "" or "unspecified"
+            is the configuration's.
         device_ordinal: the core, counted over all hosts; -1 is that of the current replica.
 
     Raises:
-        InvalidArgumentError: ids that do not fit or are outside their table, an unknown mode or core.
+        InvalidArgumentError: ids that do not fit or are outside their table, an unknown mode or
+            core.
         FailedPreconditionError: the core has a batch that wasn't received.
 
     Source: `tf.raw_ops.EnqueueTPUEmbeddingIntegerBatch`, TensorFlow 2.21 (2026).
@@ -60,7 +61,8 @@ def EnqueueTPUEmbeddingSparseBatch(
     """Enqueue vectors of samples, ids and weights for each table.
 
     Args:
-        sample_indices: for each id its sample, element * num_features + feature; empty: each id its own.
+        sample_indices: for each id its sample, element * num_features + feature; empty: each id its
+            own.
         aggregation_weights: one for each id; empty: all 1.
         combiners: "sum", "mean" or "sqrtn" for each table; none: "sum".
 
@@ -102,9 +104,11 @@ def EnqueueTPUEmbeddingSparseTensorBatch(
     """Enqueue indices, values and weights of a sparse tensor for each input, several of which may read one table.
 
     Args:
-        sample_indices: (ids, 2): the row and the place in it; or a vector of rows; empty: each id its own row.
+        sample_indices: (ids, 2): the row and the place in it; or a vector of rows; empty: each id
+            its own row.
         table_ids: the table of each input.
-        max_sequence_lengths: of each input; above 0 ids are not combined but stand in a row of that length.
+        max_sequence_lengths: of each input; above 0 ids are not combined but stand in a row of that
+            length.
         num_features: how many rows each input has for an element of the batch; none: 1 each.
         combiners: one for each table; none: "sum".
 
@@ -126,7 +130,11 @@ def EnqueueTPUEmbeddingSparseTensorBatch(
         aggregation_weights=aggregation_weights,
     )
     inputs = _make_inputs(
-        _as_indices(sample_indices), embedding_indices, aggregation_weights, max_sequence_lengths, num_features
+        _as_indices(sample_indices),
+        embedding_indices,
+        aggregation_weights,
+        max_sequence_lengths,
+        num_features,
     )
     _enqueue(inputs, mode_override, device_ordinal, combiners, table_ids, is_flat=True)
 
@@ -167,7 +175,9 @@ def EnqueueTPUEmbeddingRaggedTensorBatch(
         embedding_indices=embedding_indices,
         aggregation_weights=aggregation_weights,
     )
-    inputs = _make_inputs(sample_splits, embedding_indices, aggregation_weights, max_sequence_lengths, num_features)
+    inputs = _make_inputs(
+        sample_splits, embedding_indices, aggregation_weights, max_sequence_lengths, num_features
+    )
     _enqueue(inputs, mode_override, device_ordinal, combiners, table_ids, is_flat=True)
 
 
@@ -229,13 +239,14 @@ def EnqueueTPUEmbeddingArbitraryTensorBatch(
     """Enqueue sparse, ragged or dense ids for each feature; the op of TensorFlow 2.
 
     Args:
-        sample_indices_or_row_splits: of rank 2 the indices of a sparse tensor, a column for each axis of the feature
-            and one for the place; of rank 1 the splits of a ragged one; empty: each id its own sample. What goes past
-            the last axis of the feature is left out, as the end of a sequence.
+        sample_indices_or_row_splits: of rank 2 the indices of a sparse tensor, a column for each
+            axis of the feature and one for the place; of rank 1 the splits of a ragged one; empty:
+            each id its own sample. What goes past the last axis of the feature is left out, as the
+            end of a sequence.
         combiners: one for each table; none: "sum".
 
-    Others and raises: as in `EnqueueTPUEmbeddingIntegerBatch`; also InvalidArgumentError where the configuration has no
-    features.
+    Others and raises: as in `EnqueueTPUEmbeddingIntegerBatch`; also InvalidArgumentError where the
+    configuration has no features.
 
     Source: `tf.raw_ops.EnqueueTPUEmbeddingArbitraryTensorBatch`, TensorFlow 2.21 (2026).
 
@@ -255,7 +266,9 @@ def EnqueueTPUEmbeddingArbitraryTensorBatch(
         aggregation_weights=aggregation_weights,
     )
     if not running_system().config.feature_descriptor:
-        raise InvalidArgumentError("this operation needs feature descriptors, and the configuration has none")
+        raise InvalidArgumentError(
+            "this operation needs feature descriptors, and the configuration has none"
+        )
     inputs = _make_inputs(sample_indices_or_row_splits, embedding_indices, aggregation_weights)
     _enqueue(inputs, mode_override, device_ordinal, combiners)
 
@@ -316,21 +329,30 @@ def _make_inputs(
     """Return an `Input` of the system for each entry of the lists that an op takes.
 
     Raises:
-        InvalidArgumentError: other numbers of lengths or features than inputs, or numbers that are too small.
+        InvalidArgumentError: other numbers of lengths or features than inputs, or numbers that are
+            too small.
     """
-    for name, numbers in (("max_sequence_lengths", max_sequence_lengths), ("num_features", num_features)):
+    for name, numbers in (
+        ("max_sequence_lengths", max_sequence_lengths),
+        ("num_features", num_features),
+    ):
         if len(numbers) not in (0, len(ids)):
-            raise InvalidArgumentError(f"{name} must be none or one for each of {len(ids)} inputs, got {list(numbers)}")
+            raise InvalidArgumentError(
+                f"{name} must be none or one for each of {len(ids)} inputs, got {list(numbers)}"
+            )
     lengths = max_sequence_lengths or [0] * len(ids)
     rows = num_features or [1] * len(ids)
     if min(lengths) < 0 or min(rows) < 1:
-        raise InvalidArgumentError(f"sequences must be 0 or longer and features 1 or more, got {lengths} and {rows}")
+        raise InvalidArgumentError(
+            f"sequences must be 0 or longer and features 1 or more, got {lengths} and {rows}"
+        )
 
     make_input = tpu_module("engine.enqueue").Input
     inputs = []
     for k, length in enumerate(lengths):
         if length > 0:
-            # A sequence fills a row for each place, and its ids are not combined, so they have no weights.
+            # A sequence fills a row for each place, and its ids are not combined, so they have no
+            # weights.
             inputs.append(make_input(where[k], ids[k], (), length, is_sequence=True))
         else:
             inputs.append(make_input(where[k], ids[k], weights[k], rows[k]))
@@ -348,7 +370,8 @@ def _enqueue(
     """Enqueue inputs for features, or for tables where the configuration has no features.
 
     Args:
-        is_flat: indices have two columns, the sample (all axes of the feature in one) and the place.
+        is_flat: indices have two columns, the sample (all axes of the feature in one) and the
+            place.
     """
     system = running_system()
     enqueue = tpu_module("engine.enqueue")

@@ -1,10 +1,11 @@
 """What the ops of TPU embeddings share: types of arguments, shape functions, and the running system.
 
-An op is a plain function. The decorator `op` attaches TensorFlow's shape function to it as `shapes`; the
-function itself begins with the checks of that shape function, as TensorFlow runs them before an op does anything.
+An op is a plain function. The decorator `op` attaches TensorFlow's shape function to it as
+`shapes`; the function itself begins with the checks of that shape function, as TensorFlow runs them
+before an op does anything.
 
-Nothing here imports `gradlab.tpu` before an op is called, because that imports JAX, and the ops of accumulators
-work without it.
+Nothing here imports `gradlab.tpu` before an op is called, because that imports JAX, and the ops of
+accumulators work without it.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ def op(shape_function: Callable[..., Any]) -> Callable[[_Op], _Op]:
     """Attach a shape function to an op, as its attribute `shapes`.
 
     Args:
-        shape_function: takes the arguments of the op by name, without `name`, and a shape for each tensor (None where
-            it is unknown). Returns the shapes of the outputs, or raises.
+        shape_function: takes the arguments of the op by name, without `name`, and a shape for each
+            tensor (None where it is unknown). Returns the shapes of the outputs, or raises.
     """
 
     def attach(function: _Op) -> _Op:

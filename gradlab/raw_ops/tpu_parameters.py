@@ -1,7 +1,7 @@
 """Ops that load and retrieve a table and its slots: a pair for each of 13 optimizers, and one for all tables.
 
-Loading writes the rows of one host, retrieving copies them. Slots have the names of TensorFlow's ops, in the order of
-the table's optimizer.
+Loading writes the rows of one host, retrieving copies them. Slots have the names of TensorFlow's
+ops, in the order of the table's optimizer.
 """
 
 from __future__ import annotations
@@ -44,18 +44,23 @@ def _retrieve(
     return list(system.retrieve(table, num_shards, shard_id))
 
 
-def _find_table(optimizer: str, table_id: int, table_name: str | bytes, config: Config) -> tuple[Any, int]:
+def _find_table(
+    optimizer: str, table_id: int, table_name: str | bytes, config: Config
+) -> tuple[Any, int]:
     """Return the running system and the number of the table; refuse a table of another optimizer."""
     config_shapes = tpu_module("engine.shapes")
     name = shapes.text(table_name)
     config_shapes.check_one_of(table_id, name)
     system = running_system(config)
     table = config_shapes.table_number(system.config, table_id, name)
-    trained_by = system.config.table_descriptor[table].optimization_parameters.WhichOneof("parameters")
+    trained_by = system.config.table_descriptor[table].optimization_parameters.WhichOneof(
+        "parameters"
+    )
     if trained_by != optimizer:
         raise InvalidArgumentError(
-            f"table {system.plan.tables[table].name!r} is trained by {trained_by}, not by {optimizer}; "
-            "every optimizer has its own operations, and the All operations are for every one"
+            f"table {system.plan.tables[table].name!r} is trained by {trained_by}, not by "
+            f"{optimizer}; every optimizer has its own operations, and the All "
+            "operations are for every one"
         )
     return system, table
 
@@ -92,8 +97,8 @@ def LoadTPUEmbeddingAdagradParameters(
         name: ignored.
 
     Raises:
-        InvalidArgumentError: both or none of table_id and table_name, an unknown table or shard, another shape, a table
-            of another optimizer. Nothing changes then.
+        InvalidArgumentError: both or none of table_id and table_name, an unknown table or shard,
+            another shape, a table of another optimizer. Nothing changes then.
 
     Source: `tf.raw_ops.LoadTPUEmbeddingAdagradParameters`, TensorFlow 2.21 (2026).
 
@@ -134,8 +139,8 @@ def RetrieveTPUEmbeddingAdagradParameters(
         name: ignored.
 
     Raises:
-        InvalidArgumentError: both or none of table_id and table_name, an unknown table or shard, a table of another
-            optimizer.
+        InvalidArgumentError: both or none of table_id and table_name, an unknown table or shard, a
+            table of another optimizer.
 
     Source: `tf.raw_ops.RetrieveTPUEmbeddingAdagradParameters`, TensorFlow 2.21 (2026).
 
@@ -188,7 +193,15 @@ def LoadTPUEmbeddingAdagradMomentumParameters(
     [[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]]
     >>> tpu.shutdown_system()
     """
-    _load("adagrad_momentum", [parameters, accumulators, momenta], num_shards, shard_id, table_id, table_name, config)
+    _load(
+        "adagrad_momentum",
+        [parameters, accumulators, momenta],
+        num_shards,
+        shard_id,
+        table_id,
+        table_name,
+        config,
+    )
 
 
 @op(shapes.matrices(3))
@@ -256,7 +269,15 @@ def LoadTPUEmbeddingADAMParameters(
     [[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]]
     >>> tpu.shutdown_system()
     """
-    _load("adam", [parameters, momenta, velocities], num_shards, shard_id, table_id, table_name, config)
+    _load(
+        "adam",
+        [parameters, momenta, velocities],
+        num_shards,
+        shard_id,
+        table_id,
+        table_name,
+        config,
+    )
 
 
 @op(shapes.matrices(3))
@@ -324,7 +345,15 @@ def LoadTPUEmbeddingAdadeltaParameters(
     [[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]]
     >>> tpu.shutdown_system()
     """
-    _load("adadelta", [parameters, accumulators, updates], num_shards, shard_id, table_id, table_name, config)
+    _load(
+        "adadelta",
+        [parameters, accumulators, updates],
+        num_shards,
+        shard_id,
+        table_id,
+        table_name,
+        config,
+    )
 
 
 @op(shapes.matrices(3))
@@ -394,7 +423,15 @@ def LoadTPUEmbeddingCenteredRMSPropParameters(
     [[0.5, 0.5], [0.5, 0.5], [0.5, 0.5], [0.5, 0.5]]
     >>> tpu.shutdown_system()
     """
-    _load("centered_rms_prop", [parameters, ms, mom, mg], num_shards, shard_id, table_id, table_name, config)
+    _load(
+        "centered_rms_prop",
+        [parameters, ms, mom, mg],
+        num_shards,
+        shard_id,
+        table_id,
+        table_name,
+        config,
+    )
 
 
 @op(shapes.matrices(4))
@@ -462,7 +499,15 @@ def LoadTPUEmbeddingFTRLParameters(
     [[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]]
     >>> tpu.shutdown_system()
     """
-    _load("ftrl", [parameters, accumulators, linears], num_shards, shard_id, table_id, table_name, config)
+    _load(
+        "ftrl",
+        [parameters, accumulators, linears],
+        num_shards,
+        shard_id,
+        table_id,
+        table_name,
+        config,
+    )
 
 
 @op(shapes.matrices(3))
@@ -528,7 +573,15 @@ def LoadTPUEmbeddingFrequencyEstimatorParameters(
     [[0.5, 0.5], [0.5, 0.5]]
     >>> tpu.shutdown_system()
     """
-    _load("frequency_estimator", [parameters, last_hit_step], num_shards, shard_id, table_id, table_name, config)
+    _load(
+        "frequency_estimator",
+        [parameters, last_hit_step],
+        num_shards,
+        shard_id,
+        table_id,
+        table_name,
+        config,
+    )
 
 
 @op(shapes.matrices(2))
@@ -738,7 +791,15 @@ def LoadTPUEmbeddingProximalAdagradParameters(
     [[0.5, 0.5], [0.5, 0.5]]
     >>> tpu.shutdown_system()
     """
-    _load("proximal_adagrad", [parameters, accumulators], num_shards, shard_id, table_id, table_name, config)
+    _load(
+        "proximal_adagrad",
+        [parameters, accumulators],
+        num_shards,
+        shard_id,
+        table_id,
+        table_name,
+        config,
+    )
 
 
 @op(shapes.matrices(2))
@@ -919,7 +980,8 @@ def LoadTPUEmbeddingStochasticGradientDescentParameters(
 
     Args and raises: as in `LoadTPUEmbeddingAdagradParameters`.
 
-    Source: `tf.raw_ops.LoadTPUEmbeddingStochasticGradientDescentParameters`, TensorFlow 2.21 (2026).
+    Source: `tf.raw_ops.LoadTPUEmbeddingStochasticGradientDescentParameters`, TensorFlow 2.21
+    (2026).
 
     >>> import numpy as np
     >>> from gradlab import tpu
@@ -932,7 +994,15 @@ def LoadTPUEmbeddingStochasticGradientDescentParameters(
     [[0.5, 0.5]]
     >>> tpu.shutdown_system()
     """
-    _load("stochastic_gradient_descent", [parameters], num_shards, shard_id, table_id, table_name, config)
+    _load(
+        "stochastic_gradient_descent",
+        [parameters],
+        num_shards,
+        shard_id,
+        table_id,
+        table_name,
+        config,
+    )
 
 
 @op(shapes.matrices(1))
@@ -949,7 +1019,8 @@ def RetrieveTPUEmbeddingStochasticGradientDescentParameters(
 
     Args and raises: as in `RetrieveTPUEmbeddingAdagradParameters`.
 
-    Source: `tf.raw_ops.RetrieveTPUEmbeddingStochasticGradientDescentParameters`, TensorFlow 2.21 (2026).
+    Source: `tf.raw_ops.RetrieveTPUEmbeddingStochasticGradientDescentParameters`, TensorFlow 2.21
+    (2026).
 
     >>> from gradlab import tpu
     >>> system = tpu.initialize_system(tpu.example_config("stochastic_gradient_descent"))
@@ -958,7 +1029,9 @@ def RetrieveTPUEmbeddingStochasticGradientDescentParameters(
     (2, 1)
     >>> tpu.shutdown_system()
     """
-    arrays = _retrieve("stochastic_gradient_descent", num_shards, shard_id, table_id, table_name, config)
+    arrays = _retrieve(
+        "stochastic_gradient_descent", num_shards, shard_id, table_id, table_name, config
+    )
     return arrays[0]
 
 
@@ -982,15 +1055,15 @@ def LoadAllTPUEmbeddingParameters(
 
     Args:
         parameters: the rows of each table.
-        auxiliary1: the first slot of each table; further slots follow, to `auxiliary7`. The last slot of a table is the
-            hidden sum of gradients where gradients are accumulated. Arrays without entries stand for what a table
-            lacks.
+        auxiliary1: the first slot of each table; further slots follow, to `auxiliary7`. The last
+            slot of a table is the hidden sum of gradients where gradients are accumulated. Arrays
+            without entries stand for what a table lacks.
         num_shards: the number of hosts that share the rows.
         shard_id: the host whose rows are loaded.
 
     Raises:
-        InvalidArgumentError: a shape that is not the configuration's, a shard that is not there, a hidden sum that is
-            not empty. Nothing changes then.
+        InvalidArgumentError: a shape that is not the configuration's, a shard that is not there, a
+            hidden sum that is not empty. Nothing changes then.
         InternalError: another number of tables. Nothing changes then.
 
     Source: op `LoadAllTPUEmbeddingParameters`, TensorFlow 2.21 (2026).
@@ -1028,7 +1101,9 @@ def LoadAllTPUEmbeddingParameters(
 
 
 class AllParameters(NamedTuple):
-    """The result of `RetrieveAllTPUEmbeddingParameters`: each list has an array for each table. Source: that op.
+    """The result of `RetrieveAllTPUEmbeddingParameters`: each list has an array for each table.
+
+    Source: that op.
 
     >>> AllParameters._fields[:2]
     ('parameters', 'auxiliary1')
@@ -1050,8 +1125,8 @@ def RetrieveAllTPUEmbeddingParameters(
 ) -> AllParameters:
     """Return copies of the rows of all tables and their slots; arrays of shape (0, 0) stand for what a table lacks.
 
-    The last slot is the hidden sum of gradients where they are accumulated; between steps it is the float32 whose bits
-    are 1, which adds nothing and is not 0.
+    The last slot is the hidden sum of gradients where they are accumulated; between steps it is the
+    float32 whose bits are 1, which adds nothing and is not 0.
 
     Raises:
         InvalidArgumentError: a shard that is not there or would be empty.
@@ -1069,7 +1144,9 @@ def RetrieveAllTPUEmbeddingParameters(
     ([(4, 1), (4, 1), (4, 1), (0, 0)], [1, 1, 1, 1])
     >>> tpu.shutdown_system()
     """
-    shapes.retrieve_all(NumTables=NumTables, config=config, num_shards=num_shards, shard_id=shard_id)
+    shapes.retrieve_all(
+        NumTables=NumTables, config=config, num_shards=num_shards, shard_id=shard_id
+    )
     tables = running_system(config).retrieve_all(num_shards, shard_id)
     nothing = np.zeros((0, 0), np.float32)
     columns = range(len(AllParameters._fields))

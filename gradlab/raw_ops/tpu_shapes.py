@@ -1,7 +1,8 @@
 """Shape functions of the ops of TPU embeddings: shapes of outputs from shapes of inputs and attributes.
 
-Each takes the arguments of its op by name, with a shape for each tensor, and returns a shape for each output, or raises
-an error of the class that TensorFlow raises. Source: shape functions of TensorFlow 2.21 (2026), run.
+Each takes the arguments of its op by name, with a shape for each tensor, and returns a shape for
+each output, or raises an error of the class that TensorFlow raises. Source: shape functions of
+TensorFlow 2.21 (2026), run.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ def partitioner(*, config: Any) -> list[Any]:
     """Return a scalar; the configuration must have a mode."""
     message = _parse(config)
     if not message.mode:
-        raise InvalidArgumentError("mode must be TRAINING, INFERENCE or BACKWARD_PASS_ONLY, got UNSPECIFIED")
+        raise InvalidArgumentError(
+            "mode must be TRAINING, INFERENCE or BACKWARD_PASS_ONLY, got UNSPECIFIED"
+        )
     return [SCALAR]
 
 
@@ -69,7 +72,9 @@ def integers(*, batch: Sequence[Shape], **_: Any) -> list[Any]:
 def enqueue(**arguments: Any) -> list[Any]:
     """Check that the lists have one length, other than 0. No outputs."""
     lists = ("embedding_indices", "aggregation_weights")
-    check_lengths(**{name: x for name, x in arguments.items() if name in lists or name.startswith("sample_")})
+    check_lengths(
+        **{name: x for name, x in arguments.items() if name in lists or name.startswith("sample_")}
+    )
     return []
 
 
@@ -106,9 +111,16 @@ def activations(*, config: Any, num_outputs: int = 0, num_tables: int = 0, **_: 
 
 
 def gradients(
-    *, learning_rates: Sequence[Shape], inputs: Sequence[Shape] = (), gradients: Sequence[Shape] = (), **_: Any
+    *,
+    learning_rates: Sequence[Shape],
+    inputs: Sequence[Shape] = (),
+    gradients: Sequence[Shape] = (),
+    **_: Any,
 ) -> list[Any]:
-    """Check that learning rates are scalars; the system checks gradients when they are sent. No outputs."""
+    """Check that learning rates are scalars; the system checks gradients when they are sent.
+
+    No outputs.
+    """
     if not inputs and not gradients:
         raise InvalidArgumentError("there must be a gradient for each feature or table, got none")
     tpu_module("engine.shapes").check_rate_shapes([s for s in learning_rates if s is not None])
@@ -118,14 +130,18 @@ def gradients(
 def first_again(*, sliced_activations: Shape, table_id: int, lookup_id: int, **_: Any) -> list[Any]:
     """Return the shape of the activations."""
     if min(table_id, lookup_id) < 0:
-        raise InvalidArgumentError(f"table_id and lookup_id must be at least 0, got {table_id} and {lookup_id}")
+        raise InvalidArgumentError(
+            f"table_id and lookup_id must be at least 0, got {table_id} and {lookup_id}"
+        )
     return [sliced_activations]
 
 
 # Deduplication data
 
 
-def split(*, tuple_mask: bytes, integer_type: Any, float_type: Any, config: Any, **_: Any) -> list[Any]:
+def split(
+    *, tuple_mask: bytes, integer_type: Any, float_type: Any, config: Any, **_: Any
+) -> list[Any]:
     """Return the lengths of the integers and of the floats: those of the mask, added up by kind."""
     _check_dtype("integer_type", integer_type, _INTEGER_TYPES)
     _check_dtype("float_type", float_type, _FLOAT_TYPES)
@@ -138,7 +154,13 @@ def split(*, tuple_mask: bytes, integer_type: Any, float_type: Any, config: Any,
 
 
 def load(
-    *, num_shards: int, shard_id: int, table_id: int, table_name: str | bytes, config: Any, **arrays: Shape
+    *,
+    num_shards: int,
+    shard_id: int,
+    table_id: int,
+    table_name: str | bytes,
+    config: Any,
+    **arrays: Shape,
 ) -> list[Any]:
     """Check that one table is named, and that its arrays are matrices of one shape. No outputs."""
     check_load(table_id, table_name, list(arrays.values()))
@@ -162,7 +184,9 @@ def matrices(count: int) -> Callable[..., list[Any]]:
     return shapes
 
 
-def load_all(*, config: Any, num_shards: int, shard_id: int, **arrays: Sequence[Shape]) -> list[Any]:
+def load_all(
+    *, config: Any, num_shards: int, shard_id: int, **arrays: Sequence[Shape]
+) -> list[Any]:
     """Check that each list has an entry for each table. No outputs."""
     lists = [[(None, None) if s is None else s for s in shapes] for shapes in arrays.values()]
     tpu_module("engine.shapes").check_all_loaded(_parse(config), lists, num_shards, shard_id)
@@ -173,7 +197,9 @@ def retrieve_all(*, NumTables: int, config: Any, num_shards: int, shard_id: int)
     """Return the shapes of parameters and 7 auxiliaries of every table."""
     message = _parse(config)
     if NumTables != len(message.table_descriptor):
-        raise InternalError(f"NumTables must be {len(message.table_descriptor)}, as in config; got {NumTables}")
+        raise InternalError(
+            f"NumTables must be {len(message.table_descriptor)}, as in config; got {NumTables}"
+        )
     return list(tpu_module("engine.shapes").all_parameter_shapes(message, num_shards, shard_id))
 
 
@@ -197,7 +223,9 @@ def _check_dtype(name: str, dtype: Any, allowed: Sequence[str]) -> None:
 
 
 def _parse(config: Any) -> Any:
-    """Parse a configuration; where it is wrong, these shape functions of TensorFlow raise InternalError."""
+    """Parse a configuration; where it is wrong, these shape functions of TensorFlow raise
+    InternalError.
+    """
     try:
         return tpu_module("engine.parse").parse(config)
     except ValueError as error:

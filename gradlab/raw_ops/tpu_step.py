@@ -1,7 +1,7 @@
 """Ops of a step after enqueueing: receive deduplication data and activations, send gradients.
 
-The V2 ops have three attributes more, with which TensorFlow says what the configuring ops found out. The system here
-knows that, so they are ignored.
+The V2 ops have three attributes more, with which TensorFlow says what the configuring ops found
+out. The system here knows that, so they are ignored.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from .tpu_op import Config, Tensor, Tensors, Variant, op, running_system, shapes
 def XlaRecvTPUEmbeddingDeduplicationData(*, config: Config, name: str | None = None) -> Any:
     """Receive which rows the current replica looks up, and how: a tuple with one tuple of vectors.
 
-    For each table the distinct ids, for each lookup which of them it is and the sample it goes into (uint32), and its
-    weight (float32). The engine's own order is not public.
+    For each table the distinct ids, for each lookup which of them it is and the sample it goes into
+    (uint32), and its weight (float32). The engine's own order is not public.
 
     Raises:
-        FailedPreconditionError: not all cores have enqueued, it was received already, or another configuration runs.
+        FailedPreconditionError: not all cores have enqueued, it was received already, or another
+            configuration runs.
 
     Source: op `XlaRecvTPUEmbeddingDeduplicationData`, TensorFlow 2.21 (2026).
 
@@ -75,8 +76,8 @@ def XlaRecvTPUEmbeddingActivations(
     """Receive the activations of the current replica: float32, one for each feature, or else for each table.
 
     Raises:
-        InvalidArgumentError: another number of outputs than the configuration has, or deduplication data of another
-            step.
+        InvalidArgumentError: another number of outputs than the configuration has, or deduplication
+            data of another step.
         FailedPreconditionError: deduplication data were not received, or activations were.
 
     Source: op `XlaRecvTPUEmbeddingActivations`, TensorFlow 2.21 (2026).
@@ -124,7 +125,9 @@ def XlaRecvTPUEmbeddingActivationsV2(
     (2, 1)
     >>> tpu.shutdown_system()
     """
-    return XlaRecvTPUEmbeddingActivations(deduplication_data=deduplication_data, num_tables=num_tables, config=config)
+    return XlaRecvTPUEmbeddingActivations(
+        deduplication_data=deduplication_data, num_tables=num_tables, config=config
+    )
 
 
 @op(shapes.gradients)
@@ -141,16 +144,18 @@ def XlaSendTPUEmbeddingGradients(
         G[row] = sum over all cores of (sum over its lookups of weight * gradient[sample]);   rule(row, slots, G, rate)
 
     Args:
-        gradients: float32, in number, order and shape as the activations; zeros where there is none.
-        learning_rates: a float32 scalar for each tag of the configuration, in the order of tags; none where all rates
-            are constant.
-        deduplication_data: what was received in this step: a tuple with one tuple of uint32 and float32 vectors.
+        gradients: float32, in number, order and shape as the activations; zeros where there is
+            none.
+        learning_rates: a float32 scalar for each tag of the configuration, in the order of tags;
+            none where all rates are constant.
+        deduplication_data: what was received in this step: a tuple with one tuple of uint32 and
+            float32 vectors.
 
     Raises:
-        InvalidArgumentError: gradients, rates or deduplication data that do not fit; it names the feature and both
-            shapes. Nothing moves.
-        FailedPreconditionError: activations were not received, gradients were sent already, or the batch is for
-            inference; it says the order. Nothing moves.
+        InvalidArgumentError: gradients, rates or deduplication data that do not fit; it names the
+            feature and both shapes. Nothing moves.
+        FailedPreconditionError: activations were not received, gradients were sent already, or the
+            batch is for inference; it says the order. Nothing moves.
 
     Source: op `XlaSendTPUEmbeddingGradients`, TensorFlow 2.21 (2026).
 
@@ -215,12 +220,15 @@ def XlaSendTPUEmbeddingGradientsV2(
 
 
 @op(shapes.activations)
-def RecvTPUEmbeddingActivations(*, num_outputs: int, config: Config, name: str | None = None) -> list[Array]:
+def RecvTPUEmbeddingActivations(
+    *, num_outputs: int, config: Config, name: str | None = None
+) -> list[Array]:
     """Receive activations as `XlaRecvTPUEmbeddingActivations` does, and the deduplication data with them.
 
     Data of this step that were received before are used again.
 
-    Source: `tf.raw_ops.RecvTPUEmbeddingActivations`, TensorFlow 2.21 (2026), which a graph pass rewrites so.
+    Source: `tf.raw_ops.RecvTPUEmbeddingActivations`, TensorFlow 2.21 (2026), which a graph pass
+    rewrites so.
 
     >>> from gradlab import raw_ops, tpu
     >>> system = tpu.initialize_system(tpu.example_config())
@@ -239,7 +247,8 @@ def SendTPUEmbeddingGradients(
 ) -> None:
     """Send gradients as `XlaSendTPUEmbeddingGradients` does, with the deduplication data of this step.
 
-    Source: `tf.raw_ops.SendTPUEmbeddingGradients`, TensorFlow 2.21 (2026), which a graph pass rewrites so.
+    Source: `tf.raw_ops.SendTPUEmbeddingGradients`, TensorFlow 2.21 (2026), which a graph pass
+    rewrites so.
 
     >>> from gradlab import raw_ops, tpu
     >>> config = tpu.example_config()
@@ -257,12 +266,17 @@ def SendTPUEmbeddingGradients(
 
 @op(shapes.first_again)
 def TPUEmbeddingActivations(
-    *, embedding_variable: Tensor, sliced_activations: Tensor, table_id: int, lookup_id: int, name: str | None = None
+    *,
+    embedding_variable: Tensor,
+    sliced_activations: Tensor,
+    table_id: int,
+    lookup_id: int,
+    name: str | None = None,
 ) -> Array:
     """Return the activations as they are.
 
-    TensorFlow 1 attached the gradient of `embedding_variable` to this op. Here `jax.grad` with respect to the
-    activations gives it.
+    TensorFlow 1 attached the gradient of `embedding_variable` to this op. Here `jax.grad` with
+    respect to the activations gives it.
 
     Raises:
         InvalidArgumentError: `table_id` or `lookup_id` is below 0.
@@ -278,5 +292,7 @@ def TPUEmbeddingActivations(
 
 
 def _vectors(deduplication_data: Variant) -> Sequence[Any]:
-    """Return deduplication data as they are; None becomes an empty tuple, which no step has, so it is refused."""
+    """Return deduplication data as they are; None becomes an empty tuple, which no step has, so it
+    is refused.
+    """
     return () if deduplication_data is None else deduplication_data

@@ -9,8 +9,8 @@ Both forms take a `gl.Variable` here. What all have in common:
 
 - `var` and its slots are Variables of one shape and dtype.
 - Scalars are numbers, or arrays of shape () and the dtype of `var`.
-- `grad` (or `delta`) is an array like `var`. In a sparse op it is (n, ...), with `indices` (n,) of int32
-  or int64; a row that is named twice moves twice.
+- `grad` (or `delta`) is an array like `var`. In a sparse op it is (n, ...), with `indices` (n,) of
+  int32 or int64; a row that is named twice moves twice.
 - `use_locking` has no effect, because a step always holds the locks. `name` is ignored.
 - Formulas are those of `gl.rules`, in the order of operations that each kernel has.
 
@@ -20,8 +20,8 @@ Raises, in all of them:
         a power has a sign that the kernel refuses.
     DTypeError: an array of another dtype, or a dtype that the op has no kernel for.
 
-Nothing has changed then. Differs from TensorFlow: some of its sparse kernels have moved the rows before an index that
-is out of range; a slot of another dtype ends its process.
+Nothing has changed then. Differs from TensorFlow: some of its sparse kernels have moved the rows
+before an index that is out of range; a slot of another dtype ends its process.
 
 Source: `tf.raw_ops`, TensorFlow 2.21 (2026), run.
 """
@@ -157,7 +157,9 @@ def ApplyMomentum(
     >>> result is var, var.numpy().round(4).tolist()
     (True, [-1.0, 4.0])
     """
-    ResourceApplyMomentum(var=var, accum=accum, grad=grad, lr=lr, momentum=momentum, use_nesterov=use_nesterov)
+    ResourceApplyMomentum(
+        var=var, accum=accum, grad=grad, lr=lr, momentum=momentum, use_nesterov=use_nesterov
+    )
     result: Variable = var
     return result
 
@@ -220,7 +222,13 @@ def SparseApplyMomentum(
     (True, [[1.0], [0.0]])
     """
     ResourceSparseApplyMomentum(
-        var=var, accum=accum, grad=grad, indices=indices, lr=lr, momentum=momentum, use_nesterov=use_nesterov
+        var=var,
+        accum=accum,
+        grad=grad,
+        indices=indices,
+        lr=lr,
+        momentum=momentum,
+        use_nesterov=use_nesterov,
     )
     result: Variable = var
     return result
@@ -396,7 +404,9 @@ def SparseApplyAdagrad(
     >>> result is var, var.numpy().round(4).tolist()
     (True, [[1.0], [1.5]])
     """
-    ResourceSparseApplyAdagrad(var=var, accum=accum, grad=grad, indices=indices, lr=lr, update_slots=update_slots)
+    ResourceSparseApplyAdagrad(
+        var=var, accum=accum, grad=grad, indices=indices, lr=lr, update_slots=update_slots
+    )
     result: Variable = var
     return result
 
@@ -454,7 +464,9 @@ def ApplyAdagradV2(
     >>> result is var, var.numpy().round(4).tolist()
     (True, [0.6000000238418579, 2.4000000953674316])
     """
-    ResourceApplyAdagradV2(var=var, accum=accum, grad=grad, lr=lr, epsilon=epsilon, update_slots=update_slots)
+    ResourceApplyAdagradV2(
+        var=var, accum=accum, grad=grad, lr=lr, epsilon=epsilon, update_slots=update_slots
+    )
     result: Variable = var
     return result
 
@@ -517,7 +529,13 @@ def SparseApplyAdagradV2(
     (True, [[1.0], [1.600000023841858]])
     """
     ResourceSparseApplyAdagradV2(
-        var=var, accum=accum, grad=grad, indices=indices, lr=lr, epsilon=epsilon, update_slots=update_slots
+        var=var,
+        accum=accum,
+        grad=grad,
+        indices=indices,
+        lr=lr,
+        epsilon=epsilon,
+        update_slots=update_slots,
     )
     result: Variable = var
     return result
@@ -557,11 +575,16 @@ def ResourceApplyAdagradDA(
     [-0.4375, 0.4375]
     """
     scalars = read_scalars(var, lr=lr, l1=l1, l2=l2)
-    rule = AdagradDA(0.0, without_negative(scalars["l1"]), scalars["l2"], global_step=read_step(global_step))
+    rule = AdagradDA(
+        0.0, without_negative(scalars["l1"]), scalars["l2"], global_step=read_step(global_step)
+    )
     step_dense(
         rule,
         var,
-        {"gradient_accumulator": gradient_accumulator, "gradient_squared_accumulator": gradient_squared_accumulator},
+        {
+            "gradient_accumulator": gradient_accumulator,
+            "gradient_squared_accumulator": gradient_squared_accumulator,
+        },
         scalars["lr"],
         grad,
         dtypes=DOUBLE,
@@ -641,11 +664,16 @@ def ResourceSparseApplyAdagradDA(
     [[1.0], [-0.4375]]
     """
     scalars = read_scalars(var, lr=lr, l1=l1, l2=l2)
-    rule = AdagradDA(0.0, without_negative(scalars["l1"]), scalars["l2"], global_step=read_step(global_step))
+    rule = AdagradDA(
+        0.0, without_negative(scalars["l1"]), scalars["l2"], global_step=read_step(global_step)
+    )
     step_rows(
         rule,
         var,
-        {"gradient_accumulator": gradient_accumulator, "gradient_squared_accumulator": gradient_squared_accumulator},
+        {
+            "gradient_accumulator": gradient_accumulator,
+            "gradient_squared_accumulator": gradient_squared_accumulator,
+        },
         scalars["lr"],
         grad,
         indices,
@@ -701,7 +729,15 @@ def SparseApplyAdagradDA(
 
 
 def ResourceApplyProximalAdagrad(
-    *, var: Any, accum: Any, grad: Any, lr: Any, l1: Any, l2: Any, use_locking: bool = False, name: str | None = None
+    *,
+    var: Any,
+    accum: Any,
+    grad: Any,
+    lr: Any,
+    l1: Any,
+    l2: Any,
+    use_locking: bool = False,
+    name: str | None = None,
 ) -> None:
     """Step as Adagrad does, then shrink toward 0 at the rate of each weight.
 
@@ -727,7 +763,15 @@ def ResourceApplyProximalAdagrad(
 
 
 def ApplyProximalAdagrad(
-    *, var: Any, accum: Any, grad: Any, lr: Any, l1: Any, l2: Any, use_locking: bool = False, name: str | None = None
+    *,
+    var: Any,
+    accum: Any,
+    grad: Any,
+    lr: Any,
+    l1: Any,
+    l2: Any,
+    use_locking: bool = False,
+    name: str | None = None,
 ) -> Variable:
     """`ResourceApplyProximalAdagrad` for a ref variable, which it returns.
 
@@ -776,7 +820,15 @@ def ResourceSparseApplyProximalAdagrad(
     check_penalties(scalars["l1"], scalars["l2"])
     rule = ProximalAdagrad(0.0, scalars["l1"], scalars["l2"])
     step_rows(
-        rule, var, {"accum": accum}, scalars["lr"], grad, indices, dtypes=DOUBLE, order="dense", one_each="scalar"
+        rule,
+        var,
+        {"accum": accum},
+        scalars["lr"],
+        grad,
+        indices,
+        dtypes=DOUBLE,
+        order="dense",
+        one_each="scalar",
     )
 
 
@@ -806,13 +858,22 @@ def SparseApplyProximalAdagrad(
     >>> result is var, var.numpy().round(4).tolist()
     (True, [[1.0], [1.4375]])
     """
-    ResourceSparseApplyProximalAdagrad(var=var, accum=accum, grad=grad, indices=indices, lr=lr, l1=l1, l2=l2)
+    ResourceSparseApplyProximalAdagrad(
+        var=var, accum=accum, grad=grad, indices=indices, lr=lr, l1=l1, l2=l2
+    )
     result: Variable = var
     return result
 
 
 def ResourceApplyProximalGradientDescent(
-    *, var: Any, delta: Any, alpha: Any, l1: Any, l2: Any, use_locking: bool = False, name: str | None = None
+    *,
+    var: Any,
+    delta: Any,
+    alpha: Any,
+    l1: Any,
+    l2: Any,
+    use_locking: bool = False,
+    name: str | None = None,
 ) -> None:
     """Step against the gradient, then shrink toward 0.
 
@@ -834,7 +895,14 @@ def ResourceApplyProximalGradientDescent(
 
 
 def ApplyProximalGradientDescent(
-    *, var: Any, delta: Any, alpha: Any, l1: Any, l2: Any, use_locking: bool = False, name: str | None = None
+    *,
+    var: Any,
+    delta: Any,
+    alpha: Any,
+    l1: Any,
+    l2: Any,
+    use_locking: bool = False,
+    name: str | None = None,
 ) -> Variable:
     """`ResourceApplyProximalGradientDescent` for a ref variable, which it returns.
 
@@ -877,7 +945,17 @@ def ResourceSparseApplyProximalGradientDescent(
     """
     scalars = read_scalars(var, alpha=alpha, l1=l1, l2=l2)
     rule = ProximalGradientDescent(without_negative(scalars["l1"]), scalars["l2"])
-    step_rows(rule, var, {}, scalars["alpha"], grad, indices, dtypes=DOUBLE, order="dense", one_each="scalar")
+    step_rows(
+        rule,
+        var,
+        {},
+        scalars["alpha"],
+        grad,
+        indices,
+        dtypes=DOUBLE,
+        order="dense",
+        one_each="scalar",
+    )
 
 
 def SparseApplyProximalGradientDescent(
@@ -904,7 +982,9 @@ def SparseApplyProximalGradientDescent(
     >>> result is var, var.numpy().round(4).tolist()
     (True, [[1.0], [0.0]])
     """
-    ResourceSparseApplyProximalGradientDescent(var=var, grad=grad, indices=indices, alpha=alpha, l1=l1, l2=l2)
+    ResourceSparseApplyProximalGradientDescent(
+        var=var, grad=grad, indices=indices, alpha=alpha, l1=l1, l2=l2
+    )
     result: Variable = var
     return result
 
@@ -971,7 +1051,9 @@ def ApplyAdadelta(
     >>> result is var, var.numpy().round(4).tolist()
     (True, [0.10559999942779541, 2.894399881362915])
     """
-    ResourceApplyAdadelta(var=var, accum=accum, accum_update=accum_update, grad=grad, lr=lr, rho=rho, epsilon=epsilon)
+    ResourceApplyAdadelta(
+        var=var, accum=accum, accum_update=accum_update, grad=grad, lr=lr, rho=rho, epsilon=epsilon
+    )
     result: Variable = var
     return result
 
@@ -1006,7 +1088,9 @@ def ResourceSparseApplyAdadelta(
     """
     scalars = read_scalars(var, lr=lr, rho=rho, epsilon=epsilon)
     rule = Adadelta(scalars["rho"], scalars["epsilon"])
-    step_rows(rule, var, {"accum": accum, "accum_update": accum_update}, scalars["lr"], grad, indices)
+    step_rows(
+        rule, var, {"accum": accum, "accum_update": accum_update}, scalars["lr"], grad, indices
+    )
 
 
 def SparseApplyAdadelta(
@@ -1038,7 +1122,14 @@ def SparseApplyAdadelta(
     (True, [[1.0], [1.1055999994277954]])
     """
     ResourceSparseApplyAdadelta(
-        var=var, accum=accum, accum_update=accum_update, grad=grad, indices=indices, lr=lr, rho=rho, epsilon=epsilon
+        var=var,
+        accum=accum,
+        accum_update=accum_update,
+        grad=grad,
+        indices=indices,
+        lr=lr,
+        rho=rho,
+        epsilon=epsilon,
     )
     result: Variable = var
     return result
@@ -1105,7 +1196,9 @@ def ApplyRMSProp(
     >>> result is var, var.numpy().round(4).tolist()
     (True, [0.0, 3.0])
     """
-    ResourceApplyRMSProp(var=var, ms=ms, mom=mom, grad=grad, lr=lr, rho=rho, momentum=momentum, epsilon=epsilon)
+    ResourceApplyRMSProp(
+        var=var, ms=ms, mom=mom, grad=grad, lr=lr, rho=rho, momentum=momentum, epsilon=epsilon
+    )
     result: Variable = var
     return result
 
@@ -1174,7 +1267,15 @@ def SparseApplyRMSProp(
     (True, [[1.0], [1.0]])
     """
     ResourceSparseApplyRMSProp(
-        var=var, ms=ms, mom=mom, grad=grad, indices=indices, lr=lr, rho=rho, momentum=momentum, epsilon=epsilon
+        var=var,
+        ms=ms,
+        mom=mom,
+        grad=grad,
+        indices=indices,
+        lr=lr,
+        rho=rho,
+        momentum=momentum,
+        epsilon=epsilon,
     )
     result: Variable = var
     return result
@@ -1246,7 +1347,15 @@ def ApplyCenteredRMSProp(
     (True, [-0.15469999611377716, 3.1547000408172607])
     """
     ResourceApplyCenteredRMSProp(
-        var=var, mg=mg, ms=ms, mom=mom, grad=grad, lr=lr, rho=rho, momentum=momentum, epsilon=epsilon
+        var=var,
+        mg=mg,
+        ms=ms,
+        mom=mom,
+        grad=grad,
+        lr=lr,
+        rho=rho,
+        momentum=momentum,
+        epsilon=epsilon,
     )
     result: Variable = var
     return result
@@ -1285,7 +1394,14 @@ def ResourceSparseApplyCenteredRMSProp(
     scalars = read_scalars(var, lr=lr, rho=rho, momentum=momentum, epsilon=epsilon)
     rule = CenteredRMSProp(scalars["rho"], scalars["momentum"], scalars["epsilon"])
     step_rows(
-        rule, var, {"ms": ms, "mom": mom, "mg": mg}, scalars["lr"], grad, indices, dtypes=NO_BFLOAT16, order="sparse"
+        rule,
+        var,
+        {"ms": ms, "mom": mom, "mg": mg},
+        scalars["lr"],
+        grad,
+        indices,
+        dtypes=NO_BFLOAT16,
+        order="sparse",
     )
 
 
@@ -1320,7 +1436,16 @@ def SparseApplyCenteredRMSProp(
     (True, [[1.0], [0.845300018787384]])
     """
     ResourceSparseApplyCenteredRMSProp(
-        var=var, mg=mg, ms=ms, mom=mom, grad=grad, indices=indices, lr=lr, rho=rho, momentum=momentum, epsilon=epsilon
+        var=var,
+        mg=mg,
+        ms=ms,
+        mom=mom,
+        grad=grad,
+        indices=indices,
+        lr=lr,
+        rho=rho,
+        momentum=momentum,
+        epsilon=epsilon,
     )
     result: Variable = var
     return result
@@ -1360,7 +1485,12 @@ def ResourceApplyFtrl(
     [0.4375, 2.4375]
     """
     scalars = read_scalars(var, lr=lr, l1=l1, l2=l2, lr_power=lr_power)
-    rule = Ftrl(scalars["lr_power"], scalars["l1"], scalars["l2"], multiply_linear_by_lr=multiply_linear_by_lr)
+    rule = Ftrl(
+        scalars["lr_power"],
+        scalars["l1"],
+        scalars["l2"],
+        multiply_linear_by_lr=multiply_linear_by_lr,
+    )
     step_dense(rule, var, {"accum": accum, "linear": linear}, scalars["lr"], grad, dtypes=REAL)
 
 
@@ -1441,7 +1571,12 @@ def ResourceSparseApplyFtrl(
     check_positive_rate(scalars["lr"], multiply_linear_by_lr)
     check_penalties(scalars["l1"], scalars["l2"])
     check_power(scalars["lr_power"])
-    rule = Ftrl(scalars["lr_power"], scalars["l1"], scalars["l2"], multiply_linear_by_lr=multiply_linear_by_lr)
+    rule = Ftrl(
+        scalars["lr_power"],
+        scalars["l1"],
+        scalars["l2"],
+        multiply_linear_by_lr=multiply_linear_by_lr,
+    )
     step_rows(
         rule,
         var,
@@ -1731,7 +1866,13 @@ def ResourceApplyAdam(
     [0.5, 2.5]
     """
     scalars = read_scalars(
-        var, beta1_power=beta1_power, beta2_power=beta2_power, lr=lr, beta1=beta1, beta2=beta2, epsilon=epsilon
+        var,
+        beta1_power=beta1_power,
+        beta2_power=beta2_power,
+        lr=lr,
+        beta1=beta1,
+        beta2=beta2,
+        epsilon=epsilon,
     )
     rule = Adam(
         scalars["beta1"],
@@ -1827,10 +1968,20 @@ def ResourceApplyAdamWithAmsgrad(
     [0.5, 2.5]
     """
     scalars = read_scalars(
-        var, beta1_power=beta1_power, beta2_power=beta2_power, lr=lr, beta1=beta1, beta2=beta2, epsilon=epsilon
+        var,
+        beta1_power=beta1_power,
+        beta2_power=beta2_power,
+        lr=lr,
+        beta1=beta1,
+        beta2=beta2,
+        epsilon=epsilon,
     )
     rule = AMSGrad(
-        scalars["beta1"], scalars["beta2"], scalars["epsilon"], scalars["beta1_power"], scalars["beta2_power"]
+        scalars["beta1"],
+        scalars["beta2"],
+        scalars["epsilon"],
+        scalars["beta1_power"],
+        scalars["beta2_power"],
     )
     step_dense(rule, var, {"m": m, "v": v, "vhat": vhat}, scalars["lr"], grad, dtypes=REAL)
 
@@ -1867,7 +2018,9 @@ def ResourceApplyAdaMax(
     >>> var.numpy().round(4).tolist()
     [0.5, 2.5]
     """
-    scalars = read_scalars(var, beta1_power=beta1_power, lr=lr, beta1=beta1, beta2=beta2, epsilon=epsilon)
+    scalars = read_scalars(
+        var, beta1_power=beta1_power, lr=lr, beta1=beta1, beta2=beta2, epsilon=epsilon
+    )
     rule = AdaMax(scalars["beta1"], scalars["beta2"], scalars["epsilon"], scalars["beta1_power"])
     step_dense(rule, var, {"m": m, "v": v}, scalars["lr"], grad, dtypes=REAL)
 
@@ -1901,7 +2054,15 @@ def ApplyAdaMax(
     (True, [0.5, 2.5])
     """
     ResourceApplyAdaMax(
-        var=var, m=m, v=v, grad=grad, beta1_power=beta1_power, lr=lr, beta1=beta1, beta2=beta2, epsilon=epsilon
+        var=var,
+        m=m,
+        v=v,
+        grad=grad,
+        beta1_power=beta1_power,
+        lr=lr,
+        beta1=beta1,
+        beta2=beta2,
+        epsilon=epsilon,
     )
     result: Variable = var
     return result
@@ -1966,7 +2127,9 @@ def ApplyAddSign(
     >>> result is var, var.numpy().round(4).tolist()
     (True, [-1.0, 4.0])
     """
-    ResourceApplyAddSign(var=var, m=m, grad=grad, lr=lr, alpha=alpha, sign_decay=sign_decay, beta=beta)
+    ResourceApplyAddSign(
+        var=var, m=m, grad=grad, lr=lr, alpha=alpha, sign_decay=sign_decay, beta=beta
+    )
     result: Variable = var
     return result
 
@@ -2030,6 +2193,8 @@ def ApplyPowerSign(
     >>> result is var, var.numpy().round(4).tolist()
     (True, [-1.0, 4.0])
     """
-    ResourceApplyPowerSign(var=var, m=m, grad=grad, lr=lr, logbase=logbase, sign_decay=sign_decay, beta=beta)
+    ResourceApplyPowerSign(
+        var=var, m=m, grad=grad, lr=lr, logbase=logbase, sign_decay=sign_decay, beta=beta
+    )
     result: Variable = var
     return result

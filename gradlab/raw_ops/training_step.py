@@ -1,7 +1,8 @@
 """What all training ops share: how a variable, its slots, scalars and a gradient are checked, and one step.
 
-An op of `training.py` reads its scalars, chooses the rule, and calls `step_dense` or `step_rows`. Everything is checked
-before anything is written, and the variable and its slots are written together, under their locks.
+An op of `training.py` reads its scalars, chooses the rule, and calls `step_dense` or `step_rows`.
+Everything is checked before anything is written, and the variable and its slots are written
+together, under their locks.
 """
 
 from __future__ import annotations
@@ -68,7 +69,9 @@ def check_penalties(l1: Array, l2: Array) -> None:
     """Refuse regularization strengths below 0, as the kernels of some ops do."""
     for name, strength in (("l1", l1), ("l2", l2)):
         if not strength >= 0:
-            raise InvalidArgumentError(f"{name} regularization strength is not a non-negative scalar: {strength}")
+            raise InvalidArgumentError(
+                f"{name} regularization strength is not a non-negative scalar: {strength}"
+            )
 
 
 def check_power(lr_power: Array) -> None:
@@ -89,7 +92,13 @@ def check_variable(name: str, x: Any) -> None:
 
 
 def step_dense(
-    rule: Rule, var: Variable, slots: Mapping[str, Any], lr: Array, grad: Any, *, dtypes: tuple[str, ...] = ()
+    rule: Rule,
+    var: Variable,
+    slots: Mapping[str, Any],
+    lr: Array,
+    grad: Any,
+    *,
+    dtypes: tuple[str, ...] = (),
 ) -> None:
     """Step a variable and its slots by a gradient of its shape.
 
@@ -109,7 +118,9 @@ def step_dense(
     g = as_array(grad, "grad")
     _check_dtype("grad", g, var)
     if g.shape != var.shape:
-        raise InvalidArgumentError(f"var and grad do not have the same shape {list(var.shape)} {list(g.shape)}")
+        raise InvalidArgumentError(
+            f"var and grad do not have the same shape {list(var.shape)} {list(g.shape)}"
+        )
     _step(Job(rule, var, g, lr, apply.dense), slots)
 
 
@@ -148,7 +159,9 @@ def step_rows(
     if len(var.shape) < 1:
         raise InvalidArgumentError("var must be at least 1 dimensional")
     if g.ndim != len(var.shape):
-        raise InvalidArgumentError(f"var and grad must have as many axes, got {len(var.shape)} and {g.ndim}")
+        raise InvalidArgumentError(
+            f"var and grad must have as many axes, got {len(var.shape)} and {g.ndim}"
+        )
     for axis in range(1, g.ndim):
         if g.shape[axis] != var.shape[axis]:
             raise InvalidArgumentError(f"var and grad must match in dimension {axis}")
@@ -156,7 +169,9 @@ def step_rows(
         raise InvalidArgumentError("grad must be the same size as indices in the first dimension.")
     outside = np.flatnonzero((rows < 0) | (rows >= var.shape[0]))
     if outside.size:
-        raise InvalidArgumentError(f"Index {rows[outside[0]]} at offset {outside[0]} in indices is out of range")
+        raise InvalidArgumentError(
+            f"Index {rows[outside[0]]} at offset {outside[0]} in indices is out of range"
+        )
     slices = IndexedSlices(g, rows, var.shape)
     if order:
         chosen: Any = one_each if one_each and slices.one_each else order

@@ -1,7 +1,7 @@
 """Record what the gradients of a training run looked like, and ask what a clip would have done to them.
 
-A `Recorder` records your own loop. `torch`, `optax`, `keras`, `lightning` and `trainer` attach one to the loop of a
-framework, which is imported when the function is called, not before.
+A `Recorder` records your own loop. `torch`, `optax`, `keras`, `lightning` and `trainer` attach one
+to the loop of a framework, which is imported when the function is called, not before.
 """
 
 from importlib import import_module as _import_module
@@ -46,7 +46,8 @@ __all__ = [
     "trainer",
 ]
 
-# Where the names of each framework live. They import `Recorder` from here, so they are loaded after it.
+# Where the names of each framework live. They import `Recorder` from here, so they are loaded after
+# it.
 _ATTACH = {
     "RecordState": ("optax", "RecordState"),
     "TorchRecording": ("torch.recording", "Recording"),

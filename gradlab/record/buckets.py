@@ -25,8 +25,8 @@ _NO_ENTRIES = (
     "Its norms and limits can be asked for; for this record the run again"
 )
 EMPTY = (
-    "nothing is recorded yet; call record(grads). After a traced run keep what absorb returns, a new recorder: "
-    "rec = rec.absorb(state)"
+    "nothing is recorded yet; call record(grads). After a traced run keep what absorb returns, a "
+    "new recorder: rec = rec.absorb(state)"
 )
 SHOWN = 8  # of many names
 
@@ -44,13 +44,15 @@ class Attachment(Protocol):
 class Buckets:
     """The columns of a run, of which each entry along the first axis is of a bucket: a stretch of consecutive steps.
 
-    What can be asked of them is in the files above; `Recording` offers all of it, `Recorder` fills them.
+    What can be asked of them is in the files above; `Recording` offers all of it, `Recorder` fills
+    them.
     """
 
     def __init__(self, capacity: int, entries: int, sample_every: int | None) -> None:
         self.entries = entries
         self._sample_every = sample_every
-        self.missing_steps = 0  # that were taken back before they were recorded: see `Recorder.absorb`
+        # That were taken back before they were recorded: see `Recorder.absorb`.
+        self.missing_steps = 0
         self.store = Store(capacity)
         self.listeners = Listeners()  # files, streams and labs that follow the run
         self.attachment: Attachment | None = None
@@ -108,8 +110,8 @@ class Buckets:
     def sample_every(self) -> int | None:
         """Every so many steps what costs more than norms is looked at: all entries by size, weights, updates.
 
-        Worked out from the sizes of the tensors, the same on every machine, unless it was given. None before they are
-        known.
+        Worked out from the sizes of the tensors, the same on every machine, unless it was given.
+        None before they are known.
         """
         return self.store.layout.histogram_every if self.store.layout else self._sample_every
 
@@ -125,7 +127,11 @@ class Buckets:
         """
         moved = self.store.columns.get("moved_at")
         every = "norms, largest and followed entries in every step, all entries by size in 1 of "
-        also = "" if moved is None else f", weights and updates in 1 of {moved[0]:,} and more of the first"
+        also = (
+            ""
+            if moved is None
+            else f", weights and updates in 1 of {moved[0]:,} and more of the first"
+        )
         return f"{counted(len(self.names), 'tensor')}: {every}{self.layout.histogram_every:,}{also}"
 
     @property
@@ -180,8 +186,9 @@ class Buckets:
         """(seen,) one number of every step, float32, however many steps share a bucket.
 
         Args:
-            column: "global_norm"; "leading_norm", the largest norm of any tensor; "largest", the largest |entry| of
-                any, Inf where one is not finite; "skipped", 0 or 1; "scale"; or a scalar.
+            column: "global_norm"; "leading_norm", the largest norm of any tensor; "largest", the
+                largest |entry| of any, Inf where one is not finite; "skipped", 0 or 1; "scale"; or
+                a scalar.
 
         A number that is not known is NaN: see `known`.
 
@@ -196,7 +203,11 @@ class Buckets:
         if column not in known:
             raise KeyError(f"no column {column!r} of every step; there are {', '.join(known)}")
         found = self._each[known.index(column)]
-        return found if self.known.all() else np.where(self.known, found, np.float32(np.nan)).astype(np.float32)
+        return (
+            found
+            if self.known.all()
+            else np.where(self.known, found, np.float32(np.nan)).astype(np.float32)
+        )
 
     @property
     def _each(self) -> np.ndarray:
@@ -225,8 +236,9 @@ class Buckets:
     def quantile_error(self) -> np.ndarray:
         """(tensors,) relative error, at most, of the quantiles of each tensor's norms once steps are merged.
 
-        0.06 to 1%, the less the less they differ; 2, 4, ... % of a tensor whose norms span more than 17 decades, in a
-        traced run more than 4, in one of hundreds of tensors more than 2; 0 where each step has a bucket.
+        0.06 to 1%, the less the less they differ; 2, 4, ... % of a tensor whose norms span more
+        than 17 decades, in a traced run more than 4, in one of hundreds of tensors more than 2; 0
+        where each step has a bucket.
         """
         tensors = len(self.names)
         if self.stride == 1:
@@ -242,7 +254,8 @@ class Buckets:
     def first_nonfinite_step(self) -> int | None:
         """The first step, skipped ones too, whose gradients held NaN or Inf; None if none did.
 
-        Exact however many steps share a bucket, but where `known` says that steps before it are not known.
+        Exact however many steps share a bucket, but where `known` says that steps before it are not
+        known.
 
         >>> from gradlab import Recorder
         >>> rec = Recorder(steps=1)
@@ -257,8 +270,9 @@ class Buckets:
     def first_nonfinite(self, name: str) -> tuple[int, int] | None:
         """Between which steps, both included, a tensor first held NaN or Inf; twice the same step where that is known.
 
-        None if it never did. Of merged steps it is the bucket that is known of a single tensor, and of every step
-        whether any tensor held NaN or Inf: what is returned begins and ends at such steps.
+        None if it never did. Of merged steps it is the bucket that is known of a single tensor, and
+        of every step whether any tensor held NaN or Inf: what is returned begins and ends at such
+        steps.
 
         Raises:
             KeyError: no tensor has that name.
@@ -305,8 +319,8 @@ class Buckets:
     def __getitem__(self, column: str) -> np.ndarray:
         """A column, its first axis the bucket: "norm", "norm_low", "global_norm", "largest", "entry", "loss", ...
 
-        "histogram" has one entry there for every `histogram_every` buckets. "taken" and "skipped" say how many steps
-        were, "scale" is the smallest loss scale.
+        "histogram" has one entry there for every `histogram_every` buckets. "taken" and "skipped"
+        say how many steps were, "scale" is the smallest loss scale.
         """
         layout, tensors = self.layout, len(self.names)
         if column in ("square", "entry") and not len(self.sampled[0]):
@@ -328,21 +342,31 @@ class Buckets:
             found = self.flush().columns[column]
         else:
             known = ", ".join((*_BY_TENSOR, "global_norm", "global_norm_low", *_OTHERS))
-            raise KeyError(f"no column {column!r}; there are {known}, {', '.join(('seconds', *layout.scalars))}")
+            raise KeyError(
+                f"no column {column!r}; there are {known}, "
+                f"{', '.join(('seconds', *layout.scalars))}"
+            )
         return found[: len(self)]
 
     def _scale(self) -> np.ndarray:
         """(buckets,) smallest loss scale of the steps of each; NaN where none is known."""
         found: np.ndarray = (
-            np.fmin.reduceat(self.every_step("scale"), self.step) if len(self) else np.zeros(0, np.float32)
+            np.fmin.reduceat(self.every_step("scale"), self.step)
+            if len(self)
+            else np.zeros(0, np.float32)
         )
         return found
 
     def __repr__(self) -> str:
         merged = f" in {counted(len(self), 'bucket')}" if self.stride > 1 else ""
         of = listed((*self.names, *self.scalars), SHOWN)
-        missing = f", {counted(self.missing_steps, 'more step')} missing" if self.missing_steps else ""
-        return f"<gradlab.{type(self).__name__}: {counted(self.seen, 'step')}{merged} of {of}{missing}>"
+        missing = (
+            f", {counted(self.missing_steps, 'more step')} missing" if self.missing_steps else ""
+        )
+        return (
+            f"<gradlab.{type(self).__name__}: {counted(self.seen, 'step')}{merged} of "
+            f"{of}{missing}>"
+        )
 
 
 AnyRecording = TypeVar("AnyRecording", bound=Buckets)

@@ -3,10 +3,10 @@
     save, load   a file that is written once: an .npz without pickle
     Appended     a file that grows while a run is recorded, and can be read at any time
 
-The first record of a file that grows is all of the recording, and each later one says what has changed since: of a
-column, runs of numbers, where each begins in the flat column, how long it is, and its numbers. Once these records have
-become longer than the recording, one record takes the place of all, so that the file stays a few times as large as one
-of `save`.
+The first record of a file that grows is all of the recording, and each later one says what has
+changed since: of a column, runs of numbers, where each begins in the flat column, how long it is,
+and its numbers. Once these records have become longer than the recording, one record takes the
+place of all, so that the file stays a few times as large as one of `save`.
 """
 
 from __future__ import annotations
@@ -40,11 +40,13 @@ _COUNTS = ("histogram", "sketch")  # in the smallest unsigned integers that hold
 _MOST = np.iinfo(np.int32).max
 _LARGEST = 1 << 48  # entries of a tensor: indices of samples are computed in int64
 _RUN_PARTS = ("start", "length", "value")
-_TIMES = 2  # as long as all of a recording its changes may be, before it is written as one record again
+# As long as all of a recording its changes may be, before it is written as one record again.
+_TIMES = 2
 
 Contents = tuple[dict[str, Any], Columns]  # what `parts` gives
 
-_OPEN: weakref.WeakValueDictionary[str, Appended] = weakref.WeakValueDictionary()  # in this process, by path
+# In this process, by path.
+_OPEN: weakref.WeakValueDictionary[str, Appended] = weakref.WeakValueDictionary()
 
 
 def save(path: str | PathLike[str], store: Store, missing: int = 0) -> None:
@@ -68,7 +70,11 @@ def parts(store: Store, missing: int = 0) -> tuple[dict[str, Any], Columns]:
     columns |= {"sketch": data["sketch"], "each": data["each"][:, :seen]}
     columns |= {name: data[name] for name in updates.COLUMNS if name in data} | probes.filled(data)
     fields = {name: getattr(layout, name) for name in Layout.__dataclass_fields__}
-    fields |= {"names": [*layout.names], "shapes": [[*s] for s in layout.shapes], "scalars": [*layout.scalars]}
+    fields |= {
+        "names": [*layout.names],
+        "shapes": [[*s] for s in layout.shapes],
+        "scalars": [*layout.scalars],
+    }
     small = {name: _small(x) if name in _COUNTS else x.copy() for name, x in columns.items()}
     return {"seen": seen, "stride": stride, "missing": missing, **fields}, small
 
@@ -92,15 +98,21 @@ def load(path: str | PathLike[str], max_bytes: int = MAX_BYTES) -> Loaded:
 
 
 def _refuse_logs_of_others(path: str) -> None:
-    """Refuse text, such as a CSV file or a trainer's JSON, which is neither a recording nor damaged."""
+    """Refuse text, such as a CSV file or a trainer's JSON, which is neither a recording nor
+    damaged.
+    """
     with open(path, "rb") as file:
         head = file.read(256)
-    is_text = bool(head) and not path.endswith(".npz") and all(byte >= 32 or byte in b"\t\r\n" for byte in head)
+    is_text = (
+        bool(head)
+        and not path.endswith(".npz")
+        and all(byte >= 32 or byte in b"\t\r\n" for byte in head)
+    )
     if is_text:
         raise InvalidArgumentError(
-            f"{path} is a text file, not a recording. Files of Recorder.save (.npz) and Recorder.append_to are read; "
-            "logs of other tools are not. Norms that you have can be put into a recorder: gl.Recorder(entries=0), "
-            "then prepare and extend"
+            f"{path} is a text file, not a recording. Files of Recorder.save (.npz) and "
+            "Recorder.append_to are read; logs of other tools are not. Norms that you have can be "
+            "put into a recorder: gl.Recorder(entries=0), then prepare and extend"
         )
 
 
@@ -114,7 +126,9 @@ def find(path: str | PathLike[str]) -> str:
     return named if os.path.exists(named := _named(path)) else os.fsdecode(fspath(path))
 
 
-def whole_of(header: Mapping[str, Any], saved: Mapping[str, np.ndarray], max_bytes: int = MAX_BYTES) -> Loaded:
+def whole_of(
+    header: Mapping[str, Any], saved: Mapping[str, np.ndarray], max_bytes: int = MAX_BYTES
+) -> Loaded:
     """Of what `parts` gave; ValueError unless all of it is of one recording."""
     layout, seen, stride = _layout(header, max_bytes)
     _check_columns(layout, saved, seen, stride)
@@ -170,11 +184,14 @@ def _shape(found: Any) -> tuple[int, ...]:
 def _check_layout(layout: Layout, max_bytes: int, seen: int) -> None:
     """Before room is made for it, and for so many steps."""
     if not layout.names or len(layout.names) != len(layout.shapes) or COLUMNS & set(layout.scalars):
-        raise ValueError(f"{len(layout.shapes)} shapes and the scalars {layout.scalars} fit no {layout.names}")
+        raise ValueError(
+            f"{len(layout.shapes)} shapes and the scalars {layout.scalars} fit no {layout.names}"
+        )
     needed = layout.nbytes + 4 * seen * len(per_step.names(layout.scalars))
     if needed > max_bytes:
         raise ValueError(
-            f"its {layout.capacity:,} buckets and {seen:,} steps take {needed:,} bytes, max_bytes allows {max_bytes:,}"
+            f"its {layout.capacity:,} buckets and {seen:,} steps take {needed:,} bytes, max_bytes "
+            f"allows {max_bytes:,}"
         )
 
 
@@ -206,7 +223,9 @@ def _check_columns(layout: Layout, saved: Mapping[str, np.ndarray], seen: int, s
 
 
 def _check_shapes(
-    saved: Mapping[str, np.ndarray], shapes: Mapping[str, tuple[int, ...]], dtypes: Mapping[str, type]
+    saved: Mapping[str, np.ndarray],
+    shapes: Mapping[str, tuple[int, ...]],
+    dtypes: Mapping[str, type],
 ) -> None:
     """These columns and no others; float32 but for those of another dtype, and for counts."""
     if set(saved) != set(shapes):
@@ -216,29 +235,42 @@ def _check_shapes(
             raise ValueError(f"{name} must have shape {shapes[name]}, it has {x.shape}")
         if name in _COUNTS:
             counts = x[:, sketch.SHIFT :] if name == "sketch" else x
-            if x.dtype.kind not in "ui" or not 0 <= counts.min(initial=0) <= counts.max(initial=0) <= _MOST:
+            if (
+                x.dtype.kind not in "ui"
+                or not 0 <= counts.min(initial=0) <= counts.max(initial=0) <= _MOST
+            ):
                 raise ValueError(f"{name} must hold counts, it holds {x.dtype}")
         elif x.dtype != dtypes.get(name, np.float32):
-            raise ValueError(f"{name} must be {np.dtype(dtypes.get(name, np.float32))}, it is {x.dtype}")
+            raise ValueError(
+                f"{name} must be {np.dtype(dtypes.get(name, np.float32))}, it is {x.dtype}"
+            )
 
 
 def _small(x: np.ndarray) -> np.ndarray:
     """Files stay small."""
-    return x.astype(np.result_type(*(np.min_scalar_type(end) for end in (x.min(initial=0), x.max(initial=0)))))
+    return x.astype(
+        np.result_type(*(np.min_scalar_type(end) for end in (x.min(initial=0), x.max(initial=0))))
+    )
 
 
 class Appended(Outlet):
-    """A file to which the steps of a recorder are appended; `Recorder.append_to` makes it. Not in TensorFlow.
+    """A file to which the steps of a recorder are appended; `Recorder.append_to` makes it.
+
+    Not in TensorFlow.
 
     Attributes:
         path: of the file.
         steps: how many are in it.
     """
 
-    def __init__(self, recorder: Buckets, path: str | PathLike[str], seconds: float, sync: bool) -> None:
+    def __init__(
+        self, recorder: Buckets, path: str | PathLike[str], seconds: float, sync: bool
+    ) -> None:
         self.path = os.path.abspath(os.fsdecode(os.fspath(path)))
         if self.path.endswith(".npz"):
-            raise InvalidArgumentError(f"a file that grows is no .npz, got {self.path}; call it run.rec, say")
+            raise InvalidArgumentError(
+                f"a file that grows is no .npz, got {self.path}; call it run.rec, say"
+            )
         earlier = _OPEN.get(self.path)
         if earlier and not earlier.closed:
             earlier.close()
@@ -307,7 +339,9 @@ def contents_now(rec: Buckets) -> Contents | None:
 
 
 def _check_continues(rec: Buckets, path: str) -> None:
-    """ValueError unless what is in a file are steps of this recorder; of those it does not have, a warning."""
+    """ValueError unless what is in a file are steps of this recorder; of those it does not have, a
+    warning.
+    """
     found = _load_growing(path)
     if found is None:
         return
@@ -318,13 +352,13 @@ def _check_continues(rec: Buckets, path: str) -> None:
     is_same = own is not None and tuple(own[0]["names"]) == store.layout.names
     if own is None or not is_same or not _agree(own[1]["each"], store.columns["each"], steps):
         raise InvalidArgumentError(
-            f"{path} holds {counted(store.seen, 'step')} of another run. Go on with that one, rec = "
-            "Recorder.load(path) and rec.append_to(path), give another path, or delete the file"
+            f"{path} holds {counted(store.seen, 'step')} of another run. Go on with that one, rec "
+            "= Recorder.load(path) and rec.append_to(path), give another path, or delete the file"
         )
     if store.seen > steps:
         warn(
-            f"{path} has {counted(store.seen - steps, 'step')} more than this recorder, which is that of step {steps}; "
-            "they are replaced by those to come",
+            f"{path} has {counted(store.seen - steps, 'step')} more than this recorder, which is "
+            f"that of step {steps}; they are replaced by those to come",
             RecordingWarning,
         )
 
@@ -355,12 +389,17 @@ def change_record(old: Contents, new: Contents) -> Record:
         start, length = _find_runs(_view_bits(before) != _view_bits(x))
         value = x.ravel()[_list_places(start, length)]
         like[name] = [x.dtype.str, list(x.shape)]
-        arrays |= {f"{name} {part}": y for part, y in zip(_RUN_PARTS, (start, length, value), strict=True)}
+        arrays |= {
+            f"{name} {part}": y for part, y in zip(_RUN_PARTS, (start, length, value), strict=True)
+        }
     return {"head": head, "columns": like}, arrays
 
 
 def merge_records(records: Iterable[Record], max_bytes: int) -> Contents | None:
-    """The recording that some records make; None of no record. ValueError unless each follows the last."""
+    """The recording that some records make; None of no record.
+
+    ValueError unless each follows the last.
+    """
     head: dict[str, Any] | None = None
     columns: Columns = {}
     for fields, arrays in records:
@@ -377,9 +416,13 @@ def merge_records(records: Iterable[Record], max_bytes: int) -> Contents | None:
     return None if head is None else (head, columns)
 
 
-def _apply_changes(old: Columns, like: Mapping[str, Any], arrays: Mapping[str, Any], max_bytes: int) -> Columns:
+def _apply_changes(
+    old: Columns, like: Mapping[str, Any], arrays: Mapping[str, Any], max_bytes: int
+) -> Columns:
     sizes = {name: math.prod(_check_shape(shape)) for name, (_, shape) in like.items()}
-    _check_memory((np.dtype(dtype).itemsize * sizes[name] for name, (dtype, _) in like.items()), max_bytes)
+    _check_memory(
+        (np.dtype(dtype).itemsize * sizes[name] for name, (dtype, _) in like.items()), max_bytes
+    )
     columns = {}
     for name, (dtype, shape) in like.items():
         start, length, value = (arrays[f"{name} {part}"] for part in _RUN_PARTS)
@@ -404,13 +447,25 @@ def _check_shape(shape: Any) -> list[int]:
 
 
 def _check_runs(start: np.ndarray, length: np.ndarray, value: np.ndarray, size: int) -> None:
-    """Refuse runs that overlap, or that are of other numbers than there are: their places take memory."""
-    if start.dtype.kind != "i" or length.dtype.kind != "i" or start.ndim != 1 or start.shape != length.shape:
+    """Refuse runs that overlap, or that are of other numbers than there are: their places take
+    memory.
+    """
+    if (
+        start.dtype.kind != "i"
+        or length.dtype.kind != "i"
+        or start.ndim != 1
+        or start.shape != length.shape
+    ):
         raise ValueError("it does not say where its changes are")
     # Each bound by itself first, so that no sum of theirs can overflow.
     inside = ((start >= 0) & (length > 0) & (start <= size) & (length <= size)).all()
     ends = start + length
-    if not inside or (ends > size).any() or (start[1:] < ends[:-1]).any() or int(length.sum()) != value.size:
+    if (
+        not inside
+        or (ends > size).any()
+        or (start[1:] < ends[:-1]).any()
+        or int(length.sum()) != value.size
+    ):
         raise ValueError("its changes are not where its numbers are")
 
 

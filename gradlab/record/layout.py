@@ -1,8 +1,8 @@
 """Layout of a recording: its tensors, its scalars, the sampled entries, and how often costly numbers are measured.
 
-Norms of all tensors are there in every step. What costs more, all entries by size, weights and updates, is done in
-every k-th, so that it adds at most a part of what the norms cost. k follows from the sizes of the tensors alone, so it
-is the same on every machine and in every run.
+Norms of all tensors are there in every step. What costs more, all entries by size, weights and
+updates, is done in every k-th, so that it adds at most a part of what the norms cost. k follows
+from the sizes of the tensors alone, so it is the same on every machine and in every run.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from .measure import BINS
 _SMALL = 4096  # entries of a tensor that costs more to call for than to copy
 _GOLDEN = (5**0.5 - 1) / 2  # its multiples modulo 1 are spread evenly, and repeat on every machine
 
-# What is done with an entry, in units of reading it for a norm, and with a tensor whatever its size, in the same units.
+# What is done with an entry, in units of reading it for a norm, and with a tensor whatever its
+# size, in the same units.
 _NORM, _NORM_CALL = 1, 16_000
 _COUNTED, _COUNT_CALL = 12, 50_000
 _MOVED, _MOVE_CALL = 16, 80_000
@@ -42,7 +43,8 @@ class Layout:
         scalars: names of numbers, one each step.
         capacity: buckets there is room for.
         entries: how many entries to sample, 0 for none.
-        histogram_every: every so many steps entries are counted by size, and so many buckets share their counts.
+        histogram_every: every so many steps entries are counted by size, and so many buckets share
+            their counts.
     """
 
     names: tuple[str, ...]
@@ -74,7 +76,9 @@ class Layout:
     @cached_property
     def places(self) -> tuple[np.ndarray, ...]:
         """Of each tensor the flat indices of its sampled entries, in order."""
-        return tuple(_spread(size, count) for size, count in zip(self.sizes, self._shares, strict=True))
+        return tuple(
+            _spread(size, count) for size, count in zip(self.sizes, self._shares, strict=True)
+        )
 
     @cached_property
     def sampled(self) -> tuple[np.ndarray, np.ndarray]:
@@ -106,8 +110,8 @@ class Layout:
         if tuple(x.size for x in leaves.values()) == self.sizes:
             return list(leaves.values())
         raise InvalidArgumentError(
-            f"{what} must be a tree like grads, with tensors {self.names} of sizes {self.sizes}; it has "
-            f"{tuple(leaves)} of sizes {tuple(x.size for x in leaves.values())}"
+            f"{what} must be a tree like grads, with tensors {self.names} of sizes {self.sizes}; "
+            f"it has {tuple(leaves)} of sizes {tuple(x.size for x in leaves.values())}"
         )
 
     def empty(self) -> dict[str, np.ndarray]:
@@ -118,7 +122,9 @@ class Layout:
     def nbytes(self) -> int:
         """Memory that `empty` and `sampled` take; computed without taking any."""
         indices = 2 * np.dtype(np.int64).itemsize * sum(self._shares)
-        return indices + sum(math.prod(shape) * np.dtype(dtype).itemsize for _, shape, dtype in self.columns())
+        return indices + sum(
+            math.prod(shape) * np.dtype(dtype).itemsize for _, shape, dtype in self.columns()
+        )
 
     @cached_property
     def widths(self) -> dict[str, int]:
@@ -127,7 +133,12 @@ class Layout:
 
     def columns(self) -> Iterator[tuple[str, tuple[int, ...], type]]:
         """Name, shape and dtype of each column, with room for all buckets."""
-        buckets, tensors, entries, scalars = self.capacity, len(self.names), sum(self._shares), 1 + len(self.scalars)
+        buckets, tensors, entries, scalars = (
+            self.capacity,
+            len(self.names),
+            sum(self._shares),
+            1 + len(self.scalars),
+        )
         yield (
             "norm",
             (buckets, tensors + 2),
@@ -143,7 +154,8 @@ class Layout:
         yield "count", (buckets, scalars), np.int32  # of the numbers behind each mean
         yield "taken", (buckets,), np.int32  # steps that were not skipped
         yield "histogram", (-(-buckets // self.histogram_every), tensors, BINS), np.int32
-        yield "sketch", (2 * tensors + 3, sketch.FIRST + sketch.WIDTH + 1), np.int32  # norms, then largest entries
+        # Norms, then largest entries.
+        yield "sketch", (2 * tensors + 3, sketch.FIRST + sketch.WIDTH + 1), np.int32
         yield "each", (len(per_step.names(self.scalars)), 0), np.float32
 
 
@@ -157,7 +169,8 @@ def groups(sizes: Sequence[int]) -> tuple[tuple[int, ...], ...]:
 
 @functools.cache
 def _spread(size: int, count: int) -> np.ndarray:
-    """`count` different indices below `size`, one in each of as many equal parts, not all at the same place in it.
+    """`count` different indices below `size`, one in each of as many equal parts, not all at the
+    same place in it.
 
     Tensors of one size share the array: a hundred thousand of them would else take seconds.
     """

@@ -1,6 +1,7 @@
 """Listeners to new steps: labs that follow a recorder, files, and clients.
 
-`Outlet` is what files and clients have in common: it hands steps on, at a limited share of the loop's time.
+`Outlet` is what files and clients have in common: it hands steps on, at a limited share of the
+loop's time.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ class Listener(Protocol):
     """Something that hears of steps."""
 
     def heard(self, rec: Any) -> None:
-        """The recorder has more steps than before. Called in the loop that is recorded, so it returns at once."""
+        """The recorder has more steps than before.
+
+        Called in the loop that is recorded, so it returns at once.
+        """
 
 
 def follow(rec: Any, listener: Listener) -> None:
@@ -83,18 +87,21 @@ class Listeners:
 class Outlet:
     """Hands on the steps of a recorder every so many seconds; a context manager. Not in TensorFlow.
 
-    It takes at most a share of the time of the loop, and the last time: what waits is handed on by `flush` and `close`,
-    and at the end of the process. One that fails does not end the training: it warns, once, and tries again later;
-    `close` warns of what is left.
+    It takes at most a share of the time of the loop, and the last time: what waits is handed on by
+    `flush` and `close`, and at the end of the process. One that fails does not end the training: it
+    warns, once, and tries again later; `close` warns of what is left.
 
     Attributes:
-        recorder: the one whose steps these are; of a traced run the one that `absorb` returned last.
+        recorder: the one whose steps these are; of a traced run the one that `absorb` returned
+            last.
         seconds_spent: what all of it has taken so far.
     """
 
     def __init__(self, recorder: Any, seconds: float, name: str, share: float = SHARE) -> None:
         self.recorder, self._name = recorder, name
-        self._pace = Pace(share if seconds else 1.0, seconds)  # after each step, if somebody wants that
+        self._pace = Pace(
+            share if seconds else 1.0, seconds
+        )  # after each step, if somebody wants that
         self._guard = threading.RLock()
         self._warned = False
         self.closed = False
@@ -165,7 +172,7 @@ class Outlet:
         if not self._warned:
             self._warned = True
             warn(
-                f"{self._name} failed, {type(error).__name__}: {error}. The recorder keeps its steps, and they are "
-                f"tried again; so far {self._left() or 'nothing is lost'}",
+                f"{self._name} failed, {type(error).__name__}: {error}. The recorder keeps its "
+                f"steps, and they are tried again; so far {self._left() or 'nothing is lost'}",
                 RecordingWarning,
             )

@@ -1,11 +1,12 @@
 """Measurements of one gradient: norm, largest entry, entries that aren't finite, and sizes of the entries.
 
-What is measured is said here once, over the namespace of an array library: `careful`, `norm_by`, `well_inside` and
-`bin_of`. Keras calls these and no others. NumPy, JAX and torch have kernels of their own where that is faster:
-NumPy's are here, those of JAX in `reductions`, those of torch in `attach/torch/measure`; each says why.
+What is measured is said here once, over the namespace of an array library: `careful`, `norm_by`,
+`well_inside` and `bin_of`. Keras calls these and no others. NumPy, JAX and torch have kernels of
+their own where that is faster: NumPy's are here, those of JAX in `reductions`, those of torch in
+`attach/torch/measure`; each says why.
 
-A norm is the root of the sum of squares. Where that sum overflows or underflows, or meets NaN or Inf, the gradient is
-read again with care.
+A norm is the root of the sum of squares. Where that sum overflows or underflows, or meets NaN or
+Inf, the gradient is read again with care.
 """
 
 from __future__ import annotations
@@ -20,13 +21,18 @@ from .._base.arrays import CACHED, namespace, quiet, split
 from .._base.types import EachA as A
 
 BINS = 64
-LOWEST = -32  # bin k holds |entries| in [2**(k+LOWEST), 2**(k+LOWEST+1)); the first and last bins hold all beyond
+# Bin k holds |entries| in [2**(k+LOWEST), 2**(k+LOWEST+1)); the first and last bins hold all
+# beyond.
+LOWEST = -32
 
-# Sums of squares between these lost nothing that shows to overflow or underflow, and saw neither NaN nor Inf.
+# Sums of squares between these lost nothing that shows to overflow or underflow, and saw neither
+# NaN nor Inf.
 _SMALLEST, _LARGEST = 2.0**-80, float(np.finfo(np.float32).max)
-_PIECE = 2**17  # entries that are still in the second-level cache when they are read again: memory is read once
+# Entries that are still in the second-level cache when they are read again: memory is read once.
+_PIECE = 2**17
 EXPONENT_BIAS, _EXPONENTS = 127, 256  # of a float32
-_FEW, _TENSORS = 1024, 2048  # entries of a tensor that costs more to call for than to count, and tensors at once
+# Entries of a tensor that costs more to call for than to count, and tensors at once.
+_FEW, _TENSORS = 1024, 2048
 
 
 def flat(g: A) -> A:
@@ -37,12 +43,17 @@ def flat(g: A) -> A:
 def measure(g: np.ndarray) -> tuple[float, float, int]:
     """Norm, largest finite |entry| and number of entries that are not finite, of one flat float32 NumPy tensor.
 
-    The norm overflows only where its value does. Call it where NumPy is `quiet`; to say so here costs as much again.
+    The norm overflows only where its value does. Call it where NumPy is `quiet`; to say so here
+    costs as much again.
     """
     square = largest = 0.0
     for piece in (g,) if g.size <= _PIECE else split(g, _PIECE):
         square += float(np.dot(piece, piece))
-        largest = max(largest, float(np.maximum.reduce(piece, initial=0)), -float(np.minimum.reduce(piece, initial=0)))
+        largest = max(
+            largest,
+            float(np.maximum.reduce(piece, initial=0)),
+            -float(np.minimum.reduce(piece, initial=0)),
+        )
     if well_inside(square):
         return math.sqrt(square), largest, 0
     norm, highest, nonfinite = careful(g)

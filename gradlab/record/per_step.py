@@ -1,7 +1,8 @@
 """A few numbers of every single step, so that what is said of all tensors together is exact however long a run is.
 
-They are float32 arrays (numbers, steps) whose rows are `names`. On the host they grow; traced code carries a ring of
-the last steps, which `Recorder.absorb` takes. What a ring has forgotten is `lost`: its global norm is -1.
+They are float32 arrays (numbers, steps) whose rows are `names`. On the host they grow; traced
+code carries a ring of the last steps, which `Recorder.absorb` takes. What a ring has forgotten
+is `lost`: its global norm is -1.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from .._base.arrays import namespace
 from .._base.types import EachA as A
 
 GLOBAL, LEADING, LARGEST, SKIPPED, SCALE, SCALARS = range(6)
-# Norm over all tensors, largest norm of any of them, largest |entry| with Inf where one is not finite, whether the step
-# was skipped, its loss scale, and then the scalars of a recording.
+# Norm over all tensors, largest norm of any of them, largest |entry| with Inf where one is not
+# finite, whether the step was skipped, its loss scale, and then the scalars of a recording.
 NAMES = ("global_norm", "leading_norm", "largest", "skipped", "scale")
 RING = 1 << 13  # steps
 LOST = -1.0
@@ -45,7 +46,9 @@ def put(every: np.ndarray, new: np.ndarray, seen: int) -> np.ndarray:
     end = seen + new.shape[1]
     if end > every.shape[1]:
         room = max(_ROOM, end, every.shape[1] * 3 // 2)
-        every = np.concatenate([every[:, :seen], np.zeros((len(new), room - seen), np.float32)], axis=1)
+        every = np.concatenate(
+            [every[:, :seen], np.zeros((len(new), room - seen), np.float32)], axis=1
+        )
     every[:, seen:end] = new
     return every
 

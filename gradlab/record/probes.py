@@ -1,17 +1,18 @@
 """Probe gradients, and their products with the gradients of the steps after them.
 
-A probe is the gradient h of a batch that is *not* trained on, taken at the weights of a step. Its product with the
-gradient g of the same step is an unbiased estimate of |G|^2, the squared norm of the true gradient; its product with
-the gradient k steps later is one of G_t G_{t+k}. A gradient that was trained on can't take its place: its own noise has
-moved the weights, so the later gradients contain an image of it, with a minus sign.
+A probe is the gradient h of a batch that is *not* trained on, taken at the weights of a step. Its
+product with the gradient g of the same step is an unbiased estimate of |G|^2, the squared norm of
+the true gradient; its product with the gradient k steps later is one of G_t G_{t+k}. A gradient
+that was trained on can't take its place: its own noise has moved the weights, so the later
+gradients contain an image of it, with a minus sign.
 
-The columns are "probe" (rows, 17) float64, the products at lags 0 to 16, NaN where not known, and "probe_step"
-(rows,) int64, the step of lag 0. Rows are sorted by step, and rows of step -1 are room for more. A recording without
-probes has neither column. A lag counts updates: a skipped step is not one. The full probe is kept only until its 16
-lags are there.
+The columns are "probe" (rows, 17) float64, the products at lags 0 to 16, NaN where not known, and
+"probe_step" (rows,) int64, the step of lag 0. Rows are sorted by step, and rows of step -1 are room
+for more. A recording without probes has neither column. A lag counts updates: a skipped step is not
+one. The full probe is kept only until its 16 lags are there.
 
-Each module that records calls `take`, then `compare` with the whole gradient of the step, or `skip`, or `drop` where
-the whole gradient isn't at hand.
+Each module that records calls `take`, then `compare` with the whole gradient of the step, or
+`skip`, or `drop` where the whole gradient isn't at hand.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ LAGS = 16  # steps after its own that a probe is compared with
 _ROOM = 64  # rows at first; doubled when they are full
 
 _DROPPED = (
-    "a probe was dropped: these steps were not recorded by rec.record(grads), so their whole gradients are not at "
-    "hand. Return both gradients from the jitted step, and call rec.probe and rec.record outside of it"
+    "a probe was dropped: these steps were not recorded by rec.record(grads), so their whole "
+    "gradients are not at hand. Return both gradients from the jitted step, and call rec.probe and "
+    "rec.record outside of it"
 )
 
 _NAME = "the grads of probe"  # in an error
@@ -69,10 +71,13 @@ class Probes:
         if self._taken is not None:
             layout.align(self._taken, _NAME)
 
-    def compare(self, data: dict[str, np.ndarray], step: int, tensors: Sequence[np.ndarray], layout: Layout) -> None:
+    def compare(
+        self, data: dict[str, np.ndarray], step: int, tensors: Sequence[np.ndarray], layout: Layout
+    ) -> None:
         """Multiply all pending probes with the gradient of a step that was not skipped."""
         if step != self._next_step:
-            self._outstanding.clear()  # steps in between were recorded without their whole gradients: lags are lost
+            # Steps in between were recorded without their whole gradients: lags are lost.
+            self._outstanding.clear()
         if self._taken is not None:
             probe_tensors = [flat(np.asarray(x)) for x in layout.align(self._taken, _NAME)]
             self._outstanding.append(_Outstanding(_add_row(data, step), probe_tensors))
@@ -106,11 +111,16 @@ def _product(first: Sequence[np.ndarray], second: Sequence[np.ndarray]) -> float
 def _add_row(data: dict[str, np.ndarray], step: int) -> int:
     """Make a row of unknown products for the probe of a step, and return its index."""
     if "probe" not in data:
-        data |= {"probe": np.full((_ROOM, LAGS + 1), np.nan), "probe_step": np.full(_ROOM, -1, np.int64)}
+        data |= {
+            "probe": np.full((_ROOM, LAGS + 1), np.nan),
+            "probe_step": np.full(_ROOM, -1, np.int64),
+        }
     row = count(data)
     if row == len(data["probe_step"]):
         data["probe"] = np.concatenate([data["probe"], np.full_like(data["probe"], np.nan)])
-        data["probe_step"] = np.concatenate([data["probe_step"], np.full_like(data["probe_step"], -1)])
+        data["probe_step"] = np.concatenate(
+            [data["probe_step"], np.full_like(data["probe_step"], -1)]
+        )
     data["probe_step"][row] = step
     return row
 
@@ -146,4 +156,7 @@ def check(saved: Mapping[str, np.ndarray], seen: int) -> None:
     if len(step) and not 0 <= step[0] <= step[-1] < seen:
         raise ValueError(f"its probes are of steps that are not among {seen}")
     if products.dtype != np.float64 or products.shape != (len(step), LAGS + 1):
-        raise ValueError(f"the products of its probes must have shape {(len(step), LAGS + 1)}, got {products.shape}")
+        raise ValueError(
+            f"the products of its probes must have shape {(len(step), LAGS + 1)}, got "
+            f"{products.shape}"
+        )

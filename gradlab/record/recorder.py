@@ -1,11 +1,11 @@
 """The recorder: it adds steps to a recording, eager and traced, saves it, and sends it on.
 
-A `Recorder` has a `store` of columns, a `sampler` of weights and updates, `listeners` that follow the run, such as
-files and streams, and perhaps an `attachment`: a training loop in which steps wait until the recorder is read. What can
-be asked of a recording is in `Recording`.
+A `Recorder` has a `store` of columns, a `sampler` of weights and updates, `listeners` that follow
+the run, such as files and streams, and perhaps an `attachment`: a training loop in which steps wait
+until the recorder is read. What can be asked of a recording is in `Recording`.
 
-An attachment adds steps in one of two ways: `add_step`, one that it has measured with `store.queue.parts`, or `extend`,
-many at once. Norms of weights and updates go to `sampler`.
+An attachment adds steps in one of two ways: `add_step`, one that it has measured with
+`store.queue.parts`, or `extend`, many at once. Norms of weights and updates go to `sampler`.
 """
 
 from __future__ import annotations
@@ -50,45 +50,53 @@ class Recorder(Recording):
     `largest`, max `|entry|`, `nonfinite`, a sum, `square` and `entry`, (buckets, entries), sum of
     g*g and the first g of sampled entries, `seconds` and scalars such as `loss`, (buckets,), means.
 
-    Of every step, however many share a bucket, the global norm, the largest norm and entry of any tensor, and the
-    scalars are kept, 24 bytes with a loss: what is said of all tensors together is exact. The norms of each tensor are
-    counted in narrow bins (`quantile_error`, 1% at most unless they span 17 decades), and what follows from them is
-    given with its bounds. A step that a loss scaler skipped is one with `skipped=True`: limits are asked about the
-    steps taken, and the report says how many were not.
+    Of every step, however many share a bucket, the global norm, the largest norm and entry of any
+    tensor, and the scalars are kept, 24 bytes with a loss: what is said of all tensors together is
+    exact. The norms of each tensor are counted in narrow bins (`quantile_error`, 1% at most unless
+    they span 17 decades), and what follows from them is given with its bounds. A step that a loss
+    scaler skipped is one with `skipped=True`: limits are asked about the steps taken, and the
+    report says how many were not.
 
     Args:
         steps: buckets to keep.
-        entries: how many single entries to follow, spread over all tensors; at least one of each, unless 0.
-        sample_every: every so many steps all entries are counted by size, and weights and updates measured where they
-            are given, 1 for all; as many buckets share the counts. Weights and updates are measured in more of the
-            first steps: in each of the first 16, then in every second, and so on. By default this follows from the
-            tensors' sizes, so that it costs a quarter of what the norms cost at most, in the long run; `sample_every`
-            then says what it is.
-        ring: steps of which a traced state keeps those few numbers until `absorb` takes them; of older ones there are
-            estimates, with bounds.
+        entries: how many single entries to follow, spread over all tensors; at least one of each,
+            unless 0.
+        sample_every: every so many steps all entries are counted by size, and weights and updates
+            measured where they are given, 1 for all; as many buckets share the counts. Weights and
+            updates are measured in more of the first steps: in each of the first 16, then in every
+            second, and so on. By default this follows from the tensors' sizes, so that it costs a
+            quarter of what the norms cost at most, in the long run; `sample_every` then says what
+            it is.
+        ring: steps of which a traced state keeps those few numbers until `absorb` takes them; of
+            older ones there are estimates, with bounds.
         state_bytes: what a traced state may take, a million if you say nothing.
 
     A recording counts up to 2,147,483,647 steps, eager and traced.
 
-    A traced state is as large as it is at its start. Of T tensors, S scalars and E sampled entries it takes, in bytes,
+    A traced state is as large as it is at its start. Of T tensors, S scalars and E sampled entries
+    it takes, in bytes,
 
         4 (B + 1) (4 T + 2 E + 2 S + 8) + 256 T ceil(B / sample_every) + 4 (W + 5) (T + 2) + 4 (W / 2 + 5) (T + 1)
         + 4 ring (S + 5) + 16
 
-    It has B <= steps buckets, as many as `state_bytes` allow, but 16, and counts norms in W = 512 bins, or 256 where
-    512 take more than half of it; largest entries in half as many. Norms are known to 1% while the largest of a tensor
-    is up to 25,000 times the smallest, with 256 bins 150 times, then to 2%, and so on: `quantile_error` says it.
-    Extremes, and what the ring has, are exact. 1.0 MB for 300 tensors and a loss, 27 buckets; `state_bytes=12 << 20`
-    has room for all of them. An eager recorder has them anyway. With
-    weights it takes 3072 T + 1036 bytes more, and with micro_norms two scalars.
+    It has B <= steps buckets, as many as `state_bytes` allow, but 16, and counts norms in W = 512
+    bins, or 256 where 512 take more than half of it; largest entries in half as many. Norms are
+    known to 1% while the largest of a tensor is up to 25,000 times the smallest, with 256 bins 150
+    times, then to 2%, and so on: `quantile_error` says it. Extremes, and what the ring has, are
+    exact. 1.0 MB for 300 tensors and a loss, 27 buckets; `state_bytes=12 << 20` has room for all of
+    them. An eager recorder has them anyway. With weights it takes 3072 T + 1036 bytes more, and
+    with micro_norms two scalars.
 
-    Eager: `rec.record(grads, loss=loss)` each step, with any tree of arrays, or a list of (gradient, variable) pairs.
-    Inside `jit` or `scan`: `state = rec.init(grads, loss=0.0)`, then `state = rec.update(state, grads, loss=loss)` in
-    the traced step, and `rec = rec.absorb(state)` at the end; no callback leaves the device. Donate the state.
+    Eager: `rec.record(grads, loss=loss)` each step, with any tree of arrays, or a list of
+    (gradient, variable) pairs. Inside `jit` or `scan`: `state = rec.init(grads, loss=0.0)`, then
+    `state = rec.update(state, grads, loss=loss)` in the traced step, and `rec = rec.absorb(state)`
+    at the end; no callback leaves the device. Donate the state.
 
     Raises:
-        ValueError: steps < 1; a later step has other tensors; nothing recorded yet; a scalar that is a vector.
-        TypeError: a scalar that isn't a number; a gradient that is complex, masked, or not of numbers.
+        ValueError: steps < 1; a later step has other tensors; nothing recorded yet; a scalar that
+            is a vector.
+        TypeError: a scalar that isn't a number; a gradient that is complex, masked, or not of
+            numbers.
 
     Not in TensorFlow.
 
@@ -126,7 +134,9 @@ class Recorder(Recording):
         ):
             if value < least:
                 raise ValueError(f"{name} must be >= {least}, got {value}")
-        super().__init__(int(steps), int(entries), None if sample_every is None else int(sample_every))
+        super().__init__(
+            int(steps), int(entries), None if sample_every is None else int(sample_every)
+        )
         self.ring = int(ring)
         self.state_bytes = int(state_bytes)
         self.sampler = WeightSampler(self.store)
@@ -159,15 +169,17 @@ class Recorder(Recording):
 
         Args:
             grads: its gradients. Of one that was trained with a loss scale, divided by it.
-            weights: as they are before it, so that norms of weights and updates are recorded in every `sample_every`-th
-                step, and more of the first: `Recorder.updates`. They are copied in such a step, and compared with those
-                given in the next one.
-            updates: what is added to the weights in this step, if you have it; then nothing is copied.
-            micro_norms: the norms of the micro-batches' gradients that `grads` are the mean of, or of the replicas':
-                `Recorder.noise_scale`.
-            scale: the loss scale of this step, if it has one; it is noted, nothing is divided by it.
-            skipped: whether the optimizer changed nothing in this step, as loss scalers decide where gradients
-                overflowed. `grads` are what they were, Inf and NaN included.
+            weights: as they are before it, so that norms of weights and updates are recorded in
+                every `sample_every`-th step, and more of the first: `Recorder.updates`. They are
+                copied in such a step, and compared with those given in the next one.
+            updates: what is added to the weights in this step, if you have it; then nothing is
+                copied.
+            micro_norms: the norms of the micro-batches' gradients that `grads` are the mean of, or
+                of the replicas': `Recorder.noise_scale`.
+            scale: the loss scale of this step, if it has one; it is noted, nothing is divided by
+                it.
+            skipped: whether the optimizer changed nothing in this step, as loss scalers decide
+                where gradients overflowed. `grads` are what they were, Inf and NaN included.
             scalars: such as loss=..., kept as float32.
 
         Raises:
@@ -210,22 +222,27 @@ class Recorder(Recording):
     def probe(self, grads: Any) -> None:
         """Give the gradient of a batch that is *not* trained on, at the weights of the step that is recorded next.
 
-        It is multiplied with the gradient of that step and of the 16 steps after it; from these products
-        `Recorder.agreement` says how much of its direction a stale gradient still has. Take a probe every few steps, on
-        a batch that is drawn apart from those that are trained on: 20 probes at least, a hundred or more to tell much.
+        It is multiplied with the gradient of that step and of the 16 steps after it; from these
+        products `Recorder.agreement` says how much of its direction a stale gradient still has.
+        Take a probe every few steps, on a batch that is drawn apart from those that are trained on:
+        20 probes at least, a hundred or more to tell much.
 
         Args:
-            grads: a tree like that of `record`: of the mean loss if those are, unclipped if those are. A copy is kept
-                until its 16 lags are recorded, so with a probe in every n-th step 1 + 16 / n copies of the gradient are
-                in memory, and 144 bytes of each probe are in the recording.
+            grads: a tree like that of `record`: of the mean loss if those are, unclipped if those
+                are. A copy is kept until its 16 lags are recorded, so with a probe in every n-th
+                step 1 + 16 / n copies of the gradient are in memory, and 144 bytes of each probe
+                are in the recording.
 
-        The time since the last step includes that of the probe, so the duration of its step counts as not known.
+        The time since the last step includes that of the probe, so the duration of its step counts
+        as not known.
 
-        For loops that call `record` with NumPy or JAX arrays. In code that is traced, and of a recorder that is
-        attached to PyTorch, Keras or optax, no full gradient is at hand in later steps, so there are no probes.
+        For loops that call `record` with NumPy or JAX arrays. In code that is traced, and of a
+        recorder that is attached to PyTorch, Keras or optax, no full gradient is at hand in later
+        steps, so there are no probes.
 
         Raises:
-            ValueError: other tensors than those recorded; the recorder is attached to a loop; the code is traced.
+            ValueError: other tensors than those recorded; the recorder is attached to a loop; the
+                code is traced.
 
         Not in TensorFlow.
 
@@ -242,14 +259,15 @@ class Recorder(Recording):
         """
         if self.attachment is not None:
             raise InvalidArgumentError(
-                "probes are for loops that call rec.record(grads); this recorder is attached to a loop, whose later "
-                "gradients it doesn't keep whole. Record a run with rec.probe(grads) and rec.record(grads) instead"
+                "probes are for loops that call rec.record(grads); this recorder is attached to a "
+                "loop, whose later gradients it doesn't keep whole. Record a run with "
+                "rec.probe(grads) and rec.record(grads) instead"
             )
         tensors = dict(named_leaves(grads))
         if any(is_traced(x) for x in tensors.values()):
             raise InvalidArgumentError(
-                "the grads of probe must be arrays, got traced values. Return both gradients from the jitted step, and "
-                "call rec.probe and rec.record outside of it"
+                "the grads of probe must be arrays, got traced values. Return both gradients from "
+                "the jitted step, and call rec.probe and rec.record outside of it"
             )
         self._probes.take({name: np.array(x) for name, x in tensors.items()}, self.store.layout)
         self._clock = None
@@ -262,7 +280,10 @@ class Recorder(Recording):
         scale: float = np.nan,
         skipped: bool = False,
     ) -> None:
-        """Add a step that has been measured, as `Store.add_step` takes it, and tell the listeners. For attachments."""
+        """Add a step that has been measured, as `Store.add_step` takes it, and tell the listeners.
+
+        For attachments.
+        """
         self.store.add_step(parts, scalars, counts, scale, skipped)
         self.listeners.tell(self)
 
@@ -295,8 +316,8 @@ class Recorder(Recording):
         return {"made with": self._made_with(), "head": head, "columns": columns}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take over what `state_dict` gave, in place of all that was recorded; ValueError, and no change, unless it
-        is of a recorder made with the same arguments.
+        """Take over what `state_dict` gave, in place of all that was recorded; ValueError, and no
+        change, unless it is of a recorder made with the same arguments.
         """
         self._loading(state)()
 
@@ -332,9 +353,10 @@ class Recorder(Recording):
         """Add n steps at once, measured elsewhere, after `prepare`.
 
         Args:
-            columns: "norm", "largest", "nonfinite" (n, tensors), "entry" (n, entries) of the entries `sampled` names;
-                and where known "seconds", scalars, "scale" and "skipped" (n,), as `record` takes them, "histogram"
-                (n, tensors, 64), 0 where it was not counted.
+            columns: "norm", "largest", "nonfinite" (n, tensors), "entry" (n, entries) of the
+                entries `sampled` names; and where known "seconds", scalars, "scale" and "skipped"
+                (n,), as `record` takes them, "histogram" (n, tensors, 64), 0 where it was not
+                counted.
 
         Raises:
             ValueError: `prepare` comes first; a column is missing, unknown, or of another shape.
@@ -357,10 +379,13 @@ class Recorder(Recording):
             store.append(steps, given.get("histogram"))
         self.listeners.tell(self)
 
-    def init(self, grads: Any, *, weights: Any = None, micro_norms: Any = None, **scalars: Any) -> dict[str, jax.Array]:
+    def init(
+        self, grads: Any, *, weights: Any = None, micro_norms: Any = None, **scalars: Any
+    ) -> dict[str, jax.Array]:
         """The state that `update` carries through traced code.
 
-        `grads` and `scalars` show the shapes only; `weights` and `micro_norms` say that `update` will be given such.
+        `grads` and `scalars` show the shapes only; `weights` and `micro_norms` say that `update`
+        will be given such.
         """
         self._prepare(grads, noise.with_norms(scalars, micro_norms))
         if weights is not None:
@@ -384,12 +409,18 @@ class Recorder(Recording):
     ) -> dict[str, jax.Array]:
         """A new state with one step more, described as in `record`; weights and updates come together. Pure."""
         if (weights is None) != (updates is None) or (weights is not None and "moved" not in state):
-            raise InvalidArgumentError("weights and updates belong together, and to a state of init(..., weights=...)")
+            raise InvalidArgumentError(
+                "weights and updates belong together, and to a state of init(..., weights=...)"
+            )
         marks = (np.nan if scale is None else scale, skipped)
         scalars = dict(noise.with_norms(scalars, micro_norms))
         tensors = self._prepare(grads, scalars)
         layout = self.layout
-        moves = () if weights is None else (layout.align(weights, "weights"), layout.align(updates, "updates"))
+        moves = (
+            ()
+            if weights is None
+            else (layout.align(weights, "weights"), layout.align(updates, "updates"))
+        )
         return traced.update(layout, state, tensors, scalars, marks, moves)
 
     def absorb(self, state: Mapping[str, jax.Array], *, nonfinite: int | None = None) -> Recorder:
@@ -397,34 +428,41 @@ class Recorder(Recording):
 
         Args:
             state: what `update` returned; of a run under `pmap` that of all replicas.
-            nonfinite: in how many steps since `init` gradients held NaN or Inf, if the state was taken back in some of
-                them, as `optax.apply_if_finite` does: those that are not recorded are `missing_steps`.
+            nonfinite: in how many steps since `init` gradients held NaN or Inf, if the state was
+                taken back in some of them, as `optax.apply_if_finite` does: those that are not
+                recorded are `missing_steps`.
 
         Raises:
             ValueError: the replicas, or the devices of `shard_map`, have recorded different
                 gradients; the state has counted 2,147,483,647 steps, and cannot say how many more
                 there were.
 
-        A state has the norm of every one of its last `ring` steps. Those of earlier steps come from this recorder if it
-        has absorbed an earlier state of the same run: `rec = rec.absorb(state)` now and then keeps a long run exact.
+        A state has the norm of every one of its last `ring` steps. Those of earlier steps come from
+        this recorder if it has absorbed an earlier state of the same run: `rec = rec.absorb(state)`
+        now and then keeps a long run exact.
         """
         if traced.is_full(state):
             raise InvalidArgumentError(
-                f"the state has counted {per_step.MOST:,} steps, which is as far as it can: later ones are not told "
-                "apart. Absorb the state of a longer run now and then, and go on with init of a new Recorder"
+                f"the state has counted {per_step.MOST:,} steps, which is as far as it can: later "
+                "ones are not told apart. Absorb the state of a longer run now and then, and go on "
+                "with init of a new Recorder"
             )
         own = self.flush()
         store, (missing_steps, nonfinite_before) = traced.drain(self.layout, state)
         store.columns |= probes.filled(own.columns)  # of eager steps before the traced ones
         self._probes.drop()
         if 0 < own.seen <= store.seen and _is_earlier(own, store):
-            store.columns["each"] = per_step.continued(store.columns["each"], own.columns["each"][:, : own.seen])
+            store.columns["each"] = per_step.continued(
+                store.columns["each"], own.columns["each"][:, : own.seen]
+            )
 
         recorder = self.with_store(store)
         recorder._clock = None
         recorder.missing_steps = missing_steps
         if nonfinite is not None:
-            recorder.missing_steps += max(0, nonfinite - (recorder._nonfinite_rows - nonfinite_before))
+            recorder.missing_steps += max(
+                0, nonfinite - (recorder._nonfinite_rows - nonfinite_before)
+            )
         recorder.listeners = self.listeners  # of the run, which goes on
         recorder.listeners.tell(recorder)
         return recorder
@@ -435,7 +473,9 @@ class Recorder(Recording):
         tensors = dict(named_leaves(grads))
         for name, x in scalars.items():
             if not isinstance(x, float) and (shape := tuple(real_array(x, name).shape)):
-                raise InvalidArgumentError(f"{name} must be one number for each step, got shape {shape}; give its mean")
+                raise InvalidArgumentError(
+                    f"{name} must be one number for each step, got shape {shape}; give its mean"
+                )
         shapes = {name: g.shape for name, g in tensors.items()}
         own = self.store.layout
         if own is None or tuple(shapes.items()) != own.items or own.scalars != tuple(scalars):
@@ -443,16 +483,24 @@ class Recorder(Recording):
         return list(tensors.values())
 
     def _as_before(self, grads: Any, scalars: Mapping[str, Any]) -> list[Array] | None:
-        """The tensors of a dict of NumPy arrays that is like those of earlier steps; None where that takes more to say.
+        """The tensors of a dict of NumPy arrays that is like those of earlier steps; None where
+        that takes more to say.
 
         A walk through any tree costs as much as the norms of a small network.
         """
         own = self.store.layout
-        if own is None or type(grads) is not dict or len(grads) != len(own.names) or own.scalars != tuple(scalars):
+        if (
+            own is None
+            or type(grads) is not dict
+            or len(grads) != len(own.names)
+            or own.scalars != tuple(scalars)
+        ):
             return None
         found: list[Any] = [grads.get(name) for name in own.names]
         pairs = zip(found, own.shapes, strict=True)
-        like = all(type(g) is np.ndarray and g.shape == shape and g.dtype.kind == "f" for g, shape in pairs)
+        like = all(
+            type(g) is np.ndarray and g.shape == shape and g.dtype.kind == "f" for g, shape in pairs
+        )
         return found if like and all(isinstance(x, float) for x in scalars.values()) else None
 
     def _layout_of(
@@ -460,17 +508,22 @@ class Recorder(Recording):
     ) -> Layout:
         """The layout of these, or ValueError where they do not fit the one that is there."""
         if not names:
-            raise ValueError("there is no gradient to record: every entry is None, or the tree is empty")
+            raise ValueError(
+                "there is no gradient to record: every entry is None, or the tree is empty"
+            )
         if taken := sorted(COLUMNS & set(scalars)):
-            raise ValueError(f"{', '.join(taken)} cannot be the name of a scalar; call it something else")
+            raise ValueError(
+                f"{', '.join(taken)} cannot be the name of a scalar; call it something else"
+            )
         every = self._sample_every or sample_every_for(tuple(map(math.prod, shapes)))
         layout = Layout(names, shapes, scalars, self.capacity, self.entries, every)
         if (own := self.store.layout) is None:
             return layout
         if (names, layout.sizes) != (own.names, own.sizes) or not set(scalars) <= set(own.scalars):
             raise ValueError(
-                f"this recorder holds tensors {own.names} of sizes {own.sizes} and scalars {own.scalars}; "
-                f"this step has {names} of sizes {layout.sizes} and {scalars}. Give init and the first step all of them"
+                f"this recorder holds tensors {own.names} of sizes {own.sizes} and scalars "
+                f"{own.scalars}; this step has {names} of sizes {layout.sizes} and {scalars}. Give "
+                "init and the first step all of them"
             )
         return own
 
@@ -479,12 +532,14 @@ class Recorder(Recording):
         """Read what `save` wrote, under the name that `save` was given, or what `append_to` has written so far.
 
         Args:
-            max_bytes: memory that it may take, 4 GiB if you say nothing; more is refused before it is taken.
+            max_bytes: memory that it may take, 4 GiB if you say nothing; more is refused before it
+                is taken.
 
         Raises:
             OSError: it cannot be opened.
             ValueError: no step is in it yet.
-            DataLossError: it is damaged, too large, or something else; also a ValueError. Nothing of it is believed.
+            DataLossError: it is damaged, too large, or something else; also a ValueError. Nothing
+                of it is believed.
 
         >>> import tempfile, os
         >>> rec = Recorder(3); rec.record([np.ones(4)])
@@ -495,23 +550,30 @@ class Recorder(Recording):
         """
         store, missing_steps = file.load(file.find(path), max_bytes)
         assert store.layout is not None  # of a recording that was saved
-        rec = cls(store.capacity, entries=store.layout.entries, sample_every=store.layout.histogram_every)
+        rec = cls(
+            store.capacity, entries=store.layout.entries, sample_every=store.layout.histogram_every
+        )
         rec._set_contents(store, missing_steps)
         return rec
 
-    def append_to(self, path: str | PathLike[str], *, seconds: float = 10.0, sync: bool = True) -> Appended:
+    def append_to(
+        self, path: str | PathLike[str], *, seconds: float = 10.0, sync: bool = True
+    ) -> Appended:
         """Write steps to a file while they are recorded; `load` and `gradlab report` read it at any time.
 
-        Whatever ends the process, all but the last piece is in the file, and a damaged one is refused as every other.
-        The file is an SQLite database; beside it is a file "run.rec-journal" while a piece is written.
-        To go on after that: `rec = Recorder.load(path)`, or a checkpoint's recorder, and `rec.append_to(path)` again.
+        Whatever ends the process, all but the last piece is in the file, and a damaged one is
+        refused as every other. The file is an SQLite database; beside it is a file
+        "run.rec-journal" while a piece is written. To go on after that:
+        `rec = Recorder.load(path)`, or a checkpoint's recorder, and `rec.append_to(path)` again.
 
         Args:
-            path: of the file, "run.rec" say; one that holds the first steps of this recorder goes on.
-            seconds: between two pieces at least. All pieces together take at most 1% of the time, so they are rarer
-                where one takes long. 0 for one after each step, whatever it takes.
-            sync: whether a piece is on the disk when the next step begins (fsync), and so outlives the machine, too.
-                Without it a machine that loses power may leave a damaged file.
+            path: of the file, "run.rec" say; one that holds the first steps of this recorder goes
+                on.
+            seconds: between two pieces at least. All pieces together take at most 1% of the time,
+                so they are rarer where one takes long. 0 for one after each step, whatever it
+                takes.
+            sync: whether a piece is on the disk when the next step begins (fsync), and so outlives
+                the machine, too. Without it a machine that loses power may leave a damaged file.
 
         Returns:
             what writes, until its `close()`; a context manager, with `flush()`. Of a traced run it
@@ -524,7 +586,8 @@ class Recorder(Recording):
             TimeoutError: another process writes to it.
             ModuleNotFoundError: this Python has no sqlite3, as in some browsers.
 
-        Where a piece cannot be written, a `gl.errors.RecordingWarning` says so once, and the next one has its steps.
+        Where a piece cannot be written, a `gl.errors.RecordingWarning` says so once, and the next
+        one has its steps.
 
         Not in TensorFlow.
 
@@ -544,23 +607,27 @@ class Recorder(Recording):
     def stream(self, to: Any, *, seconds: float = 1.0, share: float = 0.05) -> Stream:
         """Send each step, once and in order, to TensorBoard, Weights & Biases, MLflow, or a file of JSON lines.
 
-        Sent are the numbers that `every_step` has: global norm, largest norm of a tensor, largest entry, whether the
-        step was skipped, its loss scale where there is one, and scalars. In a client their names begin with gradlab/.
+        Sent are the numbers that `every_step` has: global norm, largest norm of a tensor, largest
+        entry, whether the step was skipped, its loss scale where there is one, and scalars. In a
+        client their names begin with gradlab/.
 
         Args:
-            to: a path that ends in .jsonl, which `gl.record.read_json_lines` reads; "tensorboard:FOLDER"; a
-                SummaryWriter of torch.utils.tensorboard, tensorboardX or tensorboard; "wandb" or "mlflow" for the run
-                that has begun in this process, or a new one; such a run.
+            to: a path that ends in .jsonl, which `gl.record.read_json_lines` reads;
+                "tensorboard:FOLDER"; a SummaryWriter of torch.utils.tensorboard, tensorboardX or
+                tensorboard; "wandb" or "mlflow" for the run that has begun in this process, or a
+                new one; such a run.
             seconds: between two times at least, 0 for each step.
             share: of the time of the loop at most; 0.05 is 5%. Steps that queue up go on their way
                 at `flush` or `close`.
 
-        Steps that a file, a folder, or a run has already are not sent again, so a run that goes on from a checkpoint
-        goes on there, under the same numbers; in a file, steps after the checkpoint give way to the new ones. Steps
-        that were recorded before go first, but for a SummaryWriter, which gets those from now on.
+        Steps that a file, a folder, or a run has already are not sent again, so a run that goes on
+        from a checkpoint goes on there, under the same numbers; in a file, steps after the
+        checkpoint give way to the new ones. Steps that were recorded before go first, but for a
+        SummaryWriter, which gets those from now on.
 
-        In Weights & Biases the charts are over gradlab/step, as its own step counts what everybody logs; log your own
-        numbers without step=. JSON has no NaN: the lines have "NaN", "Infinity" and "-Infinity".
+        In Weights & Biases the charts are over gradlab/step, as its own step counts what everybody
+        logs; log your own numbers without step=. JSON has no NaN: the lines have "NaN", "Infinity"
+        and "-Infinity".
 
         Returns:
             the stream, until its `close()`; a context manager, with `flush()`. Of a traced run it
@@ -572,8 +639,8 @@ class Recorder(Recording):
             ModuleNotFoundError: the client is missing; it is in the extra tensorboard, wandb or
                 mlflow.
 
-        A client that fails does not end the training: a `gl.errors.RecordingWarning` says so once, its steps are sent
-        later, and `close` says how many were not.
+        A client that fails does not end the training: a `gl.errors.RecordingWarning` says so once,
+        its steps are sent later, and `close` says how many were not.
 
         Not in TensorFlow.
 
@@ -594,15 +661,17 @@ def _check_scale(scale: float | None) -> float:
     if scale is None:
         return np.nan
     if not 0 < (number := float(scale)) < np.inf:
-        raise InvalidArgumentError(f"scale must be a loss scale above 0 and finite, or None, got {scale!r}")
+        raise InvalidArgumentError(
+            f"scale must be a loss scale above 0 and finite, or None, got {scale!r}"
+        )
     return number
 
 
 def _is_earlier(own: Store, later: Store) -> bool:
     """Tell whether a store holds the first steps of the run that a later one is of.
 
-    Steps that both know must be the same, what is followed of the first step taken, and the largest norms of buckets
-    that the first store has all steps of.
+    Steps that both know must be the same, what is followed of the first step taken, and the largest
+    norms of buckets that the first store has all steps of.
     """
     n = own.seen
     stride = later.stride

@@ -30,8 +30,9 @@ class Recording(Buckets):
     ) -> WhatIf:
         """Return what one limit would have done to these gradients: steps it fires on, factor, norm after, turn angle.
 
-        Exact for `clip_norm` (each tensor by itself) and `clip_global_norm`; an estimate from the histograms, and
-        marked so, for `clip_value`. A bucket of several steps answers for the largest of them; shares count all steps.
+        Exact for `clip_norm` (each tensor by itself) and `clip_global_norm`; an estimate from the
+        histograms, and marked so, for `clip_value`. A bucket of several steps answers for the
+        largest of them; shares count all steps.
 
         >>> from gradlab import Recorder
         >>> rec = Recorder(2)
@@ -40,13 +41,18 @@ class Recording(Buckets):
         >>> rec.what_if(clip_global_norm=10.0).norm_after.tolist()
         [5.0, 10.0]
         """
-        limits = {"clip_norm": clip_norm, "clip_value": clip_value, "clip_global_norm": clip_global_norm}
+        limits = {
+            "clip_norm": clip_norm,
+            "clip_value": clip_value,
+            "clip_global_norm": clip_global_norm,
+        }
         return what_if(self, {kind: limit for kind, limit in limits.items() if limit is not None})
 
     def summary(self, percentile: float = 90.0) -> Summary:
         """Summarize how often limits would have fired, by tensor; suggest one for (100 - percentile)% of steps.
 
-        Shares are of finite steps. Of a run that is sick no limit is suggested, and `reason` says why: see `Summary`.
+        Shares are of finite steps. Of a run that is sick no limit is suggested, and `reason`
+        says why: see `Summary`.
         """
         return summarize(self, percentile)
 
@@ -55,13 +61,14 @@ class Recording(Buckets):
 
             R = root(8 (a_T - a_{7T/8}) / a_T),  a_t = sum of g * g over the first t steps, without the initial value
 
-        The rate of an entry is R times what steady gradients of the present size would leave it. R is 1 for those; no
-        factor on the loss, a feature or an entry changes it. Entries without a gradient in the last eighth of the
-        steps, and those with too few, are classes of their own. `in_trouble` judges whole tensors, by thresholds that
-        were set on a few runs.
+        The rate of an entry is R times what steady gradients of the present size would leave it. R
+        is 1 for those; no factor on the loss, a feature or an entry changes it. Entries without a
+        gradient in the last eighth of the steps, and those with too few, are classes of their own.
+        `in_trouble` judges whole tensors, by thresholds that were set on a few runs.
 
-        Exact while each bucket holds one step. Of merged buckets it is an estimate, and says so: the last eighth is
-        made of whole buckets, and gradients are counted by buckets, so more entries have too few.
+        Exact while each bucket holds one step. Of merged buckets it is an estimate, and says so:
+        the last eighth is made of whole buckets, and gradients are counted by buckets, so more
+        entries have too few.
 
         Args:
             below: an entry is held back where R is below this share.
@@ -85,13 +92,14 @@ class Recording(Buckets):
 
             agreement(k) = sum of h_t g_{t+k} / root(sum of |G_t|^2 * sum of |G_{t+k}|^2),  |G_t|^2 = h_t g_t
 
-        where h_t is a probe (`Recorder.probe`), g_{t+k} the gradient k updates later, and G the true gradient; sums are
-        over the probes. 1: a gradient that is k updates stale points where a fresh one does; 0: it has nothing of it.
-        The 95% interval is a jackknife over ten stretches of the run, with Student's t.
+        where h_t is a probe (`Recorder.probe`), g_{t+k} the gradient k updates later, and G the
+        true gradient; sums are over the probes. 1: a gradient that is k updates stale points where
+        a fresh one does; 0: it has nothing of it. The 95% interval is a jackknife over ten
+        stretches of the run, with Student's t.
 
-        A recording without probes can't tell: products of gradients that were trained on measure the noise of batches,
-        and two micro-batches of a step give |G|^2 and the noise scale only, because the noise of a batch that was
-        trained on has moved the weights.
+        A recording without probes can't tell: products of gradients that were trained on measure
+        the noise of batches, and two micro-batches of a step give |G|^2 and the noise scale only,
+        because the noise of a batch that was trained on has moved the weights.
 
         Args:
             first, last: ask about the probes of steps first to last - 1 only; by default all.
@@ -99,8 +107,8 @@ class Recording(Buckets):
         Raises:
             ValueError: no probes were recorded; steps that aren't in the recording.
 
-        Source: Dai, Zhou, Dong, Zhang and Xing, Toward Understanding the Impact of Staleness in Distributed Machine
-        Learning, 2018.
+        Source: Dai, Zhou, Dong, Zhang and Xing, Toward Understanding the Impact of Staleness in
+        Distributed Machine Learning, 2018.
 
         >>> from gradlab.models import reader_run
         >>> found = reader_run.shipped().agreement()
@@ -112,7 +120,8 @@ class Recording(Buckets):
     def probe_products(self) -> tuple[np.ndarray, np.ndarray]:
         """(probes,) the steps with probes, and (probes, 17) their products with the gradients 0 to 16 updates later.
 
-        A product is NaN where it isn't known, as those of the last probes of a run. Both are empty without probes.
+        A product is NaN where it isn't known, as those of the last probes of a run. Both are empty
+        without probes.
 
         >>> from gradlab import Recorder
         >>> rec = Recorder()
@@ -147,15 +156,17 @@ class Recording(Buckets):
 
             |G|^2 = (n |g|^2 - s) / (n - 1),   tr(S) = (s - |g|^2) n / (n - 1)
 
-        where g is the mean of n gradients, and s the mean of their squared norms; both are averaged over steps. A batch
-        much smaller than tr(S) / |G|^2 spends most of its gradient on noise, one much larger gains little.
+        where g is the mean of n gradients, and s the mean of their squared norms; both are averaged
+        over steps. A batch much smaller than tr(S) / |G|^2 spends most of its gradient on noise,
+        one much larger gains little.
 
         Args:
             micro_batch: how many examples each of them has, so that the answer is in examples.
             last: of so many steps at the end of the run only; the noise scale grows as training
                 goes on.
 
-        Source: McCandlish, Kaplan, Amodei et al., An Empirical Model of Large-Batch Training, 2018, appendix A.
+        Source: McCandlish, Kaplan, Amodei et al., An Empirical Model of Large-Batch Training, 2018,
+        appendix A.
 
         Raises:
             ValueError: no norms of micro-batches were recorded, or none that are finite.
@@ -172,8 +183,8 @@ class Recording(Buckets):
     def durations(self) -> np.ndarray:
         """Seconds of the steps of which that is known, float64; of a bucket of several its mean.
 
-        Without the first one, which has nothing before it to be measured from, or holds a compilation. Meant for
-        `gl.workers.Speeds(measured=rec.durations())`.
+        Without the first one, which has nothing before it to be measured from, or holds a
+        compilation. Meant for `gl.workers.Speeds(measured=rec.durations())`.
 
         >>> from gradlab import Recorder
         >>> rec = Recorder()
@@ -201,7 +212,8 @@ class Recording(Buckets):
     def snapshot(self) -> Self:
         """A copy that stays as it is, whatever is recorded; of steps that wait on a device none.
 
-        To look at a run that goes on in another thread: numbers asked for one after the other are of the same steps.
+        To look at a run that goes on in another thread: numbers asked for one after the other are
+        of the same steps.
 
         >>> from gradlab import Recorder
         >>> rec = Recorder()

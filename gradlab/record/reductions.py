@@ -1,12 +1,12 @@
 """Measurements of gradients in traced code: reductions that read a tensor and take no memory of its size.
 
-Memory is what costs: XLA on the CPU takes all that a step may need at once, and of more than 32 MiB the system clears
-every page that is touched, in every step. For that reason
+Memory is what costs: XLA on the CPU takes all that a step may need at once, and of more than 32 MiB
+the system clears every page that is touched, in every step. For that reason
 
-- entries are selected and counted in reductions of several arrays at once, for which XLA makes no room, and which it
-  goes through faster;
-- a large gradient is done with before the next one is there, so that one can be where the other was. What is computed
-  of all gradients at once keeps all of them.
+- entries are selected and counted in reductions of several arrays at once, for which XLA makes no
+  room, and which it goes through faster;
+- a large gradient is done with before the next one is there, so that one can be where the other
+  was. What is computed of all gradients at once keeps all of them.
 """
 
 from __future__ import annotations
@@ -23,16 +23,19 @@ from .measure import BINS, bin_of, flat, norm_by, well_inside
 if TYPE_CHECKING:
     from jax import Array
 
-_AT_ONCE = 8  # bins that are counted together, and as many such groups: compiled and counted in least time
+# Bins that are counted together, and as many such groups: compiled and counted in least time.
+_AT_ONCE = 8
 _LARGE = 2**18  # entries of a tensor that costs more to keep than to measure alone
 
 
 def ready(gradients: Sequence[Array]) -> list[Array]:
     """The tensors that all others here take: float32, small ones flat.
 
-    Large ones keep their shape: on a mesh, one that is sharded by columns is gathered on every device to be flat.
+    Large ones keep their shape: on a mesh, one that is sharded by columns is gathered on every
+    device to be flat.
     """
-    # Or XLA shares their squares with an Adam, and writes them out: measured on the CPU, a tenth of such a step.
+    # Or XLA shares their squares with an Adam, and writes them out: measured on the CPU, a tenth of
+    # such a step.
     return _as_float32([_apart(g) for g in gradients])
 
 
@@ -52,7 +55,8 @@ class Measured(NamedTuple):
     """Measurements of some tensors in one step.
 
     Attributes:
-        norm, largest, nonfinite: (tensors,) norms, largest finite |entries|, how many entries are not finite.
+        norm, largest, nonfinite: (tensors,) norms, largest finite |entries|, how many entries are
+            not finite.
         counts: (tensors, 64) entries by size, 0 unless they are due.
         entry: (entries,) those that are sampled.
     """
@@ -67,7 +71,8 @@ class Measured(NamedTuple):
 def measured(layout: Layout, tensors: Sequence[Array], step: Array, due: Array) -> Measured:
     """Measure all tensors; entries are counted by size if that is due.
 
-    On the CPU large ones one by one. Elsewhere memory is kept from step to step, and a `cond` costs more.
+    On the CPU large ones one by one. Elsewhere memory is kept from step to step, and a `cond` costs
+    more.
     """
     from .._base.jax import jax
 
@@ -83,22 +88,32 @@ def measured(layout: Layout, tensors: Sequence[Array], step: Array, due: Array) 
         portions = [*large, *([others] if others else [])]
         parts = []
         for some in portions:
-            of = functools.partial(_measured, [tensors[k] for k in some], [places[k] for k in some], due)
+            of = functools.partial(
+                _measured, [tensors[k] for k in some], [places[k] for k in some], due
+            )
             parts.append(_at_once(step >= 0, of) if some in large else of())
         norm, largest, nonfinite, counts = _in_order(portions, [part[:-1] for part in parts])
         where = [np.flatnonzero(np.isin(tensor, some)) for some in portions]
-        return Measured(norm, largest, nonfinite, counts, _in_order(where, [part.entry for part in parts]))
+        return Measured(
+            norm, largest, nonfinite, counts, _in_order(where, [part.entry for part in parts])
+        )
 
-    found: Measured = jax.lax.platform_dependent(list(tensors), step, due, cpu=one_by_one, default=together)
+    found: Measured = jax.lax.platform_dependent(
+        list(tensors), step, due, cpu=one_by_one, default=together
+    )
     return found
 
 
 def _at_once(always: Array, f: Callable[[], Measured]) -> Measured:
-    """Behind a `cond`, though it is always so: XLA then has to do it as a whole, as soon as what it reads is there."""
+    """Behind a `cond`, though it is always so: XLA then has to do it as a whole, as soon as what it
+    reads is there.
+    """
     from .._base.jax import jax, jnp
 
     nothing = jax.eval_shape(f)
-    found: Measured = jax.lax.cond(always, f, lambda: jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), nothing))
+    found: Measured = jax.lax.cond(
+        always, f, lambda: jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), nothing)
+    )
     return found
 
 
@@ -152,7 +167,9 @@ def _entries(tensors: Sequence[Array], places: Sequence[np.ndarray]) -> Array:
 
 
 def _of_each(tensors: Sequence[Array], f: Callable[[Array], Any]) -> Any:
-    """(tensors, ...) f of each tensor; small ones of one size together, or a thousand compile for minutes."""
+    """(tensors, ...) f of each tensor; small ones of one size together, or a thousand compile for
+    minutes.
+    """
     from .._base.jax import jax, jnp
 
     portions = groups([x.size for x in tensors])
@@ -196,12 +213,19 @@ def _histogram(g: Array) -> Array:
 
     exponent = (g.view(np.int32) >> 23) & 255
     k = jnp.where(exponent == 255, BINS, bin_of(exponent, jnp))[..., None]
-    there = [(k == some).astype(np.int32) for some in np.arange(BINS, dtype=np.int32).reshape(-1, _AT_ONCE)]
-    return jnp.concatenate(_reduced(there, lambda a, b: [x + y for x, y in zip(a, b, strict=True)], axes=g.ndim))
+    there = [
+        (k == some).astype(np.int32)
+        for some in np.arange(BINS, dtype=np.int32).reshape(-1, _AT_ONCE)
+    ]
+    return jnp.concatenate(
+        _reduced(there, lambda a, b: [x + y for x, y in zip(a, b, strict=True)], axes=g.ndim)
+    )
 
 
 def _reduced(
-    arrays: Sequence[Array], join: Callable[[Sequence[Array], Sequence[Array]], Any], axes: int | None = None
+    arrays: Sequence[Array],
+    join: Callable[[Sequence[Array], Sequence[Array]], Any],
+    axes: int | None = None,
 ) -> Any:
     """One reduction of several arrays over their first axes, or all; each begins with 0."""
     from .._base.jax import jax

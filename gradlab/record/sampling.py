@@ -1,8 +1,8 @@
 """Norms of weights and updates, measured in some steps.
 
-Measuring them costs more than the norm of a gradient, so it is done in most of the first steps, and then in steps that
-are `sample_every` apart, or a multiple of that once room runs out. In such a step the weights are copied. The next
-step, whose weights are those after the update, compares.
+Measuring them costs more than the norm of a gradient, so it is done in most of the first steps, and
+then in steps that are `sample_every` apart, or a multiple of that once room runs out. In such a
+step the weights are copied. The next step, whose weights are those after the update, compares.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class WeightSampler:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._current: PendingSample | None = None  # of the step that is being recorded
-        self._previous: PendingSample | None = None  # of the step before, whose update is not known yet
+        # Of the step before, whose update is not known yet.
+        self._previous: PendingSample | None = None
 
     @property
     def _layout(self) -> Layout:
@@ -47,7 +48,9 @@ class WeightSampler:
     def start(self) -> None:
         """Make room for the norms."""
         if "moved" not in self._store.columns:
-            self._store.columns |= updates.empty_columns(len(self._layout.names), self._layout.histogram_every)
+            self._store.columns |= updates.empty_columns(
+                len(self._layout.names), self._layout.histogram_every
+            )
 
     @property
     def next_due(self) -> int:
@@ -65,7 +68,9 @@ class WeightSampler:
         if update_norms.any():  # a step that moved nothing isn't a sample
             updates.append_sample(self._store.columns, step, norms)
 
-    def begin_step(self, step: int, grads: Sequence[np.ndarray], weights: Any, given_updates: Any) -> None:
+    def begin_step(
+        self, step: int, grads: Sequence[np.ndarray], weights: Any, given_updates: Any
+    ) -> None:
         """Compare the weights with those of the step before, and measure them if this step is due.
 
         Args:

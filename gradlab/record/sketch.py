@@ -1,10 +1,11 @@
 """Sketch of a distribution: counts in bins of one relative width, which add up exactly.
 
-A sketch is an int32 array (rows, 5 + bins): each row counts one number of every step, in a window of bins that moves
-to where its numbers are. Bins are very narrow at first. Where a window is too narrow for all numbers of its row, every
-two neighboring bins become one, as in UDDSketch, and the relative error of what is read from the row doubles. So it is
-small where numbers differ little, and with 512 bins 1% where the largest is up to 25,000 times the smallest. NumPy and
-JAX share all that counts.
+A sketch is an int32 array (rows, 5 + bins): each row counts one number of every step, in a window
+of bins that moves to where its numbers are. Bins are very narrow at first. Where a window is too
+narrow for all numbers of its row, every two neighboring bins become one, as in UDDSketch, and the
+relative error of what is read from the row doubles. So it is small where numbers differ little, and
+with 512 bins 1% where the largest is up to 25,000 times the smallest. NumPy and JAX share all that
+counts.
 """
 
 from __future__ import annotations
@@ -21,14 +22,18 @@ from .._base.types import EachA as A
 PARTS = 560  # bins to each power of two: a number is known to 0.06 %
 _INFINITE = 1 + 254 * PARTS  # the bin of Inf and NaN, after all others
 WIDTH = 512  # bins of a row at first; traced code, which makes no room, has so many or fewer
-MOST = 2048  # bins of a row on the host, which makes room rather than have an error of more than 1 %: 17 decades
+# Bins of a row on the host, which makes room rather than have an error of more than 1 %: 17
+# decades.
+MOST = 2048
 
-# Columns of a sketch: the number of a row's first bin; how often bins were joined; how many numbers of skipped steps
-# were not finite; how many numbers are 0, or as good as 0; from the fifth on the bins; in the last column Inf and NaN.
+# Columns of a sketch: the number of a row's first bin; how often bins were joined; how many numbers
+# of skipped steps were not finite; how many numbers are 0, or as good as 0; from the fifth on the
+# bins; in the last column Inf and NaN.
 LOWEST, SHIFT, SKIPPED, ZEROS, FIRST = range(5)
 
 _MANTISSA = 23  # bits
-_CELL = 13  # bits of a mantissa below those that a table is looked up by: at most one cut is in a cell
+# Bits of a mantissa below those that a table is looked up by: at most one cut is in a cell.
+_CELL = 13
 _SHIFTS = 19  # after so many joins one bin holds everything
 _GOOD = 35  # bins to each power of two are an error of 1 %
 _FAR = 1 << 30
@@ -37,7 +42,9 @@ _AT_ONCE = 32  # steps whose numbers stay in the cache
 
 @functools.cache
 def _cuts() -> np.ndarray:
-    """(PARTS + 1,) mantissas, as integers, at which the bins of a power of two begin, and the end of the last."""
+    """(PARTS + 1,) mantissas, as integers, at which the bins of a power of two begin, and the end
+    of the last.
+    """
     at = np.arange(PARTS + 1) / PARTS
     found: np.ndarray = np.ceil(2**_MANTISSA * (np.exp2(at) - 1))
     return found.astype(np.int32)
@@ -87,8 +94,9 @@ def empty(rows: int) -> np.ndarray:
 
 
 def add(sketch: np.ndarray, x: np.ndarray, skipped: np.ndarray) -> np.ndarray:
-    """The sketch with (n, rows) numbers more, in place where there is room; of steps that were skipped only what is
-    not finite is counted, and apart."""
+    """The sketch with (n, rows) numbers more, in place where there is room; of steps that were
+    skipped only what is not finite is counted, and apart.
+    """
     for some in range(0, len(x), _AT_ONCE):
         part = slice(some, some + _AT_ONCE)
         sketch = _add(sketch, x[part], skipped[part])
@@ -195,7 +203,10 @@ def is_width(columns: int) -> bool:
 
 
 def check(sketch: np.ndarray, steps: int, norms: int) -> None:
-    """Refuse windows that cannot be, and counts that are not those of so many steps; ValueError. `norms` rows are."""
+    """Refuse windows that cannot be, and counts that are not those of so many steps; ValueError.
+
+    `norms` rows are.
+    """
     lowest, shift = sketch[:, LOWEST].astype(np.int64), sketch[:, SHIFT]
     if (np.abs(lowest) > _INFINITE).any() or (shift >= _SHIFTS).any():
         raise ValueError("its norms are counted in bins that are not there")
@@ -215,16 +226,21 @@ def nonfinite(sketch: np.ndarray) -> np.ndarray:
 def above(sketch: np.ndarray, limit: float) -> np.ndarray:
     """(3, rows) how many numbers are not <= limit: at least, about, and at most.
 
-    The numbers of the bin that holds the limit are the doubt; about: they are spread evenly over it.
+    The numbers of the bin that holds the limit are the doubt; about: they are spread evenly over
+    it.
     """
     at = edges()
     k = min(int(np.searchsorted(at, limit, side="right")) - 1, len(at) - 2)
     counts, shift = sketch[:, FIRST:-1], sketch[:, SHIFT]
     place = (k >> shift) - sketch[:, LOWEST]
     column = np.arange(counts.shape[1])
-    least = np.where(column > place[:, None], counts, 0).sum(axis=1, dtype=np.int64) + nonfinite(sketch)
+    least = np.where(column > place[:, None], counts, 0).sum(axis=1, dtype=np.int64) + nonfinite(
+        sketch
+    )
     there = (place >= 0) & (place < counts.shape[1])
-    doubt = np.where(there, counts[np.arange(len(counts)), np.clip(place, 0, counts.shape[1] - 1)], 0)
+    doubt = np.where(
+        there, counts[np.arange(len(counts)), np.clip(place, 0, counts.shape[1] - 1)], 0
+    )
     low, high = _ends(at, k >> shift, shift)
     part = np.clip((high - limit) / (high - low), 0, 1)
     if k == 0:
@@ -254,7 +270,9 @@ def quantiles(sketch: np.ndarray, percents: Sequence[float], zeros: bool = False
 
     With `zeros` numbers that are 0 count, too. Each is within `error` of the true one.
     """
-    passed = np.cumsum(np.concatenate([sketch[:, ZEROS:FIRST] * zeros, sketch[:, FIRST:-1]], axis=1), axis=1)
+    passed = np.cumsum(
+        np.concatenate([sketch[:, ZEROS:FIRST] * zeros, sketch[:, FIRST:-1]], axis=1), axis=1
+    )
     total, rows = passed[:, -1].astype(np.int64), np.arange(len(sketch))
     shift = sketch[:, SHIFT]
 

@@ -4,15 +4,17 @@
     flush      measures the queued steps together, and appends them
     append     puts steps into buckets; when all are full, every two neighbors are merged, and `stride` doubles
 
-The queue is there for speed: NumPy takes about as long for 64 small tensors at once as for one. `Recorder` adds steps,
-and so do torch's loops on the CPU. Queries call `Recorder.flush` first, and then read `columns`.
+The queue is there for speed: NumPy takes about as long for 64 small tensors at once as for one.
+`Recorder` adds steps, and so do torch's loops on the CPU. Queries call `Recorder.flush` first, and
+then read `columns`.
 
-Steps wait in other places, too: on an accelerator (`attach/torch/queues`), among the variables of a Keras optimizer
-(`attach/keras/ring`), and in the state that traced code carries (`traced`). What these queues have in common is
-`append`, which adds one step, and `drain`, which returns the steps so far and leaves none.
+Steps wait in other places, too: on an accelerator (`attach/torch/queues`), among the variables of a
+Keras optimizer (`attach/keras/ring`), and in the state that traced code carries (`traced`). What
+these queues have in common is `append`, which adds one step, and `drain`, which returns the steps
+so far and leaves none.
 
-Threads: one adds steps while others look. `LOCK`, one for all recorders, is held while steps move from the queue into
-the columns. Nothing waits while it holds the lock.
+Threads: one adds steps while others look. `LOCK`, one for all recorders, is held while steps move
+from the queue into the columns. Nothing waits while it holds the lock.
 
 The invariants: step n is in bucket n // stride, and at most `capacity` buckets are in use.
 """
@@ -39,7 +41,8 @@ if hasattr(LOCK, "_at_fork_reinit"):  # a thread that held the lock doesn't exis
 
 _STEPS, _ENTRIES = 64, 2**20  # that wait at most: 4 MiB
 
-# Of a large tensor norm, largest entry and how many are not finite, and its sampled entries; a small one as it is.
+# Of a large tensor norm, largest entry and how many are not finite, and its sampled entries; a
+# small one as it is.
 Part: TypeAlias = "tuple[tuple[float, float, int], np.ndarray] | np.ndarray"
 
 
@@ -102,7 +105,8 @@ class Store:
         """Refuse more steps than a recording can count; ValueError."""
         if self.next_step + steps > per_step.MOST:
             raise InvalidArgumentError(
-                f"a recording holds at most {per_step.MOST:,} steps; save this one, and go on with a new Recorder"
+                f"a recording holds at most {per_step.MOST:,} steps; save this one, and go on "
+                "with a new Recorder"
             )
 
     def add_step(
@@ -160,7 +164,9 @@ class Store:
             merge.put(self.columns, fitting, self.seen, self.stride)
             if counts is not None:
                 steps_per_count = layout.histogram_every * self.stride
-                merge.put_counts(self.columns["histogram"], counts[done:end], self.seen, steps_per_count)
+                merge.put_counts(
+                    self.columns["histogram"], counts[done:end], self.seen, steps_per_count
+                )
             self.seen += end - done
             done = end
 
@@ -199,14 +205,18 @@ class _Step(NamedTuple):
 
 
 class StepQueue:
-    """Steps on their way to their buckets. What a step costs by itself is calls of NumPy, so they are few."""
+    """Steps on their way to their buckets.
+
+    What a step costs by itself is calls of NumPy, so they are few.
+    """
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
         sizes = np.array(layout.sizes)
         self._small = [k for k, size in enumerate(layout.sizes) if layout.is_small(size)]
         self._large = [k for k, size in enumerate(layout.sizes) if not layout.is_small(size)]
-        # Small tensors lie one after another: where each begins, and where their sampled entries are.
+        # Small tensors lie one after another: where each begins, and where their sampled entries
+        # are.
         self._starts = np.zeros(len(sizes), np.int64)
         self._starts[self._small] = np.cumsum(sizes[self._small]) - sizes[self._small]
         tensor, place = layout.sampled
@@ -231,13 +241,19 @@ class StepQueue:
         small, places = self._layout.is_small, self._layout.places
         return [g if small(g.size) else (measure(g), g.take(places[k])) for k, g in tensors.items()]
 
-    def append(self, parts: Sequence[Part], scalars: Sequence[float], scale: float, skipped: bool) -> None:
+    def append(
+        self, parts: Sequence[Part], scalars: Sequence[float], scale: float, skipped: bool
+    ) -> None:
         """Add one step, of all tensors; `scalars` are seconds and the layout's own, NaN where there is none.
 
         Small tensors are copied, because their memory may hold another gradient soon.
         """
         whole: Sequence[Any] = parts  # which small ones are
-        small = np.concatenate([whole[k] for k in self._small]) if self._small else np.zeros(0, np.float32)
+        small = (
+            np.concatenate([whole[k] for k in self._small])
+            if self._small
+            else np.zeros(0, np.float32)
+        )
         self._steps.append(_Step([parts[k] for k in self._large], small, scalars, scale, skipped))
 
     def drain(self, number: int) -> Columns:
@@ -258,7 +274,9 @@ class StepQueue:
         for k, parts in zip(self._large, zip(*large, strict=True), strict=True):
             measured, entries = zip(*parts, strict=True)
             numbers[:, :, k] = np.transpose(measured)
-            entry[:, self._entry_ends[k] - len(entries[0]) : self._entry_ends[k]] = np.stack(entries)
+            entry[:, self._entry_ends[k] - len(entries[0]) : self._entry_ends[k]] = np.stack(
+                entries
+            )
         norm, largest = numbers[:2].astype(np.float32)
         return merge.from_steps(
             step=np.arange(number, number + steps, dtype=np.int32),
@@ -274,7 +292,9 @@ class StepQueue:
 
 @quiet
 def _measure_blocks(blocks: np.ndarray) -> np.ndarray:
-    """(3, n, tensors) norm, largest entry and count of what is not finite, of (n, tensors, entries)."""
+    """(3, n, tensors) norm, largest entry and count of what is not finite, of (n, tensors,
+    entries).
+    """
     # Many tensors of one size at once, the plain way; those few that need care one by one.
     squares = (blocks * blocks).sum(axis=2)
     largest = np.abs(blocks).max(axis=2, initial=0)
@@ -287,8 +307,8 @@ def _measure_blocks(blocks: np.ndarray) -> np.ndarray:
 def split_rows(rows: np.ndarray, tensors: int, numbers: Sequence[str]) -> Columns:
     """Return columns, as `Recorder.extend` takes them, of steps that are one row of float32 each.
 
-    That is how steps wait on a device: norms, largest entries and counts of what is not finite, of each tensor; then
-    the `numbers`, "skipped" and "scale" among them; then the sampled entries.
+    That is how steps wait on a device: norms, largest entries and counts of what is not finite, of
+    each tensor; then the `numbers`, "skipped" and "scale" among them; then the sampled entries.
     """
     ends = np.cumsum([tensors, tensors, tensors, len(numbers)])
     norm, largest, nonfinite, values, entry = np.split(rows, ends, axis=1)

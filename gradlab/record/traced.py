@@ -4,9 +4,10 @@
     update   the state after one step more, in traced code
     drain    the steps of a state, on the host
 
-The state has few arrays, because each costs time at every call, and a step touches one place of them. Its size is
-limited, because every checkpoint of an optimizer holds it: `Room` and `within`. On several devices each keeps the same
-state, of gradients that are the same on all of them: the last section.
+The state has few arrays, because each costs time at every call, and a step touches one place of
+them. Its size is limited, because every checkpoint of an optimizer holds it: `Room` and `within`.
+On several devices each keeps the same state, of gradients that are the same on all of them: the
+last section.
 """
 
 from __future__ import annotations
@@ -40,13 +41,14 @@ _ONE = ("peak", "taken")  # columns of one number
 
 STATE_BYTES = 1_000_000
 FEWEST = 16  # buckets
-_NARROWEST = 256  # bins of a sketch: numbers are known to 1 % where the largest is up to 150 times the smallest
+# Bins of a sketch: numbers are known to 1 % where the largest is up to 150 times the smallest.
+_NARROWEST = 256
 _WORD = 4  # bytes of a number
 
 _SAME = 1e-5  # norms of one gradient differ by less where devices add its entries in another order
 _LOCAL = (
-    "Average them before the update, jax.lax.pmean(grads, axis); where they are parts of one gradient, call the update "
-    "outside of shard_map"
+    "Average them before the update, jax.lax.pmean(grads, axis); where they are parts of one "
+    "gradient, call the update outside of shard_map"
 )
 
 
@@ -67,12 +69,18 @@ class Room:
     @property
     def nbytes(self) -> int:
         """Bytes that the state takes; the sum that the docstring of `Recorder` says."""
-        tensors, scalars, entries = len(self.layout.names), len(self.layout.scalars), len(self.layout.sampled[0])
+        tensors, scalars, entries = (
+            len(self.layout.names),
+            len(self.layout.scalars),
+            len(self.layout.sampled[0]),
+        )
         counts = BINS * tensors * -(-self.buckets // self.layout.histogram_every)
         columns = (self.buckets + 1) * (4 * tensors + 2 * entries + 2 * scalars + 8)
         steps = self.ring * (len(per_step.NAMES) + scalars)
         norms, largest = map(sketch.columns, self.bins.values())
-        return _WORD * (columns + counts + norms * (tensors + 2) + largest * (tensors + 1) + steps + 4)
+        return _WORD * (
+            columns + counts + norms * (tensors + 2) + largest * (tensors + 1) + steps + 4
+        )
 
 
 def within(layout: Layout, ring: int, nbytes: int) -> Room:
@@ -95,7 +103,9 @@ def init(store: Store, before: tuple[int, int], room: Room) -> State:
 
     data = store.columns
     seen = store.seen
-    few, stride = merge.condensed(data, seen, store.stride, room.buckets, room.layout.histogram_every)
+    few, stride = merge.condensed(
+        data, seen, store.stride, room.buckets, room.layout.histogram_every
+    )
     packed = _packed(few)
     now = min(seen // stride, room.buckets - 1)
     start = {f"open_{name}": x[now : now + 1] for name, x in packed.items()}
@@ -104,7 +114,10 @@ def init(store: Store, before: tuple[int, int], room: Room) -> State:
         start[name] = sketch.fitted(data["sketch"][rows], room.bins[name])
     start["each"] = per_step.ring(data["each"], seen, room.ring)
     start |= updates.to_traced(data) if "moved" in data else {}
-    return {"at": jnp.array([seen, stride, *before], np.int32), **{name: jnp.array(x) for name, x in start.items()}}
+    return {
+        "at": jnp.array([seen, stride, *before], np.int32),
+        **{name: jnp.array(x) for name, x in start.items()},
+    }
 
 
 def drain(layout: Layout, state: Mapping[str, Array]) -> tuple[Store, tuple[int, int]]:
@@ -142,7 +155,12 @@ def update(
     tensors = [jnp.asarray(g) for g in gradients]
     numbers = {name: jnp.asarray(x, np.float32) for name, x in scalars.items()}
     scale, skipped = jnp.asarray(marks[0], np.float32), jnp.asarray(marks[1], bool)
-    given = {**dict(zip(layout.names, tensors, strict=True)), **numbers, "scale": scale, "skipped": skipped}
+    given = {
+        **dict(zip(layout.names, tensors, strict=True)),
+        **numbers,
+        "scale": scale,
+        "skipped": skipped,
+    }
     moving = [[jnp.asarray(x) for x in some] for some in moves]
     for what, some in zip(("weights", "updates"), moving, strict=False):
         given |= {f"{what} of {name}": x for name, x in zip(layout.names, some, strict=True)}
@@ -162,8 +180,8 @@ def _update(
 ) -> State:
     """Return the same on one device.
 
-    The bucket that steps go into is carried by itself and only written to its place: a step that reads the buffers it
-    writes, or has them pass through a `cond`, copies them.
+    The bucket that steps go into is carried by itself and only written to its place: a step that
+    reads the buffers it writes, or has them pass through a `cond`, copies them.
     """
     from .._base.jax import jax, jnp
 
@@ -179,10 +197,16 @@ def _update(
     at, is_new = seen // stride, seen % stride == 0
     joined = _packed(merge.join(_unpacked(layout, state, "open_"), new))
     bucket = {name: jnp.where(is_new, x, joined[name]) for name, x in _packed(new).items()}
-    put = {name: jax.lax.dynamic_update_slice_in_dim(kept[name], x, at, 0) for name, x in bucket.items()}
-    ring = jax.lax.dynamic_update_slice_in_dim(state["each"], per_step.of_steps(new), seen % state["each"].shape[1], 1)
+    put = {
+        name: jax.lax.dynamic_update_slice_in_dim(kept[name], x, at, 0)
+        for name, x in bucket.items()
+    }
+    ring = jax.lax.dynamic_update_slice_in_dim(
+        state["each"], per_step.of_steps(new), seen % state["each"].shape[1], 1
+    )
     still_open = {f"open_{name}": x for name, x in bucket.items()}
-    counted = jnp.where(seen < per_step.MOST, seen + 1, seen)  # it stays there rather than go on below 0
+    # It stays there rather than go on below 0.
+    counted = jnp.where(seen < per_step.MOST, seen + 1, seen)
     return {
         "at": jnp.stack([counted, stride, *before]), **still_open, **kept, **put, "each": ring,
         **{name: some.counted(kept[name]) for name, some in found.items()},
@@ -191,7 +215,9 @@ def _update(
 
 
 def _sketches(layout: Layout) -> dict[str, slice]:
-    """Which rows of the sketch each of the two in a state has: norms, and largest entries, which have fewer bins."""
+    """Which rows of the sketch each of the two in a state has: norms, and largest entries, which
+    have fewer bins.
+    """
     norms = len(layout.names) + 2
     return {"sketch": slice(norms), "sketch_largest": slice(norms, None)}
 
@@ -218,11 +244,16 @@ class _Found:
 
 
 def _now_and_then(
-    layout: Layout, state: Mapping[str, Array], due: Array, counts: Array, found: Mapping[str, _Found]
+    layout: Layout,
+    state: Mapping[str, Array],
+    due: Array,
+    counts: Array,
+    found: Mapping[str, _Found],
 ) -> tuple[State, Array]:
     """The buffers and the stride, after what few steps have a part in.
 
-    All buckets are full, counts of entries are due, or a norm is outside the bins that its sketch has.
+    All buckets are full, counts of entries are due, or a norm is outside the bins that its sketch
+    has.
     """
     from .._base.jax import jnp
 
@@ -234,8 +265,12 @@ def _now_and_then(
 
     def changed(x: State) -> State:
         bins = {name: _where(outside[name], some.moved, x[name]) for name, some in found.items()}
-        x = _where(full, lambda x: _halved(layout, x), {name: x[name] for name in (*_PACKS, "histogram")})
-        histogram = _where(due, lambda h: _with_counts(layout, h, counts, seen, stride), x["histogram"])
+        x = _where(
+            full, lambda x: _halved(layout, x), {name: x[name] for name in (*_PACKS, "histogram")}
+        )
+        histogram = _where(
+            due, lambda h: _with_counts(layout, h, counts, seen, stride), x["histogram"]
+        )
         return {**x, "histogram": histogram, **bins}
 
     kept = {name: state[name] for name in (*_PACKS, "histogram", *found)}
@@ -243,15 +278,23 @@ def _now_and_then(
 
 
 def _where(flag: Array, change: Callable[[Any], Any], x: Any) -> Any:
-    """`change(x)` where the flag is set, else x: a loop of one step or none, which unlike `cond` copies no buffer."""
+    """`change(x)` where the flag is set, else x: a loop of one step or none, which unlike `cond`
+    copies no buffer.
+    """
     from .._base.jax import jax
 
-    _, x = jax.lax.while_loop(lambda carry: carry[0], lambda carry: (carry[0] & False, change(carry[1])), (flag, x))
+    _, x = jax.lax.while_loop(
+        lambda carry: carry[0], lambda carry: (carry[0] & False, change(carry[1])), (flag, x)
+    )
     return x
 
 
 def _bucket(
-    seen: Array, measured: Sequence[Array], entry: Array, scalars: Sequence[Any], marks: tuple[Array, Array]
+    seen: Array,
+    measured: Sequence[Array],
+    entry: Array,
+    scalars: Sequence[Any],
+    marks: tuple[Array, Array],
 ) -> State:
     from .._base.jax import jnp
 
@@ -260,7 +303,9 @@ def _bucket(
 
 
 def _moved(state: State, skipped: Array, norm: Array, moves: Sequence[Sequence[Array]]) -> State:
-    """Return what is known of weights and updates after this step; none where they are not recorded."""
+    """Return what is known of weights and updates after this step; none where they are not
+    recorded.
+    """
     from .._base.jax import jnp
 
     def norms() -> Array:
@@ -275,7 +320,10 @@ def _packed(columns: Mapping[str, A]) -> dict[str, A]:
     """All columns of float32 side by side, and all of int32."""
     xp: Any = namespace(columns["norm"])
     both = {**columns, **{name: columns[name][:, None] for name in _ONE}}
-    return {pack: xp.concatenate([both[name] for name in names], axis=1) for pack, names in _PACKS.items()}
+    return {
+        pack: xp.concatenate([both[name] for name in names], axis=1)
+        for pack, names in _PACKS.items()
+    }
 
 
 def _unpacked(layout: Layout, state: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -292,10 +340,15 @@ def _halved(layout: Layout, state: Mapping[str, Array]) -> State:
 
     joined = _packed(merge.halved(_unpacked(layout, state)))
     joined["histogram"] = merge.halved_counts(state["histogram"])
-    return {name: jax.lax.dynamic_update_slice_in_dim(state[name], x, 0, 0) for name, x in joined.items()}
+    return {
+        name: jax.lax.dynamic_update_slice_in_dim(state[name], x, 0, 0)
+        for name, x in joined.items()
+    }
 
 
-def _with_counts(layout: Layout, histogram: Array, counts: Array, seen: Array, stride: Array) -> Array:
+def _with_counts(
+    layout: Layout, histogram: Array, counts: Array, seen: Array, stride: Array
+) -> Array:
     """The histogram with the counts of this step in it."""
     from .._base.jax import jnp
 
@@ -331,13 +384,15 @@ def check_same(state: Mapping[str, Array], given: Mapping[str, Any]) -> None:
     if differing:
         along = sorted(frozenset.union(*differing.values()))
         raise InvalidArgumentError(
-            f"{listed(tuple(differing))} differ between the devices along {listed(along)}; the recorder keeps one "
-            f"state for all of them. {_LOCAL}"
+            f"{listed(tuple(differing))} differ between the devices along {listed(along)}; the "
+            f"recorder keeps one state for all of them. {_LOCAL}"
         )
 
 
 def _varying(x: Any) -> frozenset[str]:
-    """Axes of `shard_map` along which a value may differ; none outside of it, or where JAX was told not to check."""
+    """Axes of `shard_map` along which a value may differ; none outside of it, or where JAX was told
+    not to check.
+    """
     from .._base.jax import jax
 
     type_: Any = jax.typeof(x)
@@ -346,20 +401,27 @@ def _varying(x: Any) -> frozenset[str]:
 
 
 def one_of(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """The state on the host; of one that `pmap` has replicated the first replica. ValueError where they differ."""
+    """The state on the host; of one that `pmap` has replicated the first replica.
+
+    ValueError where they differ.
+    """
     copies = [np.array(copy) for copy in _copies(state["each"])]
     extra = copies[0].ndim - 2
     replicas = [x for copy in copies for x in copy.reshape(-1, *copy.shape[extra:])]
-    if not all(np.allclose(x, replicas[0], rtol=_SAME, atol=0, equal_nan=True) for x in replicas[1:]):
+    if not all(
+        np.allclose(x, replicas[0], rtol=_SAME, atol=0, equal_nan=True) for x in replicas[1:]
+    ):
         raise InvalidArgumentError(
-            f"the state holds {len(replicas)} recordings that differ: each device of pmap or shard_map recorded its "
-            f"own gradients. {_LOCAL}. To read one of them, or of the runs of a vmap, the k-th: "
-            "jax.tree.map(lambda x: x[k], state)"
+            f"the state holds {len(replicas)} recordings that differ: each device of pmap or "
+            f"shard_map recorded its own gradients. {_LOCAL}. To read one of them, or of the runs "
+            "of a vmap, the k-th: jax.tree.map(lambda x: x[k], state)"
         )
     return {name: np.array(x)[(0,) * extra] for name, x in state.items()}
 
 
 def _copies(x: Any) -> list[Any]:
-    """Return what each device that is here holds of an array that is said to be the same on all, else the array."""
+    """Return what each device that is here holds of an array that is said to be the same on all,
+    else the array.
+    """
     shards = getattr(x, "addressable_shards", ())
     return [shard.data for shard in shards] if len(shards) > 1 and x.is_fully_replicated else [x]

@@ -1,19 +1,23 @@
 """Updates: norms of weights and of updates by tensor, in sampled steps spread over a run.
 
-Samples are dense at first and then rarer: every step up to 15, every second step up to 31, every fourth up to 63, and
-so on, until they are `every` steps apart. So a short run has a few dozen samples, while in a long one they cost what
-`layout.sample_every_for` allows. Quartiles weigh a sample by the steps that it stands for, those up to the next sample,
-because otherwise the first steps would count most. The first steps also differ from all later ones: Adam's first step
-is the learning rate in every entry.
+Samples are dense at first and then rarer: every step up to 15, every second step up to 31, every
+fourth up to 63, and so on, until they are `every` steps apart. So a short run has a few dozen
+samples, while in a long one they cost what `layout.sample_every_for` allows. Quartiles weigh a
+sample by the steps that it stands for, those up to the next sample, because otherwise the first
+steps would count most. The first steps also differ from all later ones: Adam's first step is the
+learning rate in every entry.
 
 The columns are two arrays:
 
-- "moved" (3, samples, tensors), float32: norms of the gradient, of the weights before the step, and of the update.
-- "moved_at" (1 + samples,), int32: the largest number of steps between two samples, then the steps of the samples.
+- "moved" (3, samples, tensors), float32: norms of the gradient, of the weights before the step, and
+  of the update.
+- "moved_at" (1 + samples,), int32: the largest number of steps between two samples, then the steps
+  of the samples.
 
-A sample beyond `ROOM` of them drops every second one and doubles that number. In traced code "moved" has `ROOM`
-samples, and "moved_at" begins with three numbers: the largest number of steps between two samples, the step at which
-the next one is due, and how many there are. A recording without weights has neither column.
+A sample beyond `ROOM` of them drops every second one and doubles that number. In traced code
+"moved" has `ROOM` samples, and "moved_at" begins with three numbers: the largest number of steps
+between two samples, the step at which the next one is due, and how many there are. A recording
+without weights has neither column.
 """
 
 from __future__ import annotations
@@ -43,23 +47,25 @@ FIRST = 8  # steps left out of the quartiles, or an eighth of a shorter run
 _DENSE = 8  # samples are at most 1/8 of the steps so far apart
 _SHOWN = 8  # tensors in a text
 _NO_WEIGHTS = (
-    "this recording holds no weights. Give them to the recorder: record(grads, weights=...), or weights=True to "
-    "gl.record.torch, gl.record.keras, or gl.record.optax with around="
+    "this recording holds no weights. Give them to the recorder: record(grads, weights=...), or "
+    "weights=True to gl.record.torch, gl.record.keras, or gl.record.optax with around="
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Updates:
-    """Norms of weights and updates of a recording, in `len(step)` of its `seen` steps. Not in TensorFlow.
+    """Norms of weights and updates of a recording, in `len(step)` of its `seen` steps.
+
+    Not in TensorFlow.
 
         ratio[n, k] = update[n, k] / weight[n, k] = |w_k after - w_k before| / |w_k before|
 
-    A ratio of about 1e-3 is usual where training goes well. Far below it a tensor hardly moves; far above it the
-    learning rate may be too high for it.
+    A ratio of about 1e-3 is usual where training goes well. Far below it a tensor hardly moves; far
+    above it the learning rate may be too high for it.
 
-    The first steps are left out, because Adam's first updates are unlike all others: quartiles are of the steps from
-    number `first` on, each sample weighted by the steps that it stands for. They are NaN for a tensor with fewer than
-    five such samples.
+    The first steps are left out, because Adam's first updates are unlike all others: quartiles are
+    of the steps from number `first` on, each sample weighted by the steps that it stands for. They
+    are NaN for a tensor with fewer than five such samples.
 
     Attributes:
         names: of the tensors, or groups.
@@ -152,7 +158,11 @@ class Updates:
         still = self.still
         far = np.abs(np.log10(np.where(median > 0, median, 1e-30) / USUAL))
         order = [k for k in np.argsort(-far, kind="stable") if not np.isnan(median[k])]
-        return tuple(self.names[k] for k in order if not LOW <= median[k] <= HIGH and self.names[k] not in still)
+        return tuple(
+            self.names[k]
+            for k in order
+            if not LOW <= median[k] <= HIGH and self.names[k] not in still
+        )
 
     @property
     def below(self) -> tuple[str, ...]:
@@ -187,13 +197,18 @@ class Updates:
         places = {name: k for k, name in enumerate(self.names)}
         for group, names in groups.items():
             if unknown := [name for name in names if name not in places]:
-                raise ValueError(f"group {group!r} has {listed(unknown)}, which the recording does not; see its names")
+                raise ValueError(
+                    f"group {group!r} has {listed(unknown)}, which the "
+                    "recording does not; see its names"
+                )
             if not names:
                 raise ValueError(f"group {group!r} has no tensors; leave it out")
         which = [[places[name] for name in names] for names in groups.values()]
 
         def group_norms(x: np.ndarray) -> np.ndarray:
-            return np.stack([np.sqrt((x[:, k].astype(np.float64) ** 2).sum(axis=1)) for k in which], axis=1)
+            return np.stack(
+                [np.sqrt((x[:, k].astype(np.float64) ** 2).sum(axis=1)) for k in which], axis=1
+            )
 
         gradient, weight, update = map(group_norms, (self.gradient, self.weight, self.update))
         return replace(self, names=tuple(groups), gradient=gradient, weight=weight, update=update)
@@ -201,12 +216,12 @@ class Updates:
     def __str__(self) -> str:
         if not self.enough:
             return (
-                f"norms of updates were measured in {self.sampled}: fewer than {FEWEST} after the first "
-                f"{counted(self.first, 'step')}, so no ratio of update to weight is stated"
+                f"norms of updates were measured in {self.sampled}: fewer than {FEWEST} after the "
+                f"first {counted(self.first, 'step')}, so no ratio of update to weight is stated"
             )
         title = (
-            f"median norm of the update over that of the weights (and quartiles), in {self.sampled}, without the first "
-            f"{counted(self.first, 'step')}; about 1e-3 is usual"
+            "median norm of the update over that of the weights (and quartiles), in "
+            f"{self.sampled}, without the first {counted(self.first, 'step')}; about 1e-3 is usual"
         )
         quartiles = self.quartiles
         order = np.argsort(-np.nan_to_num(quartiles[1]), kind="stable")[:_SHOWN]
@@ -237,11 +252,15 @@ def _shown(quartiles: np.ndarray) -> str:
 
 
 def _weighted_quartiles(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the values at 25, 50 and 75% of the weight, interpolated; each value is in the middle of its weight."""
+    """Return the values at 25, 50 and 75% of the weight, interpolated; each value is in the middle
+    of its weight.
+    """
     order = np.argsort(values, kind="stable")
     total = np.cumsum(weights[order], dtype=np.float64)
     middles = total - weights[order] / 2
-    quartiles: np.ndarray = np.interp(np.array([0.25, 0.5, 0.75]) * total[-1], middles, values[order].astype(float))
+    quartiles: np.ndarray = np.interp(
+        np.array([0.25, 0.5, 0.75]) * total[-1], middles, values[order].astype(float)
+    )
     return quartiles
 
 
@@ -295,7 +314,9 @@ def gaps(every: int) -> tuple[int, ...]:
 
 
 def next_after(step: int, every: int) -> int:
-    """Return the first step after a sample that may be the next sample. All libraries follow this rule, traced or not.
+    """Return the first step after a sample that may be the next sample.
+
+    All libraries follow this rule, traced or not.
 
     >>> [next_after(step, 64) for step in (0, 15, 16, 500, 512)]
     [1, 16, 18, 512, 576]
@@ -325,7 +346,10 @@ def to_traced(data: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 def from_traced(state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return the columns from what traced code carried; the inverse of `to_traced`."""
     every, _, count, *at = state["moved_at"].tolist()
-    return {"moved": state["moved"][:, :count].copy(), "moved_at": np.array([every, *at[:count]], np.int32)}
+    return {
+        "moved": state["moved"][:, :count].copy(),
+        "moved_at": np.array([every, *at[:count]], np.int32),
+    }
 
 
 def update_traced(
@@ -349,8 +373,8 @@ def update_traced(
         moved, at = where(x[1][2] == ROOM, _drop_every_second, x)
         every = at[0]
         count = at[2]
-        # A step that moved nothing, such as one of optax.MultiSteps that only accumulates, doesn't count: the next
-        # sample overwrites its norms.
+        # A step that moved nothing, such as one of optax.MultiSteps that only accumulates,
+        # doesn't count: the next sample overwrites its norms.
         moves = (new[2] != 0).any()
         gap = jnp.where(step >= _DENSE * every, every, _power_of_2(jnp.maximum(step // _DENSE, 1)))
         due = jnp.where(moves, (step // gap + 1) * gap, at[1])
@@ -370,7 +394,9 @@ def _power_of_2(x: Array) -> Array:
 
 
 def _drop_every_second(x: tuple[Array, Array]) -> tuple[Array, Array]:
-    """Drop every second of `ROOM` samples, and double the steps between two; the arrays keep their shapes."""
+    """Drop every second of `ROOM` samples, and double the steps between two; the arrays keep their
+    shapes.
+    """
     from .._base.jax import jnp
 
     moved, at = x
@@ -397,6 +423,9 @@ def check(saved: Mapping[str, np.ndarray], tensors: int, seen: int) -> None:
     if at.dtype != np.int32 or at.ndim != 1 or not len(at) or at[0] < 1 or len(at) - 1 > ROOM:
         raise ValueError("it does not say which steps its norms of updates are of")
     if moved.dtype != np.float32 or moved.shape != (3, len(at) - 1, tensors) or (moved < 0).any():
-        raise ValueError(f"its norms of updates must have shape {(3, len(at) - 1, tensors)}, they have {moved.shape}")
+        raise ValueError(
+            f"its norms of updates must have shape {(3, len(at) - 1, tensors)}, they have "
+            f"{moved.shape}"
+        )
     if (np.diff(at[1:]) <= 0).any() or (len(at) > 1 and not 0 <= at[1] <= at[-1] < seen):
         raise ValueError(f"its norms of updates are of steps that are not among {seen}")

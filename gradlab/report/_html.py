@@ -18,7 +18,8 @@ OPEN_ROWS = 20  # of a table; what is beyond them waits under a summary
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page: what links call it, its heading, the sentence with the key number, what makes the rest.
+    """A part of the page: what links call it, its heading, the sentence with the key number, what
+    makes the rest.
 
     `is_question`: it is about training that didn't happen, so it isn't among the headlines.
     """
@@ -32,8 +33,9 @@ class Section:
     def html(self) -> str:
         """Give it as an element."""
         return (
-            f'<section id="{self.key}" aria-labelledby="{self.key}-title">\n<h2 id="{self.key}-title">'
-            f'{escape(self.title)}</h2>\n<p class="key">{escape(self.sentence)}</p>\n{self.body()}\n</section>'
+            f'<section id="{self.key}" aria-labelledby="{self.key}-title">\n<h2 '
+            f'id="{self.key}-title">{escape(self.title)}</h2>\n<p '
+            f'class="key">{escape(self.sentence)}</p>\n{self.body()}\n</section>'
         )
 
 
@@ -43,7 +45,9 @@ def paragraph(text: str) -> str:
 
 
 def picture(key: str, draw: Callable[[bool], Any], alt: str) -> str:
-    """Give a figure for wide pages and one for narrow ones, of which a page shows the one that fits."""
+    """Give a figure for wide pages and one for narrow ones, of which a page shows the one that
+    fits.
+    """
     shapes = (("wide", False), ("narrow", True))
     return "".join(
         f'<div class="picture {shape}">{inline_svg(draw(narrow), alt, f"{key}-{shape}", DARK)}</div>\n'
@@ -55,12 +59,16 @@ def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> s
     """Give a table under a summary; the rows beyond the first 20 are under one more."""
     first = _table(caption, head, rows[:OPEN_ROWS])
     rest = rows[OPEN_ROWS:]
-    more = _details(f"{len(rest)} more", _table(f"{caption}, continued", head, rest)) if rest else ""
+    more = (
+        _details(f"{len(rest)} more", _table(f"{caption}, continued", head, rest)) if rest else ""
+    )
     return _details(caption, first + more)
 
 
 def moving(lab: Any, states: int, within: dict[str, tuple[float, float]] | None = None) -> str:
-    """Give the lab as a part of the page, at most so many states of it; of none its picture and its values."""
+    """Give the lab as a part of the page, at most so many states of it; of none its picture and its
+    values.
+    """
     if not states:
         return _still(lab)
     try:
@@ -82,7 +90,11 @@ def _still(lab: Any) -> str:
         return view.figure
 
     words = lab.description
-    return picture(lab.function, draw, words.alt) + paragraph(words.summary) + table("Values", ("", ""), words.table)
+    return (
+        picture(lab.function, draw, words.alt)
+        + paragraph(words.summary)
+        + table("Values", ("", ""), words.table)
+    )
 
 
 def _details(summary: str, body: str) -> str:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Run:
-    """A recording, the limit asked about if one was, and how many states a moving figure may have; 0: it is still."""
+    """A recording, the limit asked about if one was, and how many states a moving figure may have;
+    0: it is still.
+    """
 
     rec: Recorder
     asked: float | None
@@ -41,7 +43,9 @@ class Run:
 
     @property
     def limit(self) -> float | None:
-        """The limit that the report is about: the one asked for, or the suggested one; None where the run is sick."""
+        """The limit that the report is about: the one asked for, or the suggested one; None where
+        the run is sick.
+        """
         return self.summary.suggested if self.asked is None and self.summary else self.asked
 
     @property
@@ -57,7 +61,9 @@ class Run:
 
     @cached_property
     def finite_norms(self) -> np.ndarray:
-        """The global norms of buckets, but for those that are 0, NaN or Inf, or of skipped steps alone."""
+        """The global norms of buckets, but for those that are 0, NaN or Inf, or of skipped steps
+        alone.
+        """
         norms = self.rec.global_norm[self.rec.taken > 0].astype(np.float64)
         return norms[np.isfinite(norms) & (norms > 0)]
 
@@ -65,12 +71,16 @@ class Run:
     def loss(self) -> np.ndarray:
         """(buckets,) the loss, NaN where none was recorded."""
         rec = self.rec
-        return np.asarray(rec["loss"], float) if "loss" in rec.scalars else np.full(len(rec), np.nan)
+        return (
+            np.asarray(rec["loss"], float) if "loss" in rec.scalars else np.full(len(rec), np.nan)
+        )
 
     @property
     def merged(self) -> str:
         """The number of steps in a bucket, in words, where it is more than one."""
         stride = self.rec.stride
         return (
-            f"each bucket stands for {stride:,} steps and keeps their largest and smallest norm" if stride > 1 else ""
+            f"each bucket stands for {stride:,} steps and keeps their largest and smallest norm"
+            if stride > 1
+            else ""
         )

@@ -27,7 +27,9 @@ def course_figure(runs: Runs, norms: Sequence[np.ndarray], narrow: bool = False)
     """Global norms (buckets,) of each run, and below them the losses if any is known."""
     known = any(np.isfinite(loss).any() for loss in runs.losses)
     figure = new_figure(NARROW if narrow else WIDE, 4.8 if known else 3.0)
-    upper, *lower = figure.subplots(1 + known, 1, squeeze=False, height_ratios=(1.3, 1)[: 1 + known])[:, 0]
+    upper, *lower = figure.subplots(
+        1 + known, 1, squeeze=False, height_ratios=(1.3, 1)[: 1 + known]
+    )[:, 0]
     for axes in (upper, *lower):
         span(axes, runs.until, narrow)
     still_norms(upper, runs, norms)
@@ -44,15 +46,28 @@ def curves_figure(
 ) -> Any:
     """Share of steps (runs, limits) on which each limit fires, with one limit across and a key in the same order."""
     figure = new_figure(NARROW if narrow else WIDE, 3.4 + 0.2 * len(names) * narrow)
-    axes = tidy(figure.add_subplot(), "Steps on which a limit fires", "limit on the global norm", "")
+    axes = tidy(
+        figure.add_subplot(), "Steps on which a limit fires", "limit on the global norm", ""
+    )
     axes.set(xscale="log", ylim=(0, 1.04), xlim=(limits[0], limits[-1]))
     for look, name, share in zip(LOOKS, names, fired, strict=False):
-        axes.plot(limits, share, color=look.color, ls=look.dash, lw=1.9, label=f" {plain(short(name, 30))}")
+        axes.plot(
+            limits,
+            share,
+            color=look.color,
+            ls=look.dash,
+            lw=1.9,
+            label=f" {plain(short(name, 30))}",
+        )
     axes.axvline(limit, color=GREEN, ls="--", lw=1.6, label=f"limit {number(limit)}")
     percent_ticks(axes.yaxis)
     log_ticks(axes.xaxis)
-    figure.legend(  # which leaves out labels that begin with an underscore, so they begin with a space
-        loc="outside lower center" if narrow else "outside right upper", fontsize=SMALL, frameon=False, handlelength=3.2
+    # Which leaves out labels that begin with an underscore, so they begin with a space.
+    figure.legend(
+        loc="outside lower center" if narrow else "outside right upper",
+        fontsize=SMALL,
+        frameon=False,
+        handlelength=3.2,
     )
     return figure
 
@@ -64,6 +79,18 @@ def factors_figure(runs: Runs, narrow: bool = False) -> Any:
     factor_panel(axes, runs)
     if len(runs.names) > 2:
         for look, name in zip(LOOKS[1:], runs.names[1:], strict=False):
-            axes.plot([], [], look.marker, ms=7, mew=0, color=look.color, label=f" {plain(short(name, 30))}")
-        figure.legend(loc="outside lower center" if narrow else "outside right upper", fontsize=SMALL, frameon=False)
+            axes.plot(
+                [],
+                [],
+                look.marker,
+                ms=7,
+                mew=0,
+                color=look.color,
+                label=f" {plain(short(name, 30))}",
+            )
+        figure.legend(
+            loc="outside lower center" if narrow else "outside right upper",
+            fontsize=SMALL,
+            frameon=False,
+        )
     return figure

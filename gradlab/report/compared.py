@@ -28,17 +28,23 @@ from .recorded import loss_at_the_ends
 _MOST_DRAWN = 1200  # buckets along a line
 _FOOT = 0.12  # of the height, for words below the norms
 _MEASURE = (
-    "Measured as the median, over the steps that all runs have, of a tensor's norm divided by its norm in the first "
-    "run at the same step. 1 is no difference; a change that goes one way in half of a run and back in the other half "
-    "does not show."
+    "Measured as the median, over the steps that all runs have, of a tensor's norm divided by its "
+    "norm in the first run at the same step. 1 is no difference; a change that goes one way in "
+    "half of a run and back in the other half does not show."
 )
 _CAVEATS = (
-    "One run of each kind says what differs between these runs, not why: with another seed they would differ, too. To "
-    "know what a setting does, record several seeds of each.",
-    "Steps are compared by their numbers. Where batches or their order differ, so do gradients from the first step on.",
-    "What a recorder was told to keep is no difference here: buckets, entries and histograms may be set otherwise.",
-    "A share says on how many of a run's own steps the limit would have fired. With that limit the run would have been "
-    "another one.",
+    "One run of each kind says what differs between these runs, not why: with another seed they "
+    "would differ, too. To know what a setting does, record several seeds of each.",
+    (
+        "Steps are compared by their numbers. Where batches or their order differ, so do "
+        "gradients from the first step on."
+    ),
+    (
+        "What a recorder was told to keep is no difference here: buckets, entries and histograms "
+        "may be set otherwise."
+    ),
+    "A share says on how many of a run's own steps the limit would have fired. With that limit "
+    "the run would have been another one.",
 )
 
 
@@ -89,7 +95,10 @@ def first(runs: Several) -> Section:
 
 def _first(runs: Several) -> str:
     drawn, norms = runs.drawn
-    alt = f"Global norm and loss of {listed(runs.both.names, 6)} on the same axes. {runs.both.first()}"
+    alt = (
+        f"Global norm and loss of {listed(runs.both.names, 6)} on the same axes. "
+        f"{runs.both.first()}"
+    )
     rows = [
         (
             name,
@@ -100,8 +109,17 @@ def _first(runs: Several) -> str:
         )
         for name, run in zip(runs.both.names, runs.runs, strict=True)
     ]
-    head = ("run", "length", "median global norm", "largest", "loss in the first tenth", "in the last")
-    return picture("course", partial(course_figure, drawn, norms), alt) + table("The runs", head, rows)
+    head = (
+        "run",
+        "length",
+        "median global norm",
+        "largest",
+        "loss in the first tenth",
+        "in the last",
+    )
+    return picture("course", partial(course_figure, drawn, norms), alt) + table(
+        "The runs", head, rows
+    )
 
 
 def _loss_at_the_ends(run: Run) -> tuple[str, str]:
@@ -119,12 +137,22 @@ def limits(runs: Several) -> Section:
     title = "One limit on all runs"
     if runs.limit is None:
         sick = [name for name, run in zip(runs.both.names, runs.runs, strict=True) if run.summary]
-        why = f"{listed(sick, len(sick))} went wrong" if sick else "no run has a finite gradient that is not 0"
+        why = (
+            f"{listed(sick, len(sick))} went wrong"
+            if sick
+            else "no run has a finite gradient that is not 0"
+        )
         return Section("limits", title, f"No limit can be suggested: {why}.")
     limit, whose = runs.limit
     answers = [rec.what_if(clip_global_norm=limit) for rec in runs.both.recs]
-    shares = [f"{_fires(a)} of {_steps(a)} of {name}" for name, a in zip(runs.both.names, answers, strict=True)]
-    sentence = f"Limit {in_full(limit)} on the global norm, {whose}, fires on {listed(shares, len(shares))}."
+    shares = [
+        f"{_fires(a)} of {_steps(a)} of {name}"
+        for name, a in zip(runs.both.names, answers, strict=True)
+    ]
+    sentence = (
+        f"Limit {in_full(limit)} on the global norm, {whose}, fires on "
+        f"{listed(shares, len(shares))}."
+    )
     return Section("limits", title, sentence, partial(_limits, runs, limit, sentence))
 
 
@@ -133,7 +161,10 @@ def _limits(runs: Several, limit: float, sentence: str) -> str:
     curve = np.geomspace(min(low, limit) / 1.5, max(high, limit) * 1.5, CURVE)
     recs, names = runs.both.recs, runs.both.names
     fired = np.array([[rec.what_if(clip_global_norm=x).of_finite for x in curve] for rec in recs])
-    alt = f"Share of steps on which a limit fires, falling as the limit grows, for each run. {sentence}"
+    alt = (
+        "Share of steps on which a limit fires, falling as the limit "
+        f"grows, for each run. {sentence}"
+    )
     shown = picture("shares", partial(curves_figure, names, curve, fired, limit), alt)
     own = {
         run.summary.suggested: f"suggested for {name}"
@@ -141,7 +172,10 @@ def _limits(runs: Several, limit: float, sentence: str) -> str:
         if run.summary and run.summary.suggested is not None
     }
     whose = own | ({runs.asked: "asked about"} if runs.asked else {})
-    rows = [(in_full(x), *(_fires(rec.what_if(clip_global_norm=x)) for rec in recs), whose[x]) for x in sorted(whose)]
+    rows = [
+        (in_full(x), *(_fires(rec.what_if(clip_global_norm=x)) for rec in recs), whose[x])
+        for x in sorted(whose)
+    ]
     return shown + table("The same limits on all runs", ("limit", *names, ""), rows)
 
 
@@ -158,12 +192,19 @@ def tensors(runs: Several) -> Section:
     """The tensors, those that differ most first."""
     both, title = runs.both, "Which tensors differ most"
     if not both.tensors:
-        return Section("tensors", title, "No tensor is in all runs with the same number of entries.")
+        return Section(
+            "tensors", title, "No tensor is in all runs with the same number of entries."
+        )
     most = both.order[0]
     if np.isnan(both.apart[most]):
-        return Section("tensors", title, "No tensor has norms in common steps that could be compared.")
+        return Section(
+            "tensors", title, "No tensor has norms in common steps that could be compared."
+        )
     if both.apart[most] == 1:
-        sentence = "None by the median: the norm of every tensor is the same in all runs on at least half of the steps."
+        sentence = (
+            "None by the median: the norm of every tensor is the same in all runs on at least "
+            "half of the steps."
+        )
         return Section("tensors", title, sentence, partial(_tensors, runs, sentence))
     sentence = " ".join([*_without_gradient(both), *_one_factor(both)]) or _farthest(both)
     return Section("tensors", title, sentence, partial(_tensors, runs, sentence))
@@ -176,14 +217,17 @@ def _one_factor(both: Comparison[Recorder]) -> list[str]:
         factor = both.one_factor(run)
         if factor is not None:
             said.append(
-                f"At the first step the norms of all tensors of {both.names[run]} are {number(factor, 4)} times "
-                f"those of {both.names[0]}, as if the loss were scaled, for example a sum in place of a mean."
+                f"At the first step the norms of all tensors of {both.names[run]} are "
+                f"{number(factor, 4)} times those of {both.names[0]}, as if the loss were scaled, "
+                "for example a sum in place of a mean."
             )
     return said
 
 
 def _without_gradient(both: Comparison[Recorder]) -> list[str]:
-    """Say which tensors have no gradient in a run, and one in the first run, or the other way round."""
+    """Say which tensors have no gradient in a run, and one in the first run, or the other way
+    round.
+    """
     said = []
     for run in range(1, len(both.recs)):
         for here, there in ((run, 0), (0, run)):
@@ -192,7 +236,8 @@ def _without_gradient(both: Comparison[Recorder]) -> list[str]:
                 names = names_by_layer(both.tensors, np.isin(both.tensors, gone))
                 has = "has" if len(names) == 1 else "have"
                 said.append(
-                    f"{listed(names)} {has} no gradient in {both.names[here]}, but {has} one in {both.names[there]}."
+                    f"{listed(names)} {has} no gradient in {both.names[here]}, but {has} one in "
+                    f"{both.names[there]}."
                 )
     return said
 
@@ -202,8 +247,9 @@ def _farthest(both: Comparison[Recorder]) -> str:
     most = both.order[0]
     run = int(np.nanargmax(both.distance[:, most]))
     return (
-        f"{both.tensors[most]}: its norm in {both.names[run]} is {times(float(both.factor[run, most]))} that in "
-        f"{both.names[0]}, in the median over the steps."
+        f"{both.tensors[most]}: its norm in {both.names[run]} is "
+        f"{times(float(both.factor[run, most]))} that in {both.names[0]}, "
+        "in the median over the steps."
     )
 
 
@@ -212,14 +258,19 @@ def _tensors(runs: Several, sentence: str) -> str:
     rows = [
         (
             both.tensors[k],
-            *(number(m[rec.names.index(both.tensors[k])]) for m, rec in zip(middle, both.recs, strict=True)),
+            *(
+                number(m[rec.names.index(both.tensors[k])])
+                for m, rec in zip(middle, both.recs, strict=True)
+            ),
             *(number(float(x)) for x in both.factor[1:, k]),
         )
         for k in both.order
     ]
     names = labels(both.names)
     heads = *names, *(f"{name}, times {names[0]}" for name in names[1:])
-    shown = picture("tensors", partial(factors_figure, runs.drawn[0]), f"How tensors differ. {sentence}")
+    shown = picture(
+        "tensors", partial(factors_figure, runs.drawn[0]), f"How tensors differ. {sentence}"
+    )
     return (
         shown
         + paragraph(_MEASURE)
@@ -265,7 +316,11 @@ def skipped(runs: Several) -> Section:
 
 def _skipped(runs: Several) -> str:
     rows = [
-        (name, *map(number, (rec.seen, rec.skipped_steps, rec.missing_steps, rec.nonfinite_steps)), _overflowed(rec))
+        (
+            name,
+            *map(number, (rec.seen, rec.skipped_steps, rec.missing_steps, rec.nonfinite_steps)),
+            _overflowed(rec),
+        )
         for name, rec in zip(runs.both.names, runs.both.recs, strict=True)
     ]
     head = ("run", "steps recorded", "skipped", "missing", "taken with NaN or Inf", "overflows in")
@@ -273,24 +328,43 @@ def _skipped(runs: Several) -> str:
 
 
 def _overflowed(rec: Any) -> str:
-    return listed([f"{rec.names[k]} ({rec.overflows[k]:,})" for k in np.argsort(-rec.overflows) if rec.overflows[k]])
+    return listed(
+        [
+            f"{rec.names[k]} ({rec.overflows[k]:,})"
+            for k in np.argsort(-rec.overflows)
+            if rec.overflows[k]
+        ]
+    )
 
 
 def incomparable(runs: Several) -> Section:
     """Return what can't be compared, or only with care."""
     notes = runs.both.notes
-    some = f"{counted(len(notes), 'thing')} {'differs' if len(notes) == 1 else 'differ'} between the recordings."
-    sentence = some if notes else "Nothing: all runs have the same tensors, the same number of steps, and a loss."
+    some = (
+        f"{counted(len(notes), 'thing')} {'differs' if len(notes) == 1 else 'differ'} between "
+        "the recordings."
+    )
+    sentence = (
+        some
+        if notes
+        else "Nothing: all runs have the same tensors, the same number of steps, and a loss."
+    )
     return Section("incomparable", "What cannot be compared", sentence, partial(_list, notes))
 
 
 def caveats(runs: Several) -> Section:
     """The caveats of every comparison, in plain words."""
-    return Section("caveats", "What these numbers do not say", _CAVEATS[0], partial(_list, _CAVEATS[1:]))
+    return Section(
+        "caveats", "What these numbers do not say", _CAVEATS[0], partial(_list, _CAVEATS[1:])
+    )
 
 
 def _list(lines: Sequence[str]) -> str:
-    return "<ul>\n" + "".join(f"<li>{escape(line)}</li>\n" for line in lines) + "</ul>" if lines else ""
+    return (
+        "<ul>\n" + "".join(f"<li>{escape(line)}</li>\n" for line in lines) + "</ul>"
+        if lines
+        else ""
+    )
 
 
 SECTIONS = (first, limits, tensors, other_limit, skipped, incomparable, caveats)

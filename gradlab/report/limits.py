@@ -19,9 +19,9 @@ from .picture import Shares, shares_figure
 
 CURVE = 49  # limits along the curve
 _ALIKE = "All norms are nearly the same: none stands out."
-# What is left of the median step under a limit of 1% of the median norm: rules of gl.rules with their defaults
-# (RMSProp from mean squares of 0) on 300 random gradients with entries around 1, without their first 100 steps.
-# A test computes these again.
+# What is left of the median step under a limit of 1% of the median norm: rules of gl.rules with
+# their defaults (RMSProp from mean squares of 0) on 300 random gradients with entries around 1,
+# without their first 100 steps. A test computes these again.
 LEFT_OF_A_STEP = {
     "StochasticGradientDescent": 0.01,
     "Momentum": 0.01,
@@ -33,22 +33,24 @@ LEFT_OF_A_STEP = {
 LEFT_OF_ADAGRADS_STEP = {0.01: 0.01, 1.0: 0.49, 10.0: 1.19}  # by the factor on those gradients
 _PURPOSE = (
     "How often a limit fires doesn't say how good it is. A limit serves one of two purposes. As "
-    "insurance, it catches rare steps that would spoil the run: set above the norms of healthy steps, "
-    "it leaves those alone. As a bound on the length of a step, it may fire on any share of the "
-    "steps, even on all: then limit and learning rate are tuned together."
+    "insurance, it catches rare steps that would spoil the run: set above the norms of healthy "
+    "steps, it leaves those alone. As a bound on the length of a step, it may fire on any share of "
+    "the steps, even on all: then limit and learning rate are tuned together."
 )
 _OPTIMIZERS = (
-    "What a limit that fires on every step does depends on the optimizer. For SGD and momentum it is a "
-    "smaller learning rate: under a limit of 1% of the median norm, {descent} of their step is left. "
-    "Adagrad with an initial accumulator of 0.1 kept {adagrad} of its step on random gradients with entries around 1, "
-    "{small} on gradients a hundredth as large, and all of it on gradients ten times as large. RMSProp and Adam divide "
-    "by the size of their own past gradients, and Lion takes signs: all of their step is left. In RMSProp and Adam one "
-    "very large gradient shortens later steps; in Lion it holds their direction. A limit makes that gradient "
-    "count less."
+    "What a limit that fires on every step does depends on the optimizer. For SGD and momentum it "
+    "is a smaller learning rate: under a limit of 1% of the median norm, {descent} of their step "
+    "is left. Adagrad with an initial accumulator of 0.1 kept {adagrad} of its step on random "
+    "gradients with entries around 1, {small} on gradients a hundredth as large, and all of it on "
+    "gradients ten times as large. RMSProp and Adam divide by the size of their own past "
+    "gradients, and Lion takes signs: all of their step is left. In RMSProp and Adam one very "
+    "large gradient shortens later steps; in Lion it holds their direction. A limit makes that "
+    "gradient count less."
 )
 _SICK = (
-    "Limits are computed from norms, and many of these norms are of a run that had already gone wrong. "
-    "Look for the first step that did, in the other parts of this page; limits of a healthy run say more."
+    "Limits are computed from norms, and many of these norms are of a run that had already gone "
+    "wrong. Look for the first step that did, in the other parts of this page; limits of a healthy "
+    "run say more."
 )
 
 
@@ -57,11 +59,20 @@ def limits(run: Run) -> Section:
     limit, title = run.limit, "How often a limit would have fired"
     if limit is None:
         if run.summary is None:
-            return Section("limits", title, "No limit can be suggested: no step has a finite gradient that is not 0.")
+            return Section(
+                "limits",
+                title,
+                "No limit can be suggested: no step has a finite gradient that is not 0.",
+            )
         reason = run.summary.reason
-        return Section("limits", title, f"{reason[0].upper()}{reason[1:]}.", partial(_sick_body, run))
+        return Section(
+            "limits", title, f"{reason[0].upper()}{reason[1:]}.", partial(_sick_body, run)
+        )
     answer = run.rec.what_if(clip_global_norm=limit)
-    sentence = f"{_who(run)} {in_full(limit)} on the global norm fires on {_fires(answer)} of {_steps(answer)}."
+    sentence = (
+        f"{_who(run)} {in_full(limit)} on the global norm fires on {_fires(answer)} of "
+        f"{_steps(answer)}."
+    )
     if run.summary is not None and run.summary.suggested is None:
         reason = run.summary.reason
         sentence += f" {reason[0].upper()}{reason[1:]}."
@@ -96,9 +107,15 @@ def _body(run: Run, limit: float, answer: WhatIf, sentence: str) -> str:
         return _tables(run, order)
     curve = _curve(run, limit)
     fired = np.array([rec.what_if(clip_global_norm=x).of_finite for x in curve])
-    shares = Shares(curve, fired, limit, answer.of_finite, [rec.names[k] for k in order], by_tensor[order])
+    shares = Shares(
+        curve, fired, limit, answer.of_finite, [rec.names[k] for k in order], by_tensor[order]
+    )
     alt = f"Share of steps on which a limit fires, falling as the limit grows. {sentence}"
-    return picture("shares", partial(shares_figure, shares), alt) + _reason(run, answer) + _tables(run, order)
+    return (
+        picture("shares", partial(shares_figure, shares), alt)
+        + _reason(run, answer)
+        + _tables(run, order)
+    )
 
 
 def _who(run: Run) -> str:
@@ -112,8 +129,12 @@ def _curve(run: Run, limit: float) -> np.ndarray:
 
 
 def _reason(run: Run, answer: WhatIf) -> str:
-    """What the suggested limit is, what limits are for, and what one that always fires does, in words."""
-    return paragraph(_what_it_is(run, answer)) + paragraph(_PURPOSE) + paragraph(optimizers_in_words())
+    """What the suggested limit is, what limits are for, and what one that always fires does, in
+    words.
+    """
+    return (
+        paragraph(_what_it_is(run, answer)) + paragraph(_PURPOSE) + paragraph(optimizers_in_words())
+    )
 
 
 def optimizers_in_words() -> str:
@@ -136,12 +157,16 @@ def _what_it_is(run: Run, answer: WhatIf) -> str:
     finite = "finite" if run.rec.nonfinite_steps else "recorded"
     above = in_full(summary.limits[-1])
     said = (
-        f"Why {suggested}: {about}nine of ten {finite} steps have a smaller norm and stay as they are. "
-        f"The limit is chosen so in any run, good or bad. {tail} The median norm is "
-        f"{run.median_in_words}; a limit of {above}, the 99th percentile, leaves all but about 1% of the "
-        f"{finite} steps alone."
+        f"Why {suggested}: {about}nine of ten {finite} steps have a smaller norm and stay as they "
+        f"are. The limit is chosen so in any run, good or bad. {tail} The median norm is "
+        f"{run.median_in_words}; a limit of {above}, the 99th percentile, leaves all but about 1% "
+        f"of the {finite} steps alone."
     )
-    asked = "" if run.asked is None else f" Your limit fires on {_fires(answer)}; the suggested one is {suggested}."
+    asked = (
+        ""
+        if run.asked is None
+        else f" Your limit fires on {_fires(answer)}; the suggested one is {suggested}."
+    )
     return said + asked
 
 
@@ -151,7 +176,9 @@ def _tables(run: Run, order: np.ndarray) -> str:
     some = sorted(limits)
     overall = [(in_full(x), _fires(rec.what_if(clip_global_norm=x)), _is(run, x)) for x in some]
     each = [rec.what_if(clip_norm=x) for x in some]
-    by_tensor = [(rec.names[k], *(percent(float(e.of_finite_by_tensor[k])) for e in each)) for k in order]
+    by_tensor = [
+        (rec.names[k], *(percent(float(e.of_finite_by_tensor[k])) for e in each)) for k in order
+    ]
     return (
         table("Limits on the global norm", ("limit", "fires on", ""), overall)
         + table(
@@ -166,16 +193,25 @@ def _tables(run: Run, order: np.ndarray) -> str:
 def _doubt(each: list[WhatIf]) -> str:
     """By how much the shares by tensor can be wrong, if that shows."""
     doubt = max(
-        (float(np.abs(e.bounds_of_finite_by_tensor - e.of_finite_by_tensor).max(initial=0)) for e in each), default=0.0
+        (
+            float(np.abs(e.bounds_of_finite_by_tensor - e.of_finite_by_tensor).max(initial=0))
+            for e in each
+        ),
+        default=0.0,
     )
-    said = f"Shares by tensor are estimates here, at most {points(doubt)} points from the true ones."
+    said = (
+        f"Shares by tensor are estimates here, at most {points(doubt)} points from the true ones."
+    )
     return paragraph(said) if shows(doubt) else ""
 
 
 def _is(run: Run, limit: float) -> str:
     """Return what a limit is, in words."""
     named = dict(zip(run.summary.limits, (50, 75, 90, 95, 99), strict=True)) if run.summary else {}
-    said = [f"{named[limit]}th percentile" if limit in named else "", "asked about" if limit == run.limit else ""]
+    said = [
+        f"{named[limit]}th percentile" if limit in named else "",
+        "asked about" if limit == run.limit else "",
+    ]
     return ", ".join(filter(None, said))
 
 
@@ -188,7 +224,10 @@ def other_limit(run: Run) -> Section | None:
     """The clipping lab on this run."""
     if run.limit is None or not run.finite_norms.size:
         return None
-    title, sentence = "What another limit does to the recorded gradients", _neighbors(run, run.limit)
+    title, sentence = (
+        "What another limit does to the recorded gradients",
+        _neighbors(run, run.limit),
+    )
     return Section("other", title, sentence, partial(_clipping, run, run.limit))
 
 
@@ -211,8 +250,14 @@ def by_layer(run: Run) -> Section | None:
     most, never = int(share.argmax()), int((high == 0).sum())
     sentence = f"{in_full(run.limit)} on the norm of each tensor alone "
     if share[most]:
-        sentence += f"fires most on {run.rec.names[most]}, on {_of(answer, most)} of {_finite(answer)}"
-        sentence += f"; on {number(never)} of {counted(len(share), 'tensor')} it never does." if never else "."
+        sentence += (
+            f"fires most on {run.rec.names[most]}, on {_of(answer, most)} of {_finite(answer)}"
+        )
+        sentence += (
+            f"; on {number(never)} of {counted(len(share), 'tensor')} it never does."
+            if never
+            else "."
+        )
     else:
         sentence += "never fires."
     return Section("layers", "Layer by layer", sentence, partial(_layers, run, run.limit))
@@ -241,6 +286,7 @@ def _neighbors(run: Run, limit: float) -> str:
     answer = run.rec.what_if(clip_norm=limit)
     alone, steps = _fires(answer), "the finite steps" if answer.nonfinite else "the steps"
     return (
-        f"Half that limit, {number(half)}, would fire on {low} of {steps}, and double, {number(double)}, on {high}; "
-        f"{in_full(limit)} on the norm of each tensor alone on {alone}."
+        f"Half that limit, {number(half)}, would fire on {low} of {steps}, and double, "
+        f"{number(double)}, on {high}; {in_full(limit)} on the norm of "
+        f"each tensor alone on {alone}."
     )

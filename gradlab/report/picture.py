@@ -36,7 +36,8 @@ class Course(NamedTuple):
     Attributes:
         step: (buckets,) first step of each.
         until: steps in all.
-        norm, low: (buckets,) largest and smallest global norm of its steps; NaN or Inf where a step held such.
+        norm, low: (buckets,) largest and smallest global norm of its steps; NaN or Inf where a step
+            held such.
         loss: (buckets,) NaN where none is known.
         limit: on the global norm; NaN for none.
     """
@@ -53,10 +54,14 @@ def course_figure(course: Course, narrow: bool = False) -> Any:
     """The norms with the limit, and above them the loss if it is known."""
     known = bool(np.isfinite(course.loss).any())
     figure = new_figure(NARROW if narrow else WIDE, (4.4 if narrow else 4.2) if known else 2.9)
-    panels = figure.subplots(1 + known, 1, sharex=True, squeeze=False, height_ratios=(1, 1.7)[1 - known :])[:, 0]
+    panels = figure.subplots(
+        1 + known, 1, sharex=True, squeeze=False, height_ratios=(1, 1.7)[1 - known :]
+    )[:, 0]
     if known:
         _loss(tidy(panels[0], "Loss", "", "loss"), course)
-    _norms(tidy(panels[-1], "Gradient norm over all tensors", "training step", "global norm"), course)
+    _norms(
+        tidy(panels[-1], "Gradient norm over all tensors", "training step", "global norm"), course
+    )
     panels[-1].xaxis.set_major_locator(MaxNLocator(5 if narrow else 8, integer=True))
     panels[-1].set_xlim(-0.01 * course.until - 0.5, 1.01 * course.until + 0.5)
     figure.legend(loc="outside lower center", ncols=1 if narrow else 4, fontsize=8.5, frameon=False)
@@ -82,24 +87,32 @@ def _norms(axes: Any, course: Course) -> None:
     axes.set_yscale("log" if np.isfinite(shown).any() else "linear")
     if not np.isnan(course.limit):
         fired = most > course.limit
-        axes.plot(step[fired], most[fired], "^", ms=4.5, mew=0, color=ORANGE, label="the limit fires")
+        axes.plot(
+            step[fired], most[fired], "^", ms=4.5, mew=0, color=ORANGE, label="the limit fires"
+        )
         axes.axhline(course.limit, color=GREEN, ls="--", lw=1.6, label="limit")
     if np.isfinite(shown).any():
         log_ticks(axes.yaxis)
     bad = course.step[~np.isfinite(course.norm)]
     if bad.size:
         place = {"transform": axes.get_xaxis_transform(), "clip_on": False}
-        axes.plot(bad, np.ones(bad.size), "x", ms=6, mew=1.6, color=BLACK, label="NaN or Inf", **place)
+        axes.plot(
+            bad, np.ones(bad.size), "x", ms=6, mew=1.6, color=BLACK, label="NaN or Inf", **place
+        )
 
 
 def _thinned(step: np.ndarray, values: np.ndarray, chosen: Any) -> tuple[np.ndarray, np.ndarray]:
-    """At most `MOST_PLACES` places: the first step of so many neighbors, and the chosen of their values."""
+    """At most `MOST_PLACES` places: the first step of so many neighbors, and the chosen of their
+    values.
+    """
     many = -(-len(step) // MOST_PLACES)
     starts = np.arange(0, len(step), max(many, 1))
     return step[starts], chosen.reduceat(np.asarray(values, float), starts)
 
 
-def map_figure(norm: np.ndarray, step: np.ndarray, until: int, names: Sequence[str], narrow: bool = False) -> Any:
+def map_figure(
+    norm: np.ndarray, step: np.ndarray, until: int, names: Sequence[str], narrow: bool = False
+) -> Any:
     """Norms (buckets, tensors) that began at step (buckets,), of `until` steps; NaN and Inf stand out."""
     shown = _largest(_largest(norm.T, MAP_COLUMNS, 1), MAP_LINES, 0)  # (lines, columns)
     lines = len(shown)
@@ -107,8 +120,11 @@ def map_figure(norm: np.ndarray, step: np.ndarray, until: int, names: Sequence[s
     axes = tidy(figure.add_subplot(), "Norm of each tensor", "training step", "")
     axes.grid(False)
     ends = (step[0] if step.size else 0, max(until, 1), lines - 0.5, -0.5)
-    seen = np.where(shown == 0, np.finfo(float).tiny, shown)  # the logarithm of 0 would be drawn as not finite
-    picture = axes.imshow(seen, norm=_scale(shown), cmap=_colors(), aspect="auto", interpolation="none", extent=ends)
+    # The logarithm of 0 would be drawn as not finite.
+    seen = np.where(shown == 0, np.finfo(float).tiny, shown)
+    picture = axes.imshow(
+        seen, norm=_scale(shown), cmap=_colors(), aspect="auto", interpolation="none", extent=ends
+    )
     together = -(-len(names) // lines)  # tensors of a line
     every = name_some_rows(axes, names[::together], NAMED) * together
     if every > 1:
@@ -139,16 +155,20 @@ def _colors() -> Any:
     """Cividis; what is 0 or far below all others is black, what is not finite orange."""
     from matplotlib import colormaps
 
-    return colormaps["cividis"].with_extremes(under=to_rgba(BLACK), bad=to_rgba(ORANGE), over=to_rgba(ORANGE))
+    return colormaps["cividis"].with_extremes(
+        under=to_rgba(BLACK), bad=to_rgba(ORANGE), over=to_rgba(ORANGE)
+    )
 
 
 class Shares(NamedTuple):
     """The data of the figure.
 
     Attributes:
-        limits, fired: (n,) limits on the global norm, and the share of steps on which each fires, 0 to 1.
+        limits, fired: (n,) limits on the global norm, and the share of steps on which each fires, 0
+            to 1.
         limit, share: the one that is marked.
-        names, by_tensor: of the tensors it would fire on most, as a limit on the norm of each alone, and how often.
+        names, by_tensor: of the tensors it would fire on most, as a limit on the norm of each
+            alone, and how often.
     """
 
     limits: np.ndarray
@@ -181,9 +201,14 @@ def _curve(axes: Any, shares: Shares) -> None:
     axes.plot([shares.limit], [shares.share], "o", ms=7, mew=0, color=GREEN)
     above = 8 if shares.share < 0.9 else -14  # points
     axes.annotate(
-        f"{number(shares.limit)}: {percent(shares.share, 1)}", (shares.limit, shares.share), (8, above),
-        textcoords="offset points", fontsize=9.5, color=BLACK, fontweight="bold",
-    )  # fmt: skip
+        f"{number(shares.limit)}: {percent(shares.share, 1)}",
+        (shares.limit, shares.share),
+        (8, above),
+        textcoords="offset points",
+        fontsize=9.5,
+        color=BLACK,
+        fontweight="bold",
+    )
     axes.set(xscale="log", ylim=(0, 1.04), xlim=(shares.limits[0], shares.limits[-1]))
     percent_ticks(axes.yaxis)
     log_ticks(axes.xaxis)
@@ -194,7 +219,14 @@ def _bars(axes: Any, names: Sequence[str], share: np.ndarray) -> None:
     place = np.arange(len(names))
     axes.barh(place, share, 0.62, color=ORANGE)
     for at, value in zip(place, share, strict=True):
-        axes.annotate(percent(value, 1), (value, at), (4, 0), textcoords="offset points", va="center", fontsize=8.5)
+        axes.annotate(
+            percent(value, 1),
+            (value, at),
+            (4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=8.5,
+        )
     longest = float(share.max(initial=0))
     axes.set(ylim=(max(len(names), 4) - 0.4, -0.6), xlim=(0, max(1.3 * longest, 0.01)))
     name_rows(axes, place, names)

@@ -27,7 +27,9 @@ def overview(run: Run) -> Section:
     steps = f"{counted(rec.seen, 'step')}{skipped}{missing}"
     sentence = f"{steps} of {counted(len(rec.names), 'tensor')} with {counted(entries, 'entry')}"
     kept = (
-        "every step has a bucket of its own" if rec.stride == 1 else f"in {counted(len(rec), 'bucket')}: {run.merged}"
+        "every step has a bucket of its own"
+        if rec.stride == 1
+        else f"in {counted(len(rec), 'bucket')}: {run.merged}"
     )
     trouble = trouble_in_tensors(rec)
     said = f"{sentence}; {kept}. {trouble}".strip()
@@ -39,10 +41,12 @@ def _overview(run: Run) -> str:
     norm, typical = rec["norm"].astype(float), medians(rec)
     largest = int(typical.argmax())
     alt = (
-        f"Map of the norm of {counted(len(rec.names), 'tensor')} over {counted(rec.seen, 'step')}; the largest is "
-        f"{rec.names[largest]} with a median norm of {number(typical[largest])}."
+        f"Map of the norm of {counted(len(rec.names), 'tensor')} over {counted(rec.seen, 'step')}; "
+        f"the largest is {rec.names[largest]} with a median norm of {number(typical[largest])}."
     )
-    return picture("map", partial(map_figure, norm, rec.step, rec.seen, rec.names), alt) + _tensors(run, typical)
+    return picture("map", partial(map_figure, norm, rec.step, rec.seen, rec.names), alt) + _tensors(
+        run, typical
+    )
 
 
 def _tensors(run: Run, typical: np.ndarray) -> str:
@@ -76,7 +80,9 @@ def _course(run: Run, sentence: str) -> str:
     rec = run.rec
     limit = np.nan if run.limit is None else run.limit
     drawn = Course(rec.step, rec.seen, rec.global_norm, rec["global_norm_low"], run.loss, limit)
-    return picture("course", partial(course_figure, drawn), f"Norm and loss over the run. {sentence}") + _some_rows(run)
+    return picture(
+        "course", partial(course_figure, drawn), f"Norm and loss over the run. {sentence}"
+    ) + _some_rows(run)
 
 
 def _norms(run: Run) -> str:
@@ -87,8 +93,8 @@ def _norms(run: Run) -> str:
     times = f", {number(top.norm / median)} times that," if top.norm >= 2 * median else ""
     largest = "the largest finite one" if run.rec.nonfinite_steps else "the largest"
     said = (
-        f"The median gradient norm is {run.median_in_words}; {largest}{times} is {number(top.norm)} "
-        f"at step {top.step:,}."
+        f"The median gradient norm is {run.median_in_words}; {largest}{times} is "
+        f"{number(top.norm)} at step {top.step:,}."
     )
     return f"{said} {top}".strip()
 
@@ -116,7 +122,11 @@ def _some_rows(run: Run) -> str:
         )
         for k in map(int, places)
     ]
-    return table(f"{counted(len(rows), 'bucket')} of the run, evenly spread", ("step", "global norm", "loss"), rows)
+    return table(
+        f"{counted(len(rows), 'bucket')} of the run, evenly spread",
+        ("step", "global norm", "loss"),
+        rows,
+    )
 
 
 def nonfinite(run: Run) -> Section:
@@ -126,21 +136,34 @@ def nonfinite(run: Run) -> Section:
     rows = np.flatnonzero(count.any(axis=1) & (rec.taken > 0) & ~np.isfinite(rec.global_norm))
     if not rec.nonfinite_steps:
         if rec.skipped_steps or rec.missing_steps:
-            return Section("nonfinite", title, f"None of the {number(taken)} steps that were taken held NaN or Inf.")
+            return Section(
+                "nonfinite",
+                title,
+                f"None of the {number(taken)} steps that were taken held NaN or Inf.",
+            )
         return Section("nonfinite", title, f"No step of {number(rec.seen)} held NaN or Inf.")
-    of = f"{counted(taken, 'step')} that were taken" if rec.skipped_steps else counted(taken, "step")
+    of = (
+        f"{counted(taken, 'step')} that were taken" if rec.skipped_steps else counted(taken, "step")
+    )
     is_bad = count[rows[0]] > 0
     names = [rec.names[k] for k in np.flatnonzero(is_bad)]
     origin = frontier_in(rec, int(rows[0]))
     who = listed(names)
     if origin:
         who = f"{'all' if is_bad.all() else f'{len(names)} of'} {counted(len(rec.names), 'tensor')}"
-    sentence = f"{number(rec.nonfinite_steps)} of {of} held NaN or Inf, first {_first_of(run, int(rows[0]), who)}."
-    return Section("nonfinite", title, f"{sentence} {origin}".strip(), partial(_nonfinite, run, rows, sentence))
+    sentence = (
+        f"{number(rec.nonfinite_steps)} of {of} held NaN or Inf, first "
+        f"{_first_of(run, int(rows[0]), who)}."
+    )
+    return Section(
+        "nonfinite", title, f"{sentence} {origin}".strip(), partial(_nonfinite, run, rows, sentence)
+    )
 
 
 def _first_of(run: Run, row: int, who: str) -> str:
-    """Say in which step NaN or Inf first came up, as exactly as that is known, and in which tensors."""
+    """Say in which step NaN or Inf first came up, as exactly as that is known, and in which
+    tensors.
+    """
     exact, where = first_nonfinite_step(run.rec), when(run, row)
     if exact is None or run.rec.bucket_steps[row] == 1:
         return f"{where} in {who}"
@@ -152,16 +175,20 @@ def _first_of(run: Run, row: int, who: str) -> str:
 
 def _nonfinite(run: Run, rows: np.ndarray, sentence: str) -> str:
     rec = run.rec
-    shown = picture("nonfinite", partial(nonfinite_figure, rec["nonfinite"], rec.step, rec.seen, rec.names), sentence)
+    shown = picture(
+        "nonfinite",
+        partial(nonfinite_figure, rec["nonfinite"], rec.step, rec.seen, rec.names),
+        sentence,
+    )
     advice = (
-        "A clip does not mend such a step. In TensorFlow a clip by global norm makes all of it NaN; a clip by value "
-        "bounds Inf but lets NaN through. Skip it."
+        "A clip does not mend such a step. In TensorFlow a clip by global norm makes all of it "
+        "NaN; a clip by value bounds Inf but lets NaN through. Skip it."
     )
     first = first_nonfinite_step(rec)
     if first is not None and rec.nonfinite_steps == rec.seen - first and rec.nonfinite_steps > 1:
         advice += (
-            f" Here every step from {first:,} on has it, so the weights probably do, too: go back to "
-            f"weights from before step {first:,}."
+            f" Here every step from {first:,} on has it, so the weights probably do, too: go back "
+            f"to weights from before step {first:,}."
         )
     return shown + paragraph(advice) + _places(run, rows)
 
@@ -176,7 +203,11 @@ def _places(run: Run, rows: np.ndarray) -> str:
     rec = run.rec
     where = [(r, k) for r in rows[:MOST] for k in np.flatnonzero(rec["nonfinite"][r])][:MOST]
     lines = [
-        (_steps(int(rec.step[r]), int(rec.bucket_steps[r])), rec.names[k], number(rec["nonfinite"][r, k]))
+        (
+            _steps(int(rec.step[r]), int(rec.bucket_steps[r])),
+            rec.names[k],
+            number(rec["nonfinite"][r, k]),
+        )
         for r, k in where
     ]
     cut = f", the first {MOST}" if len(where) == MOST else ""
@@ -196,28 +227,34 @@ def _caveats(run: Run) -> str:
 def _lines(run: Run) -> list[str]:
     rec = run.rec
     lines = [
-        "With another limit the weights, and so all later gradients, would have been different. A share "
-        "counts steps of this run only. To know what a limit does to training, train with it and record again.",
-        "Global norm and norm of each tensor are exact. What is said of a limit on single entries is estimated from "
-        f"counts by size, made in {rec.counted_in}; only which steps it fires on is exact.",
+        "With another limit the weights, and so all later gradients, would have been different. A "
+        "share counts steps of this run only. To know what a limit does to training, train with "
+        "it and record again.",
+        "Global norm and norm of each tensor are exact. What is said of a limit on single entries "
+        f"is estimated from counts by size, made in {rec.counted_in}; only which steps it fires "
+        "on is exact.",
         "A suggested limit says what is unusual in this run, not what is best for the loss.",
     ]
     if rec.stride > 1:
         lines.append(
-            f"The run had more steps than the recorder has buckets: {run.merged}. How often limits on the global norm "
-            "fire is counted step by step. How often they fire on single tensors is counted by sizes up to "
-            f"{number(100 * float(rec.quantile_error.max()), 2)}% apart from what is printed: an estimate, with bounds."
+            f"The run had more steps than the recorder has buckets: {run.merged}. How often limits "
+            "on the global norm fire is counted step by step. How often they fire on single "
+            "tensors is counted by sizes up to "
+            f"{number(100 * float(rec.quantile_error.max()), 2)}% apart from what is printed: an "
+            "estimate, with bounds."
         )
     if lost := int((~rec.known).sum()):
         lines.append(
-            f"Of {counted(lost, 'step')} the single global norms are not known: shares are estimates, with bounds. A "
-            "traced run keeps the last gl.Recorder(ring=...) of them, and all if its state is absorbed in time."
+            f"Of {counted(lost, 'step')} the single global norms are not known: shares are "
+            "estimates, with bounds. A traced run keeps the last gl.Recorder(ring=...) of them, "
+            "and all if its state is absorbed in time."
         )
     sampled = len(rec.sampled[0])
     if 0 < sampled < sum(rec.sizes):
         lines.append(
-            f"Adagrad is computed on {counted(sampled, 'entry')} of {counted(sum(rec.sizes), 'entry')}, "
-            "chosen evenly over all tensors: shares of entries are estimates."
+            f"Adagrad is computed on {counted(sampled, 'entry')} of "
+            f"{counted(sum(rec.sizes), 'entry')}, chosen evenly over all tensors: shares of "
+            "entries are estimates."
         )
     if not sampled:
         lines.append(

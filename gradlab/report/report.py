@@ -28,9 +28,11 @@ from .skipped import skipped
 from .updates import moved, noise
 
 FOLDER = Path(__file__).parent
-STATES = 120  # of each figure that moves: what a reader can tell apart, in seconds of work and a few hundred kB
+# Of each figure that moves: what a reader can tell apart, in seconds of work and a few hundred kB.
+STATES = 120
 _SECTIONS = (overview, course, limits, other_limit, by_layer, moved, noise, skipped, nonfinite)
-_SICK_SECTIONS = (overview, course, nonfinite, limits, other_limit, by_layer, moved, noise, skipped)  # NaN first
+# NaN first.
+_SICK_SECTIONS = (overview, course, nonfinite, limits, other_limit, by_layer, moved, noise, skipped)
 _QUESTIONS = (adagrad, staleness)  # what other training would have done
 
 
@@ -39,11 +41,11 @@ class Report:
 
     Args:
         recording: a `Recorder`, or the path of one that was saved.
-        *others: up to five more to compare with it: on the same axes, what differs first, which tensors, one limit on
-            all of them, and what cannot be compared.
+        *others: up to five more to compare with it: on the same axes, what differs first, which
+            tensors, one limit on all of them, and what cannot be compared.
         names: of several runs; by default those of their files, or "run 1" and so on.
-        limit: on the global norm, to ask about; by default the one that `Recorder.summary` suggests,
-            of several runs for the first.
+        limit: on the global norm, to ask about; by default the one that `Recorder.summary`
+            suggests, of several runs for the first.
         title: of the page; by default the name of the file, or of all runs.
         labs: False leaves pictures where figures would move: a small file, made at once.
 
@@ -84,7 +86,11 @@ class Report:
             raise ValueError(f"limit must be positive and finite, got {limit!r}")
         name = None if isinstance(recording, Recorder) else Path(recording).stem
         self.title = title or listed(called, len(called)) or name or "A recorded run"
-        self._kind = f"{counted(len(recs), 'recorded run')} compared" if others else "Gradients of a recorded run"
+        self._kind = (
+            f"{counted(len(recs), 'recorded run')} compared"
+            if others
+            else "Gradients of a recorded run"
+        )
         states = STATES if labs else 0
         self._make: list[Callable[[], Section | None]]
         if others:
@@ -116,12 +122,17 @@ class Report:
         """The page; the same recording gives the same text."""
         links = "".join(_link(section) for section in self.sections)
         return Template((FOLDER / "page.html").read_text("utf-8")).substitute(
-            title=escape(self.title), kind=self._kind, description=escape(self.sentences[0]), links=links,
-            sections="\n".join(section.html() for section in told(self.sections, len(self.sections))),
+            title=escape(self.title),
+            kind=self._kind,
+            description=escape(self.sentences[0]),
+            links=links,
+            sections="\n".join(
+                section.html() for section in told(self.sections, len(self.sections))
+            ),
             version=__version__,
             style=page.style() + (FOLDER / "page.css").read_text("utf-8"),
             script=page.script(),
-        )  # fmt: skip
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page, all of it or nothing.
@@ -134,7 +145,8 @@ class Report:
         if path.suffix.lower() not in (".html", ".htm"):
             raise ValueError(f"a report is an .html file, got {path.name!r}")
         with shown(path.name), replaced(path) as part:
-            part.write_text(self.html(), "utf-8", "replace")  # names of files may hold halves of characters
+            # Names of files may hold halves of characters.
+            part.write_text(self.html(), "utf-8", "replace")
 
     def __repr__(self) -> str:
         return "\n".join([self.title, *self.headlines])
@@ -147,7 +159,9 @@ def _question(make: Callable[[Run], Section | None], run: Run) -> Section | None
 
 
 def _link(section: Section) -> str:
-    """Return a line of the list on top of the page, with the section's sentence if it is a headline."""
+    """Return a line of the list on top of the page, with the section's sentence if it is a
+    headline.
+    """
     words = "a question about other training" if section.is_question else section.sentence
     return f'<li><a href="#{section.key}">{escape(section.title)}</a> <span>{escape(words)}</span></li>\n'
 
@@ -156,5 +170,8 @@ def _opened(recording: Recorder | str | os.PathLike[str]) -> Recorder:
     """Return what a recording is, or holds the file of this name; ValueError if that is nothing."""
     rec = recording if isinstance(recording, Recorder) else Recorder.load(recording)
     if not len(rec):
-        raise ValueError("nothing is recorded yet: call rec.record(grads, loss=loss) in every step, then rec.save")
+        raise ValueError(
+            "nothing is recorded yet: call rec.record(grads, loss=loss) "
+            "in every step, then rec.save"
+        )
     return rec

@@ -15,14 +15,16 @@ from .recorded import when
 
 MOST = 200  # rows of the table
 _MISSING = (
-    "Something around the recorder, such as optax.apply_if_finite, took back the steps in which gradients held NaN or "
-    "Inf, and the recorder with them. Only their number is known: not when they were, nor which tensors it was. "
-    "gl.record.optax(recorder, around=optax.apply_if_finite(...)) records them as skipped steps."
+    "Something around the recorder, such as optax.apply_if_finite, took back the steps in which "
+    "gradients held NaN or Inf, and the recorder with them. Only their number is known: not when "
+    "they were, nor which tensors it was. gl.record.optax(recorder, "
+    "around=optax.apply_if_finite(...)) records them as skipped steps."
 )
 _WHY = (
-    "A loss scaler skips a step whose gradients overflow and lowers its scale. Several in a row at the start, while "
-    "the scale comes down, are normal, and so is one now and then, when the scale grows again. Several in a row later, "
-    "or without an end, are not: no scale helps where the loss is NaN."
+    "A loss scaler skips a step whose gradients overflow and lowers its scale. Several in a row at "
+    "the start, while the scale comes down, are normal, and so is one now and then, when the scale "
+    "grows again. Several in a row later, or without an end, are not: no scale helps where the "
+    "loss is NaN."
 )
 
 
@@ -30,14 +32,19 @@ def skipped(run: Run) -> Section | None:
     """Return how many steps changed no weight, and why; None where that never happened."""
     sentences = [*_skipped(run), *_missing(run)]
     return (
-        Section("skipped", "Steps that were skipped", " ".join(sentences), partial(_body, run)) if sentences else None
+        Section("skipped", "Steps that were skipped", " ".join(sentences), partial(_body, run))
+        if sentences
+        else None
     )
 
 
 def _missing(run: Run) -> Iterator[str]:
     if missing := run.rec.missing_steps:
         of = f"{counted(missing, 'more step')} {'is' if missing == 1 else 'are'} missing"
-        yield f"{of}: gradients held NaN or Inf, and nothing of {'it' if missing == 1 else 'them'} was recorded."
+        yield (
+            f"{of}: gradients held NaN or Inf, and nothing of {'it' if missing == 1 else 'them'} "
+            "was recorded."
+        )
 
 
 def _skipped(run: Run) -> Iterator[str]:
@@ -45,13 +52,26 @@ def _skipped(run: Run) -> Iterator[str]:
     if not rec.skipped_steps:
         return
     of = f"{number(rec.skipped_steps)} of {counted(rec.seen, 'step')}"
-    where = [f"{rec.names[k]} ({number(rec.overflows[k])})" for k in np.argsort(-rec.overflows) if rec.overflows[k]]
-    why = f"gradients overflowed in {listed(where)}" if where else "no tensor that was recorded held NaN or Inf"
-    yield f"{of} {were(rec.skipped_steps)} skipped, first {_first(run)}: {why}.{_scales(run)}{_origin(run)}"
+    where = [
+        f"{rec.names[k]} ({number(rec.overflows[k])})"
+        for k in np.argsort(-rec.overflows)
+        if rec.overflows[k]
+    ]
+    why = (
+        f"gradients overflowed in {listed(where)}"
+        if where
+        else "no tensor that was recorded held NaN or Inf"
+    )
+    yield (
+        f"{of} {were(rec.skipped_steps)} skipped, first {_first(run)}: "
+        f"{why}.{_scales(run)}{_origin(run)}"
+    )
 
 
 def _origin(run: Run) -> str:
-    """Say where the overflow of the first of them came from, where the tensors of a single step are known."""
+    """Say where the overflow of the first of them came from, where the tensors of a single step are
+    known.
+    """
     if run.rec.stride > 1:
         return ""
     said = frontier_in(run.rec, int(_rows(run)[0]))
@@ -66,7 +86,11 @@ def _rows(run: Run) -> np.ndarray:
 def _first(run: Run) -> str:
     """When the first of them was, as exactly as that is known."""
     found = np.flatnonzero(run.rec.every_step("skipped") == 1)
-    return f"in step {found[0]}" if len(found) == run.rec.skipped_steps else when(run, int(_rows(run)[0]))
+    return (
+        f"in step {found[0]}"
+        if len(found) == run.rec.skipped_steps
+        else when(run, int(_rows(run)[0]))
+    )
 
 
 def _scales(run: Run) -> str:
@@ -76,7 +100,10 @@ def _scales(run: Run) -> str:
         return ""
     if (scale == scale[0]).all():
         return f" The loss scale was {number(scale[0])} throughout."
-    return f" The loss scale went from {number(scale[0])} to {number(scale[-1])}, with {number(scale.min())} the least."
+    return (
+        f" The loss scale went from {number(scale[0])} to {number(scale[-1])}, with "
+        f"{number(scale.min())} the least."
+    )
 
 
 def _body(run: Run) -> str:
@@ -96,10 +123,14 @@ def _table(run: Run) -> str:
         buckets, head = _rows(run), "skipped"
         when_ = [f"{int(rec['skipped'][k])} {when(run, int(k))}" for k in buckets]
         scales = [_scale(rec["scale"][k]) for k in buckets]
-    rows = [(at, x, _overflowed(run, int(k))) for at, x, k in zip(when_, scales, buckets, strict=True)][:MOST]
+    rows = [
+        (at, x, _overflowed(run, int(k))) for at, x, k in zip(when_, scales, buckets, strict=True)
+    ][:MOST]
     cut = f", the first {MOST}" if len(buckets) > MOST else ""
     around = "" if rec.stride == 1 else f", in the {rec.stride:,} steps around it"
-    return paragraph(_WHY) + table(f"Skipped steps{cut}", (head, "loss scale", f"NaN or Inf in{around}"), rows)
+    return paragraph(_WHY) + table(
+        f"Skipped steps{cut}", (head, "loss scale", f"NaN or Inf in{around}"), rows
+    )
 
 
 def _scale(x: float) -> str:

@@ -8,7 +8,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..labs.tensor_rows import name_some_rows
-from ..live.drawing.style import BLACK, BLUE, GREEN, NARROW, ORANGE, WIDE, log_ticks, new_figure, tidy
+from ..live.drawing.style import (
+    BLACK,
+    BLUE,
+    GREEN,
+    NARROW,
+    ORANGE,
+    WIDE,
+    log_ticks,
+    new_figure,
+    tidy,
+)
 
 NAMED = 24  # rows that have room for a name
 
@@ -36,7 +46,10 @@ def ratios_figure(ratios: Ratios, narrow: bool = False) -> Any:
     rows = np.arange(len(ratios.names))
     figure = new_figure(NARROW if narrow else WIDE, min(max(1.7 + 0.17 * len(rows), 2.2), 5.0))
     axes = tidy(
-        figure.add_subplot(), "How far a step moves each tensor", "norm of the update / norm of the weights", ""
+        figure.add_subplot(),
+        "How far a step moves each tensor",
+        "norm of the update / norm of the weights",
+        "",
     )
     axes.axvspan(ratios.least, ratios.most, color=GREEN, alpha=0.12, lw=0)
     axes.axvline(ratios.usual, color=GREEN, ls="--", lw=1.6)

@@ -113,7 +113,9 @@ _CATALOG: tuple[type[Rule], ...] = (
 
 
 def catalog() -> dict[str, type[Rule]]:
-    """Every rule by name; those that keep one entry for a whole row name it in `row_slots`. Not in TensorFlow.
+    """Every rule by name; those that keep one entry for a whole row name it in `row_slots`.
+
+    Not in TensorFlow.
 
     >>> list(catalog())[:3]
     ['StochasticGradientDescent', 'Momentum', 'KerasMomentum']

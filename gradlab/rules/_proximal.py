@@ -22,7 +22,8 @@ def soft_threshold(x: Array, limit: Number) -> Array:
 
 
 def shrink(x: Array, l1: Number, l2: Number, order: str = "dense") -> Array:
-    """The minimum over w of (w - x)² / 2 + l1 |w| + l2 w² / 2; with the order "scalar" the division is `wide`.
+    """The minimum over w of (w - x)² / 2 + l1 |w| + l2 w² / 2; with the order "scalar" the division
+    is `wide`.
 
     >>> import numpy as np
     >>> shrink(np.array([3.0, -0.5]), 1.0, 1.0).tolist()
@@ -35,7 +36,8 @@ def shrink(x: Array, l1: Number, l2: Number, order: str = "dense") -> Array:
 
 
 def wide(like: Array, *xs: Number) -> tuple[Any, ...]:
-    """`xs` in double precision, in which TensorFlow computes slices of one element; under JAX as they are.
+    """`xs` in double precision, in which TensorFlow computes slices of one element; under JAX as
+    they are.
 
     >>> import numpy as np
     >>> wide(np.float32([1.0]), np.float32([0.1]))[0].dtype

@@ -18,10 +18,12 @@ class AdaMax(Rule):
         v = max(beta2 * v, |g|)
         w = w - lr / (1 - beta1_power) * (m / (v + epsilon))
 
-    `beta1_power`, beta1 to the power of the step, changes from step to step; 0 leaves the correction out.
+    `beta1_power`, beta1 to the power of the step, changes from step to step; 0 leaves the
+    correction out.
 
-    Shapes: w, g, m, v (...). Slots: m and v, from 0. In float16 an epsilon of 1e-8 would be 0. Source: Kingma & Ba,
-    "Adam: A Method for Stochastic Optimization", section 7.1 (2014); `ApplyAdaMax`, TensorFlow 2.21 (2026).
+    Shapes: w, g, m, v (...). Slots: m and v, from 0. In float16 an epsilon of 1e-8 would
+    be 0. Source: Kingma & Ba, "Adam: A Method for Stochastic Optimization", section 7.1
+    (2014); `ApplyAdaMax`, TensorFlow 2.21 (2026).
 
     >>> import numpy as np
     >>> rule, w = AdaMax(beta1=0.5, beta2=0.5, epsilon=0.0), np.array([1.0])
@@ -46,5 +48,6 @@ class AdaMax(Rule):
         (m, v), xp, one = slots, namespace(w), w.dtype.type(1)
         m = decaying_mean(m, g, self.beta1, "dense")
         decayed, size = self.beta2 * v, xp.abs(g)
-        v = xp.where(size > decayed, size, decayed)  # a gradient of NaN does not count, as in TensorFlow
+        # A gradient of NaN does not count, as in TensorFlow.
+        v = xp.where(size > decayed, size, decayed)
         return w - lr / (one - self.beta1_power) * (m / (v + self.epsilon)), (m, v)

@@ -19,12 +19,13 @@ class Adadelta(Rule):
         w = w - u * lr
         accum_update = accum_update * rho + u * u * (1 - rho)
 
-    Shapes: w, g, accum, accum_update (...). Slots: accum and accum_update, both from 0; TPU embeddings call them
-    accumulators and updates. The first steps are about sqrt(epsilon), whatever the gradient.
-    TensorFlow estimates 1 / sqrt where it computes 8 entries at once, 1 or 2 ulp of u away from this.
+    Shapes: w, g, accum, accum_update (...). Slots: accum and accum_update, both from 0; TPU
+    embeddings call them accumulators and updates. The first steps are about sqrt(epsilon), whatever
+    the gradient. TensorFlow estimates 1 / sqrt where it computes 8 entries at once, 1 or 2 ulp of u
+    away from this.
 
-    Source: Zeiler, "ADADELTA: An Adaptive Learning Rate Method" (2012); `ApplyAdadelta`, TensorFlow 2.21 (2026).
-    The defaults are those of `tf.compat.v1.train.AdadeltaOptimizer`.
+    Source: Zeiler, "ADADELTA: An Adaptive Learning Rate Method" (2012); `ApplyAdadelta`, TensorFlow
+    2.21 (2026). The defaults are those of `tf.compat.v1.train.AdadeltaOptimizer`.
 
     >>> import numpy as np
     >>> rule, w = Adadelta(rho=0.75, epsilon=1.0), np.array([1.0])

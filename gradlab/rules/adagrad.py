@@ -27,13 +27,14 @@ class Adagrad(Rule):
 
     The three orders differ in their last bits only. `LIBRARIES` has the fields of each library.
 
-    Shapes: w, g, accumulator (...). Raises ValueError for a place or an order that is none of these. An accumulator
-    of 0 with no epsilon and a gradient of 0 gives NaN, as in Keras 3; Keras replaces epsilon 0, this rule does not.
-    Signs are not checked, as in Keras 3: the root of a negative accumulator is NaN. The optimizers of TensorFlow 1 and
-    of older Keras, here `gl.train` and `gl.keras`, refuse a negative start.
+    Shapes: w, g, accumulator (...). Raises ValueError for a place or an order that is none of
+    these. An accumulator of 0 with no epsilon and a gradient of 0 gives NaN, as in Keras 3; Keras
+    replaces epsilon 0, this rule does not. Signs are not checked, as in Keras 3: the root of a
+    negative accumulator is NaN. The optimizers of TensorFlow 1 and of older Keras, here `gl.train`
+    and `gl.keras`, refuse a negative start.
 
-    Source: Duchi, Hazan & Singer, "Adaptive Subgradient Methods for Online Learning and Stochastic Optimization"
-    (2011); `ApplyAdagrad` and `ApplyAdagradV2`, TensorFlow 2.21 (2026).
+    Source: Duchi, Hazan & Singer, "Adaptive Subgradient Methods for Online Learning and Stochastic
+    Optimization" (2011); `ApplyAdagrad` and `ApplyAdagradV2`, TensorFlow 2.21 (2026).
 
     >>> import numpy as np
     >>> rule, w = Adagrad(initial_accumulator_value=9.0, epsilon=0.0), np.array([1.0])
@@ -43,8 +44,12 @@ class Adagrad(Rule):
     """
 
     initial_accumulator_value: float = 0.1
-    epsilon: float = field(default=1e-7, metadata=in_tables(fixed=0.0, instead="put it into the initial accumulator"))
-    epsilon_place: Literal["none", "outside", "inside"] = field(default="outside", metadata=in_tables(fixed="none"))
+    epsilon: float = field(
+        default=1e-7, metadata=in_tables(fixed=0.0, instead="put it into the initial accumulator")
+    )
+    epsilon_place: Literal["none", "outside", "inside"] = field(
+        default="outside", metadata=in_tables(fixed="none")
+    )
     order: Literal["divide", "reciprocal", "scale_first"] = "divide"
     update_slots: bool = field(default=True, metadata=in_tables(fixed=True))
     slots: ClassVar[dict[str, float | str]] = {"accumulator": "initial_accumulator_value"}

@@ -20,20 +20,24 @@ class AdagradDA(Rule):
             -soft(s / T, l1) / (l2 + sqrt(q) / (T * lr))            "sparse" and "scalar"
         gradient_accumulator, gradient_squared_accumulator = s, q
 
-    where T is `global_step` and `soft(x, limit) = sign(x) * max(|x| - limit, 0)`. "sparse" is TensorFlow's kernel for
-    slices, "scalar" the one for slices of one element: in double precision but for the root, with g * g not rounded
-    before it is added (not under JAX, nor for float64). The orders differ in their last bits only.
+    where T is `global_step` and `soft(x, limit) = sign(x) * max(|x| - limit, 0)`. "sparse" is
+    TensorFlow's kernel for slices, "scalar" the one for slices of one element: in double precision
+    but for the root, with g * g not rounded before it is added (not under JAX, nor for float64).
+    The orders differ in their last bits only.
 
-    l1 and l2 are `l1_regularization_strength` and `l2_regularization_strength`. Shapes: w, g and both slots (...).
+    l1 and l2 are `l1_regularization_strength` and `l2_regularization_strength`. Shapes: w, g and
+    both slots (...).
 
     Slots: gradient_accumulator, from 0; gradient_squared_accumulator, from
     `initial_gradient_squared_accumulator_value`. `global_step` counts from 1, as the count of
-    `tf.compat.v1.train.AdagradDAOptimizer` does for a step variable from 0; in float32 it is exact up to 2**24.
-    A gradient of 0 sets a weight too: to 0 before it ever had another. Raises ValueError for another order.
+    `tf.compat.v1.train.AdagradDAOptimizer` does for a step variable from 0; in float32 it is exact
+    up to 2**24. A gradient of 0 sets a weight too: to 0 before it ever had another. Raises
+    ValueError for another order.
 
-    Source: Duchi, Hazan & Singer, "Adaptive Subgradient Methods for Online Learning and Stochastic Optimization"
-    (2011); Xiao, "Dual Averaging Methods for Regularized Stochastic Learning and Online Optimization" (2010);
-    `ApplyAdagradDA`, TensorFlow 2.21 (2026), which has a branch for l1 = 0 with the same result.
+    Source: Duchi, Hazan & Singer, "Adaptive Subgradient Methods for Online Learning and Stochastic
+    Optimization" (2011); Xiao, "Dual Averaging Methods for Regularized Stochastic Learning and
+    Online Optimization" (2010); `ApplyAdagradDA`, TensorFlow 2.21 (2026), which has a branch for
+    l1 = 0 with the same result.
 
     >>> import numpy as np
     >>> rule, w = AdagradDA(9.0, l1_regularization_strength=1.0), np.array([7.0, 7.0])
@@ -64,10 +68,17 @@ class AdagradDA(Rule):
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         total, squared = slots[0] + g, self._squared(slots[1], g)
         root = namespace(w).sqrt(squared)
-        steps, l1, l2 = self.global_step, self.l1_regularization_strength, self.l2_regularization_strength
+        steps, l1, l2 = (
+            self.global_step,
+            self.l1_regularization_strength,
+            self.l2_regularization_strength,
+        )
         x: Any
         if self.order == "dense":
-            return -lr * soft_threshold(total, steps * l1) / (steps * lr * l2 + root), (total, squared)
+            return -lr * soft_threshold(total, steps * l1) / (steps * lr * l2 + root), (
+                total,
+                squared,
+            )
         terms: tuple[Any, ...] = (total, root, steps, lr, l1, l2)
         x, root, steps, lr, l1, l2 = wide(w, *terms) if self.order == "scalar" else terms
         new_w = -soft_threshold(x / steps, l1) / (l2 + root / (steps * lr))

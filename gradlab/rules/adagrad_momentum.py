@@ -20,14 +20,15 @@ class AdagradMomentum(Rule):
         w = w - lr * momenta                                               plain
             w - lr * (momentum * momenta + s)                              use_nesterov
 
-    Shapes: w, g, both slots (...). Slots: accumulators, from `initial_accumulator_value`; momenta, from
-    `initial_momentum_value`. TensorFlow starts both at 0, jax-tpu-embedding at 0.1 and 0.9. The defaults are
-    those of `tf.tpu.experimental.embedding.AdagradMomentum`. A beta2 that rounds to 1 in the dtype of w counts as 1. In
-    float16 an epsilon of 1e-10 is 0, so that a weight without any gradient yet becomes NaN.
-    Certain for SparseCore (TPU v5p and later), whose arithmetic is public; documented for the older engine.
+    Shapes: w, g, both slots (...). Slots: accumulators, from `initial_accumulator_value`; momenta,
+    from `initial_momentum_value`. TensorFlow starts both at 0, jax-tpu-embedding at 0.1 and 0.9.
+    The defaults are those of `tf.tpu.experimental.embedding.AdagradMomentum`. A beta2 that rounds
+    to 1 in the dtype of w counts as 1. In float16 an epsilon of 1e-10 is 0, so that a weight
+    without any gradient yet becomes NaN. Certain for SparseCore (TPU v5p and later), whose
+    arithmetic is public; documented for the older engine.
 
-    Source: `AdagradMomentumParameters` in TensorFlow's `optimization_parameters.proto` and the SparseCore ops of
-    TensorFlow 2.21 (2026); jax-tpu-embedding 0.1 (2025).
+    Source: `AdagradMomentumParameters` in TensorFlow's `optimization_parameters.proto` and the
+    SparseCore ops of TensorFlow 2.21 (2026); jax-tpu-embedding 0.1 (2025).
 
     >>> import numpy as np
     >>> rule, w = AdagradMomentum(momentum=0.5, initial_accumulator_value=9.0, epsilon=0.0), np.array([1.0])

@@ -22,16 +22,18 @@ class Adam(Rule):
         w = w - (m * rate) / (sqrt(v) + epsilon)                                  epsilon_place="outside"
             w - (m * rate) / sqrt(v + epsilon * epsilon)                          "inside"
 
-    With `use_nesterov` the step is along g * (1 - beta1) + beta1 * m. The powers, beta1 and beta2 to the power of the
-    step, change from step to step unless `bias_correction` is off; 0 leaves the correction out, which is what the TPU
-    embedding engine does. The two orders are TensorFlow's for dense gradients and for slices; they differ in their last
-    bits only. `lazy` says that rows without a gradient stand still; else they move on as by a gradient of 0, see
-    `apply.sparse`.
+    With `use_nesterov` the step is along g * (1 - beta1) + beta1 * m. The powers, beta1 and beta2
+    to the power of the step, change from step to step unless `bias_correction` is off; 0 leaves the
+    correction out, which is what the TPU embedding engine does. The two orders are TensorFlow's for
+    dense gradients and for slices; they differ in their last bits only. `lazy` says that rows
+    without a gradient stand still; else they move on as by a gradient of 0, see `apply.sparse`.
 
-    Shapes: w, g, m, v (...). Slots: m and v, from 0. Raises ValueError for a place or an order that is none of these.
+    Shapes: w, g, m, v (...). Slots: m and v, from 0. Raises ValueError for a place or an order that
+    is none of these.
 
-    Differs from the paper: epsilon is its "epsilon hat". In float16 an epsilon of 1e-8 is 0. Source: Kingma & Ba,
-    "Adam: A Method for Stochastic Optimization" (2014); `ApplyAdam`, TensorFlow 2.21 (2026).
+    Differs from the paper: epsilon is its "epsilon hat". In float16 an epsilon of 1e-8
+    is 0. Source: Kingma & Ba, "Adam: A Method for Stochastic Optimization" (2014);
+    `ApplyAdam`, TensorFlow 2.21 (2026).
 
     >>> import numpy as np
     >>> rule, w = Adam(beta1=0.5, beta2=0.75, epsilon=0.0), np.array([1.0])
@@ -44,14 +46,16 @@ class Adam(Rule):
     beta2: float = field(default=0.999, metadata=in_tables(argument="beta_2"))
     epsilon: float = 1e-7
     epsilon_place: Literal["outside", "inside"] = field(
-        default="outside", metadata=in_tables(message="use_sum_inside_sqrt", flag=("outside", "inside"))
+        default="outside",
+        metadata=in_tables(message="use_sum_inside_sqrt", flag=("outside", "inside")),
     )
     use_nesterov: bool = field(default=False, metadata=in_tables(fixed=False))
     bias_correction: bool = field(
         default=True, metadata=in_tables(fixed=False, instead="put the correction into the rate")
     )
     lazy: bool = field(
-        default=True, metadata=in_tables(argument="lazy_adam", message="use_non_lazy_adam", flag=(True, False))
+        default=True,
+        metadata=in_tables(argument="lazy_adam", message="use_non_lazy_adam", flag=(True, False)),
     )
     order: Order = field(default="dense", metadata=in_tables(preset="sparse"))
     beta1_power: float = 0.0

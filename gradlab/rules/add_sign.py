@@ -17,8 +17,8 @@ class AddSign(Rule):
         m = m * beta + g * (1 - beta)
         w = w - (lr * (alpha + sign_decay * (sign(g) * sign(m)))) * g
 
-    Shapes: w, g, m (...). Slot: m, from 0. Source: Bello et al., "Neural Optimizer Search with Reinforcement Learning"
-    (2017); `ApplyAddSign`, TensorFlow 2.21 (2026).
+    Shapes: w, g, m (...). Slot: m, from 0. Source: Bello et al., "Neural Optimizer Search with
+    Reinforcement Learning" (2017); `ApplyAddSign`, TensorFlow 2.21 (2026).
 
     >>> import numpy as np
     >>> rule, w = AddSign(beta=0.5), np.array([1.0, 1.0])

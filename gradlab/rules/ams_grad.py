@@ -19,10 +19,11 @@ class AMSGrad(Rule):
         vhat = max(vhat, v)
         w = w - (m * (lr * sqrt(1 - beta2_power) / (1 - beta1_power))) / (sqrt(vhat) + epsilon)
 
-    The powers, beta1 and beta2 to the power of the step, change from step to step; 0 leaves the correction out.
+    The powers, beta1 and beta2 to the power of the step, change from step to step; 0 leaves the
+    correction out.
 
-    Shapes: w, g, m, v, vhat (...). Slots: m, v and vhat, from 0. Source: Reddi, Kale & Kumar, "On the Convergence of
-    Adam and Beyond" (2018); `ApplyAdamWithAmsgrad`, TensorFlow 2.21 (2026).
+    Shapes: w, g, m, v, vhat (...). Slots: m, v and vhat, from 0. Source: Reddi, Kale & Kumar, "On
+    the Convergence of Adam and Beyond" (2018); `ApplyAdamWithAmsgrad`, TensorFlow 2.21 (2026).
 
     >>> import numpy as np
     >>> rule, w = AMSGrad(beta1=0.5, beta2=0.75, epsilon=0.0), np.array([1.0])

@@ -8,9 +8,10 @@
 
 `sparse` is `rows` for a lazy rule and `every_row` for one that is not.
 
-Pure functions. `in_place.py` adds to three of them what users can ask for beside it: `out=`, NumPy arrays to write
-into, such as w and slots themselves, and `donate=True`, JAX arrays whose memory then holds the new values. Optimizers
-step Variables so, where the memory of a value was never handed out.
+Pure functions. `in_place.py` adds to three of them what users can ask for beside it: `out=`, NumPy
+arrays to write into, such as w and slots themselves, and `donate=True`, JAX arrays whose memory
+then holds the new values. Optimizers step Variables so, where the memory of a value was never
+handed out.
 """
 
 from __future__ import annotations
@@ -68,8 +69,8 @@ def rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple
 def each(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
     """Only the rows named move, once for every slice, in the order given.
 
-    All first occurrences are applied together, then all second ones: rows are independent, so the order within a row is
-    what counts.
+    All first occurrences are applied together, then all second ones: rows are independent, so the
+    order within a row is what counts.
 
     Not in TensorFlow.
 
@@ -84,15 +85,20 @@ def each(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple
     if g.indices.shape[0] == 0:
         return w, slots
     xp = namespace(w)
-    if rule.adds and is_jax(w):  # turns would cost as often the slices as the most frequent row comes
-        return add_rows(w, g.indices, rule(xp.zeros(g.values.shape, w.dtype), (), g.values, lr)[0]), slots
+    # Turns would cost as often the slices as the most frequent row comes.
+    if rule.adds and is_jax(w):
+        return add_rows(
+            w, g.indices, rule(xp.zeros(g.values.shape, w.dtype), (), g.values, lr)[0]
+        ), slots
     rank, outside = count_earlier(g.indices), w.shape[0]
     if xp is np:
         turns = np.split(np.argsort(rank, kind="stable"), np.bincount(rank).cumsum()[:-1])
         return _in_turns(rule, w, slots, g, lr, turns)
 
     def turn(k: Any, state: tuple[Array, Slots]) -> tuple[Array, Slots]:
-        return _update(rule, *state, g.indices, xp.where(rank == k, g.indices, outside), g.values, lr)
+        return _update(
+            rule, *state, g.indices, xp.where(rank == k, g.indices, outside), g.values, lr
+        )
 
     done: tuple[Array, Slots] = repeat_body(rank.max() + 1, turn, (w, slots))
     return done
@@ -101,13 +107,18 @@ def each(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple
 def _in_turns(
     rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, turns: Sequence[Array]
 ) -> tuple[Array, Slots]:
-    """One update for each set of slices, none of which holds a row twice: what all of them cost is what slices cost."""
+    """One update for each set of slices, none of which holds a row twice: what all of them cost is
+    what slices cost.
+    """
     tables = [np.array(x) for x in (w, *slots)]
     for turn in turns:
         now = turn[g.indices[turn] < w.shape[0]]  # past the end there is no row
         named = g.indices[now]
-        rate = lr[now] if np.shape(lr) == g.values.shape else lr  # one for each entry, or one for all
-        new_w, new_slots = rule(tables[0][named], tuple(s[named] for s in tables[1:]), g.values[now], rate)
+        # One for each entry, or one for all.
+        rate = lr[now] if np.shape(lr) == g.values.shape else lr
+        new_w, new_slots = rule(
+            tables[0][named], tuple(s[named] for s in tables[1:]), g.values[now], rate
+        )
         for table, new in zip(tables, (new_w, *new_slots), strict=True):
             table[named] = new
     return tables[0], tuple(tables[1:])
@@ -150,7 +161,9 @@ def whole(w: Array, g: IndexedSlices) -> Array:
     return set_rows(namespace(w).zeros(w.shape, values.dtype), indices, values)
 
 
-def of_one_library(w: Array, slots: Slots, g: IndexedSlices, lr: Any = None) -> tuple[Array, Slots, IndexedSlices]:
+def of_one_library(
+    w: Array, slots: Slots, g: IndexedSlices, lr: Any = None
+) -> tuple[Array, Slots, IndexedSlices]:
     """All of them in the library of w, or in JAX's where something else is traced.
 
     >>> import jax.numpy as jnp
@@ -162,7 +175,11 @@ def of_one_library(w: Array, slots: Slots, g: IndexedSlices, lr: Any = None) -> 
     return xp.asarray(w), tuple(xp.asarray(s) for s in slots), slices
 
 
-def _update(rule: Rule, w: Array, slots: Slots, source: Array, target: Array, g: Array, lr: Any) -> tuple[Array, Slots]:
+def _update(
+    rule: Rule, w: Array, slots: Slots, source: Array, target: Array, g: Array, lr: Any
+) -> tuple[Array, Slots]:
     """Rows `source` of w and slots through the rule, written back to rows `target`."""
     new_w, new_slots = rule(take_rows(w, source), tuple(take_rows(s, source) for s in slots), g, lr)
-    return set_rows(w, target, new_w), tuple(set_rows(s, target, n) for s, n in zip(slots, new_slots, strict=True))
+    return set_rows(w, target, new_w), tuple(
+        set_rows(s, target, n) for s, n in zip(slots, new_slots, strict=True)
+    )

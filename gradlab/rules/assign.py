@@ -15,11 +15,14 @@ class Assign(Rule):
 
         w = g
 
-    Shapes: w, g (...). No slots, and the learning rate has no effect. Slices of one row are summed before, as for all
-    rules, so a row that comes twice gets the sum; the last of them counts with `apply.each`.
-    Uncertain: the formula is read off the name, because the configuration of TPU embeddings documents nothing else.
+    Shapes: w, g (...). No slots, and the learning rate has no effect. Slices of one row are summed
+    before, as for all rules, so a row that comes twice gets the sum; the last of them counts with
+    `apply.each`.
+    Uncertain: the formula is read off the name, because the configuration of TPU embeddings
+    documents nothing else.
 
-    Source: `AssignParameters` in TensorFlow's `optimization_parameters.proto` (2026), where it has no members.
+    Source: `AssignParameters` in TensorFlow's `optimization_parameters.proto` (2026), where it has
+    no members.
 
     >>> import numpy as np
     >>> Assign()(np.array([1.0, 2.0]), (), np.array([4.0, -4.0]), 0.25)[0].tolist()

@@ -16,7 +16,8 @@ from . import apply
 from .pure import Sparse
 from .rule import Rule, Slots
 
-BLOCK = 4 * CACHED  # entries: larger than the second-level cache, as each operation costs a call too
+# Entries: larger than the second-level cache, as each operation costs a call too.
+BLOCK = 4 * CACHED
 BLOCKS_PER_THREAD = 4  # fewer are done before a thread has started
 
 
@@ -37,7 +38,9 @@ def step(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any, out: tuple[Array
                 old = (w[block], *(s[block] for s in slots))
                 gradient = _flushed(np.asarray(g[block], w.dtype), has_denormals)
                 new_w, new_slots = settled.step(old[0], old[1:], gradient, rate)
-                new = tuple(_flushed(np.asarray(x, w.dtype), has_denormals) for x in (new_w, *new_slots))
+                new = tuple(
+                    _flushed(np.asarray(x, w.dtype), has_denormals) for x in (new_w, *new_slots)
+                )
                 _write(new, old, targets, block)
 
     blocks = _blocks(w)
@@ -55,7 +58,9 @@ def _flushed(x: np.ndarray, has_denormals: Callable[[Array], bool]) -> np.ndarra
 
 
 def _write(new: Slots, old: Slots, targets: Slots, block: Any) -> None:
-    """A rule may hand an input on as another output, which must not be written over before it is read."""
+    """A rule may hand an input on as another output, which must not be written over before it is
+    read.
+    """
     safe = [x.copy() if any(np.may_share_memory(x, y) for y in old) else x for x in new]
     for target, x in zip(targets, safe, strict=True):
         np.asarray(target)[block] = x
@@ -66,8 +71,13 @@ def _blocks(w: Array) -> list[slice]:
     return [slice(start, start + rows) for start in range(0, w.shape[0], rows)]
 
 
-def new_rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, way: Sparse) -> tuple[np.ndarray, Slots]:
-    """The distinct rows named, and what stands in them after the step, in w and every slot. Nothing is written to."""
+def new_rows(
+    rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, way: Sparse
+) -> tuple[np.ndarray, Slots]:
+    """The distinct rows named, and what stands in them after the step, in w and every slot.
+
+    Nothing is written to.
+    """
     named, place = find_distinct(np.asarray(g.indices), w.shape[0])
     old, values = tuple(x[named] for x in (w, *slots)), np.asarray(g.values)
     if way is not apply.rows:

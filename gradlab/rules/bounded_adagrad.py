@@ -23,14 +23,15 @@ class BoundedAdagrad(Rule):
 
     where clip(x) = min(max(x, -max_var_update), max_var_update); a limit of 0 is off.
 
-    Shapes: w, g, accumulators (...). Slot: accumulators, from `initial_accumulator_value`. Raises ValueError for a
-    `bounded` that is none of these.
-    Documented: what the flag and the limits are for, that 0 switches them off. Uncertain: which quantity
-    `max_var_update` limits. The field's name says the update, its comment says the gradient, so it is a choice here;
-    that the cap on the accumulator comes before its use, and its initial value, 0.1 as in Adagrad, are guesses.
+    Shapes: w, g, accumulators (...). Slot: accumulators, from `initial_accumulator_value`. Raises
+    ValueError for a `bounded` that is none of these.
+    Documented: what the flag and the limits are for, that 0 switches them off. Uncertain: which
+    quantity `max_var_update` limits. The field's name says the update, its comment says the
+    gradient, so it is a choice here; that the cap on the accumulator comes before its use, and its
+    initial value, 0.1 as in Adagrad, are guesses.
 
-    Source: `BoundedAdagradParameters` in TensorFlow's `optimization_parameters.proto` (2026), which refers to Duchi,
-    Hazan & Singer (2011).
+    Source: `BoundedAdagradParameters` in TensorFlow's `optimization_parameters.proto` (2026), which
+    refers to Duchi, Hazan & Singer (2011).
 
     >>> import numpy as np
     >>> rule, w = BoundedAdagrad(True, 0.25, 16.0, initial_accumulator_value=9.0), np.array([1.0, 1.0])

@@ -25,10 +25,12 @@ class CenteredRMSProp(Rule):
 
     with mu the field `momentum`; the rest of the orders is that of `RMSProp`.
 
-    Shapes: w, g, rms, momentum, mg (...). Slots: rms, from `initial_rms`, momentum and mg, from 0. Raises ValueError
-    for an order that is none of these. A variance below 0, which rounding can make, gives NaN, as in TensorFlow.
-    Differs: TensorFlow 1 starts rms at 1, its TPU embedding layer at 0. Source: Graves, "Generating Sequences With
-    Recurrent Neural Networks" (2013); `ApplyCenteredRMSProp`, TensorFlow 2.21 (2026).
+    Shapes: w, g, rms, momentum, mg (...). Slots: rms, from `initial_rms`, momentum and mg, from 0.
+    Raises ValueError for an order that is none of these. A variance below 0, which rounding can
+    make, gives NaN, as in TensorFlow.
+    Differs: TensorFlow 1 starts rms at 1, its TPU embedding layer at 0. Source: Graves, "Generating
+    Sequences With Recurrent Neural Networks" (2013); `ApplyCenteredRMSProp`, TensorFlow 2.21
+    (2026).
 
     >>> import numpy as np
     >>> rule, w = CenteredRMSProp(rho=0.5, epsilon=0.0, initial_rms=0.0), np.array([1.0])
@@ -52,6 +54,10 @@ class CenteredRMSProp(Rule):
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         rms = decaying_mean(slots[0], g * g, self.rho, self.order)
         mg = decaying_mean(slots[2], g, self.rho, self.order)
-        variance = (rms - mg * mg) + self.epsilon if self.order == "dense" else (rms + self.epsilon) - mg * mg
+        variance = (
+            (rms - mg * mg) + self.epsilon
+            if self.order == "dense"
+            else (rms + self.epsilon) - mg * mg
+        )
         momentum = slots[1] * self.momentum + scaled(g, lr, variance, self.order)
         return w - momentum, (rms, momentum, mg)

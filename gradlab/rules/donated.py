@@ -24,7 +24,9 @@ def dense(
 ) -> tuple[Array, Slots]:
     """Return `apply.dense` as one program, which uses up what it is donated."""
     still, moving = _split(rule)
-    new: tuple[Array, Slots] = _dense_program(donate_w, donate_slots)(still, moving, w, slots, g, lr)
+    new: tuple[Array, Slots] = _dense_program(donate_w, donate_slots)(
+        still, moving, w, slots, g, lr
+    )
     return new
 
 
@@ -35,16 +37,26 @@ def check_dense(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any) -> None:
 
 
 def new_rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, way: Sparse) -> Rows:
-    """First program: the distinct rows named, and what stands in them after the step. It only reads the tables."""
+    """First program: the distinct rows named, and what stands in them after the step.
+
+    It only reads the tables.
+    """
     named, place = find_distinct(np.asarray(g.indices), w.shape[0])
     named = _padded(named, w.shape[0])
     still, moving = _split(rule)
-    return named, _programs().new_rows(still, way, moving, w, slots, named, place.astype(np.int32), g.values, lr)
+    return named, _programs().new_rows(
+        still, way, moving, w, slots, named, place.astype(np.int32), g.values, lr
+    )
 
 
 def scatter_all(rows: Rows, w: Array, slots: Slots, donate: bool) -> tuple[Array, Slots]:
-    """Second program: those rows written. It only writes the tables, in place if they are donated."""
-    new_w, *new_slots = (scatter(x, rows[0], new, donate) for x, new in zip((w, *slots), rows[1], strict=True))
+    """Second program: those rows written.
+
+    It only writes the tables, in place if they are donated.
+    """
+    new_w, *new_slots = (
+        scatter(x, rows[0], new, donate) for x, new in zip((w, *slots), rows[1], strict=True)
+    )
     return new_w, tuple(new_slots)
 
 
@@ -80,18 +92,23 @@ def _dense_program(donate_w: bool, donate_slots: bool) -> Any:
     from .._base.jax import jax
 
     donated = (2,) * donate_w + (3,) * donate_slots
-    # A rule may not read what it replaces. Its buffer is welcome all the same, so unused arguments are kept.
+    # A rule may not read what it replaces. Its buffer is welcome all the same, so unused arguments
+    # are kept.
     return jax.jit(_dense, static_argnums=0, donate_argnums=donated, keep_unused=bool(donated))
 
 
 def _split(rule: Rule) -> tuple[Rule, dict[str, Any]]:
-    """The rule, and the fields that are arrays or NumPy numbers: new values of those need no new program."""
+    """The rule, and the fields that are arrays or NumPy numbers: new values of those need no new
+    program.
+    """
     fields = {f.name: getattr(rule, f.name) for f in dataclasses.fields(rule)}
     moving = {name: x for name, x in fields.items() if is_moving(x)}
     return dataclasses.replace(rule, **dict.fromkeys(moving, 0.0)), moving
 
 
-def _dense(still: Rule, moving: dict[str, Array], w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
+def _dense(
+    still: Rule, moving: dict[str, Array], w: Array, slots: Slots, g: Array, lr: Array
+) -> tuple[Array, Slots]:
     return apply.dense(still.at(moving), w, slots, g, lr)
 
 
@@ -106,7 +123,11 @@ def _new_rows(
     values: Array,
     lr: Array,
 ) -> tuple[Array, ...]:
-    rule, old, old_slots = still.at(moving), take_rows(w, named), tuple(take_rows(s, named) for s in slots)
+    rule, old, old_slots = (
+        still.at(moving),
+        take_rows(w, named),
+        tuple(take_rows(s, named) for s in slots),
+    )
     if way is not apply.rows:
         new, new_slots = way(rule, old, old_slots, IndexedSlices(values, place), lr)
     else:
@@ -118,6 +139,8 @@ def _new_rows(
 def _padded(named: np.ndarray, rows: int) -> np.ndarray:
     """Filled up with rows outside the table to one of few lengths, so that there are few programs."""
     size = named.size
-    padded = np.arange(rows, rows + padded_size(size, fine=32), dtype=np.int64 if rows > 2**30 else np.int32)
+    padded = np.arange(
+        rows, rows + padded_size(size, fine=32), dtype=np.int64 if rows > 2**30 else np.int32
+    )
     padded[:size] = named
     return padded

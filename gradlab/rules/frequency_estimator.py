@@ -18,15 +18,17 @@ class FrequencyEstimator(Rule):
         w = c if delta >= outlier_threshold * w else (1 - tau) * w + tau * c
         last_hit_step = lr
 
-    The number of the step comes in as the learning rate, as in TPU embeddings. The gradient has no effect; there it
-    must be 0, so stop gradients to this table. Start the weights at `max_delta`.
+    The number of the step comes in as the learning rate, as in TPU embeddings. The gradient has no
+    effect; there it must be 0, so stop gradients to this table. Start the weights at `max_delta`.
 
-    Shapes: w, g, last_hit_step (...); a TPU table must have width 1. Slot: last_hit_step, from 0. Steps are numbers of
-    the dtype of w: exact up to 2**24 in float32, 2048 in float16, 256 in bfloat16.
-    Documented in full, but for the place of `weight_exponent`: see `transformed`. The proto gives no defaults.
+    Shapes: w, g, last_hit_step (...); a TPU table must have width 1. Slot: last_hit_step, from 0.
+    Steps are numbers of the dtype of w: exact up to 2**24 in float32, 2048 in float16, 256 in
+    bfloat16. Documented in full, but for the place of `weight_exponent`: see `transformed`. The
+    proto gives no defaults.
 
-    Source: `FrequencyEstimatorParameters` in TensorFlow's `optimization_parameters.proto` (2026); compare Yi et al.,
-    "Sampling-Bias-Corrected Neural Modeling for Large Corpus Item Recommendations" (2019), section 5.
+    Source: `FrequencyEstimatorParameters` in TensorFlow's `optimization_parameters.proto` (2026);
+    compare Yi et al., "Sampling-Bias-Corrected Neural Modeling for Large Corpus Item
+    Recommendations" (2019), section 5.
 
     >>> import numpy as np
     >>> rule, w = FrequencyEstimator(tau=0.5, max_delta=100.0), np.array([[100.0]])
@@ -48,7 +50,9 @@ class FrequencyEstimator(Rule):
         delta = lr - slots[0]
         capped = xp.minimum(delta, self.max_delta)
         average = (one - self.tau) * w + self.tau * capped
-        return xp.where(delta >= self.outlier_threshold * w, capped, average), (xp.full_like(slots[0], lr),)
+        return xp.where(delta >= self.outlier_threshold * w, capped, average), (
+            xp.full_like(slots[0], lr),
+        )
 
     def transformed(self, w: Array) -> Array:
         """(w / max_delta) ** weight_exponent: documented as what makes weights of the estimates, not where.

@@ -28,21 +28,22 @@ class Ftrl(Rule):
         sigma = root(accum') - root(accum);  linear = linear + g' * lr - sigma * w
         w = (clip(linear, -l1 * lr, l1 * lr) - linear) / (root(accum') + 2 * l2 * lr + beta)
 
-    `order` is TensorFlow's: "dense"; "sparse", as for slices; or "scalar", as for slices of one element, which sums
-    from the left and takes a power where the root would do. They differ in their last bits, and "dense" gives 0 where
-    `linear` is 0 or NaN.
+    `order` is TensorFlow's: "dense"; "sparse", as for slices; or "scalar", as for slices of one
+    element, which sums from the left and takes a power where the root would do. They differ in
+    their last bits, and "dense" gives 0 where `linear` is 0 or NaN.
 
-    Shapes: w, g, accum, linear (...). Slots: accum, from `initial_accumulator_value`, and linear, from
-    `initial_linear_value`. Raises ValueError for an order that is none of these. Source: McMahan et al., "Ad Click
-    Prediction: a View from the Trenches" (2013); `ApplyFtrlV2`, TensorFlow 2.21 (2026); `beta`: the TPU embedding
-    engine; `initial_linear_value`: jax-tpu-embedding 0.1 (2025).
+    Shapes: w, g, accum, linear (...). Slots: accum, from `initial_accumulator_value`, and linear,
+    from `initial_linear_value`. Raises ValueError for an order that is none of these. Source:
+    McMahan et al., "Ad Click
+    Prediction: a View from the Trenches" (2013); `ApplyFtrlV2`, TensorFlow 2.21 (2026); `beta`: the
+    TPU embedding engine; `initial_linear_value`: jax-tpu-embedding 0.1 (2025).
 
     With `linear` at 0, and l1, l2 and beta at 0, the first step gives
 
         w = (1 - root(accum) / root(accum')) * w - lr / root(accum') * g
 
-    so it keeps a share of the initial weights only: none where g is 0, 70% where g is 1 and accum 0.1. With an
-    accumulator of 0 and slices, a gradient of 0 gives NaN.
+    so it keeps a share of the initial weights only: none where g is 0, 70% where g is 1 and accum
+    0.1. With an accumulator of 0 and slices, a gradient of 0 gives NaN.
 
     >>> import numpy as np
     >>> rule, w = Ftrl(l1=1.0, initial_accumulator_value=9.0), np.array([1.0, 1.0])
@@ -57,10 +58,17 @@ class Ftrl(Rule):
     l2_shrinkage: float = field(default=0.0, metadata=in_tables(fixed=0.0, instead="use l2"))
     beta: float = 0.0
     initial_accumulator_value: float = 0.1
-    multiply_linear_by_lr: bool = field(default=False, metadata=in_tables(argument="multiply_linear_by_learning_rate"))
-    order: Literal["dense", "sparse", "scalar"] = field(default="dense", metadata=in_tables(preset="sparse"))
+    multiply_linear_by_lr: bool = field(
+        default=False, metadata=in_tables(argument="multiply_linear_by_learning_rate")
+    )
+    order: Literal["dense", "sparse", "scalar"] = field(
+        default="dense", metadata=in_tables(preset="sparse")
+    )
     initial_linear_value: float = 0.0
-    slots: ClassVar[dict[str, float | str]] = {"accum": "initial_accumulator_value", "linear": "initial_linear_value"}
+    slots: ClassVar[dict[str, float | str]] = {
+        "accum": "initial_accumulator_value",
+        "linear": "initial_linear_value",
+    }
     table_message: ClassVar[str] = "ftrl"
     table_slots: ClassVar[tuple[str, ...]] = ("accumulators", "linears")
 
@@ -72,7 +80,8 @@ class Ftrl(Rule):
         l1: Number = self.l1
         new = accum + g * g
         shrunk = g + two * self.l2_shrinkage * w if _may_differ(self.l2_shrinkage, 0) else g
-        root = self.root(new)  # named once, so that XLA simplifies it alike wherever the rule is compiled
+        # Named once, so that XLA simplifies it alike wherever the rule is compiled.
+        root = self.root(new)
         sigma = (self._root(new) if self.order == "scalar" else root) - self._root(accum)
         if self.multiply_linear_by_lr:
             linear, l1 = self._add(linear, shrunk * lr, sigma * w), l1 * lr
@@ -85,7 +94,11 @@ class Ftrl(Rule):
     def _solved(self, linear: Array, l1: Number, quadratic: Array) -> Array:
         xp = namespace(linear)
         if self.order == "dense":
-            return xp.where(xp.abs(linear) > l1, (xp.sign(linear) * l1 - linear) / quadratic, xp.zeros_like(linear))
+            return xp.where(
+                xp.abs(linear) > l1,
+                (xp.sign(linear) * l1 - linear) / quadratic,
+                xp.zeros_like(linear),
+            )
         return (xp.minimum(xp.maximum(linear, -l1), l1) - linear) / quadratic
 
     def root(self, accum: Array) -> Array:

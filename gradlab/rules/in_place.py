@@ -1,7 +1,7 @@
 """`gl.rules.dense`, `rows` and `each`: pure functions that may write into NumPy arrays or use up JAX arrays.
 
-`out=` and `donate=` are for concrete arrays. A step by rows is two parts on purpose, one that reads the table and one
-that writes it: in one `jit` XLA may copy the table to keep the two apart.
+`out=` and `donate=` are for concrete arrays. A step by rows is two parts on purpose, one that reads
+the table and one that writes it: in one `jit` XLA may copy the table to keep the two apart.
 """
 
 from __future__ import annotations
@@ -21,17 +21,26 @@ Out = tuple[Array, Slots]  # like w and slots
 
 
 def dense(
-    rule: Rule, w: Array, slots: Slots, g: Array, lr: Any, *, out: Out | None = None, donate: bool = False
+    rule: Rule,
+    w: Array,
+    slots: Slots,
+    g: Array,
+    lr: Any,
+    *,
+    out: Out | None = None,
+    donate: bool = False,
 ) -> tuple[Array, Slots]:
     """Every weight moves.
 
     Args:
-        out: NumPy arrays for the new w and slots, such as w and slots themselves. Large ones are written block by block
-            in the cache, by all cores.
-        donate: JAX arrays w and slots are used up: their memory holds the new ones, and they can't be read again.
+        out: NumPy arrays for the new w and slots, such as w and slots themselves. Large ones are
+            written block by block in the cache, by all cores.
+        donate: JAX arrays w and slots are used up: their memory holds the new ones, and they can't
+            be read again.
 
-    Raises: with `out` or `donate`, TypeError inside `jit`, and ValueError for a read-only or overlapping array, another
-    shape, or a learning rate that isn't a scalar; nothing has changed then. If the rule raises, `out` is half written.
+    Raises: with `out` or `donate`, TypeError inside `jit`, and ValueError for a read-only or
+    overlapping array, another shape, or a learning rate that isn't a scalar; nothing has changed
+    then. If the rule raises, `out` is half written.
 
     Not in TensorFlow.
 
@@ -53,12 +62,19 @@ def dense(
 
 
 def rows(
-    rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, *, out: Out | None = None, donate: bool = False
+    rule: Rule,
+    w: Array,
+    slots: Slots,
+    g: IndexedSlices,
+    lr: Any,
+    *,
+    out: Out | None = None,
+    donate: bool = False,
 ) -> tuple[Array, Slots]:
     """Only the rows named move, each once, by the sum of its slices; other rows keep weights and slots.
 
-    With `out=(w, slots)` or `donate=True`, as for `dense`, a step costs what the rows named cost, and an index outside
-    the table is a ValueError. Nothing has changed then, whatever raises.
+    With `out=(w, slots)` or `donate=True`, as for `dense`, a step costs what the rows named cost,
+    and an index outside the table is a ValueError. Nothing has changed then, whatever raises.
 
     Not in TensorFlow.
 
@@ -74,7 +90,14 @@ def rows(
 
 
 def each(
-    rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, *, out: Out | None = None, donate: bool = False
+    rule: Rule,
+    w: Array,
+    slots: Slots,
+    g: IndexedSlices,
+    lr: Any,
+    *,
+    out: Out | None = None,
+    donate: bool = False,
 ) -> tuple[Array, Slots]:
     """Only the rows named move, once for every slice, in the order given; `out` and `donate` as for `rows`.
 
@@ -93,11 +116,20 @@ def each(
 
 
 def _step_rows(
-    rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, way: Sparse, out: Out | None, donate: bool
+    rule: Rule,
+    w: Array,
+    slots: Slots,
+    g: IndexedSlices,
+    lr: Any,
+    way: Sparse,
+    out: Out | None,
+    donate: bool,
 ) -> Out:
     _check(rule, w, slots, g, lr, out, donate)
     if out is None:
-        return donated.scatter_all(donated.new_rows(rule, w, slots, g, lr, way), w, slots, donate=True)
+        return donated.scatter_all(
+            donated.new_rows(rule, w, slots, g, lr, way), w, slots, donate=True
+        )
     named, new = blocks.new_rows(rule, w, slots, g, lr, way)
     targets: list[Any] = [out[0], *out[1]]
     for table, target, values in zip((w, *slots), targets, new, strict=True):
@@ -107,10 +139,15 @@ def _step_rows(
     return out
 
 
-def _check(rule: Rule, w: Array, slots: Slots, g: Any, lr: Any, out: Out | None, donate: bool) -> None:
+def _check(
+    rule: Rule, w: Array, slots: Slots, g: Any, lr: Any, out: Out | None, donate: bool
+) -> None:
     read = [g.values, g.indices] if isinstance(g, IndexedSlices) else [g]
     if any(is_traced(x) for x in (w, *slots, *read)):
-        raise TypeError("out and donate are for concrete arrays; inside jit leave them out, and donate to the jit")
+        raise TypeError(
+            "out and donate are for concrete arrays; inside jit leave "
+            "them out, and donate to the jit"
+        )
     if is_jax(w) and out is not None:
         raise ValueError("out is for NumPy arrays, got a JAX array w; use donate=True")
     if donate and not is_jax(w):
@@ -125,7 +162,9 @@ def _check(rule: Rule, w: Array, slots: Slots, g: Any, lr: Any, out: Out | None,
 
 
 def _check_alike(rule: Rule, w: Array, slots: Slots, like: Array, names: tuple[str, str]) -> None:
-    """Weights and slots are of the library of `like` and of the shapes that the rule wants beside it."""
+    """Weights and slots are of the library of `like` and of the shapes that the rule wants beside
+    it.
+    """
     shape = tuple(like.shape)
     expected = [shape, *(tuple(rule.slot_shape(name, like.shape)) for name in rule.slots)]
     if len(slots) != len(rule.slots):
@@ -140,11 +179,15 @@ def _check_alike(rule: Rule, w: Array, slots: Slots, like: Array, names: tuple[s
 
 
 def _check_targets(inputs: list[Any], targets: list[Any], gradients: list[Any]) -> None:
-    """A target may be the input in its place, because a rule works entry by entry, and nothing else that is read."""
+    """A target may be the input in its place, because a rule works entry by entry, and nothing else
+    that is read.
+    """
     for k, target in enumerate(targets):
         if not target.flags.writeable:
             raise ValueError("an array of out is read-only: give a copy, or leave out")
         others = [*targets[:k], *gradients]
         others += [x for j, x in enumerate(inputs) if j != k or x is not target]
         if any(np.may_share_memory(target, np.asarray(x)) for x in others):
-            raise ValueError("w, slots, gradient and out must not overlap, but for out=(w, slots): give copies")
+            raise ValueError(
+                "w, slots, gradient and out must not overlap, but for out=(w, slots): give copies"
+            )

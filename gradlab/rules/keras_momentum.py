@@ -17,11 +17,12 @@ class KerasMomentum(Rule):
         w = w + m                              plain
         w = w + (m * momentum - g * lr)        nesterov
 
-    With a constant learning rate the weights are those of `Momentum`; when the rate changes, Keras's old steps keep the
-    rate they were made with, TensorFlow 1's take the new one.
+    With a constant learning rate the weights are those of `Momentum`; when the rate changes,
+    Keras's old steps keep the rate they were made with, TensorFlow 1's take the new one.
 
-    Shapes: w, g, m (...). Slot: momentum, from 0. Source: Sutskever et al., "On the importance of initialization and
-    momentum in deep learning" (2013); `ResourceApplyKerasMomentum`, TensorFlow 2.21 (2026).
+    Shapes: w, g, m (...). Slot: momentum, from 0. Source: Sutskever et al., "On the importance of
+    initialization and momentum in deep learning" (2013); `ResourceApplyKerasMomentum`, TensorFlow
+    2.21 (2026).
 
     >>> import numpy as np
     >>> rule, w = KerasMomentum(0.5), np.array([1.0])

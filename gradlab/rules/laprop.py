@@ -19,12 +19,13 @@ class LaProp(Rule):
         mu = mu * beta1 + sqrt(1 - beta1 * beta1) * (g / sqrt(nu))
         w = w - lr * mu
 
-    `beta2_power`, beta2 to the power of the step, changes from step to step: the first mean is g * g itself, later ones
-    decay by beta2 in the end. 0 makes `decay` beta2 at once.
+    `beta2_power`, beta2 to the power of the step, changes from step to step: the first mean is g *
+    g itself, later ones decay by beta2 in the end. 0 makes `decay` beta2 at once.
 
-    Shapes: w, g, mu, nu (...). Slots: mu and nu, from `initial_slot_value`. Where nu is 0 the scaled gradient is 0: in
-    float16 an epsilon of 1e-30 is 0. Source: Ziyin, Wang & Ueda, "LaProp: Separating Momentum and Adaptivity in Adam"
-    (2020), in the form of the JAX SparseCore library (2025).
+    Shapes: w, g, mu, nu (...). Slots: mu and nu, from `initial_slot_value`. Where nu is 0 the
+    scaled gradient is 0: in float16 an epsilon of 1e-30 is 0. Source: Ziyin, Wang & Ueda, "LaProp:
+    Separating Momentum and Adaptivity in Adam" (2020), in the form of the JAX SparseCore library
+    (2025).
 
     >>> import numpy as np
     >>> rule, w = LaProp(beta1=0.6, beta2=0.5), np.array([1.0])
@@ -38,7 +39,10 @@ class LaProp(Rule):
     epsilon: float = 1e-30
     beta2_power: float = 0.0
     initial_slot_value: float = 0.0
-    slots: ClassVar[dict[str, float | str]] = {"mu": "initial_slot_value", "nu": "initial_slot_value"}
+    slots: ClassVar[dict[str, float | str]] = {
+        "mu": "initial_slot_value",
+        "nu": "initial_slot_value",
+    }
 
     def start(self) -> Shared:
         return {"beta2_power": float32(self.beta2)}

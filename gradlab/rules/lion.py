@@ -18,10 +18,13 @@ class Lion(Rule):
         w = w - lr * sign(m * beta1 + g * (1 - beta1))
         m = m * beta2 + g * (1 - beta2)
 
-    `lazy` says that rows without a gradient stand still; else they move on as by a gradient of 0, see `apply.sparse`.
+    `lazy` says that rows without a gradient stand still; else they move on as by a gradient of 0,
+    see `apply.sparse`.
 
-    Shapes: w, g, momenta m (...). Slot: momenta, from 0. Differs from the TPU embedding engine, whose arithmetic is not
-    public: this is the published rule. Source: Chen et al., "Symbolic Discovery of Optimization Algorithms" (2023).
+    Shapes: w, g, momenta m (...). Slot: momenta, from 0. Differs from the TPU embedding engine,
+    whose arithmetic is not
+    public: this is the published rule. Source: Chen et al., "Symbolic Discovery of Optimization
+    Algorithms" (2023).
 
     >>> import numpy as np
     >>> rule, w = Lion(beta1=0.5, beta2=0.75), np.array([1.0, 1.0])
@@ -33,7 +36,8 @@ class Lion(Rule):
     beta1: float = 0.9
     beta2: float = 0.99
     lazy: bool = field(
-        default=True, metadata=in_tables(argument="lazy_lion", message="use_non_lazy_lion", flag=(True, False))
+        default=True,
+        metadata=in_tables(argument="lazy_lion", message="use_non_lazy_lion", flag=(True, False)),
     )
     slots: ClassVar[dict[str, float | str]] = {"momenta": 0.0}
     table_message: ClassVar[str] = "lion"

@@ -27,16 +27,18 @@ class MdlAdagradLight(Rule):
         w = u * share where |u| >= mdl_min_weight, else 0
         weights, benefits = u, b
 
-    Without `mdl_regularize` w = u, and the rule is Adagrad with a power and L2. Limits of 0 are off; a margin of
-    0 makes share 1 from `min_servable_mdl_benefit` on.
+    Without `mdl_regularize` w = u, and the rule is Adagrad with a power and L2. Limits of 0 are
+    off; a margin of 0 makes share 1 from `min_servable_mdl_benefit` on.
 
-    Public are the names of slots and fields, and the paper: keep a running estimate of the loss each feature saves,
-    and use features whose estimate pays for their description. Everything else above is our reading of the names, not
-    Google's code: the estimate (for a convex loss, "linear" is what u saves over 0 at least; "quadratic" adds the
-    curvature g * g), the place of every field, and all defaults.
+    Public are the names of slots and fields, and the paper: keep a running estimate of the loss
+    each feature saves, and use features whose estimate pays for their description. Everything else
+    above is our reading of the names, not Google's code: the estimate (for a convex loss, "linear"
+    is what u saves over 0 at least; "quadratic" adds the curvature g * g), the place of every
+    field, and all defaults.
 
-    Shapes: w, g and the slots (...). Slots: accumulators, from `initial_accumulator_value`; weights, which start as w;
-    benefits, from 0. Raises ValueError for an `event_benefit` that is neither.
+    Shapes: w, g and the slots (...). Slots: accumulators, from `initial_accumulator_value`;
+    weights, which start as w; benefits, from 0. Raises ValueError for an `event_benefit` that is
+    neither.
 
     Source: Shamir, "Minimum Description Length (MDL) Regularization for Online Learning" (2015);
     `MdlAdagradLightParameters` in TensorFlow's `optimization_parameters.proto` (2026).
@@ -79,7 +81,9 @@ class MdlAdagradLight(Rule):
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         xp, (accumulators, u, benefits) = namespace(w), slots
-        benefits = xp.minimum(benefits + self._event(u, g), zero_is_no_limit(self.max_total_benefit))
+        benefits = xp.minimum(
+            benefits + self._event(u, g), zero_is_no_limit(self.max_total_benefit)
+        )
         accumulators = accumulators + g * g
         u = u - lr * (g + self.l2 * u) * xp.power(accumulators, self.lr_power)
         u, benefits = self._given_up(u, benefits)
@@ -88,8 +92,12 @@ class MdlAdagradLight(Rule):
     def _event(self, u: Array, g: Array) -> Array:
         """The evidence of this gradient that weight u saved code length, compared with 0."""
         gain, one, limit = g * u, g.dtype.type(1), zero_is_no_limit(self.max_event_benefit)
-        benefit = gain * gain / g.dtype.type(2) - gain if self.event_benefit == "quadratic" else -gain
-        counted: Array = namespace(g).clip(benefit, -limit, limit) * (one - self.mdl_benefit_rampup_coeff)
+        benefit = (
+            gain * gain / g.dtype.type(2) - gain if self.event_benefit == "quadratic" else -gain
+        )
+        counted: Array = namespace(g).clip(benefit, -limit, limit) * (
+            one - self.mdl_benefit_rampup_coeff
+        )
         return counted
 
     def _given_up(self, u: Array, benefits: Array) -> tuple[Array, Array]:
@@ -106,5 +114,7 @@ class MdlAdagradLight(Rule):
         xp, zero, one = namespace(u), u.dtype.type(0), u.dtype.type(1)
         margin, paid = self.mdl_mix_in_margin, benefits - self.min_servable_mdl_benefit
         divisor = xp.where(margin > zero, margin, one)
-        share = xp.where(margin > zero, xp.clip(paid / divisor, zero, one), xp.where(paid >= zero, one, zero))
+        share = xp.where(
+            margin > zero, xp.clip(paid / divisor, zero, one), xp.where(paid >= zero, one, zero)
+        )
         return xp.where(xp.abs(u) >= self.mdl_min_weight, u * share, zero)

@@ -20,9 +20,10 @@ class Momentum(Rule):
         w = w - (g * lr + m * momentum * lr)    use_nesterov, order="dense"
             w - (g * lr + lr * momentum * m)    use_nesterov, "sparse", as TensorFlow has it for slices
 
-    The orders differ in their last bits only. Shapes: w, g, m (...). Slot: momentum, from 0. Raises ValueError for an
-    order that is neither. Source: Polyak (1964); Sutskever et al.,
-    "On the importance of initialization and momentum in deep learning" (2013); `ApplyMomentum`, TensorFlow 2.21 (2026).
+    The orders differ in their last bits only. Shapes: w, g, m (...). Slot: momentum, from 0. Raises
+    ValueError for an order that is neither. Source: Polyak (1964); Sutskever et al., "On the
+    importance of initialization and momentum in deep learning" (2013); `ApplyMomentum`, TensorFlow
+    2.21 (2026).
 
     >>> import numpy as np
     >>> rule, w = Momentum(0.5), np.array([1.0])

@@ -20,11 +20,12 @@ class OnlineYogi(Rule):
         linear = linear + (g - sigma * w)
         w = (clip(linear, -l1, l1) - linear) / (sqrt(v') / lr + 2 * l2)
 
-    Shapes: w, g, vs v, linears (...). Slots: vs, from `initial_accumulator_value`, and linears, from 0. As in FTRL the
-    weights before the first step are forgotten. Differs: the TPU embedding engine's arithmetic is not public, only
-    that the rule is "analogous to FTRL" with these fields and slots; putting Yogi's mean where `Ftrl` has its sum is
-    this library's choice. Source: Zaheer et al., "Adaptive Methods for Nonconvex Optimization" (2018);
-    `OnlineYogiParameters` of TensorFlow's TPU embedding configuration (2026).
+    Shapes: w, g, vs v, linears (...). Slots: vs, from `initial_accumulator_value`, and linears,
+    from 0. As in FTRL the weights before the first step are forgotten. Differs: the TPU embedding
+    engine's arithmetic is not public, only that the rule is "analogous to FTRL" with these fields
+    and slots; putting Yogi's mean where `Ftrl` has its sum is this library's choice. Source: Zaheer
+    et al., "Adaptive Methods for Nonconvex Optimization" (2018); `OnlineYogiParameters` of
+    TensorFlow's TPU embedding configuration (2026).
 
     >>> import numpy as np
     >>> rule, w = OnlineYogi(beta2=0.75, initial_accumulator_value=0.0), np.array([1.0])
@@ -43,7 +44,8 @@ class OnlineYogi(Rule):
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         (v, linear), xp = slots, namespace(w)
         new = yogi(v, g, self.beta2)
-        root = xp.sqrt(new)  # named once, so that XLA simplifies it alike wherever the rule is compiled
+        # Named once, so that XLA simplifies it alike wherever the rule is compiled.
+        root = xp.sqrt(new)
         sigma = (root - xp.sqrt(v)) / lr
         linear = linear + (g - sigma * w)
         quadratic = root / lr + w.dtype.type(2) * self.l2

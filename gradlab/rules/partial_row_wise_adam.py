@@ -18,16 +18,18 @@ class PartialRowWiseAdam(Rule):
         row_v = row_v * beta2 + (mean over a row of g * g) * (1 - beta2)
         w = w - lr * (m / (1 - beta1_power)) / (sqrt(row_v / (1 - beta2_power)) + epsilon)
 
-    The powers, beta1 and beta2 to the power of the step, change from step to step; a row that comes for the first time
-    late is corrected by the step too, as in FBGEMM without `use_rowwise_bias_correction`. `lazy` says that rows without
-    a gradient stand still.
+    The powers, beta1 and beta2 to the power of the step, change from step to step; a row that comes
+    for the first time late is corrected by the step too, as in FBGEMM without
+    `use_rowwise_bias_correction`. `lazy` says that rows without a gradient stand still.
 
-    Shapes: w, g, m (rows, ...); row_v (rows, 1, ...). Slots from 0. For a vector every entry is a row. Differs from
-    `Adam`: epsilon is added to the corrected root, as in the paper. Powers are products of float32 here, FBGEMM's are
-    made by `powf`: last bits of the correction differ. Not in TensorFlow.
+    Shapes: w, g, m (rows, ...); row_v (rows, 1, ...). Slots from 0. For a vector every entry is a
+    row. Differs from
+    `Adam`: epsilon is added to the corrected root, as in the paper. Powers are products of float32
+    here, FBGEMM's are made by `powf`: last bits of the correction differ. Not in TensorFlow.
 
-    Source: `PARTIAL_ROWWISE_ADAM`, FBGEMM 1.8 (2026), on GPU only, and TorchRec's `PartialRowWiseAdam` (2026), which is
-    made of it; Kingma & Ba, "Adam: A Method for Stochastic Optimization" (2014).
+    Source: `PARTIAL_ROWWISE_ADAM`, FBGEMM 1.8 (2026), on GPU only, and TorchRec's
+    `PartialRowWiseAdam` (2026), which is made of it; Kingma & Ba, "Adam: A Method for Stochastic
+    Optimization" (2014).
 
     >>> import numpy as np
     >>> rule, w = PartialRowWiseAdam(beta1=0.5, beta2=0.75, epsilon=0.0), np.array([[1.0, 2.0]])

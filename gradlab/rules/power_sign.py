@@ -17,8 +17,9 @@ class PowerSign(Rule):
         m = m * beta + g * (1 - beta)
         w = w - (lr * exp(logbase * sign_decay * (sign(g) * sign(m)))) * g
 
-    Shapes: w, g, m (...). Slot: m, from 0. TensorFlow's exp may differ in the last bit. Source: Bello
-    et al., "Neural Optimizer Search with Reinforcement Learning" (2017); `ApplyPowerSign`, TensorFlow 2.21 (2026).
+    Shapes: w, g, m (...). Slot: m, from 0. TensorFlow's exp may differ in the last bit. Source:
+    Bello et al., "Neural Optimizer Search with Reinforcement Learning" (2017); `ApplyPowerSign`,
+    TensorFlow 2.21 (2026).
 
     >>> import math, numpy as np
     >>> rule, w = PowerSign(logbase=math.log(2.0), beta=0.5), np.array([1.0, 1.0])
@@ -34,4 +35,6 @@ class PowerSign(Rule):
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         xp = namespace(w)
         m = decaying_mean(slots[0], g, self.beta, "sparse")
-        return w - (lr * xp.exp(self.logbase * self.sign_decay * (xp.sign(g) * xp.sign(m)))) * g, (m,)
+        return w - (lr * xp.exp(self.logbase * self.sign_decay * (xp.sign(g) * xp.sign(m)))) * g, (
+            m,
+        )

@@ -22,15 +22,18 @@ class ProximalAdagrad(Rule):
         p = w - g * e
         w = sign(p) * max(|p| - e * l1, 0) / (1 + e * l2)
 
-    l1 and l2 are `l1_regularization_strength` and `l2_regularization_strength`. "scalar" is TensorFlow's kernel for
-    slices of one element, with the last division in double precision (not under JAX); only last bits differ.
+    l1 and l2 are `l1_regularization_strength` and `l2_regularization_strength`. "scalar" is
+    TensorFlow's kernel for slices of one element, with the last division in double precision (not
+    under JAX); only last bits differ.
 
-    Shapes: w, g, accumulator (...). Slot: accumulator, from `initial_accumulator_value`; 0 and a gradient of 0 give
-    NaN, as in TensorFlow. Raises ValueError for an order that is neither.
-    TensorFlow estimates 1 / sqrt where it computes 8 entries at once, 1 ulp away from this on the processors we tried.
+    Shapes: w, g, accumulator (...). Slot: accumulator, from `initial_accumulator_value`; 0 and a
+    gradient of 0 give NaN, as in TensorFlow. Raises ValueError for an order that is neither.
+    TensorFlow estimates 1 / sqrt where it computes 8 entries at once, 1 ulp away from this on the
+    processors we tried.
 
     Source: Duchi & Singer (2009) for the shrinking, Duchi, Hazan & Singer (2011) for Adagrad;
-    `ApplyProximalAdagrad`, TensorFlow 2.21 (2026), which has a branch for l1 = 0 with the same result.
+    `ApplyProximalAdagrad`, TensorFlow 2.21 (2026), which has a branch for l1 = 0 with the same
+    result.
 
     >>> import numpy as np
     >>> rule, w = ProximalAdagrad(9.0, l1_regularization_strength=1.0), np.array([4.0, 0.05])

@@ -18,13 +18,15 @@ class ProximalGradientDescent(Rule):
         p = w - g * lr
         w = sign(p) * max(|p| - lr * l1, 0) / (1 + lr * l2)
 
-    l1 and l2 are `l1_regularization_strength` and `l2_regularization_strength`. With the order "scalar" the division is
-    in double precision (not under JAX), as in TensorFlow's kernel for slices of one element; the last bits differ.
+    l1 and l2 are `l1_regularization_strength` and `l2_regularization_strength`. With the order
+    "scalar" the division is in double precision (not under JAX), as in TensorFlow's kernel for
+    slices of one element; the last bits differ.
 
     Shapes: w, g (...). No slots. Raises ValueError for an order that is neither.
 
     Source: Duchi & Singer, "Efficient Learning using Forward-Backward Splitting" (2009);
-    `ApplyProximalGradientDescent`, TensorFlow 2.21 (2026), which has a branch for l1 = 0 with the same result.
+    `ApplyProximalGradientDescent`, TensorFlow 2.21 (2026), which has a branch for l1 = 0 with the
+    same result.
 
     >>> import numpy as np
     >>> rule = ProximalGradientDescent(l1_regularization_strength=1.0, l2_regularization_strength=2.0)

@@ -23,10 +23,11 @@ class ProximalYogi(Rule):
         p = w - rate * m
         w = sign(p) * max(|p| - rate * l1, 0) / (1 + rate * l2)
 
-    Shapes: w, g, v, m (...). Slots: v, from `initial_accumulator_value`, and m, from 0. No bias is corrected: the TPU
-    embedding engine wants lr * sqrt(1 - beta2 ** t) / (1 - beta1 ** t) as its rate. Differs: the engine's arithmetic is
-    not public; this is the order of TensorFlow Addons' Yogi. Source: Zaheer et al., "Adaptive Methods for Nonconvex
-    Optimization" (2018); `tfa.optimizers.Yogi`, TensorFlow Addons 0.23 (2023).
+    Shapes: w, g, v, m (...). Slots: v, from `initial_accumulator_value`, and m, from 0. No bias
+    is corrected: the TPU embedding engine wants lr * sqrt(1 - beta2 ** t) / (1 - beta1 ** t) as
+    its rate. Differs: the engine's arithmetic is not public; this is the order of TensorFlow
+    Addons' Yogi. Source: Zaheer et al., "Adaptive Methods for Nonconvex Optimization" (2018);
+    `tfa.optimizers.Yogi`, TensorFlow Addons 0.23 (2023).
 
     >>> import numpy as np
     >>> rule, w = ProximalYogi(0.5, 0.75, 0.0, l1=0.5, initial_accumulator_value=0.0), np.array([1.0])

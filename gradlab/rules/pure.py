@@ -16,7 +16,8 @@ from . import apply
 from .rule import Slots
 
 Pair = tuple[Gradient, Any]  # gradient, weights
-Sparse = Callable[..., tuple[Array, Slots]]  # how IndexedSlices meet the rule: `apply.rows`, `apply.each`
+# How IndexedSlices meet the rule: `apply.rows`, `apply.each`.
+Sparse = Callable[..., tuple[Array, Slots]]
 
 
 def init(rule: rules.Rule, values: Any) -> dict[str, Any]:
@@ -29,8 +30,13 @@ def init(rule: rules.Rule, values: Any) -> dict[str, Any]:
     from .._base.jax import jax
 
     leaves = [as_array(w) for w in jax.tree.leaves(values)]
-    shared = {name: namespace(*leaves).asarray(x) for name, x in rule.start().items()}  # NumPy's bits with NumPy's
-    return {"step": jax.numpy.zeros((), np.int32), "shared": shared, "slots": [_slots(rule, w) for w in leaves]}
+    # NumPy's bits with NumPy's.
+    shared = {name: namespace(*leaves).asarray(x) for name, x in rule.start().items()}
+    return {
+        "step": jax.numpy.zeros((), np.int32),
+        "shared": shared,
+        "slots": [_slots(rule, w) for w in leaves],
+    }
 
 
 def _slots(rule: rules.Rule, w: Array) -> Slots:
@@ -47,12 +53,15 @@ def update(
     sparse: Sparse = apply.rows,
     process: Callable[[list[Pair]], list[Pair]] = list,
 ) -> tuple[Any, Any]:
-    """(new values, new state). `grads` is a tree like `values` of arrays, IndexedSlices or None, which moves nothing.
+    """(new values, new state).
 
-    `rate` is a number, or a function from a dtype to the number for weights of it. `process` is given the gradients
-    there are, each with its weights, and returns what takes their place.
+    `grads` is a tree like `values` of arrays, IndexedSlices or None, which moves nothing.
 
-    Raises TypeError if not given a state, ValueError for trees and shapes that differ; the weight is named by its path.
+    `rate` is a number, or a function from a dtype to the number for weights of it. `process` is
+    given the gradients there are, each with its weights, and returns what takes their place.
+
+    Raises TypeError if not given a state, ValueError for trees and shapes that differ; the weight
+    is named by its path.
 
     >>> import jax.numpy as jnp
     >>> rule, w = rules.Momentum(0.9), {"a": jnp.ones(2), "b": jnp.ones(2)}
@@ -68,11 +77,18 @@ def update(
     for k, (g, _) in zip(moving, pairs, strict=True):
         with precision(dtype := weights[k].dtype):
             new[k], slots[k] = stepped(now, weights[k], slots[k], g, rates(dtype), sparse)
-    state = {**state, "step": state["step"] + 1, "shared": rule.advance(state["shared"]), "slots": slots}
+    state = {
+        **state,
+        "step": state["step"] + 1,
+        "shared": rule.advance(state["shared"]),
+        "slots": slots,
+    }
     return tree.unflatten(new), state
 
 
-def matched(state: Any, values: Any, grads: Any) -> tuple[Any, tuple[list[Array], list[Gradient | None]]]:
+def matched(
+    state: Any, values: Any, grads: Any
+) -> tuple[Any, tuple[list[Array], list[Gradient | None]]]:
     """The tree of the values, and its leaves with their gradients as arrays; TypeError or ValueError if they differ."""
     from .._base.jax import jax
 
@@ -85,7 +101,8 @@ def matched(state: Any, values: Any, grads: Any) -> tuple[Any, tuple[list[Array]
     found, tree = jax.tree_util.tree_flatten_with_path(values)
     if len(found) != len(state["slots"]):
         raise ValueError(
-            f"the state is that of {len(state['slots'])} weights, the values are {len(found)}; call init(values)"
+            f"the state is that of {len(state['slots'])} weights, the values are {len(found)}; "
+            "call init(values)"
         )
     try:
         given = tree.flatten_up_to(grads)
@@ -98,7 +115,10 @@ def matched(state: Any, values: Any, grads: Any) -> tuple[Any, tuple[list[Array]
 def _fitting(w: Any, g: Any, name: str) -> tuple[Array, Gradient | None]:
     if g is None:
         return w, None
-    w, g = as_array(w, name), g if isinstance(g, IndexedSlices) else as_array(g, f"the gradient of {name}")
+    w, g = (
+        as_array(w, name),
+        g if isinstance(g, IndexedSlices) else as_array(g, f"the gradient of {name}"),
+    )
     check_shape(g, tuple(w.shape), name)
     return w, g
 
@@ -116,7 +136,9 @@ def _difference(values: Any, grads: Any) -> str:
 
     def names(tree: Any) -> set[str]:
         ends = lambda x: x is None or isinstance(x, IndexedSlices)  # noqa: E731
-        return {_name(path) for path, _ in jax.tree_util.tree_flatten_with_path(tree, is_leaf=ends)[0]}
+        return {
+            _name(path) for path, _ in jax.tree_util.tree_flatten_with_path(tree, is_leaf=ends)[0]
+        }
 
     missing, extra = sorted(names(values) - names(grads)), sorted(names(grads) - names(values))
     said = "the gradients must be a tree like the values, with None where there is none"
@@ -124,6 +146,12 @@ def _difference(values: Any, grads: Any) -> str:
     return said + (f"; there is no weight {', '.join(extra)}" if extra else "")
 
 
-def stepped(rule: rules.Rule, w: Array, slots: Slots, g: Gradient, rate: Any, sparse: Sparse) -> tuple[Array, Slots]:
+def stepped(
+    rule: rules.Rule, w: Array, slots: Slots, g: Gradient, rate: Any, sparse: Sparse
+) -> tuple[Array, Slots]:
     """One variable's update, dense or sparse by the kind of its gradient."""
-    return sparse(rule, w, slots, g, rate) if isinstance(g, IndexedSlices) else apply.dense(rule, w, slots, g, rate)
+    return (
+        sparse(rule, w, slots, g, rate)
+        if isinstance(g, IndexedSlices)
+        else apply.dense(rule, w, slots, g, rate)
+    )

@@ -21,12 +21,13 @@ class RMSProp(Rule):
                    momentum * mu + (1 / sqrt(rms + epsilon)) * lr * g           "sparse"
         w = w - momentum
 
-    with mu the field `momentum`. The two orders, of the mean as well, are TensorFlow's for dense gradients and for
-    slices; they differ in their last bits only.
+    with mu the field `momentum`. The two orders, of the mean as well, are TensorFlow's for dense
+    gradients and for slices; they differ in their last bits only.
 
-    Shapes: w, g, rms, momentum (...). Slots: rms, from `initial_rms`, and momentum, from 0. Raises ValueError for an
-    order that is none of these. Differs: TensorFlow 1 starts rms at 1, its TPU embedding layer at 0. Source: Hinton,
-    "Neural Networks for Machine Learning", lecture 6 (2012); `ApplyRMSProp`, TensorFlow 2.21 (2026).
+    Shapes: w, g, rms, momentum (...). Slots: rms, from `initial_rms`, and momentum, from 0. Raises
+    ValueError for an order that is none of these. Differs: TensorFlow 1 starts rms at 1, its TPU
+    embedding layer at 0. Source: Hinton, "Neural Networks for Machine Learning", lecture 6 (2012);
+    `ApplyRMSProp`, TensorFlow 2.21 (2026).
 
     >>> import numpy as np
     >>> rule, w = RMSProp(rho=0.75, epsilon=0.0, initial_rms=0.0), np.array([1.0])

@@ -18,11 +18,13 @@ class RowWiseAdagrad(Rule):
 
     All weights of a row share a rate, so the step keeps the direction of the row's gradient.
 
-    Shapes: w, g (rows, ...); row_accumulator (rows, 1, ...), from `initial_accumulator_value`. For a vector every entry
-    is a row, and the rule is Adagrad. With an accumulator and an epsilon of 0 a gradient of 0 gives NaN. In float16 an
-    epsilon of 1e-8 is 0. In NumPy the bits are FBGEMM's on a CPU. Not in TensorFlow.
+    Shapes: w, g (rows, ...); row_accumulator (rows, 1, ...), from `initial_accumulator_value`. For
+    a vector every entry is a row, and the rule is Adagrad. With an accumulator and an epsilon of 0
+    a gradient of 0 gives NaN. In float16 an epsilon of 1e-8 is 0. In NumPy the bits are FBGEMM's on
+    a CPU. Not in TensorFlow.
 
-    Source: `EXACT_ROWWISE_ADAGRAD`, FBGEMM 1.8 (2026); `RowWiseAdagrad`, TorchRec 1.9 (2026), whose epsilon is 1e-10.
+    Source: `EXACT_ROWWISE_ADAGRAD`, FBGEMM 1.8 (2026); `RowWiseAdagrad`, TorchRec 1.9 (2026), whose
+    epsilon is 1e-10.
 
     >>> import numpy as np
     >>> rule, w = RowWiseAdagrad(initial_accumulator_value=3.5, epsilon=0.0), np.array([[1.0, 2.0]])

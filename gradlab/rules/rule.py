@@ -2,16 +2,19 @@
 
 `step` is written once, over the array namespace, and every optimizer uses it. It must be
 - pure: inputs are never written to;
-- row-local: row i of every result depends on row i of the inputs only, which is what makes sparse updates, `vmap` and
-  sharding right without further code. A row is what has one index of the first axis. Slots have an entry for each
-  weight, or, where `row_slots` names them, one for each row: axes but the first have length 1 then;
-- free of Python `if` on array values; its numbers are fields, or `w.dtype.type(2)`, so that no dtype is widened;
+- row-local: row i of every result depends on row i of the inputs only, which is what makes sparse
+  updates, `vmap` and sharding right without further code. A row is what has one index of the first
+  axis. Slots have an entry for each weight, or, where `row_slots` names them, one for each row:
+  axes but the first have length 1 then;
+- free of Python `if` on array values; its numbers are fields, or `w.dtype.type(2)`, so that no
+  dtype is widened;
 - harmless on zeros: a zero gradient leaves a row finite.
 It returns new weights, never deltas: a rule may set weights as well as move them.
 
-What changes from step to step but is the same for all weights (the powers in Adam's bias correction, a step count) is
-a field too. `start` says what those fields are at the first step, `advance` what they are at the next; what runs the
-steps keeps them and puts them in by `rule.at(shared)`.
+What changes from step to step but is the same for all weights (the powers in Adam's bias
+correction, a step count) is a field too. `start` says what those fields are at the first step,
+`advance` what they are at the next; what runs the steps keeps them and puts them in by
+`rule.at(shared)`.
 """
 
 from __future__ import annotations
@@ -37,18 +40,21 @@ Shared: TypeAlias = Mapping[str, Number]  # float32 scalars by field name
 class Rule:
     """One update formula; the fields are its hyperparameters.
 
-    `slots` names the state kept per weight, with its initial value or the field that gives it; `row_slots` says which
-    of them are kept per row.
+    `slots` names the state kept per weight, with its initial value or the field that gives it;
+    `row_slots` says which of them are kept per row.
 
-    A rule that tables of TPU embeddings have names its message there in `table_message`, its slots in `table_slots`
-    where they have other names, and has metadata, `in_tables`, on the fields that differ.
+    A rule that tables of TPU embeddings have names its message there in `table_message`, its slots
+    in `table_slots` where they have other names, and has metadata, `in_tables`, on the fields that
+    differ.
     """
 
     slots: ClassVar[Mapping[str, float | str]] = {}
     row_slots: ClassVar[tuple[str, ...]] = ()
     table_message: ClassVar[str] = ""
     table_slots: ClassVar[tuple[str, ...]] = ()
-    lazy = True  # rows without a gradient stand still; a field of rules that can also move them, by a gradient of 0
+    # Rows without a gradient stand still; a field of rules that can also move them, by a gradient
+    # of 0.
+    lazy = True
 
     adds: ClassVar[bool] = False  # a step adds something to w that knows neither w nor a slot
 
@@ -59,14 +65,21 @@ class Rule:
             cls.adds = False
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
-        """New weights and slots. All arguments, and all fields that are numbers, have the dtype of w."""
+        """New weights and slots.
+
+        All arguments, and all fields that are numbers, have the dtype of w.
+        """
         raise NotImplementedError(f"{type(self).__name__} must define step(w, slots, g, lr)")
 
     def init(self, w: Array) -> Slots:
         """The slots of weights `w` before the first step."""
         xp = namespace(w)
-        starts = ((name, getattr(self, s) if isinstance(s, str) else s) for name, s in self.slots.items())
-        return tuple(xp.full(self.slot_shape(name, w.shape), start, w.dtype) for name, start in starts)
+        starts = (
+            (name, getattr(self, s) if isinstance(s, str) else s) for name, s in self.slots.items()
+        )
+        return tuple(
+            xp.full(self.slot_shape(name, w.shape), start, w.dtype) for name, start in starts
+        )
 
     def slot_shape(self, slot: str, shape: Sequence[int]) -> tuple[int, ...]:
         """The shape of a slot of weights of this shape: theirs, or one entry a row.
@@ -93,40 +106,57 @@ class Rule:
     def __call__(self, w: Array, slots: Slots, g: Array, lr: Any) -> tuple[Array, Slots]:
         """`step` with every dtype settled: what goes in as the dtype of w comes out so, whatever g and lr are.
 
-        The library of w is that of the results too, unless something else is traced. Raises ValueError where slots are
-        missing or the gradient has another shape than w.
+        The library of w is that of the results too, unless something else is traced. Raises
+        ValueError where slots are missing or the gradient has another shape than w.
         """
         self._check(w, slots, g)
         xp, dtype = namespace(w, *(x for x in (g, lr) if is_traced(x))), w.dtype
-        new_w, new_slots = self._in(dtype).step(w, slots, flush_denormals(xp.array(g, dtype)), xp.asarray(lr, dtype))
+        new_w, new_slots = self._in(dtype).step(
+            w, slots, flush_denormals(xp.array(g, dtype)), xp.asarray(lr, dtype)
+        )
         return _settle(xp, new_w, dtype), tuple(_settle(xp, s, dtype) for s in new_slots)
 
     def _check(self, w: Array, slots: Slots, g: Any) -> None:
         if len(slots) != len(self.slots):
             names = ", ".join(self.slots) or "none"
-            raise ValueError(f"{type(self).__name__} has the slots {names}; got {len(slots)}. rule.init(w) makes them")
+            raise ValueError(
+                f"{type(self).__name__} has the slots {names}; got "
+                f"{len(slots)}. rule.init(w) makes them"
+            )
         if np.shape(g) != np.shape(w):
-            raise InvalidArgumentError(f"the weights have shape {np.shape(w)} but their gradient {np.shape(g)}")
+            raise InvalidArgumentError(
+                f"the weights have shape {np.shape(w)} but their gradient {np.shape(g)}"
+            )
         for name, s in zip(self.slots, slots, strict=True) if self.row_slots else ():
             wanted = self.slot_shape(name, np.shape(w))
-            if np.shape(s) != wanted and not (name in self.row_slots and np.ndim(w) == 1 and np.shape(s) == (1,)):
+            if np.shape(s) != wanted and not (
+                name in self.row_slots and np.ndim(w) == 1 and np.shape(s) == (1,)
+            ):
                 raise ValueError(
-                    f"the slot {name} of weights of shape {np.shape(w)} has shape {wanted}, got {np.shape(s)}"
+                    f"the slot {name} of weights of shape {np.shape(w)} has shape {wanted}, got "
+                    f"{np.shape(s)}"
                 )
 
     def get_config(self) -> dict[str, Any]:
         """The hyperparameters by name, NumPy numbers as Python's; `rules.from_config` makes the rule again."""
         fields = ((f.name, getattr(self, f.name)) for f in dataclasses.fields(self))
-        return {"rule": type(self).__name__, **{name: x.item() if is_moving(x) else x for name, x in fields}}
+        return {
+            "rule": type(self).__name__,
+            **{name: x.item() if is_moving(x) else x for name, x in fields},
+        }
 
     def _in(self, dtype: Any) -> Self:
-        """The rule with its numbers rounded to `dtype`, as the originals round theirs: 1 - 0.999 depends on it."""
+        """The rule with its numbers rounded to `dtype`, as the originals round theirs: 1 - 0.999
+        depends on it.
+        """
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         if np.dtype(dtype).itemsize == 2:
             for name, x in fields.items():
                 if isinstance(x, float):
                     _warn_if_lost(type(self).__name__, name, x, np.dtype(dtype))
-        return dataclasses.replace(self, **{n: rounded(x, dtype) for n, x in fields.items() if _is_number(x)})
+        return dataclasses.replace(
+            self, **{n: rounded(x, dtype) for n, x in fields.items() if _is_number(x)}
+        )
 
 
 @cache
@@ -140,9 +170,9 @@ def _warn_if_lost(rule: str, name: str, x: float, dtype: np.dtype[Any]) -> None:
     else:
         return
     warn(
-        f"{rule} has {name}={x:g}, which is {short:g} in {dtype.name}, as in TensorFlow's kernels of 16 bits: "
-        f"{effect}. Keep the weights in float32, pass a {name} that is not lost there, or use gl.optax.from_rule with "
-        "the rule, which steps in float32",
+        f"{rule} has {name}={x:g}, which is {short:g} in {dtype.name}, as in TensorFlow's kernels "
+        f"of 16 bits: {effect}. Keep the weights in float32, pass a {name} that is not lost "
+        "there, or use gl.optax.from_rule with the rule, which steps in float32",
         PrecisionWarning,
     )
 
@@ -153,9 +183,9 @@ _means: ContextVar[Callable[[Array], Array] | None] = ContextVar("means of colum
 def row_mean(x: Array, shape: Sequence[int]) -> Array:
     """The mean of x over the axes in which `shape`, that of a slot kept by row, has length 1.
 
-    Of one row alone, a vector, the slot is (1,). NumPy adds the entries of a row in their order in memory, so rows are
-    laid out one after another first: the bits do not depend on which rows there are, nor on a transposed gradient.
-    Numbers of 16 bits are added as float32.
+    Of one row alone, a vector, the slot is (1,). NumPy adds the entries of a row in their order in
+    memory, so rows are laid out one after another first: the bits do not depend on which rows there
+    are, nor on a transposed gradient. Numbers of 16 bits are added as float32.
 
     >>> row_mean(np.array([[1.0, 3.0], [5.0, 7.0]]), (2, 1)).tolist()
     [[2.0], [6.0]]

@@ -15,8 +15,8 @@ class StochasticGradientDescent(Rule):
 
         w = w - g * lr
 
-    Shapes: w, g (...). No slots. Source: Robbins & Monro, "A Stochastic Approximation Method" (1951);
-    `ApplyGradientDescent`, TensorFlow 2.21 (2026).
+    Shapes: w, g (...). No slots. Source: Robbins & Monro, "A Stochastic Approximation Method"
+    (1951); `ApplyGradientDescent`, TensorFlow 2.21 (2026).
 
     >>> import numpy as np
     >>> StochasticGradientDescent()(np.array([1.0, 2.0]), (), np.array([4.0, -4.0]), 0.25)[0].tolist()

@@ -1,11 +1,13 @@
 """What the fields of a rule are for a table of TPU embeddings, as metadata of the dataclass field.
 
-A field without metadata has one name everywhere: in the rule, in the optimizer's message, and as an argument of
-`tf.tpu.experimental.embedding`. `in_tables` declares a field that differs. From these declarations `gradlab.tpu` makes
-messages of rules, rules of messages, and the rules of table optimizers.
+A field without metadata has one name everywhere: in the rule, in the optimizer's message, and as an
+argument of `tf.tpu.experimental.embedding`. `in_tables` declares a field that differs. From these
+declarations `gradlab.tpu` makes messages of rules, rules of messages, and the rules of table
+optimizers.
 
-Fields that the message does not have, and that are not fixed, are left out of it: initial values come with the slots,
-orders of operations change last bits only, and some fields name a reading of what is not public.
+Fields that the message does not have, and that are not fixed, are left out of it: initial values
+come with the slots, orders of operations change last bits only, and some fields name a reading of
+what is not public.
 """
 
 from __future__ import annotations
@@ -42,9 +44,12 @@ def in_tables(
         argument: TensorFlow's name of the argument of the table optimizer.
         message: the name in the optimizer's message.
         flag: the values of the field while the message has its flag off, and on.
-        fixed: the value that the engine has; a rule with another value cannot be written as a message.
-        preset: the value in the rules of tables; a rule with another value is written as the same message.
-        instead: what to do in place of a value that is not the fixed one, as the end of an error message.
+        fixed: the value that the engine has; a rule with another value cannot be written as a
+            message.
+        preset: the value in the rules of tables; a rule with another value is written as the same
+            message.
+        instead: what to do in place of a value that is not the fixed one, as the end of an error
+            message.
 
     >>> from dataclasses import dataclass, field
     >>> @dataclass(frozen=True)

@@ -26,13 +26,14 @@ class UserDefined(Rule):
         w, slots = function(w, slots, g, lr)
 
     Args:
-        function: keeps the contract of `Rule.step`: pure, row-local, for NumPy and for JAX arrays; or its address,
-            "module:qualname".
+        function: keeps the contract of `Rule.step`: pure, row-local, for NumPy and for JAX arrays;
+            or its address, "module:qualname".
         initial_values: the name and initial value of each slot, in order; a mapping or pairs.
 
-    Shapes: w, g and each slot (...), all of the dtype of w, as is lr. `get_config` holds the address of the function,
-    so it needs one that can be imported: `from_config` imports that module. TPU embeddings take a compiled program of
-    (gradient, weight, slots..., optional scalar) on single numbers instead; the scalar is the rate here.
+    Shapes: w, g and each slot (...), all of the dtype of w, as is lr. `get_config` holds the
+    address of the function, so it needs one that can be imported: `from_config` imports that
+    module. TPU embeddings take a compiled program of (gradient, weight, slots..., optional scalar)
+    on single numbers instead; the scalar is the rate here.
 
     Raises:
         TypeError: the function is neither a function nor an address.
@@ -60,7 +61,9 @@ class UserDefined(Rule):
         if not callable(function):
             raise TypeError(f'function must be a function or "module:qualname", got {function!r}')
         object.__setattr__(self, "function", function)
-        object.__setattr__(self, "initial_values", tuple((str(n), x) for n, x in dict(self.initial_values).items()))
+        object.__setattr__(
+            self, "initial_values", tuple((str(n), x) for n, x in dict(self.initial_values).items())
+        )
 
     @property
     def slots(self) -> Mapping[str, float | str]:  # type: ignore[override]
@@ -71,7 +74,10 @@ class UserDefined(Rule):
         new_w, new_slots = self.function(w, slots, g, lr)
         given, made = [x.shape for x in (w, *slots)], [x.shape for x in (new_w, *new_slots)]
         if given != made:
-            raise ValueError(f"{self._name} must return weights and slots of the shapes {given}, as it got; got {made}")
+            raise ValueError(
+                f"{self._name} must return weights and slots of the shapes "
+                f"{given}, as it got; got {made}"
+            )
         return new_w, tuple(new_slots)
 
     def get_config(self) -> dict[str, Any]:
@@ -86,7 +92,11 @@ class UserDefined(Rule):
                 f"{self._name} cannot be imported as {address}, so a config cannot name it; "
                 "define it at the top level of a module"
             )
-        return {"rule": type(self).__name__, "function": address, "initial_values": dict(self.initial_values)}
+        return {
+            "rule": type(self).__name__,
+            "function": address,
+            "initial_values": dict(self.initial_values),
+        }
 
     @property
     def _name(self) -> str:
@@ -98,4 +108,6 @@ def _found(address: str) -> Any:
     try:
         return reduce(getattr, name.split("."), importlib.import_module(module))
     except (ImportError, AttributeError, ValueError) as error:
-        raise ValueError(f'{address!r} is not the "module:qualname" of a function: {error}') from error
+        raise ValueError(
+            f'{address!r} is not the "module:qualname" of a function: {error}'
+        ) from error

@@ -34,7 +34,9 @@ class LearningRateSchedule:
 
     def get_config(self) -> dict[str, Any]:
         """The arguments of the constructor by name."""
-        raise NotImplementedError(f"{type(self).__name__} must define get_config(self), or it cannot be saved")
+        raise NotImplementedError(
+            f"{type(self).__name__} must define get_config(self), or it cannot be saved"
+        )
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
@@ -45,7 +47,8 @@ class LearningRateSchedule:
 class FieldSchedule(LearningRateSchedule):
     """A schedule whose dataclass fields are its config.
 
-    Compared by identity, as in TensorFlow: `jit` must not take 0.1 of float32 for 0.1 of float64, which are equal.
+    Compared by identity, as in TensorFlow: `jit` must not take 0.1 of float32 for 0.1 of float64,
+    which are equal.
     """
 
     def get_config(self) -> dict[str, Any]:
@@ -53,7 +56,9 @@ class FieldSchedule(LearningRateSchedule):
 
 
 class Decay(FieldSchedule):
-    """A schedule that starts at initial_learning_rate, in whose dtype all is computed; subclasses bring `formula`."""
+    """A schedule that starts at initial_learning_rate, in whose dtype all is computed; subclasses
+    bring `formula`.
+    """
 
     initial_learning_rate: Number
     _period: ClassVar[str] = "decay_steps"  # the field that steps are divided by
@@ -67,19 +72,29 @@ class Decay(FieldSchedule):
         rate: Array = flush_denormals(self.formula(*settled(self.initial_learning_rate, step)))[()]
         return rate
 
-    def formula(self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
+    def formula(
+        self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]
+    ) -> Array:
         """The rate at a step, from what `settled` gives."""
-        raise NotImplementedError(f"{type(self).__name__} must define formula(xp, rate, step, cast)")
+        raise NotImplementedError(
+            f"{type(self).__name__} must define formula(xp, rate, step, cast)"
+        )
 
 
 def settled(rate: Number, step: Any) -> tuple[Any, Array, Array, Callable[[Any], Array]]:
-    """(namespace, rate, step, cast): both in the dtype of the rate, and what brings a hyperparameter into it.
+    """(namespace, rate, step, cast): both in the dtype of the rate, and what brings a
+    hyperparameter into it.
 
     A Python float is rounded to float32 on the way, also to float64, as everywhere in TensorFlow.
     """
     xp = namespace(rate, step)
     rate = xp.asarray(floating(rate))
-    return xp, rate, xp.asarray(as_array(step, "step")).astype(rate.dtype), lambda x: _cast(xp, x, rate.dtype)
+    return (
+        xp,
+        rate,
+        xp.asarray(as_array(step, "step")).astype(rate.dtype),
+        lambda x: _cast(xp, x, rate.dtype),
+    )
 
 
 def _cast(xp: Namespace, x: Any, dtype: Any) -> Array:
@@ -108,8 +123,11 @@ def check_steps(steps: Any, name: str) -> None:
 def precise(f: Callable[..., Array], *arrays: Array) -> Array:
     """`f` of NumPy or JAX arrays, in their dtype.
 
-    Under NumPy computed in float64 and rounded once: NumPy's own float32 functions are some ulp off on some processors.
+    Under NumPy computed in float64 and rounded once: NumPy's own float32 functions are some ulp off
+    on some processors.
     """
     if namespace(*arrays) is not np:
         return f(*arrays)
-    return flush_denormals(np.asarray(f(*(np.asarray(a, np.float64)[()] for a in arrays)), arrays[0].dtype))
+    return flush_denormals(
+        np.asarray(f(*(np.asarray(a, np.float64)[()] for a in arrays)), arrays[0].dtype)
+    )

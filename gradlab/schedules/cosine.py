@@ -24,15 +24,19 @@ class CosineDecay(Decay):
         rate = (warmup_target - initial_learning_rate) * step / warmup_steps + initial_learning_rate
 
     Args:
-        initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is float32.
-        decay_steps: > 0 (ValueError); or 0 with a warmup, for steps of the warmup only: the rate after it is NaN, as in
-            tf_keras, which a `gl.errors.KerasWarning` says. TensorFlow 2.21 and Keras 3 refuse it.
+        initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is
+            float32.
+        decay_steps: > 0 (ValueError); or 0 with a warmup, for steps of the warmup only: the rate
+            after it is NaN, as in tf_keras, which a `gl.errors.KerasWarning` says. TensorFlow 2.21
+            and Keras 3 refuse it.
         alpha: share of the top that is left at the end.
         name: kept in the config, nothing else.
-        warmup_target, warmup_steps: not in TensorFlow 2.3, where `tf.keras.experimental` has this class.
+        warmup_target, warmup_steps: not in TensorFlow 2.3, where `tf.keras.experimental` has this
+            class.
 
-    Dtypes, shapes and differences as of `ExponentialDecay`. Source: Loshchilov & Hutter, "SGDR: Stochastic Gradient
-    Descent with Warm Restarts" (2016); `tf.keras.optimizers.schedules.CosineDecay`, TensorFlow 2.21 (2026).
+    Dtypes, shapes and differences as of `ExponentialDecay`. Source: Loshchilov & Hutter, "SGDR:
+    Stochastic Gradient Descent with Warm Restarts" (2016);
+    `tf.keras.optimizers.schedules.CosineDecay`, TensorFlow 2.21 (2026).
 
     >>> schedule = CosineDecay(1.0, decay_steps=4, alpha=0.5)
     >>> print(schedule(0), schedule(2), schedule(4), schedule(5))
@@ -47,19 +51,34 @@ class CosineDecay(Decay):
     warmup_steps: Any = 0
 
     def __post_init__(self) -> None:
-        if self.warmup_target is None or not _is_zero(self.decay_steps) or not self.warmup_steps > 0:
+        if (
+            self.warmup_target is None
+            or not _is_zero(self.decay_steps)
+            or not self.warmup_steps > 0
+        ):
             super().__post_init__()
             return
         check_rate(self.initial_learning_rate)
-        warn(f"decay_steps is 0: from step {self.warmup_steps} on, after the warmup, the rate is NaN", KerasWarning)
+        warn(
+            f"decay_steps is 0: from step {self.warmup_steps} on, "
+            "after the warmup, the rate is NaN",
+            KerasWarning,
+        )
 
-    def formula(self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
+    def formula(
+        self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]
+    ) -> Array:
         steps = cast(self.decay_steps)
 
         def decayed(top: Array, step: Array) -> Array:
-            cosine = cast(0.5) * (cast(1) + precise(xp.cos, xp.asarray(math.pi, rate.dtype) * (step / steps)))
-            # In the dtype at once, unlike the other hyperparameters: TensorFlow never makes alpha a tensor.
-            share: Array = xp.asarray(1 - self.alpha, rate.dtype) * cosine + xp.asarray(self.alpha, rate.dtype)
+            cosine = cast(0.5) * (
+                cast(1) + precise(xp.cos, xp.asarray(math.pi, rate.dtype) * (step / steps))
+            )
+            # In the dtype at once, unlike the other hyperparameters: TensorFlow never makes alpha a
+            # tensor.
+            share: Array = xp.asarray(1 - self.alpha, rate.dtype) * cosine + xp.asarray(
+                self.alpha, rate.dtype
+            )
             rate_now: Array = top * share
             return rate_now
 
@@ -83,15 +102,18 @@ class CosineDecayRestarts(Decay):
                         f = (x - (1 - t_mul**i) / (1 - t_mul)) / t_mul**i
 
     Args:
-        initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is float32.
+        initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is
+            float32.
         first_decay_steps: > 0 (ValueError).
         t_mul, m_mul, alpha: numbers.
         name: kept in the config, nothing else.
 
-    Rounding of the quotient of logarithms decides which step restarts: TensorFlow's, also a step late, under NumPy;
-    XLA's logarithm may decide otherwise there. Dtypes, shapes and differences as of `ExponentialDecay`.
+    Rounding of the quotient of logarithms decides which step restarts: TensorFlow's, also a step
+    late, under NumPy; XLA's logarithm may decide otherwise there. Dtypes, shapes and differences as
+    of `ExponentialDecay`.
 
-    Source: Loshchilov & Hutter (2016); `tf.keras.optimizers.schedules.CosineDecayRestarts`, TensorFlow 2.21 (2026).
+    Source: Loshchilov & Hutter (2016); `tf.keras.optimizers.schedules.CosineDecayRestarts`,
+    TensorFlow 2.21 (2026).
 
     >>> schedule = CosineDecayRestarts(1.0, first_decay_steps=2, m_mul=0.5)
     >>> print(*(schedule(step) for step in range(6)))
@@ -106,7 +128,9 @@ class CosineDecayRestarts(Decay):
     name: str | None = None
     _period: ClassVar[str] = "first_decay_steps"
 
-    def formula(self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
+    def formula(
+        self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]
+    ) -> Array:
         one, t_mul, m_mul, alpha = cast(1), cast(self.t_mul), cast(self.m_mul), cast(self.alpha)
         done = step / cast(self.first_decay_steps)
         longer = xp.floor(precise(xp.log, one - done * (one - t_mul)) / precise(xp.log, t_mul))
@@ -128,17 +152,17 @@ class PeriodicCosineDecay(Decay):
         p = num_periods * min(step, decay_steps) / decay_steps, and the rate is 0 where p >= zero_after
 
     Args:
-        initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is float32. 1 makes
-            the `sign_decay` of AddSign and PowerSign.
+        initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is
+            float32. 1 makes the `sign_decay` of AddSign and PowerSign.
         decay_steps: > 0 (ValueError).
         num_periods: a number; TensorFlow's default is 1 with restarts.
         restarts: whether a period goes down only.
         zero_after: so many periods, or None.
         name: kept in the config.
 
-    Dtypes, shapes and differences as of `ExponentialDecay`. Source: Bello, Zoph, Vasudevan & Le, "Neural Optimizer
-    Search with Reinforcement Learning" (2017); `get_cosine_decay_fn` and `get_restart_decay_fn` of
-    `tf.contrib.opt.python.training.sign_decay`, TensorFlow 1.15 (2019).
+    Dtypes, shapes and differences as of `ExponentialDecay`. Source: Bello, Zoph, Vasudevan & Le,
+    "Neural Optimizer Search with Reinforcement Learning" (2017); `get_cosine_decay_fn` and
+    `get_restart_decay_fn` of `tf.contrib.opt.python.training.sign_decay`, TensorFlow 1.15 (2019).
 
     >>> wave = PeriodicCosineDecay(1.0, decay_steps=8, num_periods=2, zero_after=1.5)
     >>> print(*(f"{wave(step):.2f}" for step in range(8)))
@@ -155,11 +179,15 @@ class PeriodicCosineDecay(Decay):
     zero_after: Any = None
     name: str | None = None
 
-    def formula(self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
+    def formula(
+        self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]
+    ) -> Array:
         steps = cast(self.decay_steps)
         gone = cast(self.num_periods) * xp.minimum(step, steps)
         turn = xp.remainder(gone, steps) if self.restarts else cast(2) * gone
-        cosine = cast(0.5) * (cast(1) + precise(xp.cos, xp.asarray(math.pi, rate.dtype) * (turn / steps)))
+        cosine = cast(0.5) * (
+            cast(1) + precise(xp.cos, xp.asarray(math.pi, rate.dtype) * (turn / steps))
+        )
         if self.zero_after is not None:
             cosine = xp.where(gone / steps >= cast(self.zero_after), cast(0), cosine)
         return rate * cosine
@@ -173,13 +201,15 @@ class LinearCosineDecay(Decay):
         x = min(step, decay_steps) / decay_steps
 
     Args:
-        initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is float32.
+        initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is
+            float32.
         decay_steps: > 0 (ValueError).
         num_periods, alpha, beta: numbers.
         name: kept in the config, nothing else.
 
-    Dtypes, shapes and differences as of `ExponentialDecay`. Source: Bello, Zoph, Vasudevan & Le, "Neural Optimizer
-    Search with Reinforcement Learning" (2017); `tf.compat.v1.train.linear_cosine_decay`, TensorFlow 1.15 (2019).
+    Dtypes, shapes and differences as of `ExponentialDecay`. Source: Bello, Zoph, Vasudevan & Le,
+    "Neural Optimizer Search with Reinforcement Learning" (2017);
+    `tf.compat.v1.train.linear_cosine_decay`, TensorFlow 1.15 (2019).
 
     >>> schedule = LinearCosineDecay(1.0, decay_steps=4, beta=0.25)
     >>> print(schedule(0), schedule(2), schedule(4), schedule(5))
@@ -193,18 +223,30 @@ class LinearCosineDecay(Decay):
     beta: Any = 0.001
     name: str | None = None
 
-    def formula(self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
+    def formula(
+        self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]
+    ) -> Array:
         steps = cast(self.decay_steps)
         step = xp.minimum(step, steps)
-        return rate * bent(xp, (steps - step) / steps, step / steps, self.num_periods, self.alpha, self.beta, cast)
+        return rate * bent(
+            xp, (steps - step) / steps, step / steps, self.num_periods, self.alpha, self.beta, cast
+        )
 
 
 def bent(
-    xp: Namespace, line: Array, x: Array, num_periods: Any, alpha: Any, beta: Any, cast: Callable[[Any], Array]
+    xp: Namespace,
+    line: Array,
+    x: Array,
+    num_periods: Any,
+    alpha: Any,
+    beta: Any,
+    cast: Callable[[Any], Array],
 ) -> Array:
     """A line above alpha, times a cosine of num_periods periods from x = 0 to 1, plus beta."""
     angle = xp.asarray(math.pi, x.dtype) * (cast(2) * cast(num_periods) * x)
-    share: Array = (cast(alpha) + line) * (cast(0.5) * (cast(1) + precise(xp.cos, angle))) + cast(beta)
+    share: Array = (cast(alpha) + line) * (cast(0.5) * (cast(1) + precise(xp.cos, angle))) + cast(
+        beta
+    )
     return share
 
 

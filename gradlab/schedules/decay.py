@@ -24,7 +24,9 @@ class _Progress(Decay):
     staircase: bool = False
     name: str | None = None
 
-    def formula(self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
+    def formula(
+        self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]
+    ) -> Array:
         p = step / cast(self.decay_steps)
         return self._decayed(rate, xp.floor(p) if self.staircase else p, cast)
 
@@ -39,13 +41,17 @@ class ExponentialDecay(_Progress):
         rate = initial_learning_rate * decay_rate ** p,  p = step / decay_steps, or its floor with staircase
 
     Args:
-        initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is float32.
-        decay_steps: > 0 (ValueError). decay_rate: number. staircase: change at multiples of decay_steps only.
+        initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is
+            float32.
+        decay_steps: > 0 (ValueError). decay_rate: number. staircase: change at multiples of
+            decay_steps only.
         name: kept in the config, nothing else.
 
-    `step`: number or array of any shape, NumPy or JAX; the result has its shape. Bit-equal to TensorFlow under NumPy.
+    `step`: number or array of any shape, NumPy or JAX; the result has its shape. Bit-equal to
+    TensorFlow under NumPy.
 
-    Differs from TensorFlow: an integer initial_learning_rate works, decay_steps <= 0 is refused as in Keras 3.
+    Differs from TensorFlow: an integer initial_learning_rate works, decay_steps <= 0 is refused as
+    in Keras 3.
 
     Source: `tf.keras.optimizers.schedules.ExponentialDecay`, TensorFlow 2.21 (2026).
 
@@ -86,7 +92,8 @@ class PolynomialDecay(Decay):
         s = step, d = decay_steps * max(1, ceil(step / decay_steps))    with cycle: it rises again, to ever less
 
     Args:
-        initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is float32.
+        initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is
+            float32.
         decay_steps: > 0 (ValueError).
         end_learning_rate, power: numbers.
         cycle: start again after decay_steps.
@@ -108,7 +115,9 @@ class PolynomialDecay(Decay):
     cycle: bool = False
     name: str | None = None
 
-    def formula(self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
+    def formula(
+        self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]
+    ) -> Array:
         end, steps, one = cast(self.end_learning_rate), cast(self.decay_steps), cast(1)
         if self.cycle:
             steps = steps * xp.where(step == 0, one, xp.ceil(step / steps))
@@ -147,11 +156,13 @@ class PiecewiseConstantDecay(FieldSchedule):
     def __post_init__(self) -> None:
         if len(self.boundaries) != len(self.values) - 1:
             raise ValueError(
-                f"values must be one more than boundaries, got {len(self.values)} values for boundaries of length "
-                f"{len(self.boundaries)}: {list(self.values)} and {list(self.boundaries)}"
+                f"values must be one more than boundaries, got {len(self.values)} values for "
+                f"boundaries of length {len(self.boundaries)}: {list(self.values)} and "
+                f"{list(self.boundaries)}"
             )
         if any(
-            isinstance(b, int | float) and b < a for a, b in zip(self.boundaries, self.boundaries[1:], strict=False)
+            isinstance(b, int | float) and b < a
+            for a, b in zip(self.boundaries, self.boundaries[1:], strict=False)
         ):
             raise ValueError(f"boundaries must increase, got {list(self.boundaries)}")
 
@@ -159,7 +170,10 @@ class PiecewiseConstantDecay(FieldSchedule):
     def __call__(self, step: Any) -> Array:
         step = as_array(step, "step")
         xp = namespace(step, *self.boundaries, *self.values)
-        step, values = xp.asarray(step), xp.stack([xp.asarray(v) for v in _of_one_kind(self.values)])
+        step, values = (
+            xp.asarray(step),
+            xp.stack([xp.asarray(v) for v in _of_one_kind(self.values)]),
+        )
         passed = [step > xp.asarray(b).astype(step.dtype) for b in self.boundaries]
         return values[sum((p.astype(np.int32) for p in passed), xp.zeros(step.shape, np.int32))]
 

@@ -26,7 +26,8 @@ class NoisyLinearCosineDecay(Decay):
     A rate may come out negative where the noise is larger than the line.
 
     Args:
-        initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is float32.
+        initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is
+            float32.
         decay_steps: > 0 (ValueError).
         initial_variance, variance_decay, num_periods, alpha, beta: numbers.
         seed: integer from 0 on; another one is other noise. None is 0.
@@ -34,11 +35,12 @@ class NoisyLinearCosineDecay(Decay):
 
     Raises ValueError or TypeError for any other seed.
 
-    Differs from TensorFlow, which draws again at every call: noise is a function of seed and step, the same for NumPy
-    and JAX, eager and traced, and after a run has been loaded. Steps that the dtype of the rate cannot tell apart have
-    the same. Dtypes, shapes and other differences as of `ExponentialDecay`. Source: Bello, Zoph, Vasudevan & Le,
-    "Neural Optimizer Search with Reinforcement Learning" (2017);
-    `tf.compat.v1.train.noisy_linear_cosine_decay`, TensorFlow 1.15 (2019).
+    Differs from TensorFlow, which draws again at every call: noise is a function of seed and step,
+    the same for NumPy and JAX, eager and traced, and after a run has been loaded. Steps that the
+    dtype of the rate cannot tell apart have the same. Dtypes, shapes and other differences as of
+    `ExponentialDecay`. Source: Bello, Zoph, Vasudevan & Le, "Neural Optimizer Search with
+    Reinforcement Learning" (2017); `tf.compat.v1.train.noisy_linear_cosine_decay`, TensorFlow 1.15
+    (2019).
 
     >>> schedule = NoisyLinearCosineDecay(1.0, decay_steps=4, initial_variance=0.01)
     >>> [f"{schedule(step):.3f}" for step in (0, 2, 2, 4)]
@@ -60,17 +62,23 @@ class NoisyLinearCosineDecay(Decay):
         if self.seed is not None:
             np.random.SeedSequence(self.seed)  # refuses what is no seed
 
-    def formula(self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
+    def formula(
+        self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]
+    ) -> Array:
         steps, now = cast(self.decay_steps), step
         step = xp.minimum(step, steps)
-        variance = cast(self.initial_variance) / precise(xp.power, cast(1) + step, cast(self.variance_decay))
+        variance = cast(self.initial_variance) / precise(
+            xp.power, cast(1) + step, cast(self.variance_decay)
+        )
         noise = _normal(xp, now, self.seed or 0).astype(rate.dtype) * xp.sqrt(variance)
         line = (steps - step) / steps + noise
         return rate * bent(xp, line, step / steps, self.num_periods, self.alpha, self.beta, cast)
 
 
 def _normal(xp: Namespace, step: Array, seed: int) -> Array:
-    """A standard normal number for each step, float32: two numbers from a hash of seed and step, by Box and Muller."""
+    """A standard normal number for each step, float32: two numbers from a hash of seed and step, by
+    Box and Muller.
+    """
     words = np.random.SeedSequence(seed).generate_state(2)
     radius, angle = (_uniform(xp, _mixed(_mixed(step.astype(np.uint32)) ^ word)) for word in words)
     turn = precise(xp.cos, xp.asarray(2 * math.pi, np.float32) * angle)

@@ -29,23 +29,29 @@ _CLASSES: dict[str, type[LearningRateSchedule]] = {
 
 
 def serialize(
-    learning_rate_schedule: LearningRateSchedule, use_legacy_format: bool = False, *, semantics: Semantics = "tf2.21"
+    learning_rate_schedule: LearningRateSchedule,
+    use_legacy_format: bool = False,
+    *,
+    semantics: Semantics = "tf2.21",
 ) -> dict[str, Any]:
     """The schedule as a dictionary: what an optimizer's config holds.
 
     Args:
         learning_rate_schedule: any schedule with `get_config`.
         use_legacy_format: only class_name and config, without module and registered_name.
-        semantics: "tf2.3" is that format, and its CosineDecay knows no warmup (ValueError if there is one).
+        semantics: "tf2.3" is that format, and its CosineDecay knows no warmup (ValueError if there
+            is one).
 
-    Raises TypeError for what is not a schedule. Source: `tf.keras.optimizers.schedules.serialize`, TensorFlow 2.21
-    (2026).
+    Raises TypeError for what is not a schedule. Source: `tf.keras.optimizers.schedules.serialize`,
+    TensorFlow 2.21 (2026).
 
     >>> serialize(InverseTimeDecay(0.5, 2, 0.25), use_legacy_format=True)["class_name"]
     'InverseTimeDecay'
     """
     if not isinstance(learning_rate_schedule, LearningRateSchedule):
-        raise TypeError(f"serialize needs a LearningRateSchedule, got {type(learning_rate_schedule).__name__}")
+        raise TypeError(
+            f"serialize needs a LearningRateSchedule, got {type(learning_rate_schedule).__name__}"
+        )
     old, name = is_old(semantics), type(learning_rate_schedule).__name__
     config = _without_warmup(learning_rate_schedule) if old else learning_rate_schedule.get_config()
     if old or use_legacy_format:
@@ -97,6 +103,8 @@ def _without_warmup(schedule: LearningRateSchedule) -> dict[str, Any]:
     config = schedule.get_config()
     if isinstance(schedule, CosineDecay):
         if config.pop("warmup_target") is not None:
-            raise ValueError("TensorFlow 2.3 has no warmup; serialize this schedule with semantics='tf2.21'")
+            raise ValueError(
+                "TensorFlow 2.3 has no warmup; serialize this schedule with semantics='tf2.21'"
+            )
         del config["warmup_steps"]
     return config

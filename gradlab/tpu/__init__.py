@@ -23,7 +23,14 @@ _need("google.protobuf", "gl.tpu", "tpu", library="protobuf")
 #   explanations  why a row moved in a step (step_record), and what is easily missed
 from . import experimental, sparsecore
 from .batch import Batch, CooRows, Lookups, PlacedBatch, combiner_gains, coo_rows
-from .dedup import dedup_mask, dedup_size, merge_dedup, parse_tuple_mask, split_dedup, write_tuple_mask
+from .dedup import (
+    dedup_mask,
+    dedup_size,
+    merge_dedup,
+    parse_tuple_mask,
+    split_dedup,
+    write_tuple_mask,
+)
 from .engine import proto
 from .engine.describe import describe
 from .engine.messages import descriptor_of, parameters_of, rule_of, table_of

@@ -1,8 +1,9 @@
 """The host's part of a step: the ids of all cores become a batch.
 
-`make_classic_batch` checks ids against the plan, applies the policy to those outside their table, turns weights into
-gains by the combiner, and has each core fetch every row once. The result is one `Lookups` for each table.
-`combiner_gains` and `coo_rows` are TensorFlow's arithmetic for it, which the SparseCore engine uses, too.
+`make_classic_batch` checks ids against the plan, applies the policy to those outside their table,
+turns weights into gains by the combiner, and has each core fetch every row once. The result is one
+`Lookups` for each table. `combiner_gains` and `coo_rows` are TensorFlow's arithmetic for it, which
+the SparseCore engine uses, too.
 """
 
 from __future__ import annotations
@@ -27,10 +28,11 @@ Cores = Sequence[Mapping[str, Ids]] | Mapping[str, Ids]
 class Lookups(NamedTuple):
     """The lookups of one table, those of all cores one after another; every core has as many.
 
-    The rows `unique` are fetched once each (`PADDING_ID`: none), lookup n is row `unique[inverse[n]]` of its own core
-    times `weights[n]`, and goes into sample `samples[n]` of its core, features counted one after another. A lookup
-    that only fills up has `inverse` and `samples` past their ends and weight 0. These are the deduplication data:
-    uint32, uint32, uint32, float32. Not in TensorFlow: the engine's own order of these vectors is not public.
+    The rows `unique` are fetched once each (`PADDING_ID`: none), lookup n is row
+    `unique[inverse[n]]` of its own core times `weights[n]`, and goes into sample `samples[n]` of
+    its core, features counted one after another. A lookup that only fills up has `inverse` and
+    `samples` past their ends and weight 0. These are the deduplication data: uint32, uint32,
+    uint32, float32. Not in TensorFlow: the engine's own order of these vectors is not public.
 
     >>> lookups = Lookups(np.uint32([3, 7]), np.uint32([1, 0, 1]), np.uint32([0, 0, 1]), np.float32([0.5, 0.5, 1]))
     >>> lookups.unique[lookups.inverse].tolist()
@@ -44,7 +46,9 @@ class Lookups(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """The lookups of each table of the plan; a JAX tree of arrays, ready for `lookup`. Not in TensorFlow.
+    """The lookups of each table of the plan; a JAX tree of arrays, ready for `lookup`.
+
+    Not in TensorFlow.
 
     >>> from gradlab.tpu import Plan, Table, make_batch
     >>> len(make_batch(Plan((Table("t", 10, 1), Table("u", 5, 2)), ()), {}).tables)
@@ -58,7 +62,8 @@ class Batch(NamedTuple):
 class PlacedBatch:
     """A batch whose distinct rows stand in one part of equal length for each device, in the order of devices.
 
-    Its tables are `Lookups` like any other's, so that one device can use them, too; `place_batch` makes it.
+    Its tables are `Lookups` like any other's, so that one device can use them, too; `place_batch`
+    makes it.
 
     Not in TensorFlow.
 
@@ -78,16 +83,18 @@ def make_classic_batch(plan: Plan, cores: Cores) -> Batch:
     """Prepare a batch for `lookup`: gains by the combiner, ids by the policy, distinct rows of each core and table.
 
     Args:
-        cores: for each core of the plan, the ids by feature name; a mapping alone is that of the only core. A
-            feature that is left out looks nothing up.
+        cores: for each core of the plan, the ids by feature name; a mapping alone is that of the
+            only core. A feature that is left out looks nothing up.
 
     Raises:
-        InvalidArgumentError: an id outside its table, where the policy raises; samples that the feature does not have,
-            lengths that differ; weights that sum to 0, where the policy raises. It names table, feature, sample and id.
+        InvalidArgumentError: an id outside its table, where the policy raises; samples that the
+            feature does not have, lengths that differ; weights that sum to 0, where the policy
+            raises. It names table, feature, sample and id.
         ValueError: another number of cores, or a feature that the plan does not have.
         TypeError: not `Ids`.
 
-    Not in TensorFlow, whose host does this behind op `EnqueueTPUEmbeddingSparseBatch` and shows none of it.
+    Not in TensorFlow, whose host does this behind op `EnqueueTPUEmbeddingSparseBatch` and shows
+    none of it.
 
     >>> from gradlab.tpu import Feature, Plan, Table
     >>> plan = Plan((Table("t", 10, 1, combiner="mean"),), (Feature("f", 0, (2,)),))
@@ -110,13 +117,15 @@ def check_cores(plan: Plan, cores: Cores) -> list[Mapping[str, Ids]]:
         raise ValueError(f"the plan has {plan.cores} cores, got the ids of {len(ids_by_core)}")
     names = {f.name for f in plan.features}
     if unknown := sorted({name for ids in ids_by_core for name in ids} - names):
-        raise ValueError(f"there is no feature {unknown[0]!r}; the plan has {', '.join(sorted(names))}")
+        raise ValueError(
+            f"there is no feature {unknown[0]!r}; the plan has {', '.join(sorted(names))}"
+        )
     for ids_by_feature in ids_by_core:
         for name, ids in ids_by_feature.items():
             if not isinstance(ids, Ids | None):
                 raise TypeError(
-                    f"feature {name!r} needs Ids(samples, ids), which ids_of(feature, values) makes of lists; got "
-                    f"{type(ids).__name__}"
+                    f"feature {name!r} needs Ids(samples, ids), which ids_of(feature, values) "
+                    f"makes of lists; got {type(ids).__name__}"
                 )
     return ids_by_core
 
@@ -162,7 +171,9 @@ def _lookups_of_core(plan: Plan, k: int, ids: Mapping[str, Ids]) -> Lookups:
     return Lookups(unique, inverse, np.concatenate(all_samples), np.concatenate(all_gains))
 
 
-def resolve_ids(feature: Feature, table: Table, ids: Ids, policy: Policy) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def resolve_ids(
+    feature: Feature, table: Table, ids: Ids, policy: Policy
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return output row, table row and gain of each lookup that is made (uint32, uint32, float32)."""
     length = feature.sequence_length
     count = feature.samples // length if length else feature.samples
@@ -190,10 +201,16 @@ def resolve_ids(feature: Feature, table: Table, ids: Ids, policy: Policy) -> tup
     return outputs[keep], table_rows[keep], gains[keep]
 
 
-def _positions_in_sequence(feature: Feature, samples: np.ndarray, places: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the output position of each id of a sequence, and whether the sequence is long enough for it."""
+def _positions_in_sequence(
+    feature: Feature, samples: np.ndarray, places: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the output position of each id of a sequence, and whether the sequence is long enough
+    for it.
+    """
     if (samples[1:] < samples[:-1]).any():
-        raise InvalidArgumentError(f"the samples of feature {feature.name!r}, a sequence, must not decrease")
+        raise InvalidArgumentError(
+            f"the samples of feature {feature.name!r}, a sequence, must not decrease"
+        )
     if places is None:
         place = rank_in_groups(samples)
     else:
@@ -207,23 +224,29 @@ def _check_gains(feature: Feature, samples: np.ndarray, gains: np.ndarray, count
     is_empty = np.bincount(samples, gains != 0, count)[samples] == 0
     if is_empty.any():
         raise InvalidArgumentError(
-            f"the weights of feature {feature.name!r}, sample {samples[np.argmax(is_empty)]}, sum to 0, and the "
-            "combiner divides by their sum; Policy(zero_normalizer='zero') would make the sample 0"
+            f"the weights of feature {feature.name!r}, sample {samples[np.argmax(is_empty)]}, sum "
+            "to 0, and the combiner divides by their sum; Policy(zero_normalizer='zero') would "
+            "make the sample 0"
         )
 
 
 def _check_vectors(
     feature: Feature, samples: np.ndarray, ids: np.ndarray, weights: np.ndarray | None, count: int
 ) -> None:
-    """Refuse samples, ids and weights that aren't vectors of one length, and samples that the feature doesn't have."""
+    """Refuse samples, ids and weights that aren't vectors of one length, and samples that the
+    feature doesn't have.
+    """
     shapes = {"samples": samples.shape, "ids": ids.shape}
     if weights is not None:
         shapes["weights"] = weights.shape
     if len(set(shapes.values())) > 1 or samples.ndim != 1:
-        raise InvalidArgumentError(f"feature {feature.name!r} needs vectors of one length, got {shapes}")
+        raise InvalidArgumentError(
+            f"feature {feature.name!r} needs vectors of one length, got {shapes}"
+        )
     if samples.size and not 0 <= samples.min() <= samples.max() < count:
         raise InvalidArgumentError(
-            f"feature {feature.name!r} has samples 0 to {count - 1}, got {samples.min()} to {samples.max()}"
+            f"feature {feature.name!r} has samples 0 to {count - 1}, got {samples.min()} to "
+            f"{samples.max()}"
         )
 
 
@@ -237,12 +260,14 @@ def rows_of(
     if policy.out_of_range == "raise":
         n = int(np.argmin(inside))
         raise InvalidArgumentError(
-            f"id {ids[n]} of feature {feature.name!r}, sample {samples[n]}, is outside table {table.name!r}, whose "
-            f"rows are 0 to {table.rows - 1}; Policy(out_of_range='drop', 'clamp' or 'wrap') would let it pass"
+            f"id {ids[n]} of feature {feature.name!r}, sample {samples[n]}, is outside table "
+            f"{table.name!r}, whose rows are 0 to {table.rows - 1}; Policy(out_of_range='drop', "
+            "'clamp' or 'wrap') would let it pass"
         )
     if policy.out_of_range == "drop":
         return np.where(inside, ids, 0), inside
-    # Ids of few bits cannot count the rows of a large table; unsigned ones of 64 bits have no wider type.
+    # Ids of few bits cannot count the rows of a large table; unsigned ones of 64 bits have no wider
+    # type.
     wide = ids if ids.dtype == np.uint64 else ids.astype(np.int64)
     rows = np.clip(wide, 0, table.rows - 1) if policy.out_of_range == "clamp" else wide % table.rows
     return rows, np.ones(ids.size, bool)
@@ -266,12 +291,15 @@ class CooRows(NamedTuple):
 
 
 @quiet
-def combiner_gains(sample_ids: Any, weights: Any, sample_count: int, combiner: Combiner = "mean") -> np.ndarray:
+def combiner_gains(
+    sample_ids: Any, weights: Any, sample_count: int, combiner: Combiner = "mean"
+) -> np.ndarray:
     """Return the factor of each looked-up row before the rows of its sample are summed.
 
         sum: w,   mean: w / sum(w),   sqrtn: w / sqrt(sum(w * w)),   sums over the lookups of the sample
 
-    An id that a sample names twice counts twice. Where the sum is 0, so is the gain: there is no division by zero.
+    An id that a sample names twice counts twice. Where the sum is 0, so is the gain: there is no
+    division by zero.
 
     Args:
         sample_ids: (n,) integers in [0, sample_count).
@@ -288,11 +316,19 @@ def combiner_gains(sample_ids: Any, weights: Any, sample_count: int, combiner: C
     [0.25, 0.75, 1.0]
     """
     samples = _vector("sample_ids", sample_ids, np.int32)
-    w = np.ones(samples.size, np.float32) if weights is None else _vector("weights", weights, np.float32)
+    w = (
+        np.ones(samples.size, np.float32)
+        if weights is None
+        else _vector("weights", weights, np.float32)
+    )
     if w.shape != samples.shape:
-        raise InvalidArgumentError(f"each lookup needs one weight: {samples.size} sample_ids, {w.size} weights")
+        raise InvalidArgumentError(
+            f"each lookup needs one weight: {samples.size} sample_ids, {w.size} weights"
+        )
     if samples.size and not 0 <= samples.min() <= samples.max() < sample_count:
-        raise InvalidArgumentError(f"sample_ids must be in [0, {sample_count}), got {samples.min()} to {samples.max()}")
+        raise InvalidArgumentError(
+            f"sample_ids must be in [0, {sample_count}), got {samples.min()} to {samples.max()}"
+        )
     if combiner == "sum":
         return w
     if combiner not in ("mean", "sqrtn"):
@@ -304,11 +340,13 @@ def combiner_gains(sample_ids: Any, weights: Any, sample_count: int, combiner: C
     return gains
 
 
-def coo_rows(sample_ids: Any, values: Any, weights: Any, sample_count: int, combiner: Combiner = "mean") -> CooRows:
+def coo_rows(
+    sample_ids: Any, values: Any, weights: Any, sample_count: int, combiner: Combiner = "mean"
+) -> CooRows:
     """Return the lookups of a batch as coordinates; neighbors with the same id in the same sample become one.
 
-    Gains are computed first and then added, so this changes no sum. An id that comes again after a different one stays
-    as it is.
+    Gains are computed first and then added, so this changes no sum. An id that comes again after a
+    different one stays as it is.
 
     Args:
         sample_ids, values: (n,) integers, the sample and the id of each lookup, ordered by sample.
@@ -325,7 +363,9 @@ def coo_rows(sample_ids: Any, values: Any, weights: Any, sample_count: int, comb
     samples = _vector("sample_ids", sample_ids, np.int32)
     ids = _vector("values", values, np.int32)
     if ids.shape != samples.shape:
-        raise InvalidArgumentError(f"each lookup needs one id: {samples.size} sample_ids, {ids.size} values")
+        raise InvalidArgumentError(
+            f"each lookup needs one id: {samples.size} sample_ids, {ids.size} values"
+        )
     is_first = np.ones(samples.size, bool)
     is_first[1:] = (samples[1:] != samples[:-1]) | (ids[1:] != ids[:-1])
     sums = np.zeros(int(is_first.sum()), np.float32)

@@ -1,8 +1,9 @@
 """Deduplication data: a tuple of vectors, some of integers (where to gather) and some of floats (how to scale).
 
-A mask describes the tuple: one row (kind, length) for each vector, kind 0 for integers and 1 for floats. Splitting
-joins all integer vectors into one and all float vectors into another, so that both can be shipped as plain tensors;
-merging is the inverse. An attribute of an operation carries a mask as a constant tensor in bytes.
+A mask describes the tuple: one row (kind, length) for each vector, kind 0 for integers and 1 for
+floats. Splitting joins all integer vectors into one and all float vectors into another, so that
+both can be shipped as plain tensors; merging is the inverse. An attribute of an operation carries a
+mask as a constant tensor in bytes.
 """
 
 from __future__ import annotations
@@ -32,7 +33,10 @@ def dedup_mask(elements: Sequence[Any]) -> np.ndarray:
     >>> dedup_mask([np.array([1, 2]), np.array([0.1])]).tolist()
     [[0, 2], [1, 1]]
     """
-    rows = [(INTEGER if np.issubdtype(x.dtype, np.integer) else FLOAT, x.shape[0]) for x in _check_vectors(elements)]
+    rows = [
+        (INTEGER if np.issubdtype(x.dtype, np.integer) else FLOAT, x.shape[0])
+        for x in _check_vectors(elements)
+    ]
     return np.array(rows, np.int32).reshape(-1, 2)
 
 
@@ -58,10 +62,12 @@ def split_dedup(
     Args:
         elements: vectors, NumPy or JAX.
         mask: their description, as `dedup_mask` gives it.
-        integer_type, float_type: dtypes of the results, which matter where a kind has no vector at all.
+        integer_type, float_type: dtypes of the results, which matter where a kind has no vector at
+            all.
 
     Raises:
-        InvalidArgumentError: elements and mask differ in number or in a length, or the mask is malformed.
+        InvalidArgumentError: elements and mask differ in number or in a length, or the mask is
+            malformed.
 
     Source: op `SplitDedupData`, TensorFlow 2.21 (2026).
 
@@ -73,7 +79,9 @@ def split_dedup(
     rows = _check_mask(mask)
     lengths = [x.shape[0] for x in vectors]
     if lengths != rows[:, 1].tolist():
-        raise InvalidArgumentError(f"the mask says lengths {rows[:, 1].tolist()}, the vectors have {lengths}")
+        raise InvalidArgumentError(
+            f"the mask says lengths {rows[:, 1].tolist()}, the vectors have {lengths}"
+        )
 
     def join(kind: int, dtype: Any) -> Array:
         parts = [x.astype(dtype) for x, k in zip(vectors, rows[:, 0], strict=True) if k == kind]
@@ -82,18 +90,20 @@ def split_dedup(
     return join(INTEGER, integer_type), join(FLOAT, float_type)
 
 
-def merge_dedup(integers: Any, floats: Any, mask: Any, num_cores_per_replica: int = 1) -> list[Array]:
+def merge_dedup(
+    integers: Any, floats: Any, mask: Any, num_cores_per_replica: int = 1
+) -> list[Array]:
     """Return the vectors that were split: each is cut from the front of what is left of its kind.
 
     Args:
         integers, floats: vectors, NumPy or JAX.
         mask: what they are to be cut into.
-        num_cores_per_replica: with more than one, lengths in the mask are those of all cores together and each core
-            holds its share.
+        num_cores_per_replica: with more than one, lengths in the mask are those of all cores
+            together and each core holds its share.
 
     Raises:
-        InvalidArgumentError: an input is not a vector, is too short or has entries left over, a length is not divisible
-            by the number of cores, or the mask is malformed.
+        InvalidArgumentError: an input is not a vector, is too short or has entries left over, a
+            length is not divisible by the number of cores, or the mask is malformed.
 
     Source: op `MergeDedupData`, TensorFlow 2.21 (2026).
 
@@ -110,7 +120,8 @@ def merge_dedup(integers: Any, floats: Any, mask: Any, num_cores_per_replica: in
         n = length // num_cores_per_replica
         if left[kind].shape[0] < n:
             raise InvalidArgumentError(
-                f"the mask asks for {n} more {_NAMES[kind]}, but only {left[kind].shape[0]} are left"
+                f"the mask asks for {n} more {_NAMES[kind]}, but only "
+                f"{left[kind].shape[0]} are left"
             )
         elements.append(left[kind][:n])
         left[kind] = left[kind][n:]
@@ -126,7 +137,9 @@ def _check_vectors(elements: Sequence[Any]) -> list[Array]:
     arrays = [as_array(x, "an element") for x in elements]
     for x in arrays:
         if x.ndim != 1:
-            raise InvalidArgumentError(f"deduplication data are vectors, got an array of shape {tuple(x.shape)}")
+            raise InvalidArgumentError(
+                f"deduplication data are vectors, got an array of shape {tuple(x.shape)}"
+            )
     return arrays
 
 
@@ -135,7 +148,9 @@ def _check_mask(mask: Any) -> np.ndarray:
     if rows.size == 0:
         return np.zeros((0, 2), np.int32)
     if rows.ndim != 2 or rows.shape[1] != 2 or not np.issubdtype(rows.dtype, np.integer):
-        raise InvalidArgumentError(f"a mask has integer rows (kind, length), got {rows.dtype} of shape {rows.shape}")
+        raise InvalidArgumentError(
+            f"a mask has integer rows (kind, length), got {rows.dtype} of shape {rows.shape}"
+        )
     if not np.isin(rows[:, 0], (INTEGER, FLOAT)).all() or (rows[:, 1] < 0).any():
         raise InvalidArgumentError(f"a mask has rows (0 or 1, length >= 0), got {rows.tolist()}")
     return rows
@@ -154,12 +169,15 @@ def parse_tuple_mask(tuple_mask: bytes | str) -> np.ndarray:
         InternalError: another number of entries in `int_val` than two for each vector; TensorFlow
             reads no other field.
 
-    Source: shape function of `SplitDedupData`, TensorFlow 2.21 (2026), which ends the process on a tensor of rank 0.
+    Source: shape function of `SplitDedupData`, TensorFlow 2.21 (2026), which ends the process on a
+    tensor of rank 0.
 
     >>> parse_tuple_mask(write_tuple_mask([[0, 2], [1, 1]])).tolist()
     [[0, 2], [1, 1]]
     """
-    tensor = read(TensorProto, tuple_mask.encode() if isinstance(tuple_mask, str) else bytes(tuple_mask))
+    tensor = read(
+        TensorProto, tuple_mask.encode() if isinstance(tuple_mask, str) else bytes(tuple_mask)
+    )
     shape = [d.size for d in tensor.tensor_shape.dim]
     if shape and shape[0] == 0:
         return np.zeros((0, 2), np.int32)
@@ -167,12 +185,14 @@ def parse_tuple_mask(tuple_mask: bytes | str) -> np.ndarray:
         raise InvalidArgumentError(f"tuple_mask must have rank 2, got shape {shape}")
     if len(tensor.int_val) != 2 * shape[0]:
         raise InternalError(
-            f"tuple_mask of shape {shape} must have {2 * shape[0]} entries in int_val, got {len(tensor.int_val)}; "
-            "write_tuple_mask writes them there"
+            f"tuple_mask of shape {shape} must have {2 * shape[0]} entries in int_val, got "
+            f"{len(tensor.int_val)}; write_tuple_mask writes them there"
         )
     rows = np.array(tensor.int_val, np.int32).reshape(-1, 2)
     if not np.isin(rows[:, 0], (INTEGER, FLOAT)).all() or (rows[:, 1] < 0).any():
-        raise InvalidArgumentError(f"tuple_mask must have rows (0 or 1, length >= 0), got {rows.tolist()}")
+        raise InvalidArgumentError(
+            f"tuple_mask must have rows (0 or 1, length >= 0), got {rows.tolist()}"
+        )
     return rows
 
 

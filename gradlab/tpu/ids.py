@@ -17,8 +17,9 @@ from .plan import Feature
 class Ids(NamedTuple):
     """The ids of one feature on one core: sample, id and weight of each lookup.
 
-    `samples` count the feature's samples in C order of its shape, without the sequence axis, and do not decrease.
-    Weights None are all 1. In a sequence `places` are those of its ids; None: 0, 1, ... as they come.
+    `samples` count the feature's samples in C order of its shape, without the sequence axis, and
+    do not decrease. Weights None are all 1. In a sequence `places` are those of its ids; None: 0,
+    1, ... as they come.
 
     Source: inputs of op `EnqueueTPUEmbeddingSparseBatch`, TensorFlow 2.21 (2026).
 
@@ -41,19 +42,23 @@ def ids_of(feature: Feature, values: Any, weights: Any = None) -> Ids:
                   empty `indices` mean dense
         ragged    (row_splits, ids): sample k has the ids row_splits[k] to row_splits[k + 1]
 
-    Instead of a tuple it may be anything with `indices` and `values`, or `row_splits` and `values`, as TensorFlow's
-    are. Sparse ids come in any order; in a sequence each stands at its place, which may leave gaps.
+    Instead of a tuple it may be anything with `indices` and `values`, or `row_splits` and `values`,
+    as TensorFlow's are. Sparse ids come in any order; in a sequence each stands at its place, which
+    may leave gaps.
 
     Args:
         feature: its shape, without the axis of a sequence, says how many samples there are.
         values: the ids, integers.
-        weights: one for each id: written as the ids are, or as a vector in their order. None or empty: all 1.
+        weights: one for each id: written as the ids are, or as a vector in their order. None or
+            empty: all 1.
 
     Raises:
-        InvalidArgumentError: ids that are not integers or do not fit the feature, malformed indices or splits, weights
-            in other places than the ids, weights or dense ids for a sequence. It names the feature.
+        InvalidArgumentError: ids that are not integers or do not fit the feature, malformed indices
+            or splits, weights in other places than the ids, weights or dense ids for a sequence. It
+            names the feature.
 
-    Source: inputs of op `EnqueueTPUEmbeddingArbitraryTensorBatch`, TensorFlow 2.21 (2026). Lists are not in TensorFlow.
+    Source: inputs of op `EnqueueTPUEmbeddingArbitraryTensorBatch`, TensorFlow 2.21 (2026). Lists
+    are not in TensorFlow.
 
     >>> feature = Feature("f", 0, (3,))
     >>> for values in ([[7, 3], [], [7]], ([0, 2, 2, 3], [7, 3, 7]), ([[0, 0], [0, 1], [2, 0]], [7, 3, 7])):
@@ -66,8 +71,8 @@ def ids_of(feature: Feature, values: Any, weights: Any = None) -> Ids:
     entries = Reader(feature).read(values)
     if entries.values.size and entries.values.dtype.kind not in "iu":
         raise InvalidArgumentError(
-            f"the ids of feature {feature.name!r} must be integers, got {entries.values.dtype}; for several ids in "
-            "one sample give lists, (indices, ids) or (row_splits, ids)"
+            f"the ids of feature {feature.name!r} must be integers, got {entries.values.dtype}; "
+            "for several ids in one sample give lists, (indices, ids) or (row_splits, ids)"
         )
     w = _read_weights(feature, entries, weights)
     return _sort_ids(entries, w, keep_places=feature.sequence_length > 0)
@@ -97,7 +102,8 @@ class Reader:
             values = (values.indices, values.values)
         if isinstance(values, tuple):
             return self._read_pair(
-                as_integers(values[0], f"where the values of {self.name} are"), np.asarray(values[1])
+                as_integers(values[0], f"where the values of {self.name} are"),
+                np.asarray(values[1]),
             )
         if isinstance(values, list) and is_nested(values, len(self.shape)):
             return self._read_lists(values)
@@ -105,7 +111,9 @@ class Reader:
 
     def _read_pair(self, where: np.ndarray, values: np.ndarray) -> Entries:
         if values.ndim != 1 and where.size:
-            raise InvalidArgumentError(f"{self.name} needs a vector of values, got shape {values.shape}")
+            raise InvalidArgumentError(
+                f"{self.name} needs a vector of values, got shape {values.shape}"
+            )
         if where.size == 0:
             if where.ndim == 2 and not values.size:
                 return Entries(np.zeros(0, np.int64), values)
@@ -117,13 +125,13 @@ class Reader:
     def _read_dense(self, values: np.ndarray) -> Entries:
         if self.length:
             raise InvalidArgumentError(
-                f"{self.name} has sequences of {self.length}, got dense ids of shape {values.shape}; give lists, "
-                "(indices, ids) or (row_splits, ids)"
+                f"{self.name} has sequences of {self.length}, got dense ids of shape "
+                f"{values.shape}; give lists, (indices, ids) or (row_splits, ids)"
             )
         if values.shape not in (self.shape, (*self.shape, 1), (math.prod(self.shape),)):
             raise InvalidArgumentError(
-                f"dense ids of {self.name} must have shape {self.shape}, got {values.shape}; for several ids in one "
-                "sample give lists, (indices, ids) or (row_splits, ids)"
+                f"dense ids of {self.name} must have shape {self.shape}, got {values.shape}; for "
+                "several ids in one sample give lists, (indices, ids) or (row_splits, ids)"
             )
         return Entries(np.arange(values.size), values.reshape(-1))
 
@@ -131,16 +139,20 @@ class Reader:
         rows: list[Any] = [values]
         for n in self.shape:
             if wrong := [len(r) for r in rows if len(r) != n]:
-                raise InvalidArgumentError(f"{self.name} has samples of shape {self.shape}; got {wrong[0]} for {n}")
+                raise InvalidArgumentError(
+                    f"{self.name} has samples of shape {self.shape}; got {wrong[0]} for {n}"
+                )
             rows = [x for r in rows for x in r]
         parts = [np.asarray(r).reshape(-1) if np.size(r) else np.zeros(0, np.int32) for r in rows]
-        return Entries(np.repeat(np.arange(len(rows)), [x.size for x in parts]), np.concatenate(parts))
+        return Entries(
+            np.repeat(np.arange(len(rows)), [x.size for x in parts]), np.concatenate(parts)
+        )
 
     def _read_sparse(self, indices: np.ndarray, values: np.ndarray) -> Entries:
         if indices.shape != (values.size, len(self.shape) + 1):
             raise InvalidArgumentError(
-                f"{self.name} of shape {self.shape} needs indices of shape {(values.size, len(self.shape) + 1)}, a row "
-                f"for each id; got {indices.shape}"
+                f"{self.name} of shape {self.shape} needs indices of shape "
+                f"{(values.size, len(self.shape) + 1)}, a row for each id; got {indices.shape}"
             )
         samples = indices[:, :-1]
         places = indices[:, -1]
@@ -148,17 +160,25 @@ class Reader:
         if not inside.all():
             row = int(np.argmin(inside))
             raise InvalidArgumentError(
-                f"{self.name} has samples of shape {self.shape}; row {row} of its indices is {indices[row].tolist()}"
+                f"{self.name} has samples of shape {self.shape}; row {row} of its indices is "
+                f"{indices[row].tolist()}"
             )
-        return Entries(np.asarray(np.ravel_multi_index(tuple(samples.T), self.shape)), values, places)
+        return Entries(
+            np.asarray(np.ravel_multi_index(tuple(samples.T), self.shape)), values, places
+        )
 
     def _read_ragged(self, splits: np.ndarray, values: np.ndarray) -> Entries:
         count = math.prod(self.shape)
         lengths = np.diff(splits)
-        if splits.size != count + 1 or splits[0] != 0 or splits[-1] != values.size or (lengths < 0).any():
+        if (
+            splits.size != count + 1
+            or splits[0] != 0
+            or splits[-1] != values.size
+            or (lengths < 0).any()
+        ):
             raise InvalidArgumentError(
-                f"{self.name} needs {count + 1} row splits that rise from 0 to the number of ids, {values.size}; got "
-                f"{splits.size} from {splits[0]} to {splits[-1]}"
+                f"{self.name} needs {count + 1} row splits that rise from 0 to the number of ids, "
+                f"{values.size}; got {splits.size} from {splits[0]} to {splits[-1]}"
             )
         return Entries(np.repeat(np.arange(count), lengths.astype(np.intp)), values)
 
@@ -181,13 +201,17 @@ def _read_weights(feature: Feature, ids: Entries, weights: Any) -> np.ndarray | 
         return None
     name = f"feature {feature.name!r}"
     if feature.sequence_length:
-        raise InvalidArgumentError(f"{name} is a sequence: its ids are not combined and have no weights")
+        raise InvalidArgumentError(
+            f"{name} is a sequence: its ids are not combined and have no weights"
+        )
     is_vector = _is_vector(weights)
-    entries = ids._replace(values=np.asarray(weights)) if is_vector else Reader(feature).read(weights)
+    entries = (
+        ids._replace(values=np.asarray(weights)) if is_vector else Reader(feature).read(weights)
+    )
     if entries.values.shape != ids.values.shape or not _have_same_places(entries, ids):
         raise InvalidArgumentError(
-            f"{name} needs a weight for each id, written in the same places; got {ids.values.size} ids and "
-            f"{entries.values.size} weights"
+            f"{name} needs a weight for each id, written in the same places; got {ids.values.size} "
+            f"ids and {entries.values.size} weights"
         )
     return np.asarray(as_real_numbers(entries.values, f"the weights of {name}"), np.float32)
 
@@ -226,5 +250,7 @@ def tensor_of(values: Any) -> str:
         return "SparseTensor" if np.ndim(values[0]) > 1 else "RaggedTensor"
     if hasattr(values, "indices"):
         return "SparseTensor"
-    is_lists = isinstance(values, list) and any(isinstance(x, list | tuple) or np.ndim(x) for x in values)
+    is_lists = isinstance(values, list) and any(
+        isinstance(x, list | tuple) or np.ndim(x) for x in values
+    )
     return "RaggedTensor" if is_lists else "Tensor"

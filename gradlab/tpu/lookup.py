@@ -1,8 +1,8 @@
 """The forward half of a step: each row is fetched once, scaled, and summed into samples.
 
-`lookup` is what callers see. On a mesh `_activations_on_device` runs on every device; `_look_up_table` asks the owners
-of the rows for them. `sum_rows` does the work of both halves of a step: here it sums rows into samples, in `update`
-gradients of samples into rows.
+`lookup` is what callers see. On a mesh `_activations_on_device` runs on every device;
+`_look_up_table` asks the owners of the rows for them. `sum_rows` does the work of both halves of
+a step: here it sums rows into samples, in `update` gradients of samples into rows.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from .storage import quantize
 
 Dedup = tuple[tuple[Array, ...], ...]
 
-CACHED_LOOKUPS = 1024  # whose scaled rows stay in a processor's cache between being computed and being added
+# Whose scaled rows stay in a processor's cache between being computed and being added.
+CACHED_LOOKUPS = 1024
 
 
 def lookup(state: State, batch: Batch) -> tuple[tuple[Array, ...], Dedup]:
@@ -37,14 +38,15 @@ def lookup(state: State, batch: Batch) -> tuple[tuple[Array, ...], Dedup]:
 
     Returns:
         (activations, dedup): for each feature of the plan, float32 of shape
-        `plan.activation_shape(k)`; and a tuple with one tuple of vectors: for each table unique ids,
-        inverse and samples (uint32), then weights (float32). See `Lookups`.
+        `plan.activation_shape(k)`; and a tuple with one tuple of vectors: for each table unique
+        ids, inverse and samples (uint32), then weights (float32). See `Lookups`.
 
     Raises:
         InvalidArgumentError: a batch of another plan.
 
-    The engine's own order of these vectors is not public. Source: ops `XlaRecvTPUEmbeddingActivations` and
-    `XlaRecvTPUEmbeddingDeduplicationData`, TensorFlow 2.21 (2026).
+    The engine's own order of these vectors is not public. Source: ops
+    `XlaRecvTPUEmbeddingActivations` and `XlaRecvTPUEmbeddingDeduplicationData`, TensorFlow 2.21
+    (2026).
 
     >>> from gradlab.tpu import Feature, Ids, Plan, Table, create, make_batch
     >>> plan = Plan((Table("t", 4, 1, combiner="sum"),), (Feature("f", 0, (2,)),))
@@ -56,7 +58,9 @@ def lookup(state: State, batch: Batch) -> tuple[tuple[Array, ...], Dedup]:
     state.placement.check(batch)
     plan, placement, *_ = stack_tables(state.plan, state.placement)
     if len(batch.tables) != len(plan.tables):
-        raise InvalidArgumentError(f"the plan has {len(plan.tables)} tables, the batch is for {len(batch.tables)}")
+        raise InvalidArgumentError(
+            f"the plan has {len(plan.tables)} tables, the batch is for {len(batch.tables)}"
+        )
     tables = tuple(Lookups(*(jnp.asarray(x) for x in lookups)) for lookups in batch.tables)
     run = partial(_activations_on_device, plan, placement)
     activations = placement.run(run, state.tables, tables, specs=specs_of(state)[:1])
@@ -79,7 +83,9 @@ def specs_of(state: State) -> tuple[Any, ...]:
         here = placement.of(k)
         tables.append(here.spec)
         row_slots = table.rule.row_slots
-        slots.append(tuple(here.row_spec if name in row_slots else here.spec for name in table.rule.slots))
+        slots.append(
+            tuple(here.row_spec if name in row_slots else here.spec for name in table.rule.slots)
+        )
     return tuple(tables), tuple(slots)
 
 

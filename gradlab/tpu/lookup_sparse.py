@@ -31,24 +31,27 @@ def embedding_lookup_sparse(
 
         sum: S = sum of w * row;   mean: S / sum(w);   sqrtn: S / sqrt(sum(w * w));   0 where the divisor is 0
 
-    There are as many samples as the last that has ids: trailing empty ones are left out. Table and weights may be NumPy
-    or JAX; JAX differentiates with respect to both.
+    There are as many samples as the last that has ids: trailing empty ones are left out. Table and
+    weights may be NumPy or JAX; JAX differentiates with respect to both.
 
     Args:
         params: (rows, ...) floats, or a list of such, cut along the rows ("div").
-        sp_ids: (indices, ids, dense_shape), (row_splits, ids), a list of lists, or what has such attributes. Samples
-            must not decrease; indices of more than two axes are combined over all but the first.
+        sp_ids: (indices, ids, dense_shape), (row_splits, ids), a list of lists, or what has such
+            attributes. Samples must not decrease; indices of more than two axes are combined over
+            all but the first.
         sp_weights: the same with one weight for each id, a vector of them, or None for ones.
         combiner: None means "mean".
         max_norm: rows are shrunk to this norm first.
         name, allow_fast_lookup: accepted and without effect.
 
     Raises:
-        InvalidArgumentError: an id outside the table, samples that decrease, another number of weights than ids.
+        InvalidArgumentError: an id outside the table, samples that decrease, another number of
+            weights than ids.
         ValueError: an unknown combiner, no table.
         TypeError: sparse weights of ragged ids, or the reverse.
 
-    16-bit tables are combined in float32. Source: `tf.nn.embedding_lookup_sparse`, TensorFlow 2.21 (2026).
+    16-bit tables are combined in float32. Source: `tf.nn.embedding_lookup_sparse`, TensorFlow 2.21
+    (2026).
 
     >>> table = np.array([[1.0], [10.0], [100.0]])
     >>> embedding_lookup_sparse(table, [[0, 1, 1], [], [2], []], None, combiner="sum").ravel().tolist()
@@ -57,7 +60,9 @@ def embedding_lookup_sparse(
     lookups = _read_lookups(sp_ids, sp_weights)
     samples = lookups.samples // max(math.prod(lookups.shape[1:]), 1)
     count = int(samples[-1]) + 1 if samples.size else 0
-    return _combine(_join_parts(params), lookups._replace(samples=samples), count, combiner or "mean", max_norm)
+    return _combine(
+        _join_parts(params), lookups._replace(samples=samples), count, combiner or "mean", max_norm
+    )
 
 
 def safe_embedding_lookup_sparse(
@@ -70,13 +75,15 @@ def safe_embedding_lookup_sparse(
     name: str | None = None,
     allow_fast_lookup: bool = False,
 ) -> Array:
-    """Return the combined rows of every sample. Ids below 0 don't count; but for "sum", nor do weights not above 0.
+    """Return the combined rows of every sample.
+
+    Ids below 0 don't count; but for "sum", nor do weights not above 0.
 
         result[sample] = as `embedding_lookup_sparse`;   row `default_id`, or 0, for a sample without ids
 
     Args:
-        embedding_weights, sparse_ids, sparse_weights, combiner, max_norm: as for `embedding_lookup_sparse`, but
-            samples keep all their axes.
+        embedding_weights, sparse_ids, sparse_weights, combiner, max_norm: as for
+            `embedding_lookup_sparse`, but samples keep all their axes.
         default_id: what a sample without ids looks up, with weight 1; None gives it 0.
         name, allow_fast_lookup: accepted and without effect.
 
@@ -125,7 +132,10 @@ def _read_lookups(ids: Any, weights: Any) -> _SparseLookups:
         kind = tensor_of(ids)
         weights_kind = tensor_of(weights)
         if weights_kind not in ("Tensor", kind):
-            raise TypeError(f"sp_weights must be either None or {kind} like the ids, or a vector; got {weights_kind}")
+            raise TypeError(
+                f"sp_weights must be either None or {kind} like the ids, or a vector; got "
+                f"{weights_kind}"
+            )
         w = _read_weights(weights)
         if tuple(w.shape) != entries.values.shape:
             raise InvalidArgumentError(
@@ -140,11 +150,17 @@ def _sample_shape(ids: Any) -> tuple[int, ...]:
         return (len(ids),)
     if hasattr(ids, "row_splits"):
         return (len(ids.row_splits) - 1,)
-    indices, _, *shape = (ids.indices, ids.values, ids.dense_shape) if hasattr(ids, "dense_shape") else ids
+    indices, _, *shape = (
+        (ids.indices, ids.values, ids.dense_shape) if hasattr(ids, "dense_shape") else ids
+    )
     if shape:
         return tuple(int(n) for n in shape[0][:-1])
     where = np.asarray(indices)
-    return (where.size - 1,) if where.ndim == 1 else tuple(int(n) + 1 for n in where[:, :-1].max(0, initial=-1))
+    return (
+        (where.size - 1,)
+        if where.ndim == 1
+        else tuple(int(n) + 1 for n in where[:, :-1].max(0, initial=-1))
+    )
 
 
 def _read_weights(weights: Any) -> Array:
@@ -157,7 +173,9 @@ def _read_weights(weights: Any) -> Array:
 
 
 def _join_parts(params: Any) -> Array:
-    parts = [as_array(p, "params") for p in (params if isinstance(params, list | tuple) else [params])]
+    parts = [
+        as_array(p, "params") for p in (params if isinstance(params, list | tuple) else [params])
+    ]
     if not parts:
         raise ValueError("params is empty; give a table")
     return parts[0] if len(parts) == 1 else namespace(*parts).concatenate(parts)
@@ -168,7 +186,9 @@ def _check_ids(ids: np.ndarray, table: Array, name: str) -> None:
 
 
 @quiet
-def _combine(table: Array, lookups: _SparseLookups, count: int, combiner: str, max_norm: float | None) -> Array:
+def _combine(
+    table: Array, lookups: _SparseLookups, count: int, combiner: str, max_norm: float | None
+) -> Array:
     """Return (count, ...): the combined rows of each sample."""
     check_choice("combiner", combiner, ("sum", "mean", "sqrtn"))
     _check_ids(lookups.ids, table, "sp_ids")
@@ -176,7 +196,11 @@ def _combine(table: Array, lookups: _SparseLookups, count: int, combiner: str, m
     rows = _clip_rows(xp.asarray(table)[lookups.ids], max_norm)
     wide = rows.astype(np.float32) if rows.dtype.itemsize < 4 else rows
     weights = lookups.weights
-    w = xp.ones(lookups.ids.size, wide.dtype) if weights is None else xp.asarray(weights, wide.dtype)
+    w = (
+        xp.ones(lookups.ids.size, wide.dtype)
+        if weights is None
+        else xp.asarray(weights, wide.dtype)
+    )
     terms = wide * _as_column(w, rows.ndim)
     if lookups.keep is not None:
         # A term that doesn't count may be infinite, so it is replaced, not multiplied by 0.

@@ -11,7 +11,10 @@ from .batch import Batch, Cores
 from .plan import Plan
 
 Engine = Callable[..., Batch]  # what the host makes of a plan and the ids of all cores
-ENGINES: dict[str, Engine] = {"classic": batch.make_classic_batch, "sparsecore": sparsecore.make_batch}
+ENGINES: dict[str, Engine] = {
+    "classic": batch.make_classic_batch,
+    "sparsecore": sparsecore.make_batch,
+}
 
 
 def engine_of(engine: str | Engine) -> Engine:
@@ -26,19 +29,22 @@ def make_batch(plan: Plan, cores: Cores, engine: str | Engine = "classic", **opt
     """Prepare a batch for `lookup`: gains by the combiner, ids by the policy, distinct rows of each core and table.
 
     Args:
-        cores: for each core of the plan, the ids by feature name; a mapping alone is that of the only core. A
-            feature that is left out looks nothing up.
-        engine: "classic", or "sparsecore": the same lookups, sorted, merged and held to limits as SparseCores do; or a
-            function in the place of one.
+        cores: for each core of the plan, the ids by feature name; a mapping alone is that of the
+            only core. A feature that is left out looks nothing up.
+        engine: "classic", or "sparsecore": the same lookups, sorted, merged and held to limits as
+            SparseCores do; or a function in the place of one.
         options: those of `sparsecore.preprocess`, for that engine.
 
     Raises:
-        InvalidArgumentError: an id outside its table, where the policy raises; samples that the feature does not have,
-            lengths that differ; weights that sum to 0, where the policy raises. It names table, feature, sample and id.
-        ValueError: another number of cores, a feature that the plan does not have, or an unknown engine.
+        InvalidArgumentError: an id outside its table, where the policy raises; samples that the
+            feature does not have, lengths that differ; weights that sum to 0, where the policy
+            raises. It names table, feature, sample and id.
+        ValueError: another number of cores, a feature that the plan does not have, or an unknown
+            engine.
         TypeError: an option that the engine does not have.
 
-    Not in TensorFlow, whose host does this behind op `EnqueueTPUEmbeddingSparseBatch` and shows none of it.
+    Not in TensorFlow, whose host does this behind op `EnqueueTPUEmbeddingSparseBatch` and shows
+    none of it.
 
     >>> from gradlab.tpu import Feature, Ids, Plan, Table
     >>> plan = Plan((Table("t", 10, 1, combiner="sum"),), (Feature("f", 0, (2,)),))

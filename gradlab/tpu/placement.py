@@ -1,8 +1,8 @@
 """Placement of rows: on one device, or sharded over a mesh; and the transfers of requests and results.
 
-`OneDevice` and `OnMesh` are placements of a whole state. `of(table)` is the placement of one table; on a mesh that is
-`OnMesh` itself (by rows), `Columns` or `Copies`. All answer the same questions, so that lookup and update are written
-once:
+`OneDevice` and `OnMesh` are placements of a whole state. `of(table)` is the placement of one table;
+on a mesh that is `OnMesh` itself (by rows), `Columns` or `Copies`. All answer the same questions,
+so that lookup and update are written once:
 
     to_owners   ids, or sums of gradients, from the cores to the devices that hold the rows
     places      where a row stands in the array of its device
@@ -40,7 +40,8 @@ class Shards:
 
         div: neighbors stay together;   mod: row r goes to shard r % count
 
-    Either way the first `rows % count` shards hold one row more than the others; each has room for `size` rows.
+    Either way the first `rows % count` shards hold one row more than the others; each has room for
+    `size` rows.
 
     Raises:
         ValueError: no rows, no shards, or an unknown strategy.
@@ -58,7 +59,9 @@ class Shards:
     def __post_init__(self) -> None:
         check_choice("strategy", self.strategy, ("div", "mod"))
         if self.rows < 1 or self.count < 1:
-            raise ValueError(f"shards need rows and a count of at least 1, got {self.rows} and {self.count}")
+            raise ValueError(
+                f"shards need rows and a count of at least 1, got {self.rows} and {self.count}"
+            )
 
     @property
     def size(self) -> int:
@@ -71,7 +74,9 @@ class Shards:
             return ids % self.count
         least, longer = divmod(self.rows, self.count)
         end = longer * self.size  # of the shards with one row more
-        return namespace(ids).where(ids < end, ids // self.size, longer + (ids - end) // max(least, 1))
+        return namespace(ids).where(
+            ids < end, ids // self.size, longer + (ids - end) // max(least, 1)
+        )
 
     def place(self, ids: Array) -> Array:
         """Return the position of each row in its shard."""
@@ -119,7 +124,9 @@ class OneDevice:
         """Return the placement of a table."""
         return self
 
-    def run(self, function: Callable[..., Any], *arguments: Any, specs: Any = None, out: Any = None) -> Any:
+    def run(
+        self, function: Callable[..., Any], *arguments: Any, specs: Any = None, out: Any = None
+    ) -> Any:
         """Return `function` of the arguments."""
         return function(*arguments)
 
@@ -147,20 +154,23 @@ class OnMesh:
     `layouts` has a word for each table; without any, all are by rows:
 
     - rows: dealt out over the devices by the strategy;
-    - columns: every device has some columns of all rows, and moves them. A slot kept by row has a copy on each: the
-      mean over a row is that of all its columns, summed across devices, so that the numbers are those of one
-      device (TorchRec's shards have an accumulator each instead);
-    - copies: every device has the whole table, looks up without asking, and makes everybody's update;
-    - whole: one device has the table. Tables of one width, rule and limits stand in one array, a stack, after the
-      others in `State.tables`; all devices have as much room for it as the fullest needs.
+    - columns: every device has some columns of all rows, and moves them. A slot kept by row has a
+      copy on each: the mean over a row is that of all its columns, summed across devices, so that
+      the numbers are those of one device (TorchRec's shards have an accumulator each instead);
+    - copies: every device has the whole table, looks up without asking, and makes everybody's
+      update;
+    - whole: one device has the table. Tables of one width, rule and limits stand in one array, a
+      stack, after the others in `State.tables`; all devices have as much room for it as the fullest
+      needs.
 
-    What a core sends is arranged by receiver, in parts of equal length; what an owner gets is in the order of cores, so
-    that it adds in the order in which one device would.
+    What a core sends is arranged by receiver, in parts of equal length; what an owner gets is in
+    the order of cores, so that it adds in the order in which one device would.
 
     Raises:
         ValueError: an unknown strategy or layout.
 
-    Source: `TPUEmbeddingConfiguration.ShardingStrategy`, TensorFlow 2.21 (2026); layouts are not in TensorFlow.
+    Source: `TPUEmbeddingConfiguration.ShardingStrategy`, TensorFlow 2.21 (2026); layouts are not in
+    TensorFlow.
 
     >>> OnMesh(Mesh(jax.devices()[:1], "x"), "mod").shards(13).size
     13
@@ -220,7 +230,9 @@ class OnMesh:
         """Return a tree of numbers, the same in all processes, on every device: as they are after a step."""
 
         def copy(x: Any) -> Any:
-            return jax.make_array_from_callback(np.shape(x), self.everywhere, lambda index: np.asarray(x)[index])
+            return jax.make_array_from_callback(
+                np.shape(x), self.everywhere, lambda index: np.asarray(x)[index]
+            )
 
         return tree_map(copy, tree)
 
@@ -264,18 +276,25 @@ class OnMesh:
         layouts = f" in the layouts {', '.join(self.layouts)}" if self.layouts else ""
         return f"{self.devices} devices by {self.strategy!r}{layouts}"
 
-    def run(self, function: Callable[..., Any], *arguments: Any, specs: Any = (), out: Any = None) -> Any:
+    def run(
+        self, function: Callable[..., Any], *arguments: Any, specs: Any = (), out: Any = None
+    ) -> Any:
         """Run `function` on every device with its share of each array; scalars are the same for all.
 
         Args:
-            specs: partition specs of the first arguments, a tree for each; the others are split along their first axes.
+            specs: partition specs of the first arguments, a tree for each; the others are split
+                along their first axes.
             out: partition specs of the results; split by default.
         """
         rest = tree_map(lambda x: self._split if np.ndim(x) else _spec(), arguments[len(specs) :])
         specs = (*specs, *rest)
-        placed = tree_map(lambda x, spec: jax.device_put(x, NamedSharding(self.mesh, spec)), arguments, specs)
+        placed = tree_map(
+            lambda x, spec: jax.device_put(x, NamedSharding(self.mesh, spec)), arguments, specs
+        )
         out = self._split if out is None else out
-        on_every_device = jax.shard_map(function, mesh=self.mesh, in_specs=specs, out_specs=out, check_vma=False)
+        on_every_device = jax.shard_map(
+            function, mesh=self.mesh, in_specs=specs, out_specs=out, check_vma=False
+        )
         return on_every_device(*placed)
 
     def to_owners(self, x: Array, cores: int) -> Array:
@@ -308,8 +327,8 @@ class OnMesh:
 class Columns:
     """A table of which every device of a mesh has some columns of all rows.
 
-    Ids go to everybody; columns come back, and sums go the same way. The answers are those that `OnMesh` gives of a
-    table by rows.
+    Ids go to everybody; columns come back, and sums go the same way. The answers are those that
+    `OnMesh` gives of a table by rows.
     """
 
     mesh: Mesh

@@ -1,7 +1,8 @@
 """The plan: everything that is fixed before the first batch.
 
-A `Plan` has tables, the features that look up their rows, a number of cores, and a `Policy`: one named field for each
-choice of the engine that isn't publicly known. All are frozen dataclasses and can be keys of a cache.
+A `Plan` has tables, the features that look up their rows, a number of cores, and a `Policy`: one
+named field for each choice of the engine that isn't publicly known. All are frozen dataclasses and
+can be keys of a cache.
 """
 
 from __future__ import annotations
@@ -54,13 +55,14 @@ class Levels(NamedTuple):
 class Table:
     """One embedding table: its size, its rule and what happens around the rule.
 
-    `combiner` joins the rows of a sample; `accumulate` sums all gradients of a row before the rule runs once;
-    `step_counter` feeds the rule's field of that name. The rule is lazy unless it says otherwise.
+    `combiner` joins the rows of a sample; `accumulate` sums all gradients of a row before the rule
+    runs once; `step_counter` feeds the rule's field of that name. The rule is lazy unless it says
+    otherwise.
 
     Raises:
-        ValueError: rows or a width that aren't integers of at least 1, more bytes than Python has addresses (of 32 bits
-            in a browser), a rate that isn't a number, an unknown combiner, limits that cross, or a rule that moves
-            every row without `accumulate`.
+        ValueError: rows or a width that aren't integers of at least 1, more bytes than Python has
+            addresses (of 32 bits in a browser), a rate that isn't a number, an unknown combiner,
+            limits that cross, or a rule that moves every row without `accumulate`.
 
     Source: `TableDescriptor` and `OptimizationParameters`, TensorFlow 2.21 (2026).
 
@@ -86,11 +88,14 @@ class Table:
         check_count(f"the rows of table {self.name!r}", self.rows)
         check_count(f"the width of table {self.name!r}", self.width)
         if self.rows > MOST_ROWS:
-            raise ValueError(f"table {self.name!r} can have at most {MOST_ROWS} rows, got {self.rows}")
+            raise ValueError(
+                f"table {self.name!r} can have at most {MOST_ROWS} rows, got {self.rows}"
+            )
         if (size := 4 * self.rows * self.width) > sys.maxsize:
             raise ValueError(
-                f"table {self.name!r} of {self.rows} x {self.width} float32 takes {size} bytes, and a Python of "
-                f"{sys.maxsize.bit_length() + 1} bits can hold at most {sys.maxsize}: use fewer rows, or 64 bits"
+                f"table {self.name!r} of {self.rows} x {self.width} float32 takes {size} bytes, "
+                f"and a Python of {sys.maxsize.bit_length() + 1} bits can hold at most "
+                f"{sys.maxsize}: use fewer rows, or 64 bits"
             )
         check_choice(f"the combiner of table {self.name!r}", self.combiner, get_args(Combiner))
         check_limits(f"gradient_limits of table {self.name!r}", self.gradient_limits)
@@ -98,19 +103,24 @@ class Table:
         if not isinstance(self.learning_rate, Tag):
             as_real_numbers(self.learning_rate, f"the learning rate of table {self.name!r}")
         if not self.rule.lazy and not self.accumulate:
-            raise ValueError(f"table {self.name!r}: a rule that moves every row needs accumulate=True")
+            raise ValueError(
+                f"table {self.name!r}: a rule that moves every row needs accumulate=True"
+            )
 
     @property
     def tags(self) -> tuple[int, ...]:
         """The learning rates it reads, by number."""
-        return tuple(t.number for t in (self.learning_rate, self.step_counter) if isinstance(t, Tag))
+        return tuple(
+            t.number for t in (self.learning_rate, self.step_counter) if isinstance(t, Tag)
+        )
 
 
 @dataclass(frozen=True)
 class Feature:
     """One column of ids: which table it reads, and the shape of what one core looks up, without the reduced axis.
 
-    With a `sequence_length` the last entry of the shape is that length: ids are not combined but stand in a row.
+    With a `sequence_length` the last entry of the shape is that length: ids are not combined but
+    stand in a row.
 
     Raises:
         ValueError: sizes that aren't integers.
@@ -169,14 +179,16 @@ class Policy:
             row, in order, or once for each "core" that touched it.
 
     What is unknown of one optimizer is a field or a note of its rule: `BoundedAdagrad.bounded`,
-    `MdlAdagradLight.event_benefit`, `FrequencyEstimator.transformed`, and the docstrings of `OnlineYogi`, `Lion` and
-    `Assign`. Unknown too, and the same for everybody here: a core adds its lookups in order, and cores are added in
-    turn; limits let NaN pass; replication of hot ids changes no number; deduplication data are those of `Lookups`.
+    `MdlAdagradLight.event_benefit`, `FrequencyEstimator.transformed`, and the docstrings of
+    `OnlineYogi`, `Lion` and `Assign`. Unknown too, and the same for everybody here: a core adds its
+    lookups in order, and cores are added in turn; limits let NaN pass; replication of hot ids
+    changes no number; deduplication data are those of `Lookups`.
 
     Raises:
         ValueError: a choice that is none of these.
 
-    Source: comments of `tpu_embedding_configuration.proto` and `optimization_parameters.proto`, TensorFlow 2.21 (2026).
+    Source: comments of `tpu_embedding_configuration.proto` and `optimization_parameters.proto`,
+    TensorFlow 2.21 (2026).
 
     >>> Policy(out_of_range="clamp").out_of_range
     'clamp'
@@ -199,7 +211,8 @@ class Plan:
     """Tables, features in the order of activations and gradients, cores, and whether lookups run one update ahead.
 
     Raises:
-        ValueError: a feature of a table that is not there, no core, or tags of learning rates with gaps.
+        ValueError: a feature of a table that is not there, no core, or tags of learning rates with
+            gaps.
         TypeError: a policy that is no `Policy`.
 
     Source: `TPUEmbeddingConfiguration`, TensorFlow 2.21 (2026).
@@ -218,13 +231,17 @@ class Plan:
         for f in self.features:
             check_count(f"the table of feature {f.name!r}", f.table, 0)
             if not 0 <= f.table < len(self.tables):
-                raise ValueError(f"feature {f.name!r} reads table {f.table}, but there are {len(self.tables)}")
+                raise ValueError(
+                    f"feature {f.name!r} reads table {f.table}, but there are {len(self.tables)}"
+                )
         check_count("cores", self.cores)
         if not isinstance(self.policy, Policy):
             raise TypeError(f"policy must be a gl.tpu.Policy, got {type(self.policy).__name__}")
         used = sorted({n for t in self.tables for n in t.tags})
         if used != list(range(len(used))):
-            raise ValueError(f"tags of learning rates must be 0, 1, ... without gaps; the tables use {used}")
+            raise ValueError(
+                f"tags of learning rates must be 0, 1, ... without gaps; the tables use {used}"
+            )
 
     @property
     def tag_count(self) -> int:

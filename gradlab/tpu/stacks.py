@@ -1,11 +1,12 @@
 """Stacks: arrays of whole tables, each table on one device of a mesh.
 
-An array of JAX has a part of equal size on every device. So tables of one width and rule share one array, a stack, in
-which the tables of a device stand one after another. A step sees the stack as one table by rows, and exchanges it at
-once.
+An array of JAX has a part of equal size on every device. So tables of one width and rule share one
+array, a stack, in which the tables of a device stand one after another. A step sees the stack as
+one table by rows, and exchanges it at once.
 
-`assign_stacks` decides which table is where; it depends on nothing but the plan, the layouts and the number of devices.
-`stack_tables` translates the plan of the user into the plan of the arrays, and `stack_lookups` does so for a batch.
+`assign_stacks` decides which table is where; it depends on nothing but the plan, the layouts and
+the number of devices. `stack_tables` translates the plan of the user into the plan of the arrays,
+and `stack_lookups` does so for a batch.
 """
 
 from __future__ import annotations
@@ -65,8 +66,8 @@ def stack_key(table: Table) -> Hashable:
 def _settings_key(value: Any) -> Hashable:
     """Return a key that is equal for equal settings.
 
-    A hyperparameter may be an array of JAX, which has no hash, and no value while it is traced. Such an array equals
-    itself alone.
+    A hyperparameter may be an array of JAX, which has no hash, and no value while it is traced.
+    Such an array equals itself alone.
     """
     if dataclasses.is_dataclass(value):
         keys = [_settings_key(getattr(value, field.name)) for field in dataclasses.fields(value)]
@@ -159,18 +160,25 @@ def _stack_tables(plan: Plan, placement: OnMesh) -> StackedPlan:
 _stack_tables_cached = lru_cache(maxsize=64)(_stack_tables)
 
 
-def stack_lookups(plan: Plan, arrays: StackedPlan, tables: Sequence[Lookups], cores: int) -> tuple[Lookups, ...]:
+def stack_lookups(
+    plan: Plan, arrays: StackedPlan, tables: Sequence[Lookups], cores: int
+) -> tuple[Lookups, ...]:
     """Return the lookups of these cores by array; those of all tables of a stack become lookups of the stack."""
     unstacked = [tables[k] for k in arrays.unstacked]
     stacked = [_lookups_of_stack(plan, arrays, n, tables, cores) for n in range(len(arrays.stacks))]
     return (*unstacked, *stacked)
 
 
-def _lookups_of_stack(plan: Plan, arrays: StackedPlan, number: int, tables: Sequence[Lookups], cores: int) -> Lookups:
+def _lookups_of_stack(
+    plan: Plan, arrays: StackedPlan, number: int, tables: Sequence[Lookups], cores: int
+) -> Lookups:
     stack = arrays.stacks[number]
     array = len(arrays.unstacked) + number
-    by_core = [Lookups(*(np.asarray(x).reshape(cores, -1) for x in tables[k])) for k in stack.tables]
-    # A table's distinct rows begin here among those of the stack; the last number is past their end.
+    by_core = [
+        Lookups(*(np.asarray(x).reshape(cores, -1) for x in tables[k])) for k in stack.tables
+    ]
+    # A table's distinct rows begin here among those of the stack; the last number is past their
+    # end.
     begins = np.cumsum([0, *(t.unique.shape[1] for t in by_core)]).astype(np.uint32)
     parts = []
     for k, first, lookups, begin in zip(stack.tables, stack.firsts, by_core, begins, strict=False):
@@ -185,13 +193,17 @@ def _lookups_of_stack(plan: Plan, arrays: StackedPlan, number: int, tables: Sequ
 
 
 def _sample_numbers(plan: Plan, array_plan: Plan, table: int, array: int) -> np.ndarray:
-    """Return the sample of an array for each sample of a table of the user's plan, and for the number past the last."""
+    """Return the sample of an array for each sample of a table of the user's plan, and for the
+    number past the last.
+    """
     starts = {}
     count = 0
     for f in array_plan.features_of(array):
         starts[f] = count
         count += array_plan.features[f].samples
-    numbers = [np.arange(starts[f], starts[f] + plan.features[f].samples) for f in plan.features_of(table)]
+    numbers = [
+        np.arange(starts[f], starts[f] + plan.features[f].samples) for f in plan.features_of(table)
+    ]
     return np.concatenate([*numbers, [count]]).astype(np.uint32)
 
 
@@ -204,10 +216,14 @@ def merge_shared(plan: Plan, arrays: StackedPlan, shared: Sequence[Shared]) -> t
     merged = []
     for first, *others in arrays.tables_by_array():
         for k in others:
-            if any(np.asarray(shared[first].get(name)) != np.asarray(x) for name, x in shared[k].items()):
+            if any(
+                np.asarray(shared[first].get(name)) != np.asarray(x)
+                for name, x in shared[k].items()
+            ):
                 raise InvalidArgumentError(
-                    f"tables {plan.tables[first].name!r} and {plan.tables[k].name!r} stand in one stack, so what their "
-                    f"rules have in common must be equal; got {shared[first]} and {shared[k]}; place one by rows"
+                    f"tables {plan.tables[first].name!r} and {plan.tables[k].name!r} stand in one "
+                    f"stack, so what their rules have in common must be equal; got {shared[first]} "
+                    f"and {shared[k]}; place one by rows"
                 )
         merged.append(shared[first])
     return tuple(merged)

@@ -17,11 +17,13 @@ from .plan import Plan, Table
 
 @dataclass(frozen=True)
 class State:
-    """The values that a step changes. A JAX tree whose leaves are the arrays; the plan and the placement are static.
+    """The values that a step changes.
 
-    `tables` and `slots` are in the plan's order, (rows, width) each, or (rows, 1) for a slot kept by row; `shared` has
-    what changes from step to step but is common to all rows; `pending` is the update that a pipelined engine has not
-    made yet. Not in TensorFlow.
+    A JAX tree whose leaves are the arrays; the plan and the placement are static.
+
+    `tables` and `slots` are in the plan's order, (rows, width) each, or (rows, 1) for a slot kept
+    by row; `shared` has what changes from step to step but is common to all rows; `pending` is the
+    update that a pipelined engine has not made yet. Not in TensorFlow.
 
     >>> import jax, jax.numpy as jnp
     >>> from gradlab.tpu import Plan, Table
@@ -41,7 +43,9 @@ class State:
 register_tree(State, ["tables", "slots", "shared", "pending"], ["plan", "placement"])
 
 
-def create(plan: Plan, tables: Sequence[Any], slots: Sequence[Sequence[Any] | None] | None = None) -> State:
+def create(
+    plan: Plan, tables: Sequence[Any], slots: Sequence[Sequence[Any] | None] | None = None
+) -> State:
     """Return the state before the first step.
 
     Args:
@@ -49,8 +53,8 @@ def create(plan: Plan, tables: Sequence[Any], slots: Sequence[Sequence[Any] | No
         slots: the same for their slots, None where the rule shall make them.
 
     Raises:
-        ValueError: another number of tables or slots than the plan has, another shape, or no real numbers; names the
-            table.
+        ValueError: another number of tables or slots than the plan has, another shape, or no real
+            numbers; names the table.
 
     Source: op `LoadAllTPUEmbeddingParameters`, TensorFlow 2.21 (2026).
 
@@ -61,7 +65,9 @@ def create(plan: Plan, tables: Sequence[Any], slots: Sequence[Sequence[Any] | No
     """
     if len(tables) != len(plan.tables):
         raise ValueError(f"the plan has {len(plan.tables)} tables, got {len(tables)}")
-    arrays = tuple(_float32(x, f"table {t.name!r}") for t, x in zip(plan.tables, tables, strict=True))
+    arrays = tuple(
+        _float32(x, f"table {t.name!r}") for t, x in zip(plan.tables, tables, strict=True)
+    )
     if slots is None:
         slots = [None] * len(arrays)
     if len(slots) != len(arrays):
@@ -80,11 +86,15 @@ def create(plan: Plan, tables: Sequence[Any], slots: Sequence[Sequence[Any] | No
 def _check_shapes(table: Table, w: Array, slots: Slots) -> None:
     names = table.rule.slots
     if len(slots) != len(names):
-        raise ValueError(f"table {table.name!r} has the slots {', '.join(names) or 'none'}; got {len(slots)}")
+        raise ValueError(
+            f"table {table.name!r} has the slots {', '.join(names) or 'none'}; got {len(slots)}"
+        )
     for name, x in (("parameters", w), *zip(names, slots, strict=True)):
         shape = table.rule.slot_shape(name, (table.rows, table.width))
         if x.shape != shape:
-            raise ValueError(f"{name} of table {table.name!r} must have shape {shape}, got {x.shape}")
+            raise ValueError(
+                f"{name} of table {table.name!r} must have shape {shape}, got {x.shape}"
+            )
 
 
 def _float32(x: Any, name: str) -> Array:

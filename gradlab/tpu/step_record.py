@@ -14,13 +14,16 @@ from .state import State
 
 @dataclass(frozen=True, eq=False)
 class Sent:
-    """The data that a step sends to the tables: gradients, rates, and the ids they are for. Not in TensorFlow.
+    """The data that a step sends to the tables: gradients, rates, and the ids they are for.
+
+    Not in TensorFlow.
 
     Args:
         gradients: for each feature an array like its activations.
         learning_rates: a scalar for each tag.
         ids: for each core the ids by feature name, as `make_batch` takes them.
-        batch: what was made of them. Without it `make_batch` does; without ids nobody can say what was given.
+        batch: what was made of them. Without it `make_batch` does; without ids nobody can say what
+            was given.
 
     Raises:
         ValueError: neither ids nor a batch.
@@ -51,7 +54,9 @@ class Sent:
 
 @dataclass(frozen=True, eq=False)
 class StepRecord:
-    """One step: the state before, what was sent, and the state after if it is kept. Not in TensorFlow.
+    """One step: the state before, what was sent, and the state after if it is kept.
+
+    Not in TensorFlow.
 
     Args:
         before: the state that `lookup` and `update` got.

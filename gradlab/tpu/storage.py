@@ -15,8 +15,8 @@ def quantize(x: Any, lower: float, upper: float, num_buckets: int) -> Array:
         q = (upper - lower) / (num_buckets - 1)
         result = floor((clip(x, lower, upper) - lower) / q + 0.5) * q + lower
 
-    The derivative is 1 everywhere ("straight-through"): rows are stored and updated as they are, only what is looked
-    up is coarse.
+    The derivative is 1 everywhere ("straight-through"): rows are stored and updated as they are,
+    only what is looked up is coarse.
 
     Args:
         x: float array of any shape; rows as they are looked up, before they are combined.
@@ -24,7 +24,8 @@ def quantize(x: Any, lower: float, upper: float, num_buckets: int) -> Array:
         num_buckets: number of levels, at least 2.
 
     Raises:
-        ValueError: fewer than 2 levels, or lower is not less than upper (which TensorFlow does not check).
+        ValueError: fewer than 2 levels, or lower is not less than upper (which TensorFlow does not
+            check).
         DTypeError: x is not floating-point.
 
     Source: `tf.tpu.experimental.embedding.QuantizationConfig`, TensorFlow 2.21 (2026).
@@ -66,7 +67,9 @@ def _straight_through() -> Any:
     round_to_levels = jax.custom_jvp(_round_to_levels, nondiff_argnums=(1, 2, 3))
 
     @round_to_levels.defjvp
-    def pass_tangent(lower: float, upper: float, num_buckets: int, primals: Any, tangents: Any) -> Any:
+    def pass_tangent(
+        lower: float, upper: float, num_buckets: int, primals: Any, tangents: Any
+    ) -> Any:
         return _round_to_levels(primals[0], lower, upper, num_buckets), tangents[0]
 
     return round_to_levels
@@ -80,8 +83,8 @@ def pack_rows(x: Any, lanes: int = LANES) -> Array:
 
         packed[r // k, (r % k) * width + c] = x[r, c],  k = lanes // width
 
-    A layout in memory and nothing else: no number changes, and `unpack_rows` gives it back. Without it a table of width
-    1 takes `lanes` times the memory of its numbers.
+    A layout in memory and nothing else: no number changes, and `unpack_rows` gives it back. Without
+    it a table of width 1 takes `lanes` times the memory of its numbers.
 
     Args:
         x: (rows, width), NumPy or JAX, any dtype; jit-able.
@@ -95,7 +98,8 @@ def pack_rows(x: Any, lanes: int = LANES) -> Array:
 
     That tables of width 1, 2 and 4 are packed is documented, how the engine orders them is not.
 
-    Source: `low_dimensional_packing_status`, `optimization_parameters.proto`, TensorFlow 2.21 (2026).
+    Source: `low_dimensional_packing_status`, `optimization_parameters.proto`, TensorFlow 2.21
+    (2026).
 
     >>> import numpy as np
     >>> pack_rows(np.arange(6).reshape(3, 2), lanes=4).tolist()
@@ -103,7 +107,9 @@ def pack_rows(x: Any, lanes: int = LANES) -> Array:
     """
     x = as_array(x, "x")
     if x.ndim != 2 or not x.shape[1]:
-        raise InvalidArgumentError(f"x must be a table of shape (rows, width), got {tuple(x.shape)}")
+        raise InvalidArgumentError(
+            f"x must be a table of shape (rows, width), got {tuple(x.shape)}"
+        )
     rows, width = x.shape
     missing = -rows % _rows_per_line(width, lanes)
     return namespace(x).pad(x, ((0, missing), (0, 0))).reshape(-1, lanes)
@@ -116,9 +122,11 @@ def unpack_rows(packed: Any, rows: int, width: int) -> Array:
         packed: (ceil(rows / k), lanes) with k = lanes // width.
 
     Raises:
-        InvalidArgumentError: packed is of another shape, or the width does not divide its second axis.
+        InvalidArgumentError: packed is of another shape, or the width does not divide its second
+            axis.
 
-    Source: `low_dimensional_packing_status`, `optimization_parameters.proto`, TensorFlow 2.21 (2026).
+    Source: `low_dimensional_packing_status`, `optimization_parameters.proto`, TensorFlow 2.21
+    (2026).
 
     >>> import numpy as np
     >>> unpack_rows(np.array([[0, 1, 2, 3], [4, 5, 0, 0]]), rows=3, width=2).tolist()
@@ -139,5 +147,7 @@ def unpack_rows(packed: Any, rows: int, width: int) -> Array:
 
 def _rows_per_line(width: int, lanes: int) -> int:
     if width < 1 or lanes % width:
-        raise InvalidArgumentError(f"rows of width {width} do not fill a row of {lanes} numbers; it must be a divisor")
+        raise InvalidArgumentError(
+            f"rows of width {width} do not fill a row of {lanes} numbers; it must be a divisor"
+        )
     return lanes // width

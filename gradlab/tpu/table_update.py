@@ -90,7 +90,9 @@ def update_table(
     return update_rows(update, w, slots, ids, sums, lr)
 
 
-def update_rows(update: TableUpdate, w: Array, slots: Slots, ids: Array, sums: Array, lr: Any) -> tuple[Array, Slots]:
+def update_rows(
+    update: TableUpdate, w: Array, slots: Slots, ids: Array, sums: Array, lr: Any
+) -> tuple[Array, Slots]:
     """Update the rows `ids` by their gradients `sums`.
 
     Args:
@@ -119,7 +121,9 @@ def update_rows(update: TableUpdate, w: Array, slots: Slots, ids: Array, sums: A
     return arrays[0], arrays[1:]
 
 
-def _run_in_parts(update_these: Callable[[Arrays, Rows], Arrays], arrays: Arrays, rows: Rows) -> Arrays:
+def _run_in_parts(
+    update_these: Callable[[Arrays, Rows], Arrays], arrays: Arrays, rows: Rows
+) -> Arrays:
     parts = tree_map(lambda x: x.reshape(-1, CACHED_ROWS, *x.shape[1:]), rows)
     arrays, _ = jax.lax.scan(lambda arrays, part: (update_these(arrays, part), None), arrays, parts)
     return arrays

@@ -7,8 +7,8 @@ applies them, or, for a pipelined plan, keeps them until the next step. `update`
 `train_step` is lookup, loss and update.
 
 A `Plan` names tables as the user has them. On a mesh several small tables may share one array, a
-stack: `stack_tables` translates a plan into the arrays that there are, and everything below works on
-those.
+stack: `stack_tables` translates a plan into the arrays that there are, and everything below works
+on those.
 
 All of it is pure. `Placement.run` runs a function on each device with its share of the arrays; the
 functions named `..._on_device` are what it runs.
@@ -51,7 +51,9 @@ class Step(NamedTuple):
     learning_rates: tuple[Array, ...]  # for each tag
 
 
-def update(state: State, gradients: Sequence[Any], learning_rates: Sequence[Any], dedup: Dedup) -> State:
+def update(
+    state: State, gradients: Sequence[Any], learning_rates: Sequence[Any], dedup: Dedup
+) -> State:
     """Return the state after one step.
 
         G[row] = sum over cores of (sum over its lookups there of weight * gradient[sample])
@@ -158,7 +160,9 @@ def _sum_by_row(plan: Plan, table: Table, gradient: Array, lookups: Lookups, cor
     def sum_on_core(core: tuple[Lookups, Array]) -> Array:
         lookups, gradient = core
         samples = gradient.reshape(-1, width)
-        return sum_rows(rows, samples, lookups.samples, lookups.inverse, lookups.weights, clip_contribution)
+        return sum_rows(
+            rows, samples, lookups.samples, lookups.inverse, lookups.weights, clip_contribution
+        )
 
     return each_core(sum_on_core, (lookups, gradient), cores).reshape(-1, width)
 
@@ -174,7 +178,9 @@ def merge_row_sums(
     return cast("tuple[RowSums, ...]", placement.run(run, tuple(batches)))
 
 
-def _merge_on_device(plan: Plan, placement: Placement, batches: tuple[tuple[RowSums, ...], ...]) -> tuple[RowSums, ...]:
+def _merge_on_device(
+    plan: Plan, placement: Placement, batches: tuple[tuple[RowSums, ...], ...]
+) -> tuple[RowSums, ...]:
     cores = plan.cores // placement.devices
     merged = []
     for k, (table, *parts) in enumerate(zip(plan.tables, *batches, strict=True)):
@@ -226,7 +232,9 @@ def apply_step(state: State, step: Step) -> State:
         specs=specs,
         out=specs,
     )
-    shared = tuple(table.rule.advance(values) for table, values in zip(plan.tables, state.shared, strict=True))
+    shared = tuple(
+        table.rule.advance(values) for table, values in zip(plan.tables, state.shared, strict=True)
+    )
     return dataclasses.replace(state, tables=tables, slots=slots, shared=shared)
 
 
@@ -309,20 +317,27 @@ def check_rates(plan: Plan, learning_rates: Sequence[Any]) -> tuple[Array, ...]:
         InvalidArgumentError: another number of rates, or one that isn't a scalar.
     """
     rates = tuple(
-        jnp.asarray(as_real_numbers(r, f"learning rate {k}"), jnp.float32) for k, r in enumerate(learning_rates)
+        jnp.asarray(as_real_numbers(r, f"learning rate {k}"), jnp.float32)
+        for k, r in enumerate(learning_rates)
     )
     if len(rates) != plan.tag_count:
-        raise InvalidArgumentError(f"the plan has {plan.tag_count} learning-rate tags, got {len(rates)} rates")
+        raise InvalidArgumentError(
+            f"the plan has {plan.tag_count} learning-rate tags, got {len(rates)} rates"
+        )
     for k, rate in enumerate(rates):
         if rate.shape:
-            raise InvalidArgumentError(f"learning rate {k} must be a scalar, got shape {rate.shape}")
+            raise InvalidArgumentError(
+                f"learning rate {k} must be a scalar, got shape {rate.shape}"
+            )
     return rates
 
 
 def check_gradients(plan: Plan, gradients: Sequence[Any]) -> None:
     """Refuse gradients that don't have the shapes of the activations."""
     if len(gradients) != len(plan.features):
-        raise InvalidArgumentError(f"the plan has {len(plan.features)} features, got {len(gradients)} gradients")
+        raise InvalidArgumentError(
+            f"the plan has {len(plan.features)} features, got {len(gradients)} gradients"
+        )
     for k, (feature, gradient) in enumerate(zip(plan.features, gradients, strict=True)):
         as_real_numbers(gradient, f"the gradient of feature {feature.name!r}")
         expected = plan.activation_shape(k)
@@ -379,9 +394,9 @@ def train_step(
 
 # Updates in place
 #
-# A loss that is linear in a feature's activations has a gradient that can be computed before the rows are read. XLA may
-# then write rows before it reads them, and it copies the table to be safe. So such a gradient is made to depend on its
-# activations, without a change of its numbers.
+# A loss that is linear in a feature's activations has a gradient that can be computed before the
+# rows are read. XLA may then write rows before it reads them, and it copies the table to be safe.
+# So such a gradient is made to depend on its activations, without a change of its numbers.
 
 
 def after_lookup(
@@ -390,7 +405,8 @@ def after_lookup(
     """Return the gradients, with the same numbers; each that doesn't depend on its own activations is made to.
 
     Args:
-        gradients_of: the function that computed the gradients from the activations; it is traced again, and not run.
+        gradients_of: the function that computed the gradients from the activations; it is traced
+            again, and not run.
     """
     if not HAS_JAX:
         # Only JAX may update in place what it has not read yet.
@@ -402,7 +418,9 @@ def after_lookup(
     )
 
 
-def depends_on_own(function: Callable[[tuple[Array, ...]], Any], inputs: tuple[Array, ...]) -> list[bool]:
+def depends_on_own(
+    function: Callable[[tuple[Array, ...]], Any], inputs: tuple[Array, ...]
+) -> list[bool]:
     """Return for each input whether the output of the same number depends on it.
 
     >>> depends_on_own(lambda x: (x[1], x[1] + x[0]), (jnp.ones(1), jnp.ones(1)))

@@ -1,7 +1,7 @@
 """tf.train's optimizers, thin shells around rules, in order of increasing complexity.
 
-`SyncReplicasOptimizer` with a backup worker: three workers in threads of their own, and each update is the mean of the
-first two gradients, or of all three.
+`SyncReplicasOptimizer` with a backup worker: three workers in threads of their own, and each update
+is the mean of the first two gradients, or of all three.
 
 >>> import threading
 >>> import gradlab as gl

@@ -22,8 +22,8 @@ class AdagradOptimizer(RuleOptimizer):
 
         accumulator = accumulator + g * g;  w = w - (g * lr) * (1 / sqrt(accumulator))
 
-    IndexedSlices: slices of one row are summed first; rows not named keep w and accumulator. Rows of one element divide
-    by the root, which may change their last bit.
+    IndexedSlices: slices of one row are summed first; rows not named keep w and accumulator. Rows
+    of one element divide by the root, which may change their last bit.
 
     Args:
         learning_rate: number, scalar array or variable, or function without arguments.
@@ -51,7 +51,9 @@ class AdagradOptimizer(RuleOptimizer):
         name: str = "Adagrad",
     ) -> None:
         check_positive("initial_accumulator_value", initial_accumulator_value)
-        rule = replace(LIBRARIES["TensorFlow 1"], initial_accumulator_value=initial_accumulator_value)
+        rule = replace(
+            LIBRARIES["TensorFlow 1"], initial_accumulator_value=initial_accumulator_value
+        )
         super().__init__(rule, learning_rate, use_locking, name)
 
 
@@ -62,19 +64,22 @@ class AdagradDAOptimizer(RuleOptimizer):
         gradient_squared_accumulator = gradient_squared_accumulator + g * g
         w = -lr * soft(gradient_accumulator, T * l1) / (T * lr * l2 + sqrt(gradient_squared_accumulator))
 
-    with T = global_step + 1 and `soft(x, limit) = sign(x) * max(|x| - limit, 0)`. The weights before the first step are
-    forgotten. IndexedSlices: slices of one row are summed first; rows not named keep w and both slots.
+    with T = global_step + 1 and `soft(x, limit) = sign(x) * max(|x| - limit, 0)`. The weights
+    before the first step are forgotten. IndexedSlices: slices of one row are summed first; rows not
+    named keep w and both slots.
 
     Args:
         learning_rate: number, scalar array or variable, or function without arguments.
-        global_step: integer variable, or an integer for a step that stays. It is only read: give it to
-            `apply_gradients` or `minimize` too, else every step is the first one. Not an integer scalar: TypeError.
+        global_step: integer variable, or an integer for a step that stays. It is only read: give it
+            to `apply_gradients` or `minimize` too, else every step is the first one. Not an integer
+            scalar: TypeError.
         initial_gradient_squared_accumulator_value: above 0 (ValueError).
         l1_regularization_strength, l2_regularization_strength: l1 and l2.
         use_locking: no effect on values.
         name: not empty (ValueError).
 
-    The pure form counts its own steps. Source: `tf.compat.v1.train.AdagradDAOptimizer`, TensorFlow 2.21 (2026).
+    The pure form counts its own steps. Source: `tf.compat.v1.train.AdagradDAOptimizer`, TensorFlow
+    2.21 (2026).
 
     >>> import gradlab as gl
     >>> v, step = gl.Variable([7.0]), gl.get_or_create_global_step().assign(0)
@@ -96,7 +101,9 @@ class AdagradDAOptimizer(RuleOptimizer):
         use_locking: bool = False,
         name: str = "AdagradDA",
     ) -> None:
-        check_positive("initial_gradient_squared_accumulator_value", initial_gradient_squared_accumulator_value)
+        check_positive(
+            "initial_gradient_squared_accumulator_value", initial_gradient_squared_accumulator_value
+        )
         if not isinstance(global_step, int | np.integer):
             check_step(global_step)
         super().__init__(

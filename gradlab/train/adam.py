@@ -16,17 +16,18 @@ class AdamOptimizer(RuleOptimizer):
         m = m + (g - m) * (1 - beta1);  v = v + (g * g - v) * (1 - beta2)
         w = w - (m * (lr * sqrt(1 - beta2_power) / (1 - beta1_power))) / (sqrt(v) + epsilon)
 
-    IndexedSlices: slices of one row are summed first; then **every** row moves, rows not named as by a gradient of 0,
-    with m = m * beta1 + g * (1 - beta1), which may change the last bits.
+    IndexedSlices: slices of one row are summed first; then **every** row moves, rows not named as
+    by a gradient of 0, with m = m * beta1 + g * (1 - beta1), which may change the last bits.
 
     Args:
-        learning_rate, beta1, beta2, epsilon: number, scalar array or variable, or function without arguments.
+        learning_rate, beta1, beta2, epsilon: number, scalar array or variable, or function without
+            arguments.
         use_locking: no effect on values.
         name: not empty (ValueError).
         use_own_namescope_for_non_slot_vars: name the powers "Adam/beta1_power", "Adam/beta2_power".
 
-    Differs from the paper: epsilon is its "epsilon hat". Source: `tf.compat.v1.train.AdamOptimizer`, TensorFlow 2.21
-    (2026).
+    Differs from the paper: epsilon is its "epsilon hat". Source:
+    `tf.compat.v1.train.AdamOptimizer`, TensorFlow 2.21 (2026).
 
     >>> import gradlab as gl
     >>> v = gl.Variable([1.0, 1.0], name="v")
@@ -49,7 +50,13 @@ class AdamOptimizer(RuleOptimizer):
         use_own_namescope_for_non_slot_vars: bool = False,
     ) -> None:
         super().__init__(
-            rules.Adam(lazy=False), learning_rate, use_locking, name, beta1=beta1, beta2=beta2, epsilon=epsilon
+            rules.Adam(lazy=False),
+            learning_rate,
+            use_locking,
+            name,
+            beta1=beta1,
+            beta2=beta2,
+            epsilon=epsilon,
         )
         self._scope = f"{name}/" if use_own_namescope_for_non_slot_vars else ""
 

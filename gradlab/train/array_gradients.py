@@ -12,7 +12,9 @@ from .._base.gradient_types import Gradient
 from .autodiff import Loss, check_variables, checked_loss, checked_upstream, differentiate
 
 
-def differentiate_by_all(loss: Loss, items: Sequence[Any], upstream: Any) -> list[tuple[Gradient | None, Any]]:
+def differentiate_by_all(
+    loss: Loss, items: Sequence[Any], upstream: Any
+) -> list[tuple[Gradient | None, Any]]:
     """Pairs of a gradient and a variable or array, in order; None for an array that the loss does not use.
 
     >>> import jax.numpy as jnp
@@ -24,24 +26,32 @@ def differentiate_by_all(loss: Loss, items: Sequence[Any], upstream: Any) -> lis
     arrays = [x for x in items if is_jax(x)]
     found: dict[int, Gradient | None] = {}
     if variables:
-        found |= zip(map(id, variables), differentiate([loss], variables, [upstream])[0], strict=True)
+        found |= zip(
+            map(id, variables), differentiate([loss], variables, [upstream])[0], strict=True
+        )
     found |= zip(map(id, arrays), _by_arrays(loss, arrays, upstream), strict=True)
     return [(found[id(x)], x) for x in items]
 
 
 def _by_arrays(loss: Loss, arrays: Sequence[Array], upstream: Any) -> list[Array | None]:
-    """The loss is traced once; what it closes over are constants of the trace, and so they can be replaced."""
+    """The loss is traced once; what it closes over are constants of the trace, and so they can be
+    replaced.
+    """
     from .._base.jax import jax
 
     with precision(np.float64 if any(is_double(x.dtype) for x in arrays) else np.float32):
         traced = jax.make_jaxpr(lambda: checked_loss(loss))()
         if any(x is c for x in arrays for c in _inner_constants(traced.jaxpr)):
             raise NotImplementedError(
-                "the loss uses an array of var_list inside jax.jit or a loop; pass it in as an argument there, or make "
-                "it a gl.Variable"
+                "the loss uses an array of var_list inside jax.jit or a loop; pass it in as an "
+                "argument there, or make it a gl.Variable"
             )
         places = [next((k for k, c in enumerate(traced.consts) if c is x), None) for x in arrays]
-        used = {k: x for k, x in zip(places, arrays, strict=True) if k is not None and is_inexact(x.dtype)}
+        used = {
+            k: x
+            for k, x in zip(places, arrays, strict=True)
+            if k is not None and is_inexact(x.dtype)
+        }
 
         def replayed(values: dict[int, Array]) -> Array:
             constants = [values.get(k, c) for k, c in enumerate(traced.consts)]

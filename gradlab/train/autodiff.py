@@ -85,7 +85,8 @@ def gather(params: Any, indices: Any) -> Array:
         DTypeError: indices are not integers.
         InvalidArgumentError: an index outside the rows.
 
-    Differs from TensorFlow: where the indices are computed inside `jax.jit` or `lax.scan` the gradient is dense.
+    Differs from TensorFlow: where the indices are computed inside `jax.jit` or `lax.scan` the
+    gradient is dense.
 
     Source: `tf.gather`, TensorFlow 2.21 (2026).
 
@@ -122,18 +123,22 @@ def gradients(
 
         result_i = sum_k  grad_ys_k . d ys_k / d x_i
 
-    With complex numbers TensorFlow's conjugate of that, the direction of steepest ascent, where JAX's is none.
+    With complex numbers TensorFlow's conjugate of that, the direction of steepest ascent, where
+    JAX's is none.
 
     Args:
-        ys: function without arguments that computes with jax.numpy on variables, or a list of such. Where JAX is not
-            installed autograd differentiates: compute with operators and autograd.numpy.
+        ys: function without arguments that computes with jax.numpy on variables, or a list of such.
+            Where JAX is not installed autograd differentiates: compute with operators and
+            autograd.numpy.
         xs: variable or list of variables.
-        grad_ys: upstream gradient for each y, of y's shape; 1 by default, so a vector is summed. A complex y needs it.
-        stop_gradients: variables to take as constants beyond their own derivative. Variables do not depend on one
-            another, so nothing changes; inside a loss use `jax.lax.stop_gradient`.
+        grad_ys: upstream gradient for each y, of y's shape; 1 by default, so a vector is summed. A
+            complex y needs it.
+        stop_gradients: variables to take as constants beyond their own derivative. Variables do not
+            depend on one another, so nothing changes; inside a loss use `jax.lax.stop_gradient`.
         unconnected_gradients: "none" gives None for an x that no y depends on, "zero" gives zeros.
-        name, colocate_gradients_with_ops, gate_gradients, aggregation_method: accepted and without effect, because
-            values are computed at once and in one place. An unknown aggregation_method is refused.
+        name, colocate_gradients_with_ops, gate_gradients, aggregation_method: accepted and without
+            effect, because values are computed at once and in one place. An unknown
+            aggregation_method is refused.
         strict: "tf" refuses to work outside a `Graph` (RuntimeError), as TensorFlow does.
 
     Returns:
@@ -145,14 +150,17 @@ def gradients(
             grad_ys; an x is not a variable; a loss uses numpy on a variable.
         ValueError: grad_ys does not fit, or is of another dtype (a TypeError as well).
 
-    Threads may call it on the same variables at once. Source: `tf.gradients`, TensorFlow 2.21 (2026).
+    Threads may call it on the same variables at once. Source: `tf.gradients`, TensorFlow 2.21
+    (2026).
 
     >>> v, w = Variable([1.0, -2.0], name="v"), Variable(1.0, name="w")
     >>> gradients(lambda: (v * v).sum(), [v, w])
     [array([ 2., -4.], dtype=float32), None]
     """
     if unconnected_gradients not in ("none", "zero"):
-        raise ValueError(f'unconnected_gradients must be "none" or "zero", got {unconnected_gradients!r}')
+        raise ValueError(
+            f'unconnected_gradients must be "none" or "zero", got {unconnected_gradients!r}'
+        )
     if is_strict(strict) and not current_collection().graph:
         raise RuntimeError('gradients works inside a Graph only with strict="tf"; leave strict out')
     check_aggregation(aggregation_method, strict=True)
@@ -160,7 +168,9 @@ def gradients(
     check_variables(listed(stop_gradients or []), "stop_gradients")
     upstream = [None] * len(losses) if grad_ys is None else listed(grad_ys)
     if len(upstream) != len(losses):
-        raise ValueError(f"grad_ys must have one entry for each y: {len(losses)} ys, {len(upstream)} grad_ys")
+        raise ValueError(
+            f"grad_ys must have one entry for each y: {len(losses)} ys, {len(upstream)} grad_ys"
+        )
     found = differentiate(losses, variables, upstream)[0]
     if unconnected_gradients == "zero":
         return [_zeros(v) if g is None else g for v, g in zip(variables, found, strict=True)]
@@ -185,8 +195,14 @@ def check_variables(items: Sequence[Any], what: str) -> list[Variable]:
     for v in items:
         if not isinstance(v, Variable):
             kind = "NumPy array" if isinstance(v, np.ndarray | np.generic) else "array"
-            hint = f"; a {kind} is a constant to a loss, make it a gl.Variable" if hasattr(v, "dtype") else ""
-            raise NotAVariableError(f"{what} must be gradlab Variables, got {type(v).__name__}{hint}")
+            hint = (
+                f"; a {kind} is a constant to a loss, make it a gl.Variable"
+                if hasattr(v, "dtype")
+                else ""
+            )
+            raise NotAVariableError(
+                f"{what} must be gradlab Variables, got {type(v).__name__}{hint}"
+            )
     return list(items)
 
 
@@ -206,8 +222,9 @@ def differentiate(
 ) -> tuple[list[Gradient | None], set[int]]:
     """Gradients for each variable and the ids of the variables read.
 
-    `at` gives other values to compute with. `complex_losses`: whether a loss without upstream gradient may be complex,
-    as for TensorFlow's tape; JAX gives the transposed derivative, TensorFlow the adjoint.
+    `at` gives other values to compute with. `complex_losses`: whether a loss without upstream
+    gradient may be complex, as for TensorFlow's tape; JAX gives the transposed derivative,
+    TensorFlow the adjoint.
     """
     register()
     fixed = at or {}
@@ -224,7 +241,9 @@ def differentiate(
                 return [checked_loss(loss) for loss in losses]
 
         outputs, pullback = differentiator().vjp(run, inputs)
-        cotangents = [checked_upstream(u, y, complex_losses) for u, y in zip(upstream, outputs, strict=True)]
+        cotangents = [
+            checked_upstream(u, y, complex_losses) for u, y in zip(upstream, outputs, strict=True)
+        ]
         dense = pullback(cotangents)
         read = tapes[0].read_whole | tapes[0].read_rows
         found = {
@@ -235,7 +254,10 @@ def differentiate(
 
 
 def _borrow(v: Variable, loans: ExitStack) -> Array:
-    """Return the value of v. A JAX table that is only gathered from can be stepped in place afterwards."""
+    """Return the value of v.
+
+    A JAX table that is only gathered from can be stepped in place afterwards.
+    """
     if is_jax(v._value):
         return loans.enter_context(v._buffer.lend())
     return v._buffer.share()  # JAX may read NumPy's memory later than it returns
@@ -243,7 +265,10 @@ def _borrow(v: Variable, loans: ExitStack) -> Array:
 
 def checked_loss(loss: Loss) -> Array:
     if not callable(loss):
-        raise TypeError(f"a loss must be a function without arguments, got {type(loss).__name__}: write lambda: ...")
+        raise TypeError(
+            "a loss must be a function without arguments, got "
+            f"{type(loss).__name__}: write lambda: ..."
+        )
     try:
         y = loss()
     except Exception as error:
@@ -260,22 +285,30 @@ def checked_loss(loss: Loss) -> Array:
 def checked_upstream(u: Any, y: Array, complex_losses: bool) -> Array:
     if u is None and is_complex(y.dtype) and not complex_losses:
         raise DTypeError(
-            f"a loss is {y.dtype}: give the gradient upstream of it, of its dtype, or return a real number"
+            f"a loss is {y.dtype}: give the gradient upstream of it, of its "
+            "dtype, or return a real number"
         )
     if u is None:
         return namespace(y).ones_like(y)
     array = as_array(u, "grad_ys")
     if tuple(array.shape) != tuple(y.shape):
         raise InvalidArgumentError(
-            f"an upstream gradient has shape {tuple(array.shape)}, its loss has shape {tuple(y.shape)}"
+            f"an upstream gradient has shape {tuple(array.shape)}, its loss has shape "
+            f"{tuple(y.shape)}"
         )
     if hasattr(u, "dtype") and array.dtype != y.dtype:
-        raise DTypeError(f"an upstream gradient is {array.dtype}, its loss is {y.dtype}; cast one of them")
+        raise DTypeError(
+            f"an upstream gradient is {array.dtype}, its loss is {y.dtype}; cast one of them"
+        )
     return namespace(y).asarray(array, y.dtype).conj()
 
 
-def _gradient(tape: Tape, v: Variable, dense: Array | None, depends: Callable[[], bool]) -> Gradient | None:
-    """One variable's gradient in the form TensorFlow gives it: None, slices of its gathers, or dense."""
+def _gradient(
+    tape: Tape, v: Variable, dense: Array | None, depends: Callable[[], bool]
+) -> Gradient | None:
+    """One variable's gradient in the form TensorFlow gives it: None, slices of its gathers, or
+    dense.
+    """
     slices = [s[1:] for s in sorted(tape.slices.get(id(v), []), key=lambda s: s[0])]
     whole = id(v) in tape.read_whole | tape.dense_rows or (id(v) in tape.read_rows and not slices)
     if slices:

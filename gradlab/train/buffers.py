@@ -1,16 +1,17 @@
 """The memory of a variable's value, and when a step may write into it.
 
-The contract: `Variable.value` is a read-only array that never changes. So an update makes a new array, or writes into
-memory that was never handed out. A `Buffer` holds the array of one variable or slot and remembers whether it was handed
-out. Where it wasn't,
+The contract: `Variable.value` is a read-only array that never changes. So an update makes a new
+array, or writes into memory that was never handed out. A `Buffer` holds the array of one variable
+or slot and remembers whether it was handed out. Where it wasn't,
 
     a dense NumPy step writes into a second buffer, and the two take turns (new memory costs more than the step),
     a NumPy step by rows writes the rows into the array itself, which costs what the rows cost,
     a JAX step donates the array to the program that makes the next one.
 
-The steps (`update.py`) hold the locks of their variables from the first read to the last write; readers don't wait for
-those. `Buffer.lock` is held only while an array is handed out, replaced, or written into. Derivatives borrow a JAX
-array for as long as they compute, so that a table that is only gathered from is still stepped in place.
+The steps (`update.py`) hold the locks of their variables from the first read to the last write;
+readers don't wait for those. `Buffer.lock` is held only while an array is handed out, replaced, or
+written into. Derivatives borrow a JAX array for as long as they compute, so that a table that is
+only gathered from is still stepped in place.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ class Buffer:
     """The array of one variable, which is read-only.
 
     Args:
-        array: the value now. Others may read it under the lock of the variable, and must not keep it.
+        array: the value now. Others may read it under the lock of the variable, and must not keep
+            it.
         is_shared: whether anything outside may hold `array`.
     """
 
@@ -73,7 +75,10 @@ class Buffer:
             return np.array(self.array)
 
     def take(self, index: Any) -> Array:
-        """Return `array[index]`. Rows chosen by their numbers are a copy, so they don't share the array."""
+        """Return `array[index]`.
+
+        Rows chosen by their numbers are a copy, so they don't share the array.
+        """
         with self.lock:
             part: Array = self.array[index]
             if part is self.array or (not is_jax(part) and np.may_share_memory(part, self.array)):

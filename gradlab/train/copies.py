@@ -1,7 +1,8 @@
 """Copies of optimizers and variables, by `copy.deepcopy` and by pickle.
 
-The slots of an optimizer are of variables that it does not hold, so a copy has to say whose its slots are: those of the
-variables that are copied with it, in either order, and of the same variables as before where these are not.
+The slots of an optimizer are of variables that it does not hold, so a copy has to say whose its
+slots are: those of the variables that are copied with it, in either order, and of the same
+variables as before where these are not.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ def check_carried(carried: Carried) -> None:
     lost = [name for name, v in carried if v() is None]
     if lost:
         raise ValueError(
-            f"this optimizer was pickled without {', '.join(lost)}, whose slots it had: pickle both together, "
-            "pickle.dumps((variables, optimizer)), or use gl.save"
+            f"this optimizer was pickled without {', '.join(lost)}, whose slots it had: pickle "
+            "both together, pickle.dumps((variables, optimizer)), or use gl.save"
         )
 
 

@@ -1,11 +1,13 @@
 """Learning rates that decay with a step variable: tf.compat.v1.train's functions, around the formulas of gl.schedules.
 
-Each returns a function without arguments, as in eager TensorFlow: it reads the global step when it is called, and
-`gl.train`'s optimizers call it at every step. In a `Graph`, where TensorFlow returns a tensor, it is the same function.
+Each returns a function without arguments, as in eager TensorFlow: it reads the global step when it
+is called, and `gl.train`'s optimizers call it at every step. In a `Graph`, where TensorFlow returns
+a tensor, it is the same function.
 
 What all have in common:
 
-- `learning_rate` is a number or a scalar array; its dtype is the rate's, a Python number is float32.
+- `learning_rate` is a number or a scalar array; its dtype is the rate's, a Python number is
+  float32.
 - `global_step` is a Variable, or a number, of any numeric dtype.
 - `name` is ignored.
 - They don't check `decay_steps`, as in TensorFlow: 0 gives NaN, where `gl.schedules` refuses it.
@@ -123,11 +125,17 @@ def polynomial_decay(
     >>> polynomial_decay(1.0, 2, decay_steps=4, end_learning_rate=0.0, power=2.0)().item()
     0.25
     """
-    return _rate_of(_Polynomial(learning_rate, decay_steps, end_learning_rate, power, cycle), global_step)
+    return _rate_of(
+        _Polynomial(learning_rate, decay_steps, end_learning_rate, power, cycle), global_step
+    )
 
 
 def cosine_decay(
-    learning_rate: Any, global_step: Any, decay_steps: Any, alpha: Any = 0.0, name: str | None = None
+    learning_rate: Any,
+    global_step: Any,
+    decay_steps: Any,
+    alpha: Any = 0.0,
+    name: str | None = None,
 ) -> Rate:
     """Lead the rate down half a cosine.
 
@@ -168,7 +176,9 @@ def cosine_decay_restarts(
     0.5
     """
     _check_float32(learning_rate)
-    return _rate_of(_CosineRestarts(learning_rate, first_decay_steps, t_mul, m_mul, alpha), global_step)
+    return _rate_of(
+        _CosineRestarts(learning_rate, first_decay_steps, t_mul, m_mul, alpha), global_step
+    )
 
 
 def linear_cosine_decay(
@@ -193,7 +203,9 @@ def linear_cosine_decay(
     0.25
     """
     _check_float32(learning_rate)
-    return _rate_of(_LinearCosine(learning_rate, decay_steps, num_periods, alpha, beta), global_step)
+    return _rate_of(
+        _LinearCosine(learning_rate, decay_steps, num_periods, alpha, beta), global_step
+    )
 
 
 def noisy_linear_cosine_decay(
@@ -258,7 +270,9 @@ def piecewise_constant(
             kind = as_array(boundary, "a boundary").dtype
             is_wider_integer = read.dtype == np.int64 and kind == np.int32
             if kind != read.dtype and not is_wider_integer:
-                raise DTypeError(f"boundaries ({kind}) must have the same dtype as x ({read.dtype})")
+                raise DTypeError(
+                    f"boundaries ({kind}) must have the same dtype as x ({read.dtype})"
+                )
         return schedule(read)
 
     return value
@@ -267,7 +281,8 @@ def piecewise_constant(
 piecewise_constant_decay = piecewise_constant
 
 
-# The schedules of Keras 3 refuse decay steps of 0 and less; TensorFlow 1's functions don't look at them.
+# The schedules of Keras 3 refuse decay steps of 0 and less; TensorFlow 1's functions don't look at
+# them.
 @dataclass(frozen=True, eq=False)
 class _Exponential(ExponentialDecay):
     def __post_init__(self) -> None: ...
@@ -310,7 +325,10 @@ def _rate_of(schedule: LearningRateSchedule, global_step: Any) -> Rate:
 def _read(step: Any) -> Array:
     """Return the value of a step now."""
     if step is None:
-        raise ValueError("global_step is None; give a Variable such as gl.get_or_create_global_step(), or a number")
+        raise ValueError(
+            "global_step is None; give a Variable such as "
+            "gl.get_or_create_global_step(), or a number"
+        )
     return step.value if isinstance(step, Variable) else as_array(step, "global_step")
 
 

@@ -19,11 +19,12 @@ class FtrlOptimizer(RuleOptimizer):
         linear = linear + (g + 2 * l2_shrinkage * w) - (root(accum') - root(accum)) / lr * w
         w = (clip(linear, -l1, l1) - linear) / (root(accum') / lr + 2 * (l2 + beta / (2 * lr)))
 
-    l1, l2 and l2_shrinkage are the arguments whose names end in _regularization_strength. "linear" starts at 0, not at
-    a value that agrees with the weights, so without l1, l2 and beta the first step keeps the share
-    1 - root(accum) / root(accum') of the initial weights and adds -lr / root(accum') * g: with an accumulator of 0.1
-    none of them after a gradient of 0, and 70% after a gradient of 1. IndexedSlices: slices of one row are summed
-    first; rows not named keep w and slots.
+    l1, l2 and l2_shrinkage are the arguments whose names end in _regularization_strength. "linear"
+    starts at 0, not at a value that agrees with the weights, so without l1, l2 and beta the first
+    step keeps the share 1 - root(accum) / root(accum') of the initial weights and adds -lr /
+    root(accum') * g: with an accumulator of 0.1 none of them after a gradient of 0, and 70% after a
+    gradient of 1. IndexedSlices: slices of one row are summed first; rows not named keep w and
+    slots.
 
     Args:
         learning_rate: number, scalar array or variable, or function without arguments.
@@ -73,7 +74,9 @@ class FtrlOptimizer(RuleOptimizer):
         check_not_negative("initial_accumulator_value", initial_accumulator_value)
         check_not_negative("l1_regularization_strength", l1_regularization_strength)
         check_not_negative("l2_regularization_strength", l2_regularization_strength)
-        check_not_negative("l2_shrinkage_regularization_strength", l2_shrinkage_regularization_strength)
+        check_not_negative(
+            "l2_shrinkage_regularization_strength", l2_shrinkage_regularization_strength
+        )
         super().__init__(
             rules.Ftrl(initial_accumulator_value=initial_accumulator_value),
             learning_rate,

@@ -45,9 +45,10 @@ class GateEvent:
 class GateRace:
     """One gradient-descent step taken apart: "gradient v" and "update v" for each variable, run in an order you choose.
 
-    An update needs its own gradient. GATE_NONE asks no more, so a gradient may be computed from weights that are
-    already updated; GATE_OP lets an update wait for every gradient that is computed from its variable; GATE_GRAPH for
-    all gradients. The variables themselves are not changed.
+    An update needs its own gradient. GATE_NONE asks no more, so a gradient may be computed from
+    weights that are already updated; GATE_OP lets an update wait for every gradient that is
+    computed from its variable; GATE_GRAPH for all gradients. The variables themselves are not
+    changed.
 
     Args:
         loss: function without arguments on the variables.
@@ -58,9 +59,9 @@ class GateRace:
     Raises:
         ValueError: unknown gate, more than 4 variables; a task that is not ready.
 
-    In TensorFlow the race is real: with resource variables, GATE_NONE updated `a` wrongly for `sum(a @ b)` in 60 of
-    60 sessions of an idle machine, in 36 to 59 of a busy one. Source: `tf.compat.v1.train.Optimizer`, TensorFlow 2.21,
-    run (2026).
+    In TensorFlow the race is real: with resource variables, GATE_NONE updated `a` wrongly for
+    `sum(a @ b)` in 60 of 60 sessions of an idle machine, in 36 to 59 of a busy one. Source:
+    `tf.compat.v1.train.Optimizer`, TensorFlow 2.21, run (2026).
 
     >>> a, b = Variable([[2.0]], name="a"), Variable([[3.0]], name="b")
     >>> race = GateRace(lambda: (a * b).sum(), [a, b], 0.5, GATE_NONE)
@@ -70,11 +71,21 @@ class GateRace:
     (('a',), [[1.0]])
     """
 
-    def __init__(self, loss: Loss, var_list: Sequence[Variable], learning_rate: float, gate_gradients: int = GATE_OP):
+    def __init__(
+        self,
+        loss: Loss,
+        var_list: Sequence[Variable],
+        learning_rate: float,
+        gate_gradients: int = GATE_OP,
+    ):
         check_gate(gate_gradients, strict=True)
-        self._variables = {v.name.removesuffix(":0"): v for v in check_variables(list(var_list), "var_list")}
+        self._variables = {
+            v.name.removesuffix(":0"): v for v in check_variables(list(var_list), "var_list")
+        }
         if not 1 <= len(self._variables) <= 4 or len(self._variables) != len(var_list):
-            raise ValueError(f"var_list must hold 1 to 4 variables of different names, got {len(var_list)}")
+            raise ValueError(
+                f"var_list must hold 1 to 4 variables of different names, got {len(var_list)}"
+            )
         self.loss, self.learning_rate, self.gate_gradients = loss, learning_rate, gate_gradients
         self._start = {name: v.numpy() for name, v in self._variables.items()}
         self._waits_for = self._dependencies()
@@ -88,7 +99,9 @@ class GateRace:
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        return tuple(f"{kind} {name}" for name in self._variables for kind in ("gradient", "update"))
+        return tuple(
+            f"{kind} {name}" for name in self._variables for kind in ("gradient", "update")
+        )
 
     @property
     def done(self) -> tuple[str, ...]:
@@ -97,7 +110,9 @@ class GateRace:
     @property
     def ready(self) -> tuple[str, ...]:
         """Tasks that may run now."""
-        return tuple(t for t in self.tasks if t not in self.done and self._waits_for[t] <= set(self.done))
+        return tuple(
+            t for t in self.tasks if t not in self.done and self._waits_for[t] <= set(self.done)
+        )
 
     @cached_property
     def reads(self) -> dict[str, frozenset[str]]:
@@ -107,20 +122,27 @@ class GateRace:
     @property
     def raced(self) -> tuple[str, ...]:
         """Variables whose gradient was computed from weights already updated."""
-        gradients = [(e.task.split(" ", 1)[1], e) for e in self.events if e.task.startswith("gradient")]
+        gradients = [
+            (e.task.split(" ", 1)[1], e) for e in self.events if e.task.startswith("gradient")
+        ]
         return tuple(name for name, event in gradients if self.reads[name] & set(event.saw_updated))
 
     def run(self, task: str) -> None:
         """Run one task that is ready."""
         if task not in self.ready:
-            raise ValueError(f"{task!r} cannot run now; ready: {', '.join(self.ready) or 'nothing, the step is over'}")
+            raise ValueError(
+                f"{task!r} cannot run now; ready: "
+                f"{', '.join(self.ready) or 'nothing, the step is over'}"
+            )
         kind, name = task.split(" ", 1)
         updated = tuple(t.split(" ", 1)[1] for t in self.done if t.startswith("update"))
         if kind == "gradient":
             self._gradients[name] = result = self._gradient(name)
         else:
             w = self.values[name]
-            result, _ = StochasticGradientDescent()(w, (), self._gradients[name], np.float32(self.learning_rate))
+            result, _ = StochasticGradientDescent()(
+                w, (), self._gradients[name], np.float32(self.learning_rate)
+            )
             self.values[name] = result
         self.events.append(GateEvent(task, result, updated))
 
@@ -145,7 +167,11 @@ class GateRace:
     def _gradient(self, name: str) -> Array:
         at = {v: self.values[n] for n, v in self._variables.items()}
         (g,), _ = differentiate([self.loss], [self._variables[name]], [None], at)
-        return np.zeros_like(self.values[name]) if g is None else np.asarray(getattr(g, "to_dense", lambda: g)())
+        return (
+            np.zeros_like(self.values[name])
+            if g is None
+            else np.asarray(getattr(g, "to_dense", lambda: g)())
+        )
 
     def _dependencies(self) -> dict[str, set[str]]:
         """For each task the tasks it must wait for."""
@@ -174,4 +200,6 @@ def _reads(loss: Loss, variables: dict[str, Variable]) -> dict[str, frozenset[st
 
     names = list(variables)
     found = differentiator().reads(run, [v._buffer.share() for v in variables.values()])
-    return {name: frozenset(names[k] for k in read) for name, read in zip(names, found, strict=True)}
+    return {
+        name: frozenset(names[k] for k in read) for name, read in zip(names, found, strict=True)
+    }

@@ -18,7 +18,10 @@ from .variable import Variable
 def check_step(global_step: Any) -> None:
     (step,) = check_variables([global_step], "global_step")
     if not np.issubdtype(step.dtype, np.integer) or step.shape != ():
-        raise TypeError(f"global_step must be an integer scalar, {step.name} is {step.dtype} of shape {step.shape}")
+        raise TypeError(
+            f"global_step must be an integer scalar, {step.name} is {step.dtype} of shape "
+            f"{step.shape}"
+        )
 
 
 def checked_pairs(grads_and_vars: Any) -> list[tuple[Gradient, Variable]]:
@@ -37,9 +40,13 @@ def read_pairs(grads_and_vars: Any) -> list[tuple[Any, Variable]]:
     pairs = [tuple(pair) if isinstance(pair, tuple | list) else pair for pair in grads_and_vars]
     for pair in pairs:
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise NotPairsError(f"grads_and_vars must hold (gradient, variable) pairs, got {type(pair).__name__}")
+            raise NotPairsError(
+                f"grads_and_vars must hold (gradient, variable) pairs, got {type(pair).__name__}"
+            )
         if not isinstance(pair[1], Variable):
-            raise NotAVariableError(f"can only update a gradlab Variable, got {type(pair[1]).__name__}")
+            raise NotAVariableError(
+                f"can only update a gradlab Variable, got {type(pair[1]).__name__}"
+            )
     return pairs
 
 
@@ -48,15 +55,20 @@ def checked_gradient(
 ) -> Gradient:
     """The gradient as an array or as slices, of the variable's dtype and shape.
 
-    `allowed` tells which dtypes may be; `whole_constraint`, whether a constraint runs after sparse updates too.
+    `allowed` tells which dtypes may be; `whole_constraint`, whether a constraint runs after sparse
+    updates too.
     """
     if not allowed(v.dtype):
         raise DTypeError(f"{v.name} is {v.dtype}; only floating-point variables can be optimized")
     sparse = isinstance(g, IndexedSlices)
     values = g.values if sparse else as_array(g, f"the gradient of {v.name}")
     if values.dtype != v.dtype:
-        raise DTypeError(f"{v.name} is {v.dtype} but its gradient is {values.dtype}; cast the gradient")
+        raise DTypeError(
+            f"{v.name} is {v.dtype} but its gradient is {values.dtype}; cast the gradient"
+        )
     if sparse and v.constraint is not None and not whole_constraint:
-        raise RuntimeError(f"{v.name} has a constraint, which a sparse gradient cannot keep; use a dense gradient")
+        raise RuntimeError(
+            f"{v.name} has a constraint, which a sparse gradient cannot keep; use a dense gradient"
+        )
     check_shape(g if sparse else values, v.shape, v.name)
     return g if sparse else values

@@ -30,7 +30,9 @@ class GradientDescentOptimizer(RuleOptimizer):
 
     _sparse = staticmethod(apply.each)
 
-    def __init__(self, learning_rate: Rate, use_locking: bool = False, name: str = "GradientDescent") -> None:
+    def __init__(
+        self, learning_rate: Rate, use_locking: bool = False, name: str = "GradientDescent"
+    ) -> None:
         super().__init__(rules.StochasticGradientDescent(), learning_rate, use_locking, name)
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from .variable import Collection, GraphKey, enter_collection
 
-_SCOPE = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*")  # TensorFlow's, of a scope that is in no other scope
+# TensorFlow's, of a scope that is in no other scope.
+_SCOPE = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*")
 
 
 class Operation:
@@ -30,11 +31,13 @@ class Operation:
 class Graph(Collection):
     """A collection of variables in which optimizers return Operations instead of updating at once.
 
-    Inside `with graph.as_default():` variables, names and the global step are the graph's own; `minimize` and
-    `apply_gradients` return an `Operation` to be run with `Operation.run`; gate values are checked.
+    Inside `with graph.as_default():` variables, names and the global step are the graph's own;
+    `minimize` and `apply_gradients` return an `Operation` to be run with `Operation.run`; gate
+    values are checked.
 
-    Differs from TensorFlow: gradients are arrays, computed when asked for; only the update waits. A loss runs once when
-    its operation is made, to check it, and once at every run. Source: `tf.Graph`, TensorFlow 1.
+    Differs from TensorFlow: gradients are arrays, computed when asked for; only the update waits. A
+    loss runs once when its operation is made, to check it, and once at every run. Source:
+    `tf.Graph`, TensorFlow 1.
 
     >>> import gradlab as gl
     >>> with Graph().as_default() as graph:
@@ -58,8 +61,8 @@ class Graph(Collection):
         """ValueError for a name that TensorFlow refuses as that of a scope."""
         if not isinstance(name, str) or not _SCOPE.fullmatch(name):
             raise ValueError(
-                f"name must be a scope name, got {name!r}: the first character must be a letter, a digit or a dot, "
-                f"and the others may also be _ \\ / > or -"
+                f"name must be a scope name, got {name!r}: the first character must be a letter, a "
+                "digit or a dot, and the others may also be _ \\ / > or -"
             )
 
     def finish(self, run: Callable[[], Any], name: str) -> Operation:

@@ -27,8 +27,9 @@ def check_functions(**given: Any) -> None:
         if callable(x) and not _needs_nothing(x):
             what = getattr(x, "__qualname__", type(x).__name__)
             raise TypeError(
-                f"{name} must be a number, a variable or a function without arguments; {what} needs arguments. For a "
-                "schedule write lambda: schedule(global_step.value), or take an optimizer of gl.keras"
+                f"{name} must be a number, a variable or a function without arguments; {what} "
+                "needs arguments. For a schedule write lambda: schedule(global_step.value), or "
+                "take an optimizer of gl.keras"
             )
 
 
@@ -48,14 +49,17 @@ def describe(optimizer: Any, name: str, **given: Any) -> str:
     >>> describe(1, "one", rate=read_scalar(0.1, "rate"), nesterov=True)
     "int('one', rate=0.1, nesterov=True)"
     """
-    told = ", ".join(f"{k}={np.float32(x)!s}" if type(x) is float else f"{k}={x!r}" for k, x in given.items())
+    told = ", ".join(
+        f"{k}={np.float32(x)!s}" if type(x) is float else f"{k}={x!r}" for k, x in given.items()
+    )
     return f"{type(optimizer).__name__}({name!r}, {told})"
 
 
 def read_scalar(x: Any, name: str) -> Any:
     """Return `x`, or the value of `x()` for a function: a Python float of float32's precision, or a scalar array.
 
-    Raises: ValueError for None or a shape that is not (), TypeError for anything that isn't a number.
+    Raises: ValueError for None or a shape that is not (), TypeError for anything that isn't a
+    number.
 
     >>> read_scalar(0.1, "rate"), read_scalar(lambda: 1, "rate"), read_scalar(np.float64(0.1), "rate").item()
     (0.10000000149011612, 1.0, 0.1)
@@ -72,7 +76,9 @@ def read_scalar(x: Any, name: str) -> Any:
 def check_positive(name: str, x: Any) -> None:
     """Refuse what is not a number above 0."""
     if not _number(name, x) > 0:
-        raise ValueError(f"{name} must be above 0, got {x}; a value near 0, such as 1e-10, is allowed")
+        raise ValueError(
+            f"{name} must be above 0, got {x}; a value near 0, such as 1e-10, is allowed"
+        )
 
 
 def check_not_negative(name: str, x: Any) -> None:

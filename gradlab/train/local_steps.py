@@ -1,8 +1,9 @@
 """What an optimizer remembers of each worker: its local step and its last verdict.
 
-The local step of a gradient is the value of the global step when its weights were read. `DropStaleGradientOptimizer`
-writes it down in `compute_gradients` and compares it in `apply_gradients`, which another call may separate by a long
-time, so it is kept for each worker: by the worker's key, or for the calling thread where no key is given.
+The local step of a gradient is the value of the global step when its weights were read.
+`DropStaleGradientOptimizer` writes it down in `compute_gradients` and compares it in
+`apply_gradients`, which another call may separate by a long time, so it is kept for each worker: by
+the worker's key, or for the calling thread where no key is given.
 """
 
 from __future__ import annotations
@@ -26,14 +27,18 @@ def read_global_step(collection: Collection) -> LocalStep:
     """Return the global step of a collection as it is now (MissingStepError if there is none)."""
     step = collection.global_step
     if step is None:
-        raise MissingStepError("there is no global step to note: call gl.get_or_create_global_step() first")
+        raise MissingStepError(
+            "there is no global step to note: call gl.get_or_create_global_step() first"
+        )
     return LocalStep(int(step), step)
 
 
 def missing_local_step(worker: Any) -> MissingStepError:
     """Return the error for a worker that has computed no gradient."""
     owner = "this thread" if worker is None else f"worker {worker!r}"
-    return MissingStepError(f"no step was noted for {owner}: call compute_gradients with the same worker first")
+    return MissingStepError(
+        f"no step was noted for {owner}: call compute_gradients with the same worker first"
+    )
 
 
 class WorkerNotes:
@@ -63,7 +68,10 @@ class WorkerNotes:
             self._by_key.setdefault(worker, {}).update(notes)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> WorkerNotes:
-        """Copy the notes under a key. Those of threads stay with the original, as their gradients do."""
+        """Copy the notes under a key.
+
+        Those of threads stay with the original, as their gradients do.
+        """
         new = WorkerNotes()
         for worker, notes in self._by_key.items():
             new._by_key[worker] = dict(notes)

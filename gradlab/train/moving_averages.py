@@ -20,19 +20,20 @@ class ExponentialMovingAverage:
         average = average - (average - variable) * (1 - d)
         d = decay, or min(decay, (1 + num_updates) / (10 + num_updates)) with `num_updates`
 
-    `apply` makes an average of each variable, from its value, and moves it at every call. At the end of a training run
-    the averages often do better than the last weights.
+    `apply` makes an average of each variable, from its value, and moves it at every call. At the
+    end of a training run the averages often do better than the last weights.
 
     Args:
         decay: a number or a Variable, near 1: 0.999 averages about 1,000 steps.
-        num_updates: how often the variables were updated, a number or a Variable; it lowers the decay at the start.
+        num_updates: how often the variables were updated, a number or a Variable; it lowers the
+            decay at the start.
         zero_debias: no effect, because the average of a Variable starts at its value.
         name: of the averages: "v/ExponentialMovingAverage".
 
     The factor 1 - d is computed in float32, whatever the variables are, as in TensorFlow.
 
-    Differs from TensorFlow: averages are of Variables only, as in eager TensorFlow. In a `Graph`, `apply` returns an
-    Operation, and the averages are made when it is described.
+    Differs from TensorFlow: averages are of Variables only, as in eager TensorFlow. In a `Graph`,
+    `apply` returns an Operation, and the averages are made when it is described.
 
     Source: `tf.train.ExponentialMovingAverage`, TensorFlow 2.21 (2026).
 
@@ -48,7 +49,11 @@ class ExponentialMovingAverage:
     """
 
     def __init__(
-        self, decay: Any, num_updates: Any = None, zero_debias: bool = False, name: str = "ExponentialMovingAverage"
+        self,
+        decay: Any,
+        num_updates: Any = None,
+        zero_debias: bool = False,
+        name: str = "ExponentialMovingAverage",
     ) -> None:
         self._decay = decay
         self._num_updates = num_updates
@@ -76,9 +81,12 @@ class ExponentialMovingAverage:
             if not isinstance(v, Variable):
                 raise NotAVariableError(f"var_list must hold Variables, got {v!r}")
             if not is_float(v.dtype):
-                raise DTypeError(f"the variables must be half, float, or double: {v.name} is {v.dtype}")
+                raise DTypeError(
+                    f"the variables must be half, float, or double: {v.name} is {v.dtype}"
+                )
         collection = current_collection()
-        unique = str if collection.graph else collection.unique_name  # in a Graph every Variable is unique
+        # In a Graph every Variable is unique.
+        unique = str if collection.graph else collection.unique_name
         for v in variables:
             if v not in self._averages:
                 name = unique(f"{v.name.removesuffix(':0')}/{self.name}")
@@ -97,14 +105,16 @@ class ExponentialMovingAverage:
         name = f"{var.name.removesuffix(':0')}/{self.name}"
         return current_collection().next_name(name)
 
-    def variables_to_restore(self, moving_avg_variables: Iterable[Variable] | None = None) -> dict[str, Variable]:
+    def variables_to_restore(
+        self, moving_avg_variables: Iterable[Variable] | None = None
+    ) -> dict[str, Variable]:
         """Return variables by the names under which their values for evaluation are saved.
 
         A variable with an average is under the name of the average, every other one under its own.
 
         Args:
-            moving_avg_variables: those that are evaluated by their averages; by default all trainable ones and those
-                that `apply` was given.
+            moving_avg_variables: those that are evaluated by their averages; by default all
+                trainable ones and those that `apply` was given.
         """
         everything = list(current_collection())
         if moving_avg_variables is None:

@@ -26,8 +26,8 @@ from .variable import Variable, current_collection, trainable_variables
 class Optimizer(Stateful, ABC):
     """The three steps of `tf.compat.v1.train.Optimizer`: compute the gradients, process them, apply them.
 
-    `RuleOptimizer` brings a rule, and with it everything but the rule's fields; `DropStaleGradientOptimizer` and
-    `SyncReplicasOptimizer` wrap another optimizer.
+    `RuleOptimizer` brings a rule, and with it everything but the rule's fields;
+    `DropStaleGradientOptimizer` and `SyncReplicasOptimizer` wrap another optimizer.
 
     Args:
         name: a string, not empty.
@@ -80,11 +80,14 @@ class Optimizer(Stateful, ABC):
         """First step: (gradient or None, variable) for each variable, in order.
 
         Args:
-            loss: function without arguments that computes with jax.numpy on variables; a vector is summed.
-            var_list: variables, or one; None means the trainable ones the loss reads (in a Graph: all trainable ones).
-                JAX arrays that the loss computes with may be among them, as tensors in TensorFlow; `apply_gradients`
-                refuses them. Not NumPy's, which are constants to a loss.
-            gate_gradients: has an effect in a Graph only; see `GateRace`. The values are the same for all gates.
+            loss: function without arguments that computes with jax.numpy on variables; a vector is
+                summed.
+            var_list: variables, or one; None means the trainable ones the loss reads (in a Graph:
+                all trainable ones). JAX arrays that the loss computes with may be among them, as
+                tensors in TensorFlow; `apply_gradients` refuses them. Not NumPy's, which are
+                constants to a loss.
+            gate_gradients: has an effect in a Graph only; see `GateRace`. The values are the same
+                for all gates.
             aggregation_method, colocate_gradients_with_ops: no effect on values.
             grad_loss: upstream gradient, of the loss's shape.
 
@@ -95,7 +98,8 @@ class Optimizer(Stateful, ABC):
         """
         if not callable(loss):
             raise RuntimeError(
-                f"loss must be a function without arguments, got {type(loss).__name__}: write lambda: ..."
+                "loss must be a function without arguments, got "
+                f"{type(loss).__name__}: write lambda: ..."
             )
         graph = current_collection().graph
         check_gate(gate_gradients, strict=graph)
@@ -104,7 +108,8 @@ class Optimizer(Stateful, ABC):
             pairs = touched_variables(loss, grad_loss)
             if not pairs:
                 raise ValueError(
-                    "No variables: the loss reads no trainable variable; pass var_list or read variables in it"
+                    "No variables: the loss reads no trainable variable; pass var_list or read "
+                    "variables in it"
                 )
             return pairs
         items = trainable_variables() if var_list is None else listed(var_list)
@@ -119,7 +124,9 @@ class Optimizer(Stateful, ABC):
         return list(zip(differentiate([loss], variables, [grad_loss])[0], variables, strict=True))
 
     @abstractmethod
-    def apply_gradients(self, grads_and_vars: Any, global_step: Variable | None = None, name: str | None = None) -> Any:
+    def apply_gradients(
+        self, grads_and_vars: Any, global_step: Variable | None = None, name: str | None = None
+    ) -> Any:
         """Third step: update every variable, then add 1 to global_step."""
 
     @abstractmethod

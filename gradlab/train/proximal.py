@@ -16,13 +16,14 @@ class ProximalGradientDescentOptimizer(RuleOptimizer):
     IndexedSlices: slices of one row are summed first; rows not named keep w.
 
     Args:
-        learning_rate, l1_regularization_strength, l2_regularization_strength: lr, l1 and l2; number, scalar array or
-            variable, or function without arguments.
+        learning_rate, l1_regularization_strength, l2_regularization_strength: lr, l1 and l2;
+            number, scalar array or variable, or function without arguments.
         use_locking: no effect on values.
         name: not empty (ValueError).
 
-    Differs from TensorFlow, which refuses a Python number as a rate for dense gradients that are not float32. Source:
-    `tf.compat.v1.train.ProximalGradientDescentOptimizer`, TensorFlow 2.21 (2026).
+    Differs from TensorFlow, which refuses a Python number as a rate for dense gradients that are
+    not float32. Source: `tf.compat.v1.train.ProximalGradientDescentOptimizer`, TensorFlow 2.21
+    (2026).
 
     >>> import gradlab as gl
     >>> v = gl.Variable([4.0, 0.25])
@@ -60,14 +61,14 @@ class ProximalAdagradOptimizer(RuleOptimizer):
     IndexedSlices: slices of one row are summed first; rows not named keep w and accumulator.
 
     Args:
-        learning_rate, l1_regularization_strength, l2_regularization_strength: lr, l1 and l2; number, scalar array or
-            variable, or function without arguments.
+        learning_rate, l1_regularization_strength, l2_regularization_strength: lr, l1 and l2;
+            number, scalar array or variable, or function without arguments.
         initial_accumulator_value: above 0 (ValueError).
         use_locking: no effect on values.
         name: not empty (ValueError).
 
-    Differs from TensorFlow, which refuses a Python number as a rate for dense gradients that are not float32. Source:
-    `tf.compat.v1.train.ProximalAdagradOptimizer`, TensorFlow 2.21 (2026).
+    Differs from TensorFlow, which refuses a Python number as a rate for dense gradients that are
+    not float32. Source: `tf.compat.v1.train.ProximalAdagradOptimizer`, TensorFlow 2.21 (2026).
 
     >>> import gradlab as gl
     >>> v = gl.Variable([4.0])

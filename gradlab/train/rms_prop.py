@@ -17,14 +17,15 @@ class RMSPropOptimizer(RuleOptimizer):
         momentum = momentum * mu + (g * lr) / sqrt(rms + epsilon)
         w = w - momentum
 
-    with mu the argument `momentum`. If `centered`, mg = mg + (g - mg) * (1 - decay), and the root is of
-    rms - mg * mg + epsilon. rms starts at 1, the others at 0.
+    with mu the argument `momentum`. If `centered`, mg = mg + (g - mg) * (1 - decay), and the root
+    is of rms - mg * mg + epsilon. rms starts at 1, the others at 0.
 
-    IndexedSlices: slices of one row are summed first; rows not named keep w and slots. The sums are written in another
-    order, which may change the last bits.
+    IndexedSlices: slices of one row are summed first; rows not named keep w and slots. The sums are
+    written in another order, which may change the last bits.
 
     Args:
-        learning_rate, decay, momentum, epsilon: number, scalar array or variable, or function without arguments.
+        learning_rate, decay, momentum, epsilon: number, scalar array or variable, or function
+            without arguments.
         use_locking: no effect on values.
         centered: divide by the variance.
         name: not empty (ValueError).
@@ -52,7 +53,9 @@ class RMSPropOptimizer(RuleOptimizer):
         name: str = "RMSProp",
     ) -> None:
         rule = rules.CenteredRMSProp() if centered else rules.RMSProp()
-        super().__init__(rule, learning_rate, use_locking, name, rho=decay, momentum=momentum, epsilon=epsilon)
+        super().__init__(
+            rule, learning_rate, use_locking, name, rho=decay, momentum=momentum, epsilon=epsilon
+        )
 
     def _labels(self) -> Mapping[str, str]:
         return {slot: self._name for slot in ("rms", "mg", "momentum") if slot in self._fixed.slots}
@@ -68,8 +71,8 @@ class AdadeltaOptimizer(RuleOptimizer):
     IndexedSlices: slices of one row are summed first; rows not named keep w and both slots.
 
     Args:
-        learning_rate, rho, epsilon: number, scalar array or variable, or function without arguments. The paper has a
-            learning rate of 1.
+        learning_rate, rho, epsilon: number, scalar array or variable, or function without
+            arguments. The paper has a learning rate of 1.
         use_locking: no effect on values.
         name: not empty (ValueError).
 
@@ -90,4 +93,6 @@ class AdadeltaOptimizer(RuleOptimizer):
         use_locking: bool = False,
         name: str = "Adadelta",
     ) -> None:
-        super().__init__(rules.Adadelta(), learning_rate, use_locking, name, rho=rho, epsilon=epsilon)
+        super().__init__(
+            rules.Adadelta(), learning_rate, use_locking, name, rho=rho, epsilon=epsilon
+        )

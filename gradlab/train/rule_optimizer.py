@@ -41,8 +41,9 @@ from .variable import GraphKey, Variable, current_collection
 class RuleOptimizer(Optimizer):
     """An optimizer that steps by a rule; subclasses bring the rule, and its hyperparameters by field.
 
-    Outside a `gl.Graph` updates happen at once and return None, as in TensorFlow's eager mode. Numbers given as
-    hyperparameters become float32 first, TensorFlow's way, so a float64 variable sees 0.1 as 0.10000000149.
+    Outside a `gl.Graph` updates happen at once and return None, as in TensorFlow's eager mode.
+    Numbers given as hyperparameters become float32 first, TensorFlow's way, so a float64 variable
+    sees 0.1 as 0.10000000149.
 
     Args:
         rule: a rule of `gl.rules`, with the hyperparameters that don't change.
@@ -51,11 +52,11 @@ class RuleOptimizer(Optimizer):
         name: a string, not empty; in a `Graph` a valid scope name.
         **fields: hyperparameters of the rule that may be functions or Variables, by field.
 
-    Differs from TensorFlow: a call that raises changes nothing, not even the variables ahead of the bad one; only after
-    Ctrl-C in the middle of an update may some variables have moved and others not. Complex variables have gradients but
-    no step, which TensorFlow refuses in a Graph and takes outside. There is no `strict="tf"` as in `gl.keras`, as
-    TensorFlow promises no order for the updates of one `Session.run`.
-    Not in TensorFlow, whose optimizers have no rule of their own.
+    Differs from TensorFlow: a call that raises changes nothing, not even the variables ahead of the
+    bad one; only after Ctrl-C in the middle of an update may some variables have moved and others
+    not. Complex variables have gradients but no step, which TensorFlow refuses in a Graph and takes
+    outside. There is no `strict="tf"` as in `gl.keras`, as TensorFlow promises no order for the
+    updates of one `Session.run`. Not in TensorFlow, whose optimizers have no rule of their own.
 
     >>> import gradlab as gl
     >>> v, opt = gl.Variable([1.0]), RuleOptimizer(gl.rules.Lion(), 0.5, False, "Lion")
@@ -64,25 +65,37 @@ class RuleOptimizer(Optimizer):
     [0.5]
     """
 
-    _sparse: ClassVar[Callable[..., Any]] = staticmethod(apply.sparse)  # how IndexedSlices meet the rule
+    # How IndexedSlices meet the rule.
+    _sparse: ClassVar[Callable[..., Any]] = staticmethod(apply.sparse)
 
-    def __init__(self, rule: rules.Rule, learning_rate: Rate, use_locking: bool, name: str, **fields: Any) -> None:
+    def __init__(
+        self, rule: rules.Rule, learning_rate: Rate, use_locking: bool, name: str, **fields: Any
+    ) -> None:
         super().__init__(name)
         check_functions(learning_rate=learning_rate, **fields)
         fixed = {field: x for field, x in fields.items() if is_plain(x)}
         self._fixed = replace(rule, **{field: read_scalar(x, field) for field, x in fixed.items()})
-        self._fields = {field: x for field, x in fields.items() if field not in fixed}  # read again at every step
+        # Read again at every step.
+        self._fields = {field: x for field, x in fields.items() if field not in fixed}
         self._learning_rate = learning_rate
         self._store = SlotStore()
 
     def __repr__(self) -> str:
-        rule = {k: x for k, x in self._fixed.get_config().items() if k not in ("rule", *self._fixed.start())}
-        return describe(self, self._name, **{"learning_rate": self._learning_rate, **rule, **self._fields})
+        rule = {
+            k: x
+            for k, x in self._fixed.get_config().items()
+            if k not in ("rule", *self._fixed.start())
+        }
+        return describe(
+            self, self._name, **{"learning_rate": self._learning_rate, **rule, **self._fields}
+        )
 
     @property
     def _rule(self) -> rules.Rule:
         """The rule with its hyperparameters as they are now."""
-        return replace(self._fixed, **{field: _number(x, field) for field, x in self._fields.items()})
+        return replace(
+            self._fixed, **{field: _number(x, field) for field, x in self._fields.items()}
+        )
 
     def get_slot(self, var: Variable, name: str) -> Variable | None:
         """The slot variable, or None where there is none (Keras raises KeyError)."""
@@ -96,11 +109,14 @@ class RuleOptimizer(Optimizer):
         """Return the current graph's slot variables and what all weights share (Adam's powers of beta), by name."""
         return self._store.variables()
 
-    def apply_gradients(self, grads_and_vars: Any, global_step: Variable | None = None, name: str | None = None) -> Any:
+    def apply_gradients(
+        self, grads_and_vars: Any, global_step: Variable | None = None, name: str | None = None
+    ) -> Any:
         """Third step: update every variable, then add 1 to global_step.
 
         Args:
-            grads_and_vars: iterable of (array, IndexedSlices, list or None, variable); None is skipped.
+            grads_and_vars: iterable of (array, IndexedSlices, list or None, variable); None is
+                skipped.
             global_step: integer variable, or None.
             name: of the Operation in a Graph; by default the optimizer's.
 
@@ -144,7 +160,12 @@ class RuleOptimizer(Optimizer):
 
         def pairs() -> GradsAndVars:
             return self.compute_gradients(
-                loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss
+                loss,
+                var_list,
+                gate_gradients,
+                aggregation_method,
+                colocate_gradients_with_ops,
+                grad_loss,
             )
 
         collection = current_collection()
@@ -214,11 +235,17 @@ class RuleOptimizer(Optimizer):
         read = get_part(state, "variables")
         slots = get_part(state, "slots")
         if settings.get("rule") != type(self._fixed).__name__:
-            raise ValueError(f"the state is of the rule {settings.get('rule')}, it does not fit {self!r}")
+            raise ValueError(
+                f"the state is of the rule {settings.get('rule')}, it does not fit {self!r}"
+            )
         shared = shared_of(state, names, self._fixed)
         store = self._store.loading(slots, shared, names, self._fixed, self._labels())
         own = {name: x for name, x in self._reads().items() if isinstance(x, Variable)}
-        values = [prepare_assign(own[name], x, f"{name} of {self._name}") for name, x in read.items() if name in own]
+        values = [
+            prepare_assign(own[name], x, f"{name} of {self._name}")
+            for name, x in read.items()
+            if name in own
+        ]
         saved_settings = settings | dict.fromkeys(read, "a Variable")
         own_settings = self._settings() | dict.fromkeys(own, "a Variable")
         warn_of_changes(saved_settings, own_settings, self._name)
@@ -231,11 +258,17 @@ class RuleOptimizer(Optimizer):
 
     def _settings(self) -> dict[str, Any]:
         """The constructor's arguments, as far as they are numbers."""
-        fixed = {k: x for k, x in self._fixed.get_config().items() if k not in (*self._fixed.start(), *self._fields)}
+        fixed = {
+            k: x
+            for k, x in self._fixed.get_config().items()
+            if k not in (*self._fixed.start(), *self._fields)
+        }
         return plain_numbers({**fixed, **self._reads()})
 
     def _rate(self) -> Any:
-        """The learning rate of one step, a scalar array; a function is called once for all variables."""
+        """The learning rate of one step, a scalar array; a function is called once for all
+        variables.
+        """
         return _number(self._learning_rate, "learning_rate")
 
     def _rule_at(self, rate: Array) -> rules.Rule:
@@ -247,14 +280,18 @@ class RuleOptimizer(Optimizer):
         return dict.fromkeys(self._fixed.slots, self._name)
 
     def _shared(self, key: GraphKey, rule: rules.Rule) -> Shared:
-        """The current values that change from step to step and are common to the variables of a graph."""
+        """The current values that change from step to step and are common to the variables of a
+        graph.
+        """
         return self._store.shared(key, rule)
 
     def _keep_shared(self, key: GraphKey, values: Shared) -> None:
         self._store.store_shared(key, values)
 
     def _declare_slots(self, variables: Sequence[Variable]) -> None:
-        """In a Graph slots exist as soon as the update is described; outside, once the first one has worked."""
+        """In a Graph slots exist as soon as the update is described; outside, once the first one
+        has worked.
+        """
         if current_collection().graph:
             rule = self._rule
             for key in {v._graph_key for v in variables}:
@@ -263,10 +300,13 @@ class RuleOptimizer(Optimizer):
                 if v not in self._store:
                     self._store.store(v, rule, self._store.values(v, rule), self._labels())
 
-    def _update(self, pairs: Sequence[tuple[Gradient, Variable]], global_step: Variable | None) -> None:
+    def _update(
+        self, pairs: Sequence[tuple[Gradient, Variable]], global_step: Variable | None
+    ) -> None:
         """All updates, in order, or none: values are stored when the last one has been computed."""
         with ExitStack() as stack:
-            for v in sorted({v for _, v in pairs}, key=id):  # one order for all threads, or two could deadlock
+            # One order for all threads, or two could deadlock.
+            for v in sorted({v for _, v in pairs}, key=id):
                 stack.enter_context(v._lock)
             rate = self._rate()
             rule = self._rule_at(rate)

@@ -24,13 +24,17 @@ from .variable import GraphKey, Variable, current_collection
 class SlotStore:
     """Slot variables by variable and name; shared scalars, such as Adam's powers, by graph and name.
 
-    All variables outside of a Graph count as those of one. Slots are made when they are first stored, so that an update
-    that fails leaves none behind.
+    All variables outside of a Graph count as those of one. Slots are made when they are first
+    stored, so that an update that fails leaves none behind.
     """
 
     def __init__(self) -> None:
-        self._slots: weakref.WeakKeyDictionary[Variable, dict[str, Variable]] = weakref.WeakKeyDictionary()
-        self._shared: weakref.WeakKeyDictionary[GraphKey, dict[str, Variable]] = weakref.WeakKeyDictionary()
+        self._slots: weakref.WeakKeyDictionary[Variable, dict[str, Variable]] = (
+            weakref.WeakKeyDictionary()
+        )
+        self._shared: weakref.WeakKeyDictionary[GraphKey, dict[str, Variable]] = (
+            weakref.WeakKeyDictionary()
+        )
         self._carried: Carried = []  # by a pickle, and not looked for yet
         self.lock: threading.RLock
         renew_in_child(self, "lock")
@@ -65,19 +69,23 @@ class SlotStore:
         return [v for v in self._slots if v._graph_key is key]
 
     def _groups(self) -> list[tuple[list[Variable], dict[str, Variable]]]:
-        """For each graph its variables, and what they share; what is of no variable any more comes last."""
+        """For each graph its variables, and what they share; what is of no variable any more comes
+        last.
+        """
         groups = [(self._of(key), shared) for key, shared in self._shared.items()]
         return sorted(groups, key=lambda group: not group[0])
 
-    def _adopt(self, key: GraphKey, shared: Mapping[str, Variable], take: Callable[[Any], Any]) -> None:
+    def _adopt(
+        self, key: GraphKey, shared: Mapping[str, Variable], take: Callable[[Any], Any]
+    ) -> None:
         """The values that variables share, for the current graph."""
         known = self._shared.get(key)
         if known is None:
             self._shared[key] = {name: take(x) for name, x in shared.items()}
         elif any(known[name]._value != x._value for name, x in shared.items()):
             raise InvalidArgumentError(
-                f"{', '.join(shared)} of several graphs cannot become those of one: copy the variables of one graph at "
-                "a time, each inside a gl.Graph of its own"
+                f"{', '.join(shared)} of several graphs cannot become those of one: copy the "
+                "variables of one graph at a time, each inside a gl.Graph of its own"
             )
 
     def __contains__(self, v: Variable) -> bool:
@@ -94,14 +102,20 @@ class SlotStore:
         """Return those of the current graph."""
         key = current_collection().graph_key
         with self.lock:
-            slots = [s for v, slots in self._slots.items() if v._graph_key is key for s in slots.values()]
+            slots = [
+                s for v, slots in self._slots.items() if v._graph_key is key for s in slots.values()
+            ]
             return sorted([*slots, *self._shared.get(key, {}).values()], key=lambda v: v.name)
 
     def values(self, v: Variable, rule: Rule) -> Slots:
         """The slots of v as arrays, in the order of the rule."""
         with self.lock, precision(v.dtype):
             slots = self._slots.get(v)
-            return rule.init(v._value) if slots is None else tuple(slots[name]._value for name in rule.slots)
+            return (
+                rule.init(v._value)
+                if slots is None
+                else tuple(slots[name]._value for name in rule.slots)
+            )
 
     def buffers(self, v: Variable, rule: Rule) -> tuple[Buffer, ...]:
         """The buffers of the slots of v in the order of the rule, new ones before the first step."""
@@ -114,7 +128,10 @@ class SlotStore:
             return tuple(slots[name]._buffer for name in rule.slots)
 
     def store(self, v: Variable, rule: Rule, values: Slots, labels: Mapping[str, str]) -> None:
-        """Keep these values. `labels`: slot name -> last part of the variable's name, in the order of making them."""
+        """Keep these values.
+
+        `labels`: slot name -> last part of the variable's name, in the order of making them.
+        """
         with self.lock:
             if v not in self._slots:
                 self._slots[v] = _made(v, dict(zip(rule.slots, values, strict=True)), labels)
@@ -142,9 +159,15 @@ class SlotStore:
         """Slots by the names of their variables, and what all share; by graph, where there are several."""
         with self.lock:
             keys = keys_of(names, self._slots)
-            slots = {keys[v]: {name: read_array(s) for name, s in slots.items()} for v, slots in self._slots.items()}
+            slots = {
+                keys[v]: {name: read_array(s) for name, s in slots.items()}
+                for v, slots in self._slots.items()
+            }
             groups = [
-                {"variables": [keys[v] for v in of], "shared": {name: read_array(v) for name, v in shared.items()}}
+                {
+                    "variables": [keys[v] for v in of],
+                    "shared": {name: read_array(v) for name, v in shared.items()},
+                }
                 for of, shared in self._groups()
             ]
         if len(groups) > 1:
@@ -163,7 +186,10 @@ class SlotStore:
 
         `shared`, which `shared_of` gives, is for the caller to store; what is not in it is gone.
         """
-        new = {variable_of(key, names): checked_slots(key, values, names, rule) for key, values in slots.items()}
+        new = {
+            variable_of(key, names): checked_slots(key, values, names, rule)
+            for key, values in slots.items()
+        }
 
         def commit() -> None:
             with self.lock:
@@ -182,7 +208,8 @@ def keys_of(names: VariablesByName, slots: Mapping[Variable, Any]) -> dict[Varia
     keys = {v: name for name, v in reversed(list(names.items()))}
     if missing := [v.name for v in slots if v not in keys]:
         raise InvalidArgumentError(
-            f"there are slots of {', '.join(missing)}, which is not among the variables given: a state would lose them"
+            f"there are slots of {', '.join(missing)}, which is not among the variables given: a "
+            "state would lose them"
         )
     return keys
 
@@ -191,8 +218,9 @@ def variable_of(key: str, names: VariablesByName) -> Variable:
     """The variable that a state knows by this name."""
     if key not in names:
         raise InvalidArgumentError(
-            f"the state has slots of {key!r}; the variables given are {', '.join(names) or 'none'}. Give them all, by "
-            "the names they were saved with; nothing was loaded"
+            f"the state has slots of {key!r}; the variables given are "
+            f"{', '.join(names) or 'none'}. Give them all, by the names they were saved with; "
+            "nothing was loaded"
         )
     return names[key]
 
@@ -209,21 +237,26 @@ def checked_slots(key: str, values: Any, names: VariablesByName, rule: Rule) -> 
     w: Any = v._value
     likes = {name: w[(slice(None), *(slice(1) for _ in w.shape[1:]))] for name in rule.row_slots}
     return tuple(
-        convert_saved(values[name], likes.get(name, w), f"slot {name} of {key}", v.name) for name in rule.slots
+        convert_saved(values[name], likes.get(name, w), f"slot {name} of {key}", v.name)
+        for name in rule.slots
     )
 
 
-def shared_of(state: Mapping[str, Any], names: VariablesByName, rule: Rule) -> dict[GraphKey, Shared]:
+def shared_of(
+    state: Mapping[str, Any], names: VariablesByName, rule: Rule
+) -> dict[GraphKey, Shared]:
     """The shared values of each graph's variables, from a state."""
     found: dict[GraphKey, Shared] = {}
-    for group in state.get("graphs") or [{"variables": list(state["slots"]), "shared": get_part(state, "shared")}]:
+    for group in state.get("graphs") or [
+        {"variables": list(state["slots"]), "shared": get_part(state, "shared")}
+    ]:
         keys = {variable_of(key, names)._graph_key for key in get_part(group, "variables", list)}
         shared = _checked_shared(get_part(group, "shared"), rule)
         for key in keys or {current_collection().graph_key}:
             if shared and found.setdefault(key, shared) != shared and keys:
                 raise InvalidArgumentError(
-                    f"the state has {', '.join(shared)} of several graphs, the variables given are of one; nothing was "
-                    "loaded"
+                    f"the state has {', '.join(shared)} of several graphs, the variables given are "
+                    "of one; nothing was loaded"
                 )
     return found
 
@@ -235,11 +268,14 @@ def _checked_shared(shared: Mapping[str, Any], rule: Rule) -> Shared:
             f"the state shares {', '.join(shared)} among all variables, {type(rule).__name__} "
             f"{', '.join(start) or 'nothing'}; nothing was loaded"
         )
-    return {name: convert_saved(x, np.asarray(start[name]), name, name) for name, x in shared.items()}
+    return {
+        name: convert_saved(x, np.asarray(start[name]), name, name) for name, x in shared.items()
+    }
 
 
 def _unpickled(
-    slots: list[tuple[Variable, dict[str, Variable]]], groups: list[tuple[list[Variable], dict[str, Variable]]]
+    slots: list[tuple[Variable, dict[str, Variable]]],
+    groups: list[tuple[list[Variable], dict[str, Variable]]],
 ) -> SlotStore:
     store = SlotStore()
     store._slots.update(slots)
@@ -252,10 +288,14 @@ def _unpickled(
     return store
 
 
-def _made(v: Variable, values: Mapping[str, object], labels: Mapping[str, str]) -> dict[str, Variable]:
+def _made(
+    v: Variable, values: Mapping[str, object], labels: Mapping[str, str]
+) -> dict[str, Variable]:
     """New slot variables, named "v/Adam", "v/Adam_1", ... in TensorFlow's way."""
     base, collection = v.name.removesuffix(":0"), current_collection()
-    unique = str if collection.graph else collection.unique_name  # in a Graph every Variable is unique
+    # In a Graph every Variable is unique.
+    unique = str if collection.graph else collection.unique_name
     return {
-        slot: Variable(values[slot], trainable=False, name=unique(f"{base}/{label}")) for slot, label in labels.items()
+        slot: Variable(values[slot], trainable=False, name=unique(f"{base}/{label}"))
+        for slot, label in labels.items()
     }

@@ -22,7 +22,9 @@ class _WithOrder:
     order: str
     one_each: str | None
 
-    def __call__(self, rule: Any, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
+    def __call__(
+        self, rule: Any, w: Array, slots: Slots, g: IndexedSlices, lr: Any
+    ) -> tuple[Array, Slots]:
         return apply.sparse(self.rule_for(rule, g), w, slots, g, lr)
 
     def rule_for(self, rule: Any, g: IndexedSlices) -> Any:

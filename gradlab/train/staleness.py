@@ -1,6 +1,7 @@
 """Policies for stale gradients: accept one, damp it, or correct it for the weights' changes since.
 
-The staleness of a gradient is the number of updates since its weights were read: global step now - step then.
+The staleness of a gradient is the number of updates since its weights were read: global step now -
+step then.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from .._base.sums import decaying_mean
 def is_accepted(staleness: Any, limit: Any) -> Any:
     """Tell whether a gradient with this staleness is used:  staleness <= limit.
 
-    Integers or integer arrays, traced ones too; bool of the same kind out. A negative staleness, after the step was
-    moved back, is accepted for any limit from 0. Source: `tf.contrib.opt.DropStaleGradientOptimizer`, TensorFlow 1.
+    Integers or integer arrays, traced ones too; bool of the same kind out. A negative staleness,
+    after the step was moved back, is accepted for any limit from 0. Source:
+    `tf.contrib.opt.DropStaleGradientOptimizer`, TensorFlow 1.
 
     >>> is_accepted(2, 2), is_accepted(3, 2), is_accepted(-1, 0)
     (True, False, True)
@@ -26,9 +28,9 @@ def is_accepted(staleness: Any, limit: Any) -> Any:
 def damping(staleness: Any) -> Any:
     """The factor of the learning rate, or of the gradient, at this staleness:  1 / (1 + staleness).
 
-    Integers from 0 or integer arrays; a float or a float array out. Not in TensorFlow. Source: Zhang, Gupta, Lian &
-    Liu, "Staleness-Aware Async-SGD for Distributed Deep Learning" (2016); they divide by the staleness wherever it is
-    above 0, so that ages 0 and 1 count alike.
+    Integers from 0 or integer arrays; a float or a float array out. Not in TensorFlow. Source:
+    Zhang, Gupta, Lian & Liu, "Staleness-Aware Async-SGD for Distributed Deep Learning" (2016); they
+    divide by the staleness wherever it is above 0, so that ages 0 and 1 count alike.
 
     >>> [damping(s) for s in (0, 1, 3)]
     [1.0, 0.5, 0.25]
@@ -42,10 +44,12 @@ def compensate(g: Array, w_now: Array, w_read: Array, strength: Any) -> Array:
 
         g + strength * g * g * (w_now - w_read)
 
-    This is one step of Taylor's series, whose second derivative is taken to be strength * g * g on the diagonal.
+    This is one step of Taylor's series, whose second derivative is taken to be strength * g * g on
+    the diagonal.
 
-    Shapes: g, w_now, w_read (...), of one dtype, which is the result's; strength is a number or such an array. Not in
-    TensorFlow. Source: Zheng et al., "Asynchronous Stochastic Gradient Descent with Delay Compensation" (2017).
+    Shapes: g, w_now, w_read (...), of one dtype, which is the result's; strength is a number or
+    such an array. Not in TensorFlow. Source: Zheng et al., "Asynchronous Stochastic Gradient
+    Descent with Delay Compensation" (2017).
 
     >>> import numpy as np
     >>> compensate(np.float32([2.0]), np.float32([1.5]), np.float32([1.0]), 0.5).tolist()
@@ -70,7 +74,8 @@ def compensate_adaptively(
         mean_square = mean_square * decay + g * g * (1 - decay)        starts at 0
         compensate(g, w_now, w_read, strength / sqrt(mean_square + epsilon))
 
-    Shapes and dtypes as for `compensate`. Not in TensorFlow. Source: the adaptive form in Zheng et al. (2017).
+    Shapes and dtypes as for `compensate`. Not in TensorFlow. Source: the adaptive form in Zheng et
+    al. (2017).
 
     >>> import numpy as np
     >>> g, now, read, zero = (np.float32([x]) for x in (2.0, 1.5, 1.0, 0.0))

@@ -14,7 +14,9 @@ from .variable import Variable
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of the check of one gradient: accepted or dropped, and the steps it compared. Not in TensorFlow.
+    """The result of the check of one gradient: accepted or dropped, and the steps it compared.
+
+    Not in TensorFlow.
 
     >>> verdict = Verdict(accepted=False, local_step=3, step=5, limit=1)
     >>> verdict.staleness, verdict.comparison
@@ -47,12 +49,14 @@ def check_staleness(local_step: LocalStep, global_step: Variable, staleness: Any
     read = local_step.variable
     if read.dtype != global_step.dtype:
         raise DTypeError(
-            f"the gradient's step, {read.name}, is {read.dtype}, but {global_step.name} is {global_step.dtype}"
+            f"the gradient's step, {read.name}, is {read.dtype}, but {global_step.name} is "
+            f"{global_step.dtype}"
         )
     if read is not global_step:
         warn(
-            f"the gradient's step was read from {read.name}, the step now from {global_step.name}: their difference "
-            "isn't a staleness. Give apply_gradients the global step of the collection",
+            f"the gradient's step was read from {read.name}, the step now from "
+            f"{global_step.name}: their difference isn't a staleness. Give apply_gradients the "
+            "global step of the collection",
             StalenessWarning,
         )
     limit = read_limit(staleness, global_step.dtype)
@@ -64,7 +68,8 @@ def read_limit(staleness: Any, dtype: Any = None) -> int:
 
     Args:
         staleness: an integer, a bool, or a scalar integer array or Variable.
-        dtype: that a JAX array or a Variable must have, as TensorFlow converts neither; None if not known yet.
+        dtype: that a JAX array or a Variable must have, as TensorFlow converts neither; None if not
+            known yet.
 
     Raises:
         ValueError: None, or not a scalar.
@@ -75,14 +80,20 @@ def read_limit(staleness: Any, dtype: Any = None) -> int:
     (1, -2)
     """
     if staleness is None:
-        raise ValueError("staleness is None; give an integer: with 0 a gradient that one update overtook is dropped")
+        raise ValueError(
+            "staleness is None; give an integer: with 0 a gradient that "
+            "one update overtook is dropped"
+        )
     if isinstance(staleness, int):
         return int(staleness)
     limit = as_array(staleness, "staleness")
     keeps_dtype = is_jax(limit) or isinstance(staleness, Variable)
     is_other_dtype = keeps_dtype and dtype not in (None, limit.dtype)
     if limit.dtype.kind not in "iub" or is_other_dtype:
-        raise DTypeError(f"staleness must be an integer, or {dtype or 'int64'} as the global step, got {limit.dtype}")
+        raise DTypeError(
+            f"staleness must be an integer, or {dtype or 'int64'} as the global step, got "
+            f"{limit.dtype}"
+        )
     if limit.shape != ():
         raise InvalidArgumentError(f"staleness must be a scalar, got shape {tuple(limit.shape)}")
     return int(limit)

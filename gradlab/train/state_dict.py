@@ -24,11 +24,13 @@ class Stateful:
         """All that changes from step to step, as nested dictionaries of read-only arrays and plain values.
 
         Args:
-            variables: the variables that it has stepped, a list or a dictionary of them by names of your own; by
-                default all of them, by their names. Their values are not in it: `gl.save` writes both.
+            variables: the variables that it has stepped, a list or a dictionary of them by names of
+                your own; by default all of them, by their names. Their values are not in it:
+                `gl.save` writes both.
 
-        Slots, what all variables share, step counts, and hyperparameters that are Variables are in it. Hyperparameters
-        given as numbers, schedules or functions are those of the constructor; numbers are noted, to be compared.
+        Slots, what all variables share, step counts, and hyperparameters that are Variables are in
+        it. Hyperparameters given as numbers, schedules or functions are those of the constructor;
+        numbers are noted, to be compared.
 
         Raises:
             ValueError: it has stepped a variable that is not given, or two are of one name. Not in
@@ -53,10 +55,12 @@ class Stateful:
 
         Args:
             state: of an optimizer of the same class.
-            variables: the variables that take the place of those of `state_dict`, by the same names; by default those
-                that this optimizer has stepped. A new one has stepped none, so give them.
+            variables: the variables that take the place of those of `state_dict`, by the same
+                names; by default those that this optimizer has stepped. A new one has stepped none,
+                so give them.
 
-        A hyperparameter that was another number is a `gl.errors.StateWarning`: the constructor's counts.
+        A hyperparameter that was another number is a `gl.errors.StateWarning`: the constructor's
+        counts.
 
         Raises:
             ValueError: another class; a variable or slot is missing, or has another shape or dtype.
@@ -97,10 +101,13 @@ def variables_by_name(variables: Variables | Iterable[Variable]) -> dict[str, Va
         found = {v.name: v for v in given if isinstance(v, Variable)}
     for v in given:
         if not isinstance(v, Variable):
-            raise NotAVariableError(f"variables must be Variables, or a dictionary of them by name; got {v!r}")
+            raise NotAVariableError(
+                f"variables must be Variables, or a dictionary of them by name; got {v!r}"
+            )
     if len(found) < len(set(given)):
         raise ValueError(
-            f"two variables have one name in {[v.name for v in given]}: give a dictionary of them by names of your own"
+            f"two variables have one name in {[v.name for v in given]}: give a dictionary of them "
+            "by names of your own"
         )
     return found
 
@@ -109,16 +116,23 @@ def variables_by_name(variables: Variables | Iterable[Variable]) -> dict[str, Va
 def lock_variables(variables: Iterable[Variable]) -> Iterator[None]:
     """Hold the locks of variables, so that no other thread steps them or counts a step.
 
-    There is no one order in which all threads take these locks, because optimizers take the lock of the global step
-    while they hold those of the weights. So, to avoid a deadlock, a thread that finds a lock taken releases the others,
-    waits for that one, and tries again.
+    There is no one order in which all threads take these locks, because optimizers take the lock of
+    the global step while they hold those of the weights. So, to avoid a deadlock, a thread that
+    finds a lock taken releases the others, waits for that one, and tries again.
     """
     locks = {id(v): v._lock for v in variables}
     waited = next(iter(locks), None)
     while waited is not None:
         with ExitStack() as stack:
             stack.enter_context(locks[waited])
-            busy = next((key for key, lock in locks.items() if key != waited and not _try_lock(lock, stack)), None)
+            busy = next(
+                (
+                    key
+                    for key, lock in locks.items()
+                    if key != waited and not _try_lock(lock, stack)
+                ),
+                None,
+            )
             if busy is None:
                 yield
                 return
@@ -158,13 +172,14 @@ def convert_saved(value: Any, like: Array, what: str, name: str) -> Array:
     x = np.array(value)
     if (x.dtype, x.shape) != (like.dtype, tuple(like.shape)):
         raise InvalidArgumentError(
-            f"{what} is {x.dtype} of shape {x.shape}, but {name} is {like.dtype} of shape {tuple(like.shape)}; "
-            "nothing was loaded"
+            f"{what} is {x.dtype} of shape {x.shape}, but {name} is {like.dtype} of shape "
+            f"{tuple(like.shape)}; nothing was loaded"
         )
     if not is_jax(like):
         x.flags.writeable = False
         return x
-    with precision(np.float64 if x.dtype.itemsize >= 8 else x.dtype):  # for integers of 64 bits, too
+    # For integers of 64 bits, too.
+    with precision(np.float64 if x.dtype.itemsize >= 8 else x.dtype):
         if len(like.sharding.device_set) == 1:
             return namespace(like).asarray(x)
         from .._base.jax import jax
@@ -176,23 +191,37 @@ def convert_saved(value: Any, like: Array, what: str, name: str) -> Array:
 def get_part(state: Any, name: str, kind: type = dict) -> Any:
     """Return one entry of a state dictionary, checked to be there and of that type."""
     if not isinstance(state, Mapping):
-        raise TypeError(f"a state is a dictionary, as state_dict gives it; got {type(state).__name__}")
+        raise TypeError(
+            f"a state is a dictionary, as state_dict gives it; got {type(state).__name__}"
+        )
     if not isinstance(state.get(name), kind):
-        raise InvalidArgumentError(f"this is not a state of an optimizer: it has no {name!r} that is a {kind.__name__}")
+        raise InvalidArgumentError(
+            f"this is not a state of an optimizer: it has no {name!r} that is a {kind.__name__}"
+        )
     return state[name]
 
 
 def check_class(state: Any, owner: Any) -> None:
     """Refuse the state of another class."""
     if (found := get_part(state, "optimizer", str)) != type(owner).__name__:
-        raise InvalidArgumentError(f"this is the state of {found}, it does not fit {owner!r}; nothing was loaded")
+        raise InvalidArgumentError(
+            f"this is the state of {found}, it does not fit {owner!r}; nothing was loaded"
+        )
 
 
 def warn_of_changes(saved: Mapping[str, Any], now: Mapping[str, Any], owner: str) -> None:
     """Warn of settings that differ from those the state was saved with."""
-    changed = [f"{k} was {saved.get(k)!r}, is {now.get(k)!r}" for k in {**saved, **now} if not _same(saved, now, k)]
+    changed = [
+        f"{k} was {saved.get(k)!r}, is {now.get(k)!r}"
+        for k in {**saved, **now}
+        if not _same(saved, now, k)
+    ]
     if changed:
-        warn(f"{owner} goes on with other settings than its state was saved with: {'; '.join(changed)}", StateWarning)
+        warn(
+            f"{owner} goes on with other settings than its state was saved with: "
+            f"{'; '.join(changed)}",
+            StateWarning,
+        )
 
 
 def _same(saved: Mapping[str, Any], now: Mapping[str, Any], name: str) -> bool:

@@ -1,7 +1,7 @@
 """`gl.save` and `gl.load`: all that a run needs to go on as if it had not stopped, in one file, without pickle.
 
-A file is an .npz that `np.load` reads too. Its head is a tree: dictionaries, lists, plain values, and the names of the
-arrays that stand in their places.
+A file is an .npz that `np.load` reads too. Its head is a tree: dictionaries, lists, plain values,
+and the names of the arrays that stand in their places.
 """
 
 from __future__ import annotations
@@ -32,17 +32,21 @@ def save(path: str | os.PathLike[str], /, **things: Any) -> None:
     """Save what a run needs to go on as if it had not stopped.
 
     Args:
-        path: of the file, an .npz; it is there whole or not at all, and an older one stays until the new one is done.
-        things: by names of your own: Variables, optimizers (slots, step counts, hyperparameters that are Variables),
-            recorders, and lists, tuples and dictionaries of these; arrays and plain values; schedules and rules, which
-            are only compared when they are loaded; and whatever else has `state_dict` and `load_state_dict`.
+        path: of the file, an .npz; it is there whole or not at all, and an older one stays until
+            the new one is done.
+        things: by names of your own: Variables, optimizers (slots, step counts, hyperparameters
+            that are Variables), recorders, and lists, tuples and dictionaries of these; arrays and
+            plain values; schedules and rules, which are only compared when they are loaded; and
+            whatever else has `state_dict` and `load_state_dict`.
 
-    An optimizer knows its slots by the places of their variables, so save both in one file. The global step is a
-    Variable like others. All is read at one instant between steps, though other threads go on.
+    An optimizer knows its slots by the places of their variables, so save both in one file. The
+    global step is a Variable like others. All is read at one instant between steps, though other
+    threads go on.
 
-    Raises: TypeError for what cannot be saved. ValueError: an optimizer has stepped a variable that is not saved.
-    OSError: the file cannot be written. Not in TensorFlow, where `tf.train.Checkpoint` does this. For tables of TPU
-    embeddings alone, on a mesh, there is `gl.tpu.save`.
+    Raises: TypeError for what cannot be saved. ValueError: an optimizer has stepped a variable that
+    is not saved.
+    OSError: the file cannot be written. Not in TensorFlow, where `tf.train.Checkpoint` does this.
+    For tables of TPU embeddings alone, on a mesh, there is `gl.tpu.save`.
 
     >>> import gradlab as gl, os, tempfile
     >>> def fresh():
@@ -64,7 +68,10 @@ def save(path: str | os.PathLike[str], /, **things: Any) -> None:
     [True, True]
     """
     if not things:
-        raise TypeError("nothing to save: give variables, optimizers and values by names, gl.save(path, weights=[w])")
+        raise TypeError(
+            "nothing to save: give variables, optimizers and values by names, gl.save(path, "
+            "weights=[w])"
+        )
     found = _variables(things)
     arrays: Arrays = {}
     with lock_variables(found.values()):
@@ -74,23 +81,27 @@ def save(path: str | os.PathLike[str], /, **things: Any) -> None:
             file.array(name, x)
 
 
-def load(path: str | os.PathLike[str], /, *, max_bytes: int | None = MAX_BYTES, **things: Any) -> dict[str, Any]:
+def load(
+    path: str | os.PathLike[str], /, *, max_bytes: int | None = MAX_BYTES, **things: Any
+) -> dict[str, Any]:
     """Restore what `gl.save` wrote into the objects given; or, given none, return all of it as arrays and values.
 
     Args:
         path: of the file.
         max_bytes: what its arrays may take in memory; None for any size.
-        things: by the names they were saved under, objects made as those were: the same structure, shapes and dtypes.
-            Optimizers may be new. Arrays go to the library and the devices of the Variable they are for.
+        things: by the names they were saved under, objects made as those were: the same structure,
+            shapes and dtypes. Optimizers may be new. Arrays go to the library and the devices of
+            the Variable they are for.
 
     Returns:
         by name what was saved of plain values and arrays, for which no object is given. Arrays are
         NumPy's.
 
-    Nothing changes unless everything fits. Raises DataLossError: the file is damaged, or another one. ValueError:
-    something saved is missing here or the reverse, or differs in structure, shape or dtype. TypeError: nothing can be
-    restored into it. Numbers given to a constructor may differ: that is a `gl.errors.StateWarning`, and the new count.
-    Not in TensorFlow, whose `tf.train.Checkpoint.restore` also takes a part, or waits for variables to come.
+    Nothing changes unless everything fits. Raises DataLossError: the file is damaged, or another
+    one. ValueError: something saved is missing here or the reverse, or differs in structure, shape
+    or dtype. TypeError: nothing can be restored into it. Numbers given to a constructor may differ:
+    that is a `gl.errors.StateWarning`, and the new count. Not in TensorFlow, whose
+    `tf.train.Checkpoint.restore` also takes a part, or waits for variables to come.
 
     >>> import gradlab as gl, os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -151,10 +162,16 @@ def _node(x: Any, where: Where, found: Mapping[str, Variable], arrays: Arrays) -
         return {"variable": _put(read_array(x), where, arrays), "name": x.name}
     if isinstance(x, Mapping):
         if odd := [key for key in x if not isinstance(key, str)]:
-            raise TypeError(f"keys of a dictionary that is saved must be words; {_told(where)} has {odd[0]!r}")
+            raise TypeError(
+                f"keys of a dictionary that is saved must be words; {_told(where)} has {odd[0]!r}"
+            )
         return {"dict": _pairs({key: inner(value, key) for key, value in x.items()})}
     if isinstance(x, list | tuple):
-        return {type(x).__name__ if type(x) is list else "tuple": [inner(value, str(k)) for k, value in enumerate(x)]}
+        return {
+            type(x).__name__ if type(x) is list else "tuple": [
+                inner(value, str(k)) for k, value in enumerate(x)
+            ]
+        }
     if isinstance(x, np.ndarray | np.generic) or is_jax(x):
         return {"array": _put(_plain_array(x, where), where, arrays)}
     if isinstance(x, _PLAIN):
@@ -178,9 +195,9 @@ def _object_node(
     if hasattr(x, "get_config"):
         return {"config": inner(x.get_config()), "class": kind}
     raise TypeError(
-        f"{_told(where)} is a {kind}, which gl.save does not know. It saves Variables, optimizers, recorders, "
-        "schedules, arrays, numbers, words, None, lists, tuples and dictionaries, and what has state_dict and "
-        "load_state_dict"
+        f"{_told(where)} is a {kind}, which gl.save does not know. It saves Variables, optimizers, "
+        "recorders, schedules, arrays, numbers, words, None, lists, tuples and dictionaries, and "
+        "what has state_dict and load_state_dict"
     )
 
 
@@ -250,11 +267,15 @@ def _needs_object(node: Any) -> bool:
 def _check_names(things: Mapping[str, Any], tree: Mapping[str, Any]) -> None:
     for name in things:
         if name not in tree:
-            raise InvalidArgumentError(f"the file holds nothing called {name!r}; {did_you_mean(name, list(tree))}")
-    if forgotten := [name for name, node in tree.items() if name not in things and _needs_object(node)]:
+            raise InvalidArgumentError(
+                f"the file holds nothing called {name!r}; {did_you_mean(name, list(tree))}"
+            )
+    if forgotten := [
+        name for name, node in tree.items() if name not in things and _needs_object(node)
+    ]:
         raise InvalidArgumentError(
-            f"the file holds {', '.join(forgotten)} too: give an object for each, {forgotten[0]}=..., or none at "
-            "all to get arrays; nothing was loaded"
+            f"the file holds {', '.join(forgotten)} too: give an object for each, "
+            f"{forgotten[0]}=..., or none at all to get arrays; nothing was loaded"
         )
 
 
@@ -263,10 +284,15 @@ def _check_order(found: Mapping[str, Variable], tree: Mapping[str, Any]) -> None
     saved = dict(_saved_names(list(tree.items()), ()))
     before = {place: saved[place] for place in found if place in saved}
     now = {place: found[place].name for place in before}
-    if Counter(before.values()) == Counter(now.values()) and len(set(now.values())) == len(now) and before != now:
+    if (
+        Counter(before.values()) == Counter(now.values())
+        and len(set(now.values())) == len(now)
+        and before != now
+    ):
         place = next(p for p in before if before[p] != now[p])
         raise InvalidArgumentError(
-            f"the variables are in another order: {place} was {before[place]}, is {now[place]}; nothing was loaded"
+            f"the variables are in another order: {place} was {before[place]}, is {now[place]}; "
+            "nothing was loaded"
         )
 
 
@@ -289,7 +315,8 @@ class _Loader:
         self._values: dict[Variable, np.ndarray] = {}
         self._commits: list[Commit] = []
         self._later: list[Commit] = []  # whose owners look at variables
-        self._others: list[tuple[Any, Any]] = []  # objects that check for themselves, when they are loaded
+        # Objects that check for themselves, when they are loaded.
+        self._others: list[tuple[Any, Any]] = []
 
     def match(self, x: Any, node: Any, where: Where) -> None:
         """Check that a thing is what was saved here, and remember what is to be done."""
@@ -325,7 +352,9 @@ class _Loader:
 
     def _set(self, v: Variable, value: np.ndarray, where: Where) -> None:
         if v in self._values and self._values[v].tobytes() != value.tobytes():
-            raise InvalidArgumentError(f"{_told(where)} is {v.name} for the second time; it was another variable")
+            raise InvalidArgumentError(
+                f"{_told(where)} is {v.name} for the second time; it was another variable"
+            )
         self._values[v] = value
         self._commits.append(prepare_assign(v, value, _told(where)))
 
@@ -333,10 +362,12 @@ class _Loader:
         kind = _kind(node)
         if isinstance(x, (*_PLAIN, np.ndarray, np.generic)) or is_jax(x):
             raise TypeError(
-                f"{_told(where)} is a {type(x).__name__}, into which nothing can be restored. Leave {where[0]} out and "
-                "take it from what gl.load returns"
+                f"{_told(where)} is a {type(x).__name__}, into which nothing can be restored. "
+                f"Leave {where[0]} out and take it from what gl.load returns"
             )
-        self._expect(kind in ("state", "config") and node["class"] == type(x).__name__, x, node, where)
+        self._expect(
+            kind in ("state", "config") and node["class"] == type(x).__name__, x, node, where
+        )
         value = _value(node, self._arrays)
         if hasattr(x, "_loading"):
             try:
@@ -346,15 +377,27 @@ class _Loader:
         elif kind == "state":
             self._others.append((x, value))
         elif not _equal(value, _value(*_as_node(x.get_config()))):
-            raise InvalidArgumentError(f"{_told(where)} was saved with the config {value}, it has {x.get_config()}")
+            raise InvalidArgumentError(
+                f"{_told(where)} was saved with the config {value}, it has {x.get_config()}"
+            )
 
     @staticmethod
     def _expect(fits: bool, x: Any, node: Any, where: Where) -> None:
         if not fits:
             kind = _kind(node)
-            saved = node["class"] if kind in ("state", "config") else _size(node) if kind in _CHILDREN else f"a {kind}"
-            given = f"a {type(x).__name__}" + (f" of {_size_of(x)}" if isinstance(x, Mapping | list | tuple) else "")
-            raise InvalidArgumentError(f"{_told(where)} was saved as {saved}, it is {given}; nothing was loaded")
+            saved = (
+                node["class"]
+                if kind in ("state", "config")
+                else _size(node)
+                if kind in _CHILDREN
+                else f"a {kind}"
+            )
+            given = f"a {type(x).__name__}" + (
+                f" of {_size_of(x)}" if isinstance(x, Mapping | list | tuple) else ""
+            )
+            raise InvalidArgumentError(
+                f"{_told(where)} was saved as {saved}, it is {given}; nothing was loaded"
+            )
 
 
 def _size(node: Any) -> str:

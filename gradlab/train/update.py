@@ -1,9 +1,11 @@
 """The update of a variable in the shells of the optimizers: first all that may fail, then the new values.
 
-A `Job` is one gradient for one variable, with the rule and the way of slices. `commits` does the jobs and returns, for
-each variable, a `Commit`: a function that only stores and cannot fail. A `Look` may inspect new slots before that.
+A `Job` is one gradient for one variable, with the rule and the way of slices. `commits` does the
+jobs and returns, for each variable, a `Commit`: a function that only stores and cannot fail. A
+`Look` may inspect new slots before that.
 
-Where it can, a commit writes into memory that a variable alone has (`buffers.py`), else it stores new arrays.
+Where it can, a commit writes into memory that a variable alone has (`buffers.py`), else it stores
+new arrays.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ from .buffers import Buffer, Fresh
 from .variable import Variable
 
 Commit: TypeAlias = Callable[[], Any]
-Look: TypeAlias = Callable[[Slots, Any, Slots], None]  # the slots as they are, which of their rows change, the new rows
+# The slots as they are, which of their rows change, the new rows.
+Look: TypeAlias = Callable[[Slots, Any, Slots], None]
 
 
 def unseen(slots: Slots, rows: Any, new: Slots) -> None:
@@ -53,8 +56,9 @@ def commits(
 ) -> list[Commit]:
     """Do all that may fail in all jobs, and return one function per variable, to be called, that stores the results.
 
-    In place where `prepare` finds a way, else as `pure.stepped`. `buffers_of` gives the buffers of the slots of a
-    variable, `store` keeps new values of them. The caller holds the locks of the variables.
+    In place where `prepare` finds a way, else as `pure.stepped`. `buffers_of` gives the buffers of
+    the slots of a variable, `store` keeps new values of them. The caller holds the locks of the
+    variables.
     """
     often = Counter(job.v for job in jobs)
     ready: dict[Variable, Commit] = {}
@@ -76,7 +80,9 @@ def commits(
     return list(ready.values())
 
 
-def _finish(commit: Commit, v: Variable, slots: Sequence[Buffer], store: Callable[[Variable, Slots], Any]) -> None:
+def _finish(
+    commit: Commit, v: Variable, slots: Sequence[Buffer], store: Callable[[Variable, Slots], Any]
+) -> None:
     commit()
     if any(isinstance(slot, Fresh) for slot in slots):
         store(v, tuple(slot.array for slot in slots))
@@ -90,8 +96,9 @@ def _assign(v: Variable, w: Array, slots: Slots, store: Callable[[Variable, Slot
 def prepare(job: Job, slots: Sequence[Buffer]) -> Commit | None:
     """Return the rest of an update that is certain to succeed, or None if it can't be done in place.
 
-    It can't with a constraint, slots of another shape or dtype, ways of slices that `_way` does not know, values inside
-    `jit` or on several devices, or NumPy with JAX. NumPy arrays so small that new memory costs nothing aren't worth it.
+    It can't with a constraint, slots of another shape or dtype, ways of slices that `_way` does not
+    know, values inside `jit` or on several devices, or NumPy with JAX. NumPy arrays so small that
+    new memory costs nothing aren't worth it.
     """
     v = job.v
     lr = job.lr
@@ -112,7 +119,9 @@ def prepare(job: Job, slots: Sequence[Buffer]) -> Commit | None:
     if not is_jax(v._value):
         if any(is_jax(x) for x in parts):
             return None
-        prepare_numpy = _prepare_dense_numpy if way is apply.dense else partial(_prepare_rows_numpy, way=way)
+        prepare_numpy = (
+            _prepare_dense_numpy if way is apply.dense else partial(_prepare_rows_numpy, way=way)
+        )
         return prepare_numpy(rule, buffers, g, lr, job.look)
     if not donated.is_usable(rule, *(buffer.array for buffer in buffers)):
         return None
@@ -123,7 +132,8 @@ def prepare(job: Job, slots: Sequence[Buffer]) -> Commit | None:
 def _way(job: Job) -> tuple[Rule, Callable[..., Any] | None]:
     """The function of `gl.rules` that does the job, and the rule to give it.
 
-    Or another that says of itself that it is `row_local`: given the rows named alone it does the same with them.
+    Or another that says of itself that it is `row_local`: given the rows named alone it does the
+    same with them.
     """
     rule = job.rule
     way: Any = job.sparse
@@ -142,7 +152,9 @@ def _arrays(buffers: Sequence[Buffer]) -> tuple[Array, Slots]:
     return w, tuple(slots)
 
 
-def _prepare_dense_numpy(rule: Rule, buffers: Sequence[Buffer], g: Any, lr: Any, look: Look) -> Commit:
+def _prepare_dense_numpy(
+    rule: Rule, buffers: Sequence[Buffer], g: Any, lr: Any, look: Look
+) -> Commit:
     w, slots = _arrays(buffers)
     new_w, *new_slots = (buffer.make_target() for buffer in buffers)
     blocks.step(rule, w, slots, g, lr, (new_w, tuple(new_slots)))
@@ -155,7 +167,9 @@ def _prepare_dense_numpy(rule: Rule, buffers: Sequence[Buffer], g: Any, lr: Any,
     return commit
 
 
-def _prepare_rows_numpy(rule: Rule, buffers: Sequence[Buffer], g: Any, lr: Any, look: Look, way: Any) -> Commit:
+def _prepare_rows_numpy(
+    rule: Rule, buffers: Sequence[Buffer], g: Any, lr: Any, look: Look, way: Any
+) -> Commit:
     w, slots = _arrays(buffers)
     rows, new = blocks.new_rows(rule, w, slots, g, lr, way)
     look(slots, rows, new[1:])
@@ -174,7 +188,8 @@ def _prepare_dense_jax(rule: Rule, buffers: Sequence[Buffer], g: Array, lr: Any)
     def commit() -> None:
         with ExitStack() as locks, precision(w.dtype):
             for buffer in buffers:
-                locks.enter_context(buffer.lock)  # nothing may be handed out that is about to be used up
+                # Nothing may be handed out that is about to be used up.
+                locks.enter_context(buffer.lock)
             donate_w, *donate_slots = (buffer.is_free for buffer in buffers)
             new_w, new_slots = donated.dense(rule, w, slots, g, lr, donate_w, all(donate_slots))
             for buffer, x in zip(buffers, (new_w, *new_slots), strict=True):

@@ -14,13 +14,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from .._base.arrays import Array, as_array, is_boxed, is_jax, is_traced, namespace, native_dtype, precision
+from .._base.arrays import (
+    Array,
+    as_array,
+    is_boxed,
+    is_jax,
+    is_traced,
+    namespace,
+    native_dtype,
+    precision,
+)
 from .._base.forks import renew_in_child
 from ..errors import InvalidArgumentError
 from .buffers import Buffer
 
 _tape: ContextVar[Any] = ContextVar("gradlab_tape", default=None)
-FOLLOWERS = object()  # whose id is the place in a memo of copy.deepcopy where `copies.follow` keeps a list
+# Whose id is the place in a memo of copy.deepcopy where `copies.follow` keeps a list.
+FOLLOWERS = object()
 
 
 if TYPE_CHECKING:
@@ -32,9 +42,15 @@ if TYPE_CHECKING:
         def _binary(self, other: Any) -> Array: ...
 
         __neg__ = __pos__ = __abs__ = __invert__ = _unary
-        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _binary
-        __matmul__ = __rmatmul__ = __pow__ = __rpow__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _binary
-        __lt__ = __le__ = __gt__ = __ge__ = __and__ = __or__ = __xor__ = __rand__ = __ror__ = __rxor__ = _binary
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = (
+            __rtruediv__
+        ) = _binary
+        __matmul__ = __rmatmul__ = __pow__ = __rpow__ = __floordiv__ = __rfloordiv__ = __mod__ = (
+            __rmod__
+        ) = _binary
+        __lt__ = __le__ = __gt__ = __ge__ = __and__ = __or__ = __xor__ = __rand__ = __ror__ = (
+            __rxor__
+        ) = _binary
 
 else:
     _Operators = NDArrayOperatorsMixin
@@ -44,7 +60,8 @@ class Variable(_Operators):
     """An array that keeps its name, dtype and shape while its value changes.
 
     Args:
-        initial_value: array, number, list, or a function returning one. NumPy stays NumPy, JAX stays JAX.
+        initial_value: array, number, list, or a function returning one. NumPy stays NumPy, JAX
+            stays JAX.
         trainable: whether `trainable_variables()` lists it.
         name: shown as "name:0", TensorFlow's way; "Variable", "Variable_1", ... by default.
         dtype: what to convert to; by default the array's own, and float32 for Python floats.
@@ -52,11 +69,12 @@ class Variable(_Operators):
 
     Raises: ValueError or TypeError as for arrays: None, ragged lists, strings.
 
-    Usable in NumPy and jax.numpy expressions. `value` is a read-only array that never changes: an update makes a new
-    one, or writes into memory that was never handed out. So several threads may read and differentiate one variable. A
-    step by rows copies the table if `value` was read since the last step; `v[ids]` and `v.numpy()` don't cost that.
-    Arrays of the other byte order become this machine's. In a child forked while another thread was in the middle of an
-    update, make a new variable. Source: `tf.Variable`, TensorFlow 2.21 (2026).
+    Usable in NumPy and jax.numpy expressions. `value` is a read-only array that never changes: an
+    update makes a new one, or writes into memory that was never handed out. So several threads may
+    read and differentiate one variable. A step by rows copies the table if `value` was read since
+    the last step; `v[ids]` and `v.numpy()` don't cost that. Arrays of the other byte order become
+    this machine's. In a child forked while another thread was in the middle of an update, make a
+    new variable. Source: `tf.Variable`, TensorFlow 2.21 (2026).
 
     >>> v = Variable([1.0, 2.0], name="v")
     >>> (v * 2 + np.ones(2, np.float32)).tolist(), v.name
@@ -74,7 +92,9 @@ class Variable(_Operators):
         dtype: Any = None,
         constraint: Callable[[Array], Array] | None = None,
     ) -> None:
-        value = as_array(initial_value() if callable(initial_value) else initial_value, "initial_value")
+        value = as_array(
+            initial_value() if callable(initial_value) else initial_value, "initial_value"
+        )
         collection = current_collection()
         unique = name is None or collection.graph
         base = collection.unique_name(name or "Variable") if unique else name
@@ -91,7 +111,9 @@ class Variable(_Operators):
 
     @property
     def _value(self) -> Array:
-        """The array now, for the library alone: what is kept, or given to a user, comes from `_buffer.share`."""
+        """The array now, for the library alone: what is kept, or given to a user, comes from
+        `_buffer.share`.
+        """
         array: Array = self._buffer.array
         return array
 
@@ -139,11 +161,17 @@ class Variable(_Operators):
         """`value` as an array of this variable's kind and dtype; its shape must be the variable's."""
         new = as_array(value, f"the value for {self.name}")
         if tuple(new.shape) != self.shape:
-            raise InvalidArgumentError(f"{self.name} has shape {self.shape}, got a value of shape {tuple(new.shape)}")
+            raise InvalidArgumentError(
+                f"{self.name} has shape {self.shape}, got a value of shape {tuple(new.shape)}"
+            )
         with precision(self.dtype):
             xp = namespace(self._value)
             same = xp is namespace(new)
-            return new.astype(self.dtype, copy=False) if same else xp.asarray(_not_followed(new), self.dtype)
+            return (
+                new.astype(self.dtype, copy=False)
+                if same
+                else xp.asarray(_not_followed(new), self.dtype)
+            )
 
     def __getstate__(self) -> dict[str, Any]:
         """All but what belongs to this process, such as the lock."""
@@ -189,14 +217,18 @@ class Variable(_Operators):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if is_traced(self.value):
             raise TypeError(
-                f"{self.name} is being differentiated: write the loss with jax.numpy, not with numpy; where JAX is not "
-                "installed, with operators, or with autograd.numpy on its value"
+                f"{self.name} is being differentiated: write the loss with jax.numpy, not with "
+                "numpy; where JAX is not installed, with operators, or "
+                "with autograd.numpy on its value"
             )
         return np.array(self.value, dtype=dtype, copy=copy)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if any(isinstance(x, Variable) for x in kwargs.get("out", ())):
-            raise RuntimeError("a Variable cannot be changed in place: use v.assign_add(x), or v = v + x for an array")
+            raise RuntimeError(
+                "a Variable cannot be changed in place: use "
+                "v.assign_add(x), or v = v + x for an array"
+            )
         values = [x.value if isinstance(x, Variable) else x for x in inputs]
         if method == "__call__" and any(is_jax(x) or is_traced(x) for x in values):
             return getattr(namespace(*values), ufunc.__name__)(*values, **kwargs)
@@ -232,7 +264,9 @@ def register() -> None:
     if jax is None or getattr(Variable, "_registered", False):
         return
     Variable._registered = True  # type: ignore[attr-defined]
-    jax.tree_util.register_pytree_node(Variable, lambda v: ((v.value,), None), lambda _, values: values[0])
+    jax.tree_util.register_pytree_node(
+        Variable, lambda v: ((v.value,), None), lambda _, values: values[0]
+    )
 
 
 def _frozen(value: Array) -> Array:
@@ -245,7 +279,10 @@ def _frozen(value: Array) -> Array:
 
 def _not_followed(value: Array) -> Array:
     if is_boxed(value):
-        raise TypeError("a value that is being differentiated cannot be kept in a Variable; return it from the loss")
+        raise TypeError(
+            "a value that is being differentiated cannot be kept in a "
+            "Variable; return it from the loss"
+        )
     return value
 
 
@@ -259,7 +296,8 @@ _EAGER = GraphKey()
 class Collection:
     """The variables made while it is current, by weak reference, and their global step.
 
-    `with gl.variable_collection():` gives an empty one of its own; leaving it brings the outer one back.
+    `with gl.variable_collection():` gives an empty one of its own; leaving it brings the outer one
+    back.
     """
 
     graph = False  # a Graph defers updates and makes names unique
@@ -350,7 +388,8 @@ def trainable_variables(scope: str | None = None) -> list[Variable]:
     Args:
         scope: regular expression, matched at the start of the name.
 
-    Differs from TensorFlow: variables that nothing else refers to are gone. Source: `tf.compat.v1.trainable_variables`.
+    Differs from TensorFlow: variables that nothing else refers to are gone. Source:
+    `tf.compat.v1.trainable_variables`.
 
     >>> import gradlab as gl
     >>> with gl.variable_collection():

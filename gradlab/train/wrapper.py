@@ -51,7 +51,10 @@ class Wrapper(Optimizer):
     def _saved_opt(self) -> Stateful:
         """The wrapped optimizer; TypeError for one of your own whose state nobody knows."""
         if not isinstance(self._opt, Stateful):
-            raise TypeError(f"{self._opt!r} is wrapped, and isn't a gl.train.Optimizer: its state cannot be saved")
+            raise TypeError(
+                f"{self._opt!r} is wrapped, and isn't a "
+                "gl.train.Optimizer: its state cannot be saved"
+            )
         return self._opt
 
     def _enter_collection(self) -> AbstractContextManager[Collection]:

@@ -92,7 +92,9 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = _only_public(__name__)
 
 
-def run(experiment: Experiment, engine: str | Engine = "simulated", **options: _typing.Any) -> Trace:
+def run(
+    experiment: Experiment, engine: str | Engine = "simulated", **options: _typing.Any
+) -> Trace:
     """Run an experiment on one of `ENGINES`, or on a function `(experiment, **options) -> Trace`.
 
     Options go to the engine: `run(experiment, "threads", tick=1e-4)`. Not in TensorFlow.
@@ -107,7 +109,9 @@ def run(experiment: Experiment, engine: str | Engine = "simulated", **options: _
     if callable(engine):
         return engine(experiment, **options)
     if engine not in ENGINES:
-        raise ValueError(f"engine must be one of {', '.join(ENGINES)} or a function, got {engine!r}")
+        raise ValueError(
+            f"engine must be one of {', '.join(ENGINES)} or a function, got {engine!r}"
+        )
     module = _importlib.import_module(f".{ENGINES[engine]}", __name__)
     _, *known = _inspect.signature(module.run).parameters
     for name in options:

@@ -43,13 +43,17 @@ class Setting(NamedTuple):
 
 
 class State(NamedTuple):
-    """Workers and server between two events. First (workers, limits, configurations), then 1 worker."""
+    """Workers and server between two events.
+
+    First (workers, limits, configurations), then 1 worker.
+    """
 
     due: Array  # when a worker hands in its gradient; NEVER while it waits
     clock: Array  # gradients handed in; NEVER for workers that the configuration does not have
     read: Array  # step of the weights that the gradient in hand is computed from
     accepted: Array | None  # gradients of a worker; None if all are
-    length: Array | None  # of the gradient in hand, or the next one while it waits; None if no worker ever waits
+    # Of the gradient in hand, or the next one while it waits; None if no worker ever waits.
+    length: Array | None
     step: Array
     gathered: Array  # gradients for the next step
     age: Array  # sum of the staleness of all gradients
@@ -72,7 +76,9 @@ class Outcome(NamedTuple):
 
 
 @compile_with_jax(static=("policy",))
-def run(ticks: Array, row: Array, workers: Array, limit: Array, aggregate: Array, policy: str) -> Outcome:
+def run(
+    ticks: Array, row: Array, workers: Array, limit: Array, aggregate: Array, policy: str
+) -> Outcome:
     """Hand in as many gradients as each worker has ticks for, less one.
 
     Args:
@@ -84,7 +90,8 @@ def run(ticks: Array, row: Array, workers: Array, limit: Array, aggregate: Array
         policy: "drop", "wait", "backup", or any of those that accept all.
     """
     width = max(1, WIDTH // (limit.shape[0] * LANES)) * LANES
-    if row.size <= width or not HAS_JAX:  # NumPy needs hardly longer for many configurations than for few
+    # NumPy needs hardly longer for many configurations than for few.
+    if row.size <= width or not HAS_JAX:
         return _run(ticks, row, workers, limit, aggregate, policy=policy)
     blocks = -(-row.size // width)
     limit = xp.broadcast_to(limit, (limit.shape[0], row.size))
@@ -102,12 +109,23 @@ def run(ticks: Array, row: Array, workers: Array, limit: Array, aggregate: Array
     return joined
 
 
-def _run(ticks: Array, row: Array, workers: Array, limit: Array, aggregate: Array, *, policy: str) -> Outcome:
+def _run(
+    ticks: Array, row: Array, workers: Array, limit: Array, aggregate: Array, *, policy: str
+) -> Outcome:
     """One block."""
     size, count = ticks.shape[1:]
     k = xp.arange(size, dtype=np.int32)[:, None, None]
     first = (row * size + k) * count
-    c = Setting(ticks.reshape(-1), first, k < workers, k, size.bit_length() - 1, limit[None], aggregate, policy)
+    c = Setting(
+        ticks.reshape(-1),
+        first,
+        k < workers,
+        k,
+        size.bit_length() - 1,
+        limit[None],
+        aggregate,
+        policy,
+    )
     s = repeat_step(count - 1, partial(_event, c), _begin(c), unroll=UNROLL)
     longest = ticks.max(axis=(1, 2))[row] << c.bits
     time, handed_in = s.latest >> c.bits, xp.where(c.there, s.clock, 0)
@@ -120,13 +138,22 @@ def _run(ticks: Array, row: Array, workers: Array, limit: Array, aggregate: Arra
 def _begin(c: Setting) -> State:
     """All workers have read the first weights."""
     full = (c.first.shape[0], c.limit.shape[1], c.first.shape[2])
-    zero, none, now = (xp.zeros(shape, xp.int32) for shape in (full, (1, *full[1:]), (1, 1, full[2])))
+    zero, none, now = (
+        xp.zeros(shape, xp.int32) for shape in (full, (1, *full[1:]), (1, 1, full[2]))
+    )
     length = c.flat[c.first] << c.bits
     return State(
-        xp.where(c.there, length + c.k, NEVER), xp.where(c.there, 0, NEVER), zero,
-        zero if c.policy in ("drop", "backup") else None, length if c.policy in ("wait", "backup") else None, none,
-        none, none, none, now,
-    )  # fmt: skip
+        xp.where(c.there, length + c.k, NEVER),
+        xp.where(c.there, 0, NEVER),
+        zero,
+        zero if c.policy in ("drop", "backup") else None,
+        length if c.policy in ("wait", "backup") else None,
+        none,
+        none,
+        none,
+        none,
+        now,
+    )
 
 
 def _event(c: Setting, s: State) -> State:
@@ -155,7 +182,9 @@ def _of(mine: Array, x: Array) -> Array:
 def _go_on(
     c: Setting, s: State, mine: Array, now: Array, clock: Array, step: Array, tick: Array
 ) -> tuple[Array, Array, Array | None]:
-    """Return `due`, `read` and `length` after the gradient: workers that may begin the next one do, others wait."""
+    """Return `due`, `read` and `length` after the gradient: workers that may begin the next one do,
+    others wait.
+    """
     if s.length is None:
         return xp.where(mine, now + tick, s.due), xp.where(mine, step, s.read), None
     length = xp.where(mine, tick, s.length)
@@ -175,7 +204,9 @@ def _waited(c: Setting, s: State, ticks: Array, row: Array, all_time: Array) -> 
     """Return the ticks that all workers waited: those that they did not work."""
     if s.length is None:
         return xp.zeros_like(all_time)
-    done = xp.cumsum(ticks, axis=-1, dtype=np.int32)[row[None, None], c.k, xp.where(c.there, s.clock, 1) - 1]
+    done = xp.cumsum(ticks, axis=-1, dtype=np.int32)[
+        row[None, None], c.k, xp.where(c.there, s.clock, 1) - 1
+    ]
     in_hand = (s.latest >> c.bits) - ((s.due - s.length) >> c.bits)
     busy = xp.where(s.clock > 0, done, 0) + xp.where(s.due == NEVER, 0, in_hand)
     return all_time - xp.where(c.there, busy, 0).sum(axis=0, keepdims=True, dtype=np.int32)

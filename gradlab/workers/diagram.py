@@ -16,7 +16,17 @@ from ..errors import InvalidArgumentError
 from .experiment import Experiment
 from .speeds import draws
 
-AXES = ("staleness", "workers", "aggregate", "median", "spread", "slow", "stall", "stall_factor", "seed")
+AXES = (
+    "staleness",
+    "workers",
+    "aggregate",
+    "median",
+    "spread",
+    "slow",
+    "stall",
+    "stall_factor",
+    "seed",
+)
 _OF_SPEEDS = ("median", "spread", "slow", "stall", "stall_factor", "seed")  # what ticks depend on
 _LARGEST = 2**31 - 1
 
@@ -94,11 +104,17 @@ def sweep(experiment: Experiment, **axes: Sequence[Any]) -> Diagram:
     if int(ticks.max()) * ticks.shape[1] > _LARGEST:
         raise OverflowError(_too_long(experiment))
     policy = _policy_of_batch(experiment.policy)
-    outcome = on_host(run(ticks.astype(np.int32), grid.row, grid.workers, grid.limit, grid.aggregate, policy))
-    return _make_diagram(experiment, values, {name: grid.unflatten(x) for name, x in outcome._asdict().items()})
+    outcome = on_host(
+        run(ticks.astype(np.int32), grid.row, grid.workers, grid.limit, grid.aggregate, policy)
+    )
+    return _make_diagram(
+        experiment, values, {name: grid.unflatten(x) for name, x in outcome._asdict().items()}
+    )
 
 
-def _make_diagram(experiment: Experiment, values: Mapping[str, list[Any]], counts: Mapping[str, np.ndarray]) -> Diagram:
+def _make_diagram(
+    experiment: Experiment, values: Mapping[str, list[Any]], counts: Mapping[str, np.ndarray]
+) -> Diagram:
     """Return the shares and means of counts with the workers along their last axis."""
     if counts["overflow"].any():
         raise OverflowError(_too_long(experiment))
@@ -121,13 +137,17 @@ def _make_diagram(experiment: Experiment, values: Mapping[str, list[Any]], count
 
 
 class _Grid:
-    """The grid as `batched` needs it: limits of staleness along one axis, all other combinations along another."""
+    """The grid as `batched` needs it: limits of staleness along one axis, all other combinations
+    along another.
+    """
 
     def __init__(self, experiment: Experiment, values: Mapping[str, list[Any]]) -> None:
         self._experiment = experiment
         self._values = values
         # Under "wait" the times depend on the limit, so each limit is a configuration of its own.
-        self._others = [name for name in values if name != "staleness" or experiment.policy == "wait"]
+        self._others = [
+            name for name in values if name != "staleness" or experiment.policy == "wait"
+        ]
         self._shape = tuple(len(values[name]) for name in self._others)
         places = np.indices(self._shape).reshape(len(self._shape), math.prod(self._shape))
         self._places = dict(zip(self._others, places, strict=True))
@@ -152,29 +172,38 @@ class _Grid:
         return np.full(math.prod(self._shape), _int32([getattr(self._experiment, name)]), np.int32)
 
     def ticks(self) -> np.ndarray:
-        """Return int64 (speeds, workers, gradients + 1); workers are a power of two, of which the last are idle."""
+        """Return int64 (speeds, workers, gradients + 1); workers are a power of two, of which the
+        last are idle.
+        """
         e = self._experiment
         most = int(self.workers.max())
         combinations = list(product(*(self._values[name] for name in self._speeds)))
         shape = len(combinations), 1 << (most - 1).bit_length(), e.gradients + 1
         if math.prod(shape) > _LARGEST:
             raise OverflowError(
-                f"{' x '.join(map(str, shape))} speeds, workers and gradients are over {_LARGEST} ticks"
+                f"{' x '.join(map(str, shape))} speeds, workers and "
+                f"gradients are over {_LARGEST} ticks"
             )
         ticks = np.ones(shape, np.int64)
         for row, combination in zip(ticks, combinations, strict=True):
             changes = dict(zip(self._speeds, combination, strict=True))
             seed = changes.pop("seed", e.seed)
             speeds = replace(e.speeds, **changes)
-            row[:most] = speeds.ticks_from(*_draws(seed, most, e.gradients + 1, stalls=speeds.stall > 0))
+            row[:most] = speeds.ticks_from(
+                *_draws(seed, most, e.gradients + 1, stalls=speeds.stall > 0)
+            )
         return ticks
 
     def unflatten(self, x: np.ndarray) -> np.ndarray:
-        """Return (workers or 1, limits or 1, configurations) along the axes of the grid, the workers last."""
+        """Return (workers or 1, limits or 1, configurations) along the axes of the grid, the
+        workers last.
+        """
         x = np.broadcast_to(x, (x.shape[0], self._limits, x.shape[2])).transpose(1, 2, 0)
         x = x.reshape(self._limits, *self._shape, x.shape[-1])
         x = x.astype(np.int64) if x.dtype == np.int32 else x
-        return np.moveaxis(x, 0, list(self._values).index("staleness")) if self._limits_apart else x[0]
+        return (
+            np.moveaxis(x, 0, list(self._values).index("staleness")) if self._limits_apart else x[0]
+        )
 
 
 def _int32(values: Sequence[int]) -> np.ndarray:
@@ -204,16 +233,20 @@ def _check_axis(name: str, x: Any) -> list[Any]:
 
 
 def _check_grid(experiment: Experiment, values: Mapping[str, list[Any]]) -> None:
-    """Raise unless experiments can be made of all combinations: each value is tried with the fewest workers."""
+    """Raise unless experiments can be made of all combinations: each value is tried with the fewest
+    workers.
+    """
     e = experiment
     if e.speeds.crashes or not e.atomic or not e.step_first:
         raise InvalidArgumentError(
-            "sweep knows no crashes, and checks and updates in one piece: set atomic=True, step_first=True and no "
-            "crashes, or run the experiments one by one with gl.workers.run"
+            "sweep knows no crashes, and checks and updates in one piece: set atomic=True, "
+            "step_first=True and no crashes, or run the experiments one by one with gl.workers.run"
         )
     if e.gradients < 1:
         raise InvalidArgumentError(f"sweep needs at least 1 gradient, got {e.gradients}")
-    fewest = {name: x[0] for name, x in values.items()} | {"workers": min(values.get("workers", [e.workers]))}
+    fewest = {name: x[0] for name, x in values.items()} | {
+        "workers": min(values.get("workers", [e.workers]))
+    }
     for name, x in values.items():
         for value in x:
             changes = fewest | {name: value}
@@ -221,13 +254,15 @@ def _check_grid(experiment: Experiment, values: Mapping[str, list[Any]]) -> None
             try:
                 e.with_(**changes, speeds=replace(e.speeds, **speeds))
             except (InvalidArgumentError, TypeError) as error:
-                place = ", ".join(f"{k}={x!r}" for k, x in (fewest | {name: value}).items() if k in values)
+                place = ", ".join(
+                    f"{k}={x!r}" for k, x in (fewest | {name: value}).items() if k in values
+                )
                 raise type(error)(f"at {place}: {error}") from error
 
 
 def _too_long(experiment: Experiment) -> str:
     e = experiment
     return (
-        f"{e.gradients} gradients of these speeds take longer than 32 bits can count in ticks and workers; "
-        f"give a smaller median than {e.speeds.median} or fewer gradients"
+        f"{e.gradients} gradients of these speeds take longer than 32 bits can count in ticks and "
+        f"workers; give a smaller median than {e.speeds.median} or fewer gradients"
     )

@@ -40,7 +40,9 @@ _PLAIN_FIELDS = (  # that are written to JSON as they are
 
 @dataclass(frozen=True)
 class Experiment:
-    """Asynchronous training of one problem by several workers. Every engine runs the same experiment.
+    """Asynchronous training of one problem by several workers.
+
+    Every engine runs the same experiment.
 
     Args:
         problem: what is trained: `Bowl`, `Digits`, `FromLoss`, `Tables`, or an object with their
@@ -99,18 +101,24 @@ class Experiment:
 
     def __post_init__(self) -> None:
         if self.policy not in POLICIES:
-            raise InvalidArgumentError(f"policy must be one of {', '.join(POLICIES)}; got {self.policy!r}")
+            raise InvalidArgumentError(
+                f"policy must be one of {', '.join(POLICIES)}; got {self.policy!r}"
+            )
         self._check_parts()
         self._check_numbers()
         if self.policy == "compensate" and getattr(self.problem, "plan", None) is not None:
-            raise InvalidArgumentError("policy 'compensate' is for whole weights: take another for those of a plan")
+            raise InvalidArgumentError(
+                "policy 'compensate' is for whole weights: take another for those of a plan"
+            )
         if self.policy == "backup" and self.aggregate > self.workers:
-            raise InvalidArgumentError(f"{self.workers} workers cannot hand in {self.aggregate} gradients of one step")
+            raise InvalidArgumentError(
+                f"{self.workers} workers cannot hand in {self.aggregate} gradients of one step"
+            )
         named_workers = {*self.speeds.slow, *(crash.worker for crash in self.speeds.crashes)}
         if not named_workers <= set(range(self.workers)):
             raise InvalidArgumentError(
-                f"speeds name workers {sorted(named_workers)}; there are 0 to {self.workers - 1}: slow or crash one of "
-                "these, such as 0, or have more workers"
+                f"speeds name workers {sorted(named_workers)}; there are 0 to {self.workers - 1}: "
+                "slow or crash one of these, such as 0, or have more workers"
             )
         if self.weights is not None:
             weights = {name: as_array(w, f"the weight {name}") for name, w in self.weights.items()}
@@ -118,12 +126,19 @@ class Experiment:
 
     def _check_parts(self) -> None:
         if isinstance(self.problem, type):
-            raise TypeError(f"problem is the class {self.problem.__name__}: give one of it, {self.problem.__name__}()")
+            raise TypeError(
+                f"problem is the class {self.problem.__name__}: give one of it, "
+                f"{self.problem.__name__}()"
+            )
         for name in ("start", "gradient", "loss"):
             if not callable(getattr(self.problem, name, None)):
-                raise TypeError(f"a problem has methods start, gradient and loss; {self.problem!r} lacks {name}")
+                raise TypeError(
+                    f"a problem has methods start, gradient and loss; {self.problem!r} lacks {name}"
+                )
         if not isinstance(self.optimizer, rules.Rule):
-            raise TypeError(f"optimizer must be a rule of gl.rules, got {type(self.optimizer).__name__}")
+            raise TypeError(
+                f"optimizer must be a rule of gl.rules, got {type(self.optimizer).__name__}"
+            )
         if not isinstance(self.speeds, Speeds):
             raise TypeError(f"speeds must be Speeds(...), got {type(self.speeds).__name__}")
 
@@ -138,7 +153,9 @@ class Experiment:
         if self.mean_square_decay is not None:
             check_finite("mean_square_decay", self.mean_square_decay, 0)
             if self.mean_square_decay > 1:
-                raise InvalidArgumentError(f"mean_square_decay is from 0 to 1, got {self.mean_square_decay!r}")
+                raise InvalidArgumentError(
+                    f"mean_square_decay is from 0 to 1, got {self.mean_square_decay!r}"
+                )
         check_flag("atomic", self.atomic)
         check_flag("step_first", self.step_first)
 
@@ -199,7 +216,9 @@ class Experiment:
         problem_config = config.pop("problem")
         if problem is None:
             if problem_config is None:
-                raise ValueError("the problem of this experiment is not one that ships: give it as problem=")
+                raise ValueError(
+                    "the problem of this experiment is not one that ships: give it as problem="
+                )
             problem = problems.from_config(problem_config)
         speeds = config.pop("speeds")
         speeds["crashes"] = tuple(Crash(**crash) for crash in speeds["crashes"])
@@ -220,7 +239,9 @@ class Piece(NamedTuple):
     moves: tuple[int, ...]
 
 
-def worker(experiment: Experiment, k: int, ticks: Sequence[int] | np.ndarray, first: int = 0) -> Iterator[Piece]:
+def worker(
+    experiment: Experiment, k: int, ticks: Sequence[int] | np.ndarray, first: int = 0
+) -> Iterator[Piece]:
     """Yield the life of worker k from gradient `first` on; `ticks[n]` is how long gradient n takes.
 
     The engine has to make a piece that begins with a read wait until `may_read` allows it.

@@ -38,7 +38,10 @@ def decide_fast(experiment: Experiment) -> Trace:
 
 
 def _decide_without_waits(e: Experiment) -> tuple[np.ndarray, np.ndarray]:
-    """Return entries, and which gradients are accepted. Here the times don't depend on the decisions."""
+    """Return entries, and which gradients are accepted.
+
+    Here the times don't depend on the decisions.
+    """
     count = e.gradients // e.workers + 16
     while True:
         ends = np.cumsum(e.ticks(count), axis=1) * e.workers + np.arange(e.workers)[:, None]
@@ -150,7 +153,9 @@ def _make_trace(e: Experiment, entries: np.ndarray, accepted: np.ndarray) -> Tra
     entry_before[by_worker[1:]] = by_worker[:-1]
     counts = np.bincount(worker, minlength=e.workers)
     number_of_entry = np.empty_like(by_worker)  # among those of the same worker
-    number_of_entry[by_worker] = np.arange(len(by_worker)) - np.repeat(np.cumsum(counts) - counts, counts)
+    number_of_entry[by_worker] = np.arange(len(by_worker)) - np.repeat(
+        np.cumsum(counts) - counts, counts
+    )
 
     handed_in = np.flatnonzero(~is_read)
     read = entry_before[handed_in]

@@ -57,8 +57,8 @@ def explore(experiment: Experiment, rounds: int = 1, limit: int = 100_000) -> Ou
         most = "up to " if e.policy in ("wait", "backup") else ""
         size = f"{count:,}" if count < 10**15 else f"about 10^{math.log10(count):.0f}"
         raise InvalidArgumentError(
-            f"{e.workers} workers with {rounds} gradients each have {most}{size} interleavings; the limit is "
-            f"{limit:,}. Take fewer workers or rounds, or give a larger limit"
+            f"{e.workers} workers with {rounds} gradients each have {most}{size} interleavings; "
+            f"the limit is {limit:,}. Take fewer workers or rounds, or give a larger limit"
         )
     start = _State(lives, Server(e), (0,) * e.workers, History((0,) * e.workers))
     layer: dict[Hashable, _State] = {None: start}
@@ -80,12 +80,16 @@ def explore(experiment: Experiment, rounds: int = 1, limit: int = 100_000) -> Ou
 
 def _count_interleavings(lives: list[list[Piece]]) -> int:
     """Return (a + b + ...)! / (a! b! ...) for lives of a, b, ... pieces."""
-    return math.factorial(sum(map(len, lives))) // math.prod(math.factorial(len(life)) for life in lives)
+    return math.factorial(sum(map(len, lives))) // math.prod(
+        math.factorial(len(life)) for life in lives
+    )
 
 
 @dataclass
 class _State:
-    """The server, where each worker is in its life, and how many interleavings lead here; `path` is one of them."""
+    """The server, where each worker is in its life, and how many interleavings lead here; `path` is
+    one of them.
+    """
 
     lives: list[list[Piece]]
     server: Server
@@ -95,7 +99,9 @@ class _State:
     path: tuple[Any, int] | None = None  # (the path before, the worker that moved last)
 
     def workers_that_may_move(self) -> list[int]:
-        return [k for k, life in enumerate(self.lives) if self.places[k] < len(life) and self._may(k)]
+        return [
+            k for k, life in enumerate(self.lives) if self.places[k] < len(life) and self._may(k)
+        ]
 
     def after(self, k: int) -> _State:
         """Return the state after worker k's next piece."""
@@ -113,7 +119,9 @@ class _State:
     def key(self) -> Hashable:
         """Return what is equal for states with equal futures and equal histories."""
         ledger = self.server.ledger
-        in_hand = tuple(self._in_hand(k) if self._is_at_work(k) else None for k in range(len(self.lives)))
+        in_hand = tuple(
+            self._in_hand(k) if self._is_at_work(k) else None for k in range(len(self.lives))
+        )
         reads = tuple(ledger.read_at) if ledger.policy == "backup" else None
         clocks = (ledger.step, tuple(ledger.clock), reads)
         return self.places, self.server.fingerprint(), clocks, in_hand, self.history
@@ -127,7 +135,10 @@ class _State:
         return self.lives[k][self.places[k]].moves[0] != READ or self.server.ledger.may_read(k)
 
     def _is_at_work(self, k: int) -> bool:
-        return 0 < self.places[k] < len(self.lives[k]) and self.lives[k][self.places[k]].moves[0] != READ
+        return (
+            0 < self.places[k] < len(self.lives[k])
+            and self.lives[k][self.places[k]].moves[0] != READ
+        )
 
     def _in_hand(self, k: int) -> Hashable:
         """Return what a worker holds between its read and its update."""
@@ -156,7 +167,9 @@ class _State:
                 replay_move(server, move, k, time)
                 log.append((move, k, time))
             places[k] += 1
-        return Trace.of(server.experiment, "explored", "pieces", log, server.ledger.rounds, server.weights)
+        return Trace.of(
+            server.experiment, "explored", "pieces", log, server.ledger.rounds, server.weights
+        )
 
 
 class History(NamedTuple):
@@ -192,7 +205,9 @@ class End(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Final weights, the number of interleavings that lead to them, and a trace of one of those. Not in TensorFlow.
+    """Final weights, the number of interleavings that lead to them, and a trace of one of those.
+
+    Not in TensorFlow.
 
     >>> from gradlab.workers import Bowl, explore
     >>> first = explore(Experiment(Bowl(condition=1.0), learning_rate=0.5, workers=2)).outcomes[0]
@@ -246,7 +261,9 @@ class Outcomes:
         for end in ends:
             by_weights.setdefault(bits(end.weights), []).append(end)
         groups = sorted(by_weights.values(), key=_count_ways, reverse=True)
-        outcomes = tuple(Outcome(group[0].weights, _count_ways(group), group[0].example) for group in groups)
+        outcomes = tuple(
+            Outcome(group[0].weights, _count_ways(group), group[0].example) for group in groups
+        )
         by_applied: dict[Applied, list[Outcome]] = {}
         for outcome, group in zip(outcomes, groups, strict=True):
             for applied in dict.fromkeys(end.history.applied for end in group):
@@ -263,7 +280,8 @@ class Outcomes:
             too_stale=_count_ways(end for end in ends if end.history.too_stale),
             stuck=_count_ways(end for end in ends if end.waiting),
             starved=tuple(
-                _count_ways(end for end in ends if end.history.accepted[k] == 0) for k in range(experiment.workers)
+                _count_ways(end for end in ends if end.history.accepted[k] == 0)
+                for k in range(experiment.workers)
             ),
             order_dependent=tuple(tuple(group) for group in by_applied.values() if len(group) > 1),
         )
@@ -277,7 +295,9 @@ class Outcomes:
     def ranges(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """For each weight, its least and its greatest possible entries."""
         names = self.outcomes[0].weights
-        all_of = {name: np.stack([np.asarray(o.weights[name]) for o in self.outcomes]) for name in names}
+        all_of = {
+            name: np.stack([np.asarray(o.weights[name]) for o in self.outcomes]) for name in names
+        }
         return {name: (x.min(axis=0), x.max(axis=0)) for name, x in all_of.items()}
 
     def __len__(self) -> int:
@@ -288,14 +308,18 @@ class Outcomes:
         low = min(self.accepted)
         high = max(self.accepted)
         accepted = f"{low}" if low == high else f"{low} to {high}"
-        results = counted(len(self), "result") if len(self) == 1 else f"{len(self):,} different results"
+        results = (
+            counted(len(self), "result") if len(self) == 1 else f"{len(self):,} different results"
+        )
         parts = [
             f"{counted(self.interleavings, 'order')}, {results}",
             f"{accepted} of {counted(self.rounds * self.experiment.workers, 'gradient')} accepted",
             _orders_that_accept(self.too_stale, "one that is too stale"),
         ]
         if self.understated != self.too_stale:
-            parts.append(_orders_that_accept(self.understated, "one that is staler than its check saw"))
+            parts.append(
+                _orders_that_accept(self.understated, "one that is staler than its check saw")
+            )
         if self.stuck:
             parts.append(f"in {self.stuck:,} a worker waits forever")
         return "; ".join(parts)

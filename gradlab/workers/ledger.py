@@ -40,7 +40,9 @@ class Round(NamedTuple):
 
 
 class Ledger:
-    """The server without its weights. A worker's round is read, record, check, update; times come from the engine.
+    """The server without its weights.
+
+    A worker's round is read, record, check, update; times come from the engine.
 
     - "drop" accepts if and only if step - recorded <= staleness; a dropped gradient does not
       advance the step.
@@ -83,7 +85,9 @@ class Ledger:
     def copy(self) -> Ledger:
         """Return a ledger with the same state, which changes independently."""
         new = object.__new__(Ledger)
-        new.__dict__ |= {k: x.copy() if isinstance(x, list | set) else x for k, x in vars(self).items()}
+        new.__dict__ |= {
+            k: x.copy() if isinstance(x, list | set) else x for k, x in vars(self).items()
+        }
         return new
 
     def may_read(self, worker: int) -> bool:
@@ -107,7 +111,9 @@ class Ledger:
         """Tell whether the worker's gradient is accepted."""
         self.checked[worker] = self.step
         self.ended[worker] = time
-        accepted = not self._drops or bool(is_accepted(self.step - self.recorded[worker], self.staleness))
+        accepted = not self._drops or bool(
+            is_accepted(self.step - self.recorded[worker], self.staleness)
+        )
         self.accepted[worker] = accepted
         return accepted
 
@@ -147,7 +153,10 @@ class Ledger:
         self.clock[worker] += 1
 
     def join(self, worker: int, time: int = 0) -> None:
-        """Note that the worker is back. It catches up with the slowest, so that no worker waits for what is lost."""
+        """Note that the worker is back.
+
+        It catches up with the slowest, so that no worker waits for what is lost.
+        """
         others = [self.clock[k] for k in self.alive]
         self.clock[worker] = max(self.clock[worker], min(others, default=0))
         self.alive.add(worker)
@@ -157,6 +166,7 @@ class Ledger:
         """Return the error to raise where only these workers are left, and none of them may read."""
         waiting_names = ", ".join(map(str, sorted(waiting))) or "nobody"
         return DeadlockError(
-            f"no worker can go on after {counted(len(self.rounds), 'gradient')}: waiting are {waiting_names}, alive "
-            f"are {sorted(self.alive)}; {self.gathered} of {self.aggregate} gradients of step {self.step} are there"
+            f"no worker can go on after {counted(len(self.rounds), 'gradient')}: waiting are "
+            f"{waiting_names}, alive are {sorted(self.alive)}; {self.gathered} of {self.aggregate} "
+            f"gradients of step {self.step} are there"
         )

@@ -72,7 +72,8 @@ class LoggedServer:
         self.server = Server(experiment) if server is None else server
         self.moves: list[tuple[int, int, int]] = []  # move, worker, time
         self.sequences = [0] * experiment.workers  # the number of each worker's last request
-        self.positions = [0] * experiment.workers  # the place of that request among all requests, from 1
+        # The place of that request among all requests, from 1.
+        self.positions = [0] * experiment.workers
         self.num_requests = 0
         self._start_ns = time.time_ns()
         self._log = None if path is None else GrowingFile(path, sync)
@@ -92,7 +93,9 @@ class LoggedServer:
         """Whether all gradients of the experiment were handed in."""
         return len(self.ledger.rounds) >= self.experiment.gradients
 
-    def ask(self, worker: int, sequence: int, moves: tuple[int, ...], payload: Gradient | None = None) -> bool:
+    def ask(
+        self, worker: int, sequence: int, moves: tuple[int, ...], payload: Gradient | None = None
+    ) -> bool:
         """Make a worker's moves, unless this request was made before.
 
         Args:
@@ -106,24 +109,29 @@ class LoggedServer:
             return True
         if sequence != self.sequences[worker] + 1:
             raise ValueError(
-                f"worker {worker} sent request {sequence} after {self.sequences[worker]}; if the server was restarted, "
-                "its log must be on a disk that all nodes see"
+                f"worker {worker} sent request {sequence} after {self.sequences[worker]}; if the "
+                "server was restarted, its log must be on a disk that all nodes see"
             )
         if self.is_done or (moves[0] == READ and not self.ledger.may_read(worker)):
             return False
         last_time = self.moves[-1][2] if self.moves else 0
-        now = max((time.time_ns() - self._start_ns) // 1000, last_time)  # the clock of a new machine may be behind
+        # The clock of a new machine may be behind.
+        now = max((time.time_ns() - self._start_ns) // 1000, last_time)
         request = Request(worker, sequence, moves, now, payload or {})
         self._make(request)
         if self._log is not None:
             fields = {"worker": worker, "sequence": sequence, "moves": moves, "time": now}
-            self._log.append(fields, flatten_gradient(request.payload), producer=worker, sequence=sequence)
+            self._log.append(
+                fields, flatten_gradient(request.payload), producer=worker, sequence=sequence
+            )
         return True
 
     def trace(self, engine: str) -> Trace:
         """The trace of all moves so far; times are microseconds."""
         rounds = self.ledger.rounds
-        return Trace.of(self.experiment, engine, "microseconds", self.moves, rounds, self.server.weights)
+        return Trace.of(
+            self.experiment, engine, "microseconds", self.moves, rounds, self.server.weights
+        )
 
     def close(self) -> None:
         """Unlock the log."""
@@ -133,21 +141,33 @@ class LoggedServer:
     def _make(self, request: Request) -> None:
         worker = request.worker
         for move in request.moves:
-            self.server.handle(move, worker, request.time, request.payload if move in (CHECK, READ) else None)
+            self.server.handle(
+                move, worker, request.time, request.payload if move in (CHECK, READ) else None
+            )
             self.moves.append((move, worker, request.time))
         self.num_requests += 1
         self.sequences[worker] = request.sequence
         self.positions[worker] = self.num_requests
 
     def _restore(self, log: GrowingFile) -> None:
-        """Make the requests of the log again, or begin a new log with the experiment and its first weights."""
-        config = {"experiment": self.experiment.to_json(), "sharded": isinstance(self.server, ShardedLedger)}
+        """Make the requests of the log again, or begin a new log with the experiment and its first
+        weights.
+        """
+        config = {
+            "experiment": self.experiment.to_json(),
+            "sharded": isinstance(self.server, ShardedLedger),
+        }
         head, start = next(iter(log), (None, {}))
         if head is None:
             log.append({**config, "start_ns": self._start_ns}, self.server.weights)
             return
-        if {name: head.get(name) for name in config} != config or not _are_equal(start, self.server.weights):
-            raise ValueError(f"{log.path} is the log of another experiment: {head['experiment']}; give another path")
+        if {name: head.get(name) for name in config} != config or not _are_equal(
+            start, self.server.weights
+        ):
+            raise ValueError(
+                f"{log.path} is the log of another experiment: "
+                f"{head['experiment']}; give another path"
+            )
         self._start_ns = head["start_ns"]
         with checked(log.path, "log of this experiment"):
             for request in read_requests(log.path, self.server.shapes):
@@ -160,7 +180,9 @@ def read_requests(path: str | Path, shapes: Shapes) -> Iterator[Request]:
     next(records)  # the experiment
     for fields, arrays in records:
         payload = restore_gradient(arrays, shapes)
-        yield Request(fields["worker"], fields["sequence"], tuple(fields["moves"]), fields["time"], payload)
+        yield Request(
+            fields["worker"], fields["sequence"], tuple(fields["moves"]), fields["time"], payload
+        )
 
 
 def _are_equal(a: Mapping[str, Array], b: Mapping[str, Array]) -> bool:

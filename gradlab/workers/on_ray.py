@@ -23,7 +23,8 @@ from .rows import join_tables
 from .trace import Trace
 from .validation import check_finite, check_whole
 
-_OBJECT_STORE = 200 * 2**20  # bytes of shared memory of a Ray of our own; larger objects go to the disk
+# Bytes of shared memory of a Ray of our own; larger objects go to the disk.
+_OBJECT_STORE = 200 * 2**20
 _KNOCK_SECONDS = 10.0
 _LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 _MOST_RESTARTS = 100  # of a server or shard, so that one that dies at every start ends the run
@@ -90,7 +91,9 @@ def run(
             processes.start(sync, worker_options or {}, shards or 0, shard_options or {})
             return processes.supervise()
         except ray.exceptions.GetTimeoutError as error:
-            raise TimeoutError("the run was not over in time; give it more, or see what its processes do") from error
+            raise TimeoutError(
+                "the run was not over in time; give it more, or see what its processes do"
+            ) from error
         except ray.exceptions.RayError as error:
             raise _explain(ray, error, log) from error
         finally:
@@ -100,7 +103,14 @@ def run(
 class _Processes:
     """The actors of a run. It starts them, replaces workers that die, and ends all of them."""
 
-    def __init__(self, ray: Any, experiment: Experiment, log: Path | None, tick: float, deadline: float | None) -> None:
+    def __init__(
+        self,
+        ray: Any,
+        experiment: Experiment,
+        log: Path | None,
+        tick: float,
+        deadline: float | None,
+    ) -> None:
         self.ray = ray
         self.experiment = experiment
         self.log = log
@@ -112,15 +122,23 @@ class _Processes:
         self.workers: dict[int, Handle] = {}
 
     def start(
-        self, sync: bool, worker_options: Mapping[str, Any], shards: int, shard_options: Mapping[str, Any]
+        self,
+        sync: bool,
+        worker_options: Mapping[str, Any],
+        shards: int,
+        shard_options: Mapping[str, Any],
     ) -> None:
         """Start all actors, and wait until the workers are up."""
         ray = self.ray
         # Without a log a new process would begin with the first weights, so then Ray restarts none.
-        restarts = {} if self.log is None else {"max_restarts": _MOST_RESTARTS, "max_task_retries": -1}
+        restarts = (
+            {} if self.log is None else {"max_restarts": _MOST_RESTARTS, "max_task_retries": -1}
+        )
         spread = {"num_cpus": 0, "scheduling_strategy": "SPREAD"}
         shard_class = ray.remote(ShardActor).options(**{**spread, **restarts, **shard_options})
-        self.shards = [shard_class.remote(self.experiment, index, shards, self.log) for index in range(shards)]
+        self.shards = [
+            shard_class.remote(self.experiment, index, shards, self.log) for index in range(shards)
+        ]
         server_class = ray.remote(ServerActor).options(num_cpus=0, **restarts)
         self.server = server_class.remote(self.experiment, self.log, sync, self.shards)
         self.worker_class = ray.remote(WorkerActor).options(**{**spread, **worker_options})
@@ -148,7 +166,8 @@ class _Processes:
             k = lives.pop(ready[0])
             try:
                 ray.get(ready[0])
-            except ray.exceptions.RayTaskError:  # raised by the worker's code, such as the problem's
+            except ray.exceptions.RayTaskError:
+                # Raised by the worker's code, such as the problem's.
                 raise
             except ray.exceptions.RayError:  # the process died
                 self._get(self.server.leave.remote(k))
@@ -165,7 +184,10 @@ class _Processes:
             return trace
         parts = self._get(refs)
         problem: Any = self.experiment.problem
-        tables = {table.name: join_tables([part[table.name] for part in parts]) for table in problem.plan.tables}
+        tables = {
+            table.name: join_tables([part[table.name] for part in parts])
+            for table in problem.plan.tables
+        }
         return replace(trace, weights=parts[0] | tables)
 
     def _get(self, ref: Any) -> Any:
@@ -183,7 +205,9 @@ def _explain(ray: Any, error: Exception, log: Path | None) -> BaseException:
     if not isinstance(cause, ray.exceptions.RayError):
         return cause  # type: ignore[no-any-return]
     if log is None:
-        return RuntimeError("the server died, and its state with it; give log=path to go on after that")
+        return RuntimeError(
+            "the server died, and its state with it; give log=path to go on after that"
+        )
     return RuntimeError(f"the server died more than {_MOST_RESTARTS} times; its log is {log}")
 
 
@@ -193,7 +217,10 @@ def connect(address: str | None) -> Iterator[Any]:
     ray = need("ray", 'the engine "ray"', "ray")
     if ray.is_initialized():
         if address is not None:
-            raise ValueError(f"Ray is connected already, so address={address!r} cannot be had: ray.shutdown() first")
+            raise ValueError(
+                f"Ray is connected already, so address={address!r} cannot "
+                "be had: ray.shutdown() first"
+            )
         yield ray
         return
     address = address or os.environ.get("RAY_ADDRESS") or "local"
@@ -243,15 +270,20 @@ def _start_local(ray: Any) -> Iterator[None]:
 
 
 def _check_address(ray: Any, address: str) -> None:
-    """Raise ConnectionError if nothing listens at HOST:PORT, where Ray itself would try for minutes."""
+    """Raise ConnectionError if nothing listens at HOST:PORT, where Ray itself would try for
+    minutes.
+    """
     if ":" not in address:
         return
     host, _, port = address.rpartition("://")[2].partition("/")[0].rpartition(":")
     if not port.isdecimal():
-        raise ValueError(f"address must be HOST:PORT, ray://HOST:PORT, auto or local; got {address!r}")
+        raise ValueError(
+            f"address must be HOST:PORT, ray://HOST:PORT, auto or local; got {address!r}"
+        )
     host = host.strip("[]")
     if host in _LOCAL_HOSTS and not address.startswith("ray://"):
-        host = ray.util.get_node_ip_address()  # Ray listens at the address by which others know this machine
+        # Ray listens at the address by which others know this machine.
+        host = ray.util.get_node_ip_address()
     try:
         socket.create_connection((host, int(port)), _KNOCK_SECONDS).close()
     except (OSError, OverflowError) as error:
@@ -260,8 +292,8 @@ def _check_address(ray: Any, address: str) -> None:
 
 def _no_ray(address: str, error: Exception) -> ConnectionError:
     return ConnectionError(
-        f"no Ray answers at {address} ({_last_line(error)}): start one there by `ray start --head`, give another "
-        "address=, or leave it and $RAY_ADDRESS out for a Ray on this machine"
+        f"no Ray answers at {address} ({_last_line(error)}): start one there by `ray start "
+        "--head`, give another address=, or leave it and $RAY_ADDRESS out for a Ray on this machine"
     )
 
 

@@ -66,18 +66,26 @@ class Trained(NamedTuple):
 
     def loss_by(self, criterion: str, horizon: float) -> float:
         """Return the last watched loss, by time the last one up to the horizon; infinity if it isn't finite."""
-        at = -1 if criterion == "gradients" else int(np.searchsorted(self.time, horizon, side="right")) - 1
+        at = (
+            -1
+            if criterion == "gradients"
+            else int(np.searchsorted(self.time, horizon, side="right")) - 1
+        )
         loss = float(self.loss[at])
         return loss if np.isfinite(loss) else np.inf
 
 
-def trained(policy: str, limit: int, straggler: float, learning_rate: float, momentum: float) -> Trained:
+def trained(
+    policy: str, limit: int, straggler: float, learning_rate: float, momentum: float
+) -> Trained:
     """Return one training: its loss recorded if the setting is one of `settings`, computed otherwise.
 
     >>> trained("drop", 4, 3.0, 0.3, 0.0).step[:3].tolist()
     [0, 4, 8]
     """
-    return _load_or_train((policy, limit if policy in BY_LIMIT else 0, straggler, learning_rate, momentum))
+    return _load_or_train(
+        (policy, limit if policy in BY_LIMIT else 0, straggler, learning_rate, momentum)
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -86,7 +94,9 @@ def _load_or_train(setting: Setting) -> Trained:
 
 
 def _watch(trace: Trace, setting: Setting | None = None) -> Trained:
-    """Return the training of a schedule; its loss is the recorded one of the setting, if there is one."""
+    """Return the training of a schedule; its loss is the recorded one of the setting, if there is
+    one.
+    """
     update_times = trace.times[trace.moves[:, 0] == UPDATE]
     times = np.append(0, update_times[trace.rounds["moved"] > 0])
     step = np.arange(len(times))
@@ -101,7 +111,9 @@ def _watch(trace: Trace, setting: Setting | None = None) -> Trained:
     )
 
 
-def experiment(policy: str, limit: int, straggler: float, learning_rate: float, momentum: float) -> Experiment:
+def experiment(
+    policy: str, limit: int, straggler: float, learning_rate: float, momentum: float
+) -> Experiment:
     """Return eight workers, the last one `straggler` times slower. "backup" takes the mean of the first seven.
 
     >>> experiment("drop", 4, 3.0, 0.3, 0.0).speeds.slow
@@ -131,7 +143,9 @@ def losses(trace: Trace) -> np.ndarray:
 def settings() -> Iterator[Setting]:
     """Yield all recorded settings, with limit 0 where it has no effect."""
     for policy in POLICIES:
-        yield from product((policy,), LIMITS if policy in BY_LIMIT else (0,), STRAGGLERS, LEARNING_RATES, MOMENTA)
+        yield from product(
+            (policy,), LIMITS if policy in BY_LIMIT else (0,), STRAGGLERS, LEARNING_RATES, MOMENTA
+        )
 
 
 def recorded(setting: Setting, count: int) -> np.ndarray | None:
@@ -207,7 +221,14 @@ def record_tuned() -> None:
                     end[s, p, k] = np.rint(run.end * _TIME)
                     judged[s, c, p, k] = run.loss_by(criterion, horizon[s])
                 accepted[s, p] = np.mean([run.accepted for run in runs])
-                print(straggler, criterion, policy, rate, judged[s, c, p].mean(dtype=float), flush=True)
+                print(
+                    straggler,
+                    criterion,
+                    policy,
+                    rate,
+                    judged[s, c, p].mean(dtype=float),
+                    flush=True,
+                )
     recordings.write(
         TUNED,
         sweep=_half(sweep),
@@ -221,7 +242,9 @@ def record_tuned() -> None:
 
 
 def _half(losses: np.ndarray) -> np.ndarray:
-    """Return losses in 16 bits, as they are stored; one above 65,504 is that of a lost run, and infinite."""
+    """Return losses in 16 bits, as they are stored; one above 65,504 is that of a lost run, and
+    infinite.
+    """
     with np.errstate(over="ignore"):
         return losses.astype(np.float16)
 

@@ -32,7 +32,9 @@ _COLUMNS = 16
 
 
 class Problem(Protocol):
-    """The methods of a training run that an experiment needs; any object with these three will do. Not in TensorFlow.
+    """The methods of a training run that an experiment needs; any object with these three will do.
+
+    Not in TensorFlow.
 
     >>> class Parabola:
     ...     def start(self):
@@ -83,12 +85,18 @@ class Bowl:
 
     def gradient(self, weights: Weights, rng: np.random.Generator) -> dict[str, Array]:
         steepness = np.array([1.0, self.condition], np.float32)
-        noise = np.float32(self.noise) * rng.standard_normal(2, np.float32) if self.noise else np.float32(0)
+        noise = (
+            np.float32(self.noise) * rng.standard_normal(2, np.float32)
+            if self.noise
+            else np.float32(0)
+        )
         return {"w": steepness * weights["w"] + noise}
 
     @quiet
     def loss(self, weights: Weights) -> float:
-        return float(np.array([1.0, self.condition]) @ np.asarray(weights["w"], np.float64) ** 2 / 2)
+        return float(
+            np.array([1.0, self.condition]) @ np.asarray(weights["w"], np.float64) ** 2 / 2
+        )
 
 
 @dataclass(frozen=True)
@@ -142,7 +150,9 @@ class Digits:
         _, _, images, labels = _split()
         logits = self._layers(weights, images)[-1].astype(np.float64)
         logits -= logits.max(axis=1, keepdims=True)
-        return float((np.log(np.exp(logits).sum(axis=1)) - logits[np.arange(len(labels)), labels]).mean())
+        return float(
+            (np.log(np.exp(logits).sum(axis=1)) - logits[np.arange(len(labels)), labels]).mean()
+        )
 
     @quiet
     def accuracy(self, weights: Weights) -> float:
@@ -229,7 +239,9 @@ class Reader:
         """
         count = len(lines.topics)
         of_line = np.repeat(np.arange(count), np.diff(lines.starts))
-        logits = sum_segments(gather(weights["words"], lines.words), of_line, count) + weights["bias"]
+        logits = (
+            sum_segments(gather(weights["words"], lines.words), of_line, count) + weights["bias"]
+        )
         return -log_softmax(logits)[np.arange(count), lines.topics].mean()
 
     @quiet
@@ -254,7 +266,9 @@ class Reader:
         row = {word: k for k, word in enumerate(self.words)}
         known = [row[word] for word in words_of(text) if word in row]
         if not known:
-            raise ValueError(f"no word of {text!r} is known; the {len(row)} words of the reader are in `words`")
+            raise ValueError(
+                f"no word of {text!r} is known; the {len(row)} words of the reader are in `words`"
+            )
         lines = Lines(np.array(known), np.array([0, len(known)]), np.zeros(1, np.int8))
         chance = softmax(_scores(weights, lines))[0]
         order = np.argsort(-chance, kind="stable")
@@ -272,7 +286,9 @@ class Chances(dict[str, float]):
 
     def __repr__(self) -> str:
         longest = max(map(len, self), default=0)
-        return "\n".join(f"{name:{longest}} {percent(chance, 1):>6}" for name, chance in self.items())
+        return "\n".join(
+            f"{name:{longest}} {percent(chance, 1):>6}" for name, chance in self.items()
+        )
 
 
 def _scores(weights: Weights, lines: Lines) -> np.ndarray:
@@ -315,13 +331,17 @@ class FromLoss:
     def __post_init__(self) -> None:
         if not isinstance(self.weights, Mapping):
             raise TypeError(
-                f"weights map names to float arrays, as {{'w': np.zeros(3)}}; got {short_repr(self.weights)}"
+                f"weights map names to float arrays, as {{'w': np.zeros(3)}}; got "
+                f"{short_repr(self.weights)}"
             )
         for name, w in self.weights.items():
             if not isinstance(name, str):
                 raise TypeError(f"weights are named by strings, got the name {name!r}")
             if not (isinstance(w, float) or is_float(getattr(w, "dtype", object))):
-                raise TypeError(f"weights[{name!r}] must be a float array, got {type(w).__name__}: {short_repr(w)}")
+                raise TypeError(
+                    f"weights[{name!r}] must be a float array, got {type(w).__name__}: "
+                    f"{short_repr(w)}"
+                )
 
     def __repr__(self) -> str:
         return f"FromLoss({', '.join(f'{f.name}={short_repr(getattr(self, f.name))}' for f in fields(self))})"
@@ -331,7 +351,9 @@ class FromLoss:
 
     def gradient(self, weights: Weights, rng: np.random.Generator) -> dict[str, Array]:
         with precision(widest_dtype(weights)):
-            _, gradient = _loss_and_gradient(self.loss_of, self.jit)[1](dict(weights), self.draw(rng))
+            _, gradient = _loss_and_gradient(self.loss_of, self.jit)[1](
+                dict(weights), self.draw(rng)
+            )
         return {name: np.asarray(g) for name, g in gradient.items()}
 
     def loss(self, weights: Weights) -> float:
@@ -340,12 +362,16 @@ class FromLoss:
 
 
 @lru_cache(maxsize=32)
-def _loss_and_gradient(loss_of: Callable[[Any, Any], Any], jit: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def _loss_and_gradient(
+    loss_of: Callable[[Any, Any], Any], jit: bool
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
     def loss(weights: Any, batch: Any) -> Any:
         value = loss_of(weights, batch)
         shape = getattr(value, "shape", ())
         if shape:
-            raise InvalidArgumentError(f"loss_of must return a scalar, such as a mean; got an array of shape {shape}")
+            raise InvalidArgumentError(
+                f"loss_of must return a scalar, such as a mean; got an array of shape {shape}"
+            )
         return value
 
     library = differentiator()
@@ -363,14 +389,20 @@ def get_config(problem: Any) -> dict[str, Any] | None:
 
 def from_config(config: Mapping[str, Any]) -> Problem:
     """Return the problem that `get_config` wrote."""
-    fields = {k: tuple(x) if isinstance(x, list) else x for k, x in config.items() if k != "problem"}
+    fields = {
+        k: tuple(x) if isinstance(x, list) else x for k, x in config.items() if k != "problem"
+    }
     problem: Problem = PROBLEMS[config["problem"]](**fields)
     return problem
 
 
 def widest_dtype(weights: Weights) -> Any:
     """Return the dtype with the most bytes; float64 needs `precision`."""
-    return max((np.dtype(w.dtype) for w in weights.values()), key=lambda dtype: dtype.itemsize, default=np.float32)
+    return max(
+        (np.dtype(w.dtype) for w in weights.values()),
+        key=lambda dtype: dtype.itemsize,
+        default=np.float32,
+    )
 
 
 def _multiply(a: Array, b: Array) -> Array:

@@ -80,14 +80,20 @@ class WorkerActor:
                     return
                 time.sleep(pause.ticks * self.tick)
                 ray.actor.exit_actor()  # a new process takes the worker's place, and joins
-        raise RuntimeError(f"worker {self.worker} died so often that its {len(ticks)} gradients are used up")
+        raise RuntimeError(
+            f"worker {self.worker} died so often that its {len(ticks)} gradients are used up"
+        )
 
-    def _ask(self, server: Handle, sequence: int, moves: tuple[int, ...], payload: Any) -> tuple[int, Any] | None:
+    def _ask(
+        self, server: Handle, sequence: int, moves: tuple[int, ...], payload: Any
+    ) -> tuple[int, Any] | None:
         """Send a request; return the number of the next gradient, and what was read."""
         import ray
 
         while True:
-            answer: tuple[int, Any] | None = ray.get(server.ask.remote(self.worker, sequence, moves, payload))
+            answer: tuple[int, Any] | None = ray.get(
+                server.ask.remote(self.worker, sequence, moves, payload)
+            )
             if answer is None or not (self.has_shards and READ in moves):
                 return answer
             number, refs = answer
@@ -104,7 +110,9 @@ class WorkerActor:
         ids: dict[str, np.ndarray] = problem.rows(self.experiment.rng(self.worker, number))
         return ids
 
-    def _join(self, ids_by_table: Mapping[str, np.ndarray], parts: list[Mapping[str, Any]]) -> dict[str, Any]:
+    def _join(
+        self, ids_by_table: Mapping[str, np.ndarray], parts: list[Mapping[str, Any]]
+    ) -> dict[str, Any]:
         """The weights of which the shards sent their rows."""
         weights: dict[str, Any] = dict(parts[0])
         for name, ids in ids_by_table.items():
@@ -119,7 +127,9 @@ class ServerActor:
     during a request, so that one is made at a time.
     """
 
-    def __init__(self, experiment: Experiment, log: Path | None, sync: bool, shards: list[Handle]) -> None:
+    def __init__(
+        self, experiment: Experiment, log: Path | None, sync: bool, shards: list[Handle]
+    ) -> None:
         self.experiment = experiment
         self.log = log
         self.sync = sync
@@ -146,7 +156,9 @@ class ServerActor:
         async with self.changed:
             self.deaths[worker] += 1
             if self.deaths[worker] == MOST_DEATHS:
-                raise RuntimeError(f"worker {worker} died {MOST_DEATHS} times in a row without a gradient")
+                raise RuntimeError(
+                    f"worker {worker} died {MOST_DEATHS} times in a row without a gradient"
+                )
             await self._leave(worker)
             self.waiting.discard(worker)
             self.changed.notify_all()
@@ -212,7 +224,9 @@ class ServerActor:
             weights = [shard.weights.remote(self.server.num_requests) for shard in self.shards]
             return self.server.trace("ray"), weights
 
-    async def _make(self, worker: int, sequence: int, moves: tuple[int, ...], payload: Gradient | None = None) -> bool:
+    async def _make(
+        self, worker: int, sequence: int, moves: tuple[int, ...], payload: Gradient | None = None
+    ) -> bool:
         is_made = self.server.ask(worker, sequence, moves, payload)
         if is_made and self.shards and READ not in moves:
             await asyncio.gather(*self._send_to_shards(worker, moves, payload or {}))
@@ -226,16 +240,21 @@ class ServerActor:
         position = self.server.positions[worker]
         parts = split_payload(moves, payload, len(self.shards))
         return [
-            shard.make.remote(position, worker, moves, part) for shard, part in zip(self.shards, parts, strict=True)
+            shard.make.remote(position, worker, moves, part)
+            for shard, part in zip(self.shards, parts, strict=True)
         ]
 
     def _has_left_for_good(self, worker: int) -> bool:
         ledger = self.server.ledger
         if worker in ledger.alive:
             return False
-        lost = ledger.clock[worker] - 1  # the number of the gradient that was lost when the worker left
+        # The number of the gradient that was lost when the worker left.
+        lost = ledger.clock[worker] - 1
         crashes = self.experiment.speeds.crashes
-        return any(crash.worker == worker and crash.number == lost and crash.after is None for crash in crashes)
+        return any(
+            crash.worker == worker and crash.number == lost and crash.after is None
+            for crash in crashes
+        )
 
     def _is_stuck(self) -> bool:
         """Whether all workers that have not left for good wait, and none of them may read."""
@@ -253,7 +272,9 @@ class ShardActor:
         self.log = log
         self.num_requests = 0  # made so far
 
-    def make(self, position: int, worker: int, moves: tuple[int, ...], part: Gradient) -> Mapping[str, Any] | None:
+    def make(
+        self, position: int, worker: int, moves: tuple[int, ...], part: Gradient
+    ) -> Mapping[str, Any] | None:
         """Make request number `position` of the run, unless it was made; return the rows that it reads."""
         self._catch_up(position - 1)
         if self.num_requests < position:

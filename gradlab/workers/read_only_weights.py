@@ -12,7 +12,9 @@ from ..errors import InvalidArgumentError
 
 def make_read_only(weights: Mapping[str, Array]) -> dict[str, Array]:
     """Return a new dictionary of read-only views. JAX arrays are read-only anyway."""
-    return {name: _read_only_view(w) if isinstance(w, np.ndarray) else w for name, w in weights.items()}
+    return {
+        name: _read_only_view(w) if isinstance(w, np.ndarray) else w for name, w in weights.items()
+    }
 
 
 def lend(weights: Mapping[str, Array]) -> dict[str, Array]:
@@ -21,7 +23,10 @@ def lend(weights: Mapping[str, Array]) -> dict[str, Array]:
     Vectors are copied: `np.add.at` of older NumPy writes to a read-only vector.
     """
     return make_read_only(
-        {name: w.copy() if isinstance(w, np.ndarray) and w.ndim == 1 else w for name, w in weights.items()}
+        {
+            name: w.copy() if isinstance(w, np.ndarray) and w.ndim == 1 else w
+            for name, w in weights.items()
+        }
     )
 
 
@@ -30,8 +35,8 @@ def explain_write(writer: str, error: ValueError) -> ValueError:
     if not any(word in str(error) for word in ("read-only", "writable")):
         return error
     return InvalidArgumentError(
-        f"the {writer} writes to the weights it was given, which are the server's and may only be read ({error}): "
-        "write to a copy, as w = weights['w'].copy()"
+        f"the {writer} writes to the weights it was given, which are the server's and may only be "
+        f"read ({error}): write to a copy, as w = weights['w'].copy()"
     )
 
 

@@ -47,7 +47,9 @@ def replay(experiment: Experiment, trace: Trace, watch: Watch | None = None) -> 
     return dict(server.weights)
 
 
-def replay_move(server: Server, move: int, worker: int, time: int, watch: Watch | None = None) -> None:
+def replay_move(
+    server: Server, move: int, worker: int, time: int, watch: Watch | None = None
+) -> None:
     """Make one move, and compute the worker's gradient if the server needs it."""
     step_before = server.step
     gradient = None
@@ -59,7 +61,9 @@ def replay_move(server: Server, move: int, worker: int, time: int, watch: Watch 
         watch(server.step, time, server.weights)
 
 
-def loss_curve(trace: Trace, experiment: Experiment | None = None, every: int = 1) -> dict[str, np.ndarray]:
+def loss_curve(
+    trace: Trace, experiment: Experiment | None = None, every: int = 1
+) -> dict[str, np.ndarray]:
     """Return the watched loss over a run, at the start, after every `every`-th update and after the last.
 
     Args:

@@ -20,7 +20,8 @@ from ..train.accumulators.sparse_sum import SparseGradient, SparseSum
 if TYPE_CHECKING:
     from ..tpu import Policy, Table
 
-_IDS = "\0ids"  # ends the name of a table's ids in a record, beside their values; no weight has such a name
+# Ends the name of a table's ids in a record, beside their values; no weight has such a name.
+_IDS = "\0ids"
 
 
 class Rows(NamedTuple):
@@ -42,11 +43,15 @@ def check_rows(name: str, g: Gradient, shape: tuple[int, ...]) -> IndexedSlices:
         InvalidArgumentError: it is not IndexedSlices of this shape with ascending ids, each once.
     """
     if not isinstance(g, IndexedSlices):
-        raise InvalidArgumentError(f"the gradient of table {name} must be gl.IndexedSlices, got {type(g).__name__}")
+        raise InvalidArgumentError(
+            f"the gradient of table {name} must be gl.IndexedSlices, got {type(g).__name__}"
+        )
     check_shape(g, shape, name)
     ids = np.asarray(g.indices)
     if (np.diff(ids) <= 0).any():
-        raise InvalidArgumentError(f"the rows of table {name} must ascend, each once: sum those of one id first")
+        raise InvalidArgumentError(
+            f"the rows of table {name} must ascend, each once: sum those of one id first"
+        )
     return g
 
 
@@ -139,7 +144,9 @@ def flatten_gradient(gradient: Mapping[str, Gradient]) -> dict[str, Array]:
     return arrays
 
 
-def restore_gradient(arrays: Mapping[str, Array], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Gradient]:
+def restore_gradient(
+    arrays: Mapping[str, Array], shapes: Mapping[str, tuple[int, ...]]
+) -> dict[str, Gradient]:
     """Return the gradient of a record; `shapes` are those of the weights."""
     gradient: dict[str, Gradient] = {}
     for name, x in arrays.items():

@@ -50,19 +50,27 @@ class Server:
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
-        self.ledger = Ledger(experiment.workers, experiment.policy, experiment.staleness, experiment.aggregate)
-        self._is_adaptive = experiment.policy == "compensate" and experiment.mean_square_decay is not None
+        self.ledger = Ledger(
+            experiment.workers, experiment.policy, experiment.staleness, experiment.aggregate
+        )
+        self._is_adaptive = (
+            experiment.policy == "compensate" and experiment.mean_square_decay is not None
+        )
         # These gradients wait, while their problem may write over the arrays it returned.
         self._copies_gradients = not experiment.atomic or experiment.aggregate > 1
         self._plan: Any = getattr(experiment.problem, "plan", None)
-        self._tables = {} if self._plan is None else {table.name: table for table in self._plan.tables}
+        self._tables = (
+            {} if self._plan is None else {table.name: table for table in self._plan.tables}
+        )
         self._learning_rate = np.float32(experiment.learning_rate)
         self.weights: Weights = make_read_only(self._start())
         with precision(widest_dtype(self.weights)):
             self._slots = {name: self._rule_of(name).init(w) for name, w in self.weights.items()}
             self._mean_square: Weights = {}
             if self._is_adaptive:
-                self._mean_square = {name: namespace(w).zeros_like(w) for name, w in self.weights.items()}
+                self._mean_square = {
+                    name: namespace(w).zeros_like(w) for name, w in self.weights.items()
+                }
         self._shared = experiment.optimizer.start()
         self._shared_by_table = {name: table.rule.start() for name, table in self._tables.items()}
         self._held: list[Weights | None] = [None] * experiment.workers
@@ -115,7 +123,9 @@ class Server:
         self._check_worker(worker)
         gradient = self._checked[worker]
         if gradient is None:
-            raise InvalidArgumentError(f"worker {worker} has no gradient that was checked and not yet updated with")
+            raise InvalidArgumentError(
+                f"worker {worker} has no gradient that was checked and not yet updated with"
+            )
         if self.ledger.accepted[worker]:
             with precision(widest_dtype(self.weights)):
                 self._accept(worker, gradient)
@@ -137,7 +147,9 @@ class Server:
         """Make one move of a log; a check needs its gradient."""
         self._check_worker(worker)
         if not 0 <= move <= JOIN:
-            raise InvalidArgumentError(f"move must be 0 to {JOIN}, for {', '.join(MOVES)}; got {move!r}")
+            raise InvalidArgumentError(
+                f"move must be 0 to {JOIN}, for {', '.join(MOVES)}; got {move!r}"
+            )
         if move == CHECK:
             self.check(worker, gradient or {}, time)
         elif move == READ:
@@ -165,7 +177,11 @@ class Server:
 
         Weights that workers hold and gradients that wait for their update don't count.
         """
-        slots = {f"{name} {k}": slot for name, slots in self._slots.items() for k, slot in enumerate(slots)}
+        slots = {
+            f"{name} {k}": slot
+            for name, slots in self._slots.items()
+            for k, slot in enumerate(slots)
+        }
         shared = (self._shared, *self._shared_by_table.values())
         gathered = map(flatten_gradient, self._gathered)
         parts = (self.weights, slots, *shared, self._mean_square, *gathered)
@@ -173,12 +189,16 @@ class Server:
 
     def _check_worker(self, worker: int) -> None:
         if not 0 <= worker < len(self._held):
-            raise InvalidArgumentError(f"there is no worker {worker}; there are 0 to {len(self._held) - 1}")
+            raise InvalidArgumentError(
+                f"there is no worker {worker}; there are 0 to {len(self._held) - 1}"
+            )
 
     def _fit(self, gradient: Gradient) -> Gradient:
         """Return a gradient as arrays of the weights' shapes, copied if it has to wait."""
         if gradient.keys() != self.weights.keys():
-            raise InvalidArgumentError(f"the gradient is of {sorted(gradient)}, the weights are {sorted(self.weights)}")
+            raise InvalidArgumentError(
+                f"the gradient is of {sorted(gradient)}, the weights are {sorted(self.weights)}"
+            )
         fitted = {name: self._fit_one(name, g) for name, g in gradient.items()}
         return {name: _copy(g) for name, g in fitted.items()} if self._copies_gradients else fitted
 
@@ -188,7 +208,9 @@ class Server:
             return check_rows(name, gradient, shape)
         g = as_array(gradient, f"the gradient of {name}")
         if g.shape != shape:
-            raise InvalidArgumentError(f"the gradient of {name} has shape {g.shape}, the weight has {shape}")
+            raise InvalidArgumentError(
+                f"the gradient of {name} has shape {g.shape}, the weight has {shape}"
+            )
         return g
 
     @quiet
@@ -232,7 +254,9 @@ class Server:
         slots = dict(self._slots)
         for name, w in self.weights.items():
             if name not in rows:
-                weights[name], slots[name] = apply.dense(rule, w, slots[name], gradient[name], self._learning_rate)
+                weights[name], slots[name] = apply.dense(
+                    rule, w, slots[name], gradient[name], self._learning_rate
+                )
         for name, (ids, new_rows, *new_slot_rows) in rows.items():
             weights[name] = self._set_rows(weights[name], ids, new_rows)
             pairs = zip(slots[name], new_slot_rows, strict=True)
@@ -240,12 +264,16 @@ class Server:
         self.weights = make_read_only(weights)
         self._slots = slots
         self._shared = rule.advance(self._shared)
-        self._shared_by_table = {name: self._rule_of(name).advance(x) for name, x in self._shared_by_table.items()}
+        self._shared_by_table = {
+            name: self._rule_of(name).advance(x) for name, x in self._shared_by_table.items()
+        }
 
     def _update_rows(self, name: str, g: IndexedSlices) -> tuple[np.ndarray, *tuple[Any, ...]]:
         """Return the ids of the rows of a table that move, their weights and slots after that."""
         common = self._shared_by_table[name]
-        return update_rows(self._tables[name], self._plan.policy, common, self.weights[name], self._slots[name], g)
+        return update_rows(
+            self._tables[name], self._plan.policy, common, self.weights[name], self._slots[name], g
+        )
 
     def _set_rows(self, x: Array, ids: np.ndarray, rows: Array) -> Array:
         return set_rows(x, ids, rows)

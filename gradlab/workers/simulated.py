@@ -105,8 +105,12 @@ class uniform_delays:
     def __call__(self, experiment: Experiment) -> Trace:
         count = experiment.gradients
         if experiment.workers != count:
-            raise ValueError(f"uniform_delays wants a worker for each of the {count} gradients: workers={count}")
-        delays = np.random.default_rng([experiment.seed, self.most]).integers(0, self.most + 1, count)
+            raise ValueError(
+                f"uniform_delays wants a worker for each of the {count} gradients: workers={count}"
+            )
+        delays = np.random.default_rng([experiment.seed, self.most]).integers(
+            0, self.most + 1, count
+        )
         read_steps = np.arange(count) - np.minimum(delays, np.arange(count))
         readers: list[list[int]] = [[] for _ in range(count)]  # of each step
         for k, step in enumerate(read_steps.tolist()):
@@ -118,7 +122,9 @@ class uniform_delays:
         server = Server(experiment)
         for move, k, time in log:
             replay_move(server, move, k, time)
-        return Trace.of(experiment, "uniform_delays", "updates", log, server.ledger.rounds, server.weights)
+        return Trace.of(
+            experiment, "uniform_delays", "updates", log, server.ledger.rounds, server.weights
+        )
 
 
 class Simulation:
@@ -199,4 +205,7 @@ class Simulation:
         return self.goto(int(np.searchsorted(self.trace.times, time, side="right")))
 
     def __repr__(self) -> str:
-        return f"<gradlab.workers.Simulation at move {self.position} of {len(self)}, time {self.time}, {self.trace!r}>"
+        return (
+            f"<gradlab.workers.Simulation at move {self.position} of {len(self)}, time "
+            f"{self.time}, {self.trace!r}>"
+        )

@@ -1,10 +1,12 @@
 """A published result, run small: with a few workers more than one waits for, stalls cost little.
 
-A round ends with the first k of 16 gradients. A mean of many gradients bears a larger learning rate than a mean of few,
-so every k has a rate of its own, as in Chen et al. (2016): of `RATES` the one that reaches `GOAL` soonest on
-`TUNING_SEEDS`. The curves are recorded with `FRESH_SEEDS`. No chosen rate is the first or the last of the sweep.
+A round ends with the first k of 16 gradients. A mean of many gradients bears a larger learning rate
+than a mean of few, so every k has a rate of its own, as in Chen et al. (2016): of `RATES` the one
+that reaches `GOAL` soonest on `TUNING_SEEDS`. The curves are recorded with `FRESH_SEEDS`. No chosen
+rate is the first or the last of the sweep.
 
-`python -m gradlab.workers.spare_workers` runs it again and writes the recording that ships; it takes some minutes.
+`python -m gradlab.workers.spare_workers` runs it again and writes the recording that ships; it
+takes some minutes.
 """
 
 from __future__ import annotations
@@ -32,12 +34,14 @@ EVERY = BACKUP_EVERY
 GOAL = BACKUP_GOAL
 FRESH_SEEDS = tuple(range(15))
 TUNING_SEEDS = tuple(range(15, 30))
-TIMING_SEEDS = tuple(range(5))  # longer runs, without training, in which the length of a round is measured
+# Longer runs, without training, in which the length of a round is measured.
+TIMING_SEEDS = tuple(range(5))
 TIMING_END = 400_000
 SPEEDS = Speeds(spread=0.1, stall=0.02, stall_factor=6.0)
 DIGITS = Digits(batch=1)  # so that there is noise which a mean takes out
 _TRAINING_IMAGES = 1500
-_QUICKEST_ROUND = 60  # ticks; shorter than any round, so that a run has gradients enough to last to its end
+# Ticks; shorter than any round, so that a run has gradients enough to last to its end.
+_QUICKEST_ROUND = 60
 
 
 def experiment(aggregate: int, seed: int, learning_rate: float, end: int = END) -> Experiment:
@@ -65,11 +69,14 @@ def round_ends(trace: Trace, end: int = END) -> np.ndarray:
     return ends[ends <= end]
 
 
-def round_length(aggregate: int, seeds: Sequence[int] = TIMING_SEEDS, end: int = TIMING_END) -> float:
+def round_length(
+    aggregate: int, seeds: Sequence[int] = TIMING_SEEDS, end: int = TIMING_END
+) -> float:
     """Measure the mean ticks of a round.
 
-    A worker that stalls goes on with its old gradient and misses the rounds that end meanwhile. So with backup workers
-    rounds are longer than if all workers began each of them together: with one, 167 ticks instead of 131.
+    A worker that stalls goes on with its old gradient and misses the rounds that end meanwhile. So
+    with backup workers rounds are longer than if all workers began each of them together: with one,
+    167 ticks instead of 131.
 
     >>> round_length(1, seeds=[0], end=4000) < round_length(16, seeds=[0], end=4000)
     True
@@ -79,7 +86,9 @@ def round_length(aggregate: int, seeds: Sequence[int] = TIMING_SEEDS, end: int =
 
 
 @quiet
-def accuracy_curves(aggregate: int, seed: int, rates: Sequence[float], end: int = END) -> np.ndarray:
+def accuracy_curves(
+    aggregate: int, seed: int, rates: Sequence[float], end: int = END
+) -> np.ndarray:
     """Train at several rates at once; which worker hands in when, and which digit, doesn't depend on the rate.
 
     A run is the one that the engine makes of `experiment`, up to rounding.
@@ -102,7 +111,8 @@ def accuracy_curves(aggregate: int, seed: int, rates: Sequence[float], end: int 
     accuracies = [_accuracy(weights, bias, held_out, labels[_TRAINING_IMAGES:])]
     for digits in _digits_of_rounds(run, trace)[: len(ends)]:
         x = images[digits]
-        # The gradient of the mean cross-entropy by the logits: softmax less the one-hot label, over the batch.
+        # The gradient of the mean cross-entropy by the logits: softmax less the one-hot label, over
+        # the batch.
         logits = x @ weights + bias
         error = np.exp(logits - logits.max(axis=-1, keepdims=True))
         error /= error.sum(axis=-1, keepdims=True)
@@ -122,9 +132,13 @@ def _digits_of_rounds(run: Experiment, trace: Trace) -> list[list[int]]:
     rounds: list[list[int]] = []
     digits: list[int] = []
     moved = trace.rounds["moved"] > 0
-    for worker, accepted, ends_round in zip(trace.rounds["worker"], trace.accepted, moved, strict=True):
+    for worker, accepted, ends_round in zip(
+        trace.rounds["worker"], trace.accepted, moved, strict=True
+    ):
         if accepted:
-            drawn = run.rng(int(worker), int(number[worker])).integers(_TRAINING_IMAGES, size=DIGITS.batch)
+            drawn = run.rng(int(worker), int(number[worker])).integers(
+                _TRAINING_IMAGES, size=DIGITS.batch
+            )
             digits.append(int(drawn[0]))
         number[worker] += 1
         if ends_round:
@@ -133,7 +147,9 @@ def _digits_of_rounds(run: Experiment, trace: Trace) -> list[list[int]]:
     return rounds
 
 
-def _accuracy(weights: np.ndarray, bias: np.ndarray, images: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def _accuracy(
+    weights: np.ndarray, bias: np.ndarray, images: np.ndarray, labels: np.ndarray
+) -> np.ndarray:
     accuracy: np.ndarray = ((images @ weights + bias).argmax(axis=-1) == labels).mean(axis=-1)
     return accuracy
 

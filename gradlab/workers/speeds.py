@@ -90,7 +90,9 @@ class Speeds:
         self._check_crashes()
         object.__setattr__(self, "measured", tuple(float(x) for x in self.measured))
         if not all(0 < x < np.inf for x in self.measured):
-            raise InvalidArgumentError("measured must hold positive, finite durations; omit unknown ones")
+            raise InvalidArgumentError(
+                "measured must hold positive, finite durations; omit unknown ones"
+            )
 
     def _check_crashes(self) -> None:
         for crash in self.crashes:
@@ -99,7 +101,9 @@ class Speeds:
         object.__setattr__(self, "crashes", tuple(self.crashes))
         deaths = [(crash.worker, crash.number) for crash in self.crashes]
         if twice := sorted({death for death in deaths if deaths.count(death) > 1}):
-            raise InvalidArgumentError(f"worker {twice[0][0]} crashes twice at its gradient {twice[0][1]}; it can once")
+            raise InvalidArgumentError(
+                f"worker {twice[0][0]} crashes twice at its gradient {twice[0][1]}; it can once"
+            )
 
     def ticks(self, seed: int, workers: int, count: int) -> np.ndarray:
         """Return how long gradient n of worker k takes: int64 (workers, count)."""
@@ -109,7 +113,9 @@ class Speeds:
         """Return the same durations from the result of `draws`."""
         median = np.array([[self.median * self.slow.get(k, 1.0)] for k in range(len(z))])
         with np.errstate(over="ignore"):
-            ticks = median * (_choose_duration(self.measured, z) if self.measured else np.exp(self.spread * z))
+            ticks = median * (
+                _choose_duration(self.measured, z) if self.measured else np.exp(self.spread * z)
+            )
             if self.stall and u is not None:
                 ticks = np.where(u < self.stall, ticks * self.stall_factor, ticks)
         whole_ticks: np.ndarray = np.clip(np.rint(ticks), 1, LONGEST).astype(np.int64)
@@ -127,7 +133,9 @@ def _borders(count: int) -> np.ndarray:
     return np.array([NormalDist().inv_cdf(k / count) for k in range(1, count)])
 
 
-def draws(seed: int, workers: int, count: int, stalls: bool) -> tuple[np.ndarray, np.ndarray | None]:
+def draws(
+    seed: int, workers: int, count: int, stalls: bool
+) -> tuple[np.ndarray, np.ndarray | None]:
     """Return z, standard normal, and u, uniform from 0 to 1 (a worker stalls if u < stall): float64 (workers, count).
 
     u is None unless `stalls`.

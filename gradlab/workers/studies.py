@@ -1,11 +1,13 @@
 """Staleness and depth: networks of several depths, and several optimizers, trained with random delays.
 
-The size of a step that a training bears falls with the delay, and differently for each network and method. So every
-network is trained at a learning rate of its own for every delay: of the `rates` of its variant, a factor of 2 apart,
-the one that reaches the goal soonest on the seeds `TUNING_SEEDS`. The curves are then recorded with the other seeds
-`FRESH_SEEDS`. Both ship: `sweep` and `recorded`. No chosen rate is the first or the last of its sweep.
+The size of a step that a training bears falls with the delay, and differently for each network and
+method. So every network is trained at a learning rate of its own for every delay: of the `rates` of
+its variant, a factor of 2 apart, the one that reaches the goal soonest on the seeds `TUNING_SEEDS`.
+The curves are then recorded with the other seeds `FRESH_SEEDS`. Both ship: `sweep` and `recorded`.
+No chosen rate is the first or the last of its sweep.
 
-`python -m gradlab.workers.studies` trains everything again and writes the recording; it takes some minutes.
+`python -m gradlab.workers.studies` trains everything again and writes the recording; it takes some
+minutes.
 """
 
 from __future__ import annotations
@@ -86,7 +88,8 @@ def accuracy_curves(
         is_decided: of the curves so far, (runs, points); training ends early once it returns True.
 
     Returns:
-        (runs, updates / 20) accuracy on held-out digits after every 20th update, of fewer updates if it ended early.
+        (runs, updates / 20) accuracy on held-out digits after every 20th update, of fewer updates
+        if it ended early.
 
     >>> accuracy_curves(VARIANTS[0], most=8, seeds=[0, 1], rates=[0.1, 0.1], updates=40).shape
     (2, 2)
@@ -99,7 +102,8 @@ def accuracy_curves(
     weights = _start(variant, seeds)
     slots = [variant.optimizer.init(w) for w in weights]
     shared = variant.optimizer.start()
-    versions = [np.repeat(w[None], most + 1, axis=0) for w in weights]  # version n is at n modulo most + 1
+    # Version n is at n modulo most + 1.
+    versions = [np.repeat(w[None], most + 1, axis=0) for w in weights]
     images, labels = datasets.digits()
     curves = []
     for n in range(updates):
@@ -129,7 +133,9 @@ def _schedule(seed: int, most: int, updates: int) -> tuple[np.ndarray, np.ndarra
 
 
 def _start(variant: Variant, seeds: Sequence[int]) -> list[Array]:
-    """Return w0, b0, w1, ... of all runs: matrices (runs, rows, columns), biases (runs, 1, columns)."""
+    """Return w0, b0, w1, ... of all runs: matrices (runs, rows, columns), biases (runs, 1,
+    columns).
+    """
     starts = [Digits(hidden=variant.hidden, seed=seed).start() for seed in seeds]
     stacked: list[Array] = []
     for name in starts[0]:
@@ -148,9 +154,12 @@ def _layers(weights: Sequence[Array], x: Array) -> list[Array]:
 
 
 def _gradients(weights: Sequence[Array], x: Array, labels: np.ndarray) -> list[Array]:
-    """Return the gradients of the mean cross-entropy of each run's batch, in the order of the weights."""
+    """Return the gradients of the mean cross-entropy of each run's batch, in the order of the
+    weights.
+    """
     layers = _layers(weights, x)
-    # By the logits it is softmax less the one-hot label, over the batch; then back through the layers.
+    # By the logits it is softmax less the one-hot label, over the batch; then back through the
+    # layers.
     error = np.exp(layers[-1] - layers[-1].max(axis=-1, keepdims=True))
     error /= error.sum(axis=-1, keepdims=True)
     run, image = np.indices(labels.shape)
@@ -172,7 +181,9 @@ def updates_to(goal: float, curves: np.ndarray) -> np.ndarray:
 def sweep_rates(variant: Variant, most: int) -> np.ndarray:
     """Return the updates to the goal (RATES, TUNING_SEEDS), infinite where the sweep was decided before that."""
     rates = [rate for rate in variant.rates for _ in TUNING_SEEDS]
-    tuning = accuracy_curves(variant, most, TUNING_SEEDS * RATES, rates, is_decided=is_sweep_decided)
+    tuning = accuracy_curves(
+        variant, most, TUNING_SEEDS * RATES, rates, is_decided=is_sweep_decided
+    )
     return updates_to(GOAL, tuning).reshape(RATES, -1)
 
 

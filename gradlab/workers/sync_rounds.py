@@ -58,7 +58,13 @@ class Moment:
 
 
 def sync_rounds(
-    workers: int, aggregate: int, start_tokens: int, speeds: Speeds, moments: int, chief: int = 0, seed: int = 0
+    workers: int,
+    aggregate: int,
+    start_tokens: int,
+    speeds: Speeds,
+    moments: int,
+    chief: int = 0,
+    seed: int = 0,
 ) -> list[Moment]:
     """Return the first moments of synchronous training; it ends early if no worker can continue.
 
@@ -86,11 +92,15 @@ def sync_rounds(
 class _Run:
     """The optimizer, and a queue of the events that are due."""
 
-    def __init__(self, workers: int, aggregate: int, start_tokens: int, ticks: np.ndarray, chief: int) -> None:
+    def __init__(
+        self, workers: int, aggregate: int, start_tokens: int, ticks: np.ndarray, chief: int
+    ) -> None:
         with variable_collection():
             self._variable = Variable([0.0], name="v")
             self._step = get_or_create_global_step()
-            self._optimizer = SyncReplicasOptimizer(GradientDescentOptimizer(1.0), aggregate, workers)
+            self._optimizer = SyncReplicasOptimizer(
+                GradientDescentOptimizer(1.0), aggregate, workers
+            )
             self._optimizer.build(self._gradient(), self._step)
         self._optimizer.put_tokens(start_tokens)
         self._ticks = ticks.tolist()
@@ -100,7 +110,8 @@ class _Run:
         self._turns: list[Turn] = []
         self._takers: dict[int, Any] = {}  # workers that wait for a token
         self._updates: list[tuple[int, int]] = []
-        self._due: list[tuple[int, int, int]] = []  # a heap of (time, order within the time, worker or chief)
+        # A heap of (time, order within the time, worker or chief).
+        self._due: list[tuple[int, int, int]] = []
         self._numbers = [0] * workers  # of each worker's next gradient
         for worker in range(workers):
             self._begin(worker, 0)

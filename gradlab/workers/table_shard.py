@@ -40,7 +40,9 @@ class TableShard(Server):
 
     def __init__(self, experiment: Experiment, index: int, count: int) -> None:
         if getattr(experiment.problem, "plan", None) is None:
-            raise InvalidArgumentError("only tables have shards: the problem must have a gl.tpu.Plan, as Tables has")
+            raise InvalidArgumentError(
+                "only tables have shards: the problem must have a gl.tpu.Plan, as Tables has"
+            )
         self.index = index
         self.count = count
         super().__init__(experiment)
@@ -66,7 +68,9 @@ class TableShard(Server):
         return weights
 
     def _copy_rows(self, ids_by_table: Mapping[str, np.ndarray]) -> Weights:
-        """Copy the rows with these ids, as this shard counts them; weights other than tables stay as they are."""
+        """Copy the rows with these ids, as this shard counts them; weights other than tables stay
+        as they are.
+        """
         if ids_by_table.keys() != self._tables.keys():
             raise InvalidArgumentError(
                 f"a read names rows of {sorted(self._tables)}, this one of {sorted(ids_by_table)}"
@@ -77,7 +81,10 @@ class TableShard(Server):
                 raise InvalidArgumentError(
                     f"this shard has {rows} rows of {name}, asked for {ids.min()} to {ids.max()}"
                 )
-        return {name: w[ids_by_table[name]] if name in self._tables else w for name, w in self.weights.items()}
+        return {
+            name: w[ids_by_table[name]] if name in self._tables else w
+            for name, w in self.weights.items()
+        }
 
     def _set_rows(self, x: Any, ids: np.ndarray, rows: Array) -> Array:
         # Nothing else holds a shard's arrays: workers have copies. `weights` shows read-only views
@@ -88,11 +95,16 @@ class TableShard(Server):
 
 
 class ShardedLedger:
-    """What decides for all shards: the ledger, and no weight. It refuses gradients that do not fit the tables."""
+    """What decides for all shards: the ledger, and no weight.
+
+    It refuses gradients that do not fit the tables.
+    """
 
     def __init__(self, experiment: Experiment) -> None:
         self.weights: Weights = {}
-        self.ledger = Ledger(experiment.workers, experiment.policy, experiment.staleness, experiment.aggregate)
+        self.ledger = Ledger(
+            experiment.workers, experiment.policy, experiment.staleness, experiment.aggregate
+        )
         problem: Any = experiment.problem
         self.shapes = {table.name: (table.rows, table.width) for table in problem.plan.tables}
 
@@ -100,7 +112,9 @@ class ShardedLedger:
         """Make one move of a worker."""
         if move == CHECK:
             if gradient is None or not self.shapes.keys() <= gradient.keys():
-                raise InvalidArgumentError(f"the gradient is of {sorted(gradient or {})}, tables {sorted(self.shapes)}")
+                raise InvalidArgumentError(
+                    f"the gradient is of {sorted(gradient or {})}, tables {sorted(self.shapes)}"
+                )
             for name, shape in self.shapes.items():
                 check_rows(name, gradient[name], shape)
         self.ledger.handle(move, worker, time)

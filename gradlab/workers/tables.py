@@ -76,17 +76,22 @@ class Tables:
         check_finite("scale", self.scale)
         if self.plan.cores != 1 or self.plan.pipelined:
             raise InvalidArgumentError(
-                f"workers are the cores here: give a plan of cores=1 that is not pipelined, not {self.plan.cores} "
-                f"with pipelined={self.plan.pipelined}"
+                "workers are the cores here: give a plan of cores=1 that is not pipelined, not "
+                f"{self.plan.cores} with pipelined={self.plan.pipelined}"
             )
         if self.plan.policy.gradient_clip_place != "sum":
-            raise InvalidArgumentError("workers send a row's sum, so limits are of it: gradient_clip_place='sum'")
+            raise InvalidArgumentError(
+                "workers send a row's sum, so limits are of it: gradient_clip_place='sum'"
+            )
         for table in self.plan.tables:
             if table.tags:
-                raise InvalidArgumentError(f"table {table.name!r} needs a rate that is fixed: workers have no step")
+                raise InvalidArgumentError(
+                    f"table {table.name!r} needs a rate that is fixed: workers have no step"
+                )
             if not (table.rule.lazy and table.accumulate):
                 raise InvalidArgumentError(
-                    f"table {table.name!r} needs a lazy rule and accumulate=True: only rows that are named move"
+                    f"table {table.name!r} needs a lazy rule and accumulate=True: only rows that "
+                    "are named move"
                 )
 
     def start(self) -> dict[str, Array]:
@@ -94,13 +99,17 @@ class Tables:
 
     def start_of_shard(self, shard: int, shards: int) -> dict[str, Array]:
         """The rows of `start` that a shard has, of which no more is made than a block at a time."""
-        return {table.name: self._start(k, shard, shards) for k, table in enumerate(self.plan.tables)}
+        return {
+            table.name: self._start(k, shard, shards) for k, table in enumerate(self.plan.tables)
+        }
 
     def rows(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """The ids of the rows that the batch of this generator reads: int32, ascending, for each table."""
         return self._ids(self._batch(self.draw(rng)[0]))
 
-    def gradient(self, weights: Mapping[str, Array | Rows], rng: np.random.Generator) -> dict[str, IndexedSlices]:
+    def gradient(
+        self, weights: Mapping[str, Array | Rows], rng: np.random.Generator
+    ) -> dict[str, IndexedSlices]:
         """The gradient of each table, of rows of it or of all of it."""
         ids, batch = self.draw(rng)
         lookups = self._batch(ids)
@@ -118,19 +127,24 @@ class Tables:
         filled = 0
         for first in range(0, table.rows, _BLOCK):
             size = min(_BLOCK, table.rows - first), table.width
-            block = np.random.default_rng([self.seed, k, first // _BLOCK]).standard_normal(size, np.float32)
+            block = np.random.default_rng([self.seed, k, first // _BLOCK]).standard_normal(
+                size, np.float32
+            )
             rows = block[(shard - first) % shards :: shards]
             np.multiply(rows, np.float32(self.scale), out=start[filled : filled + len(rows)])
             filled += len(rows)
         return start
 
     def _batch(self, ids: Mapping[str, Any]) -> Batch:
-        from ..tpu import make_batch  # which brings JAX where it is installed; only those with tables need it
+        # Which brings JAX where it is installed; only those with tables need it.
+        from ..tpu import make_batch
 
         return make_batch(self.plan, ids)
 
     def _ids(self, lookups: Batch) -> dict[str, np.ndarray]:
-        """Return the ids of the rows, by table, without the padding of a batch, whose ids are past the table's end."""
+        """Return the ids of the rows, by table, without the padding of a batch, whose ids are past
+        the table's end.
+        """
         pairs = zip(self.plan.tables, lookups.tables, strict=True)
         return {table.name: t.unique[t.unique < table.rows].astype(np.int32) for table, t in pairs}
 
@@ -144,7 +158,9 @@ class Tables:
             rows = np.asarray(take_rows(weights[table.name], ids[table.name]))
             if table.levels is not None:
                 rows = np.asarray(quantize(rows, *table.levels))
-            outputs.append(sum_rows(self.plan.samples_of(k), rows, t.inverse, t.samples, t.weights)[None])
+            outputs.append(
+                sum_rows(self.plan.samples_of(k), rows, t.inverse, t.samples, t.weights)[None]
+            )
         return tuple(map(np.asarray, split_features(self.plan, outputs)))
 
     def _derivatives(self, activations: Activations, batch: Any) -> list[np.ndarray]:
@@ -153,7 +169,9 @@ class Tables:
         expected = [a.shape for a in activations]
         shapes = [np.shape(g) for g in derivatives]
         if shapes != expected:
-            raise InvalidArgumentError(f"gradient_of must return arrays like the activations, {expected}; got {shapes}")
+            raise InvalidArgumentError(
+                f"gradient_of must return arrays like the activations, {expected}; got {shapes}"
+            )
         return [np.asarray(g, np.float32) for g in derivatives]
 
     def _rows_of(self, lookups: Batch, derivatives: list[np.ndarray]) -> dict[str, IndexedSlices]:

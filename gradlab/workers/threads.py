@@ -23,7 +23,9 @@ _POLL_SECONDS = 0.1
 
 
 def run(experiment: Experiment, tick: float = 1e-5) -> Trace:
-    """Run an experiment whose workers are threads; times are microseconds. `replay` repeats the trace bit for bit.
+    """Run an experiment whose workers are threads; times are microseconds.
+
+    `replay` repeats the trace bit for bit.
 
     A worker that crashes is a thread that ends; another thread takes its place later. An error that
     a problem raises in a thread is raised here, and so is KeyboardInterrupt; no thread is left
@@ -78,11 +80,15 @@ class _Run:
             self.join()
         if self.failure is not None:
             raise self.failure
-        return Trace.of(e, "threads", "microseconds", self.log, self.server.ledger.rounds, self.server.weights)
+        return Trace.of(
+            e, "threads", "microseconds", self.log, self.server.ledger.rounds, self.server.weights
+        )
 
     def start_thread(self, k: int, life: Iterator[Piece]) -> None:
         """Start a thread for the rest of a worker's life."""
-        thread = threading.Thread(target=self.live, args=(k, life), name=f"gradlab worker {k}", daemon=True)
+        thread = threading.Thread(
+            target=self.live, args=(k, life), name=f"gradlab worker {k}", daemon=True
+        )
         try:
             thread.start()
         except RuntimeError as error:
@@ -124,7 +130,9 @@ class _Run:
             self.stop(failure)
 
     def work(self, k: int, piece: Piece) -> bool:
-        """Compute, wait for the time and the worker's turn, and make the moves; False once the run is over."""
+        """Compute, wait for the time and the worker's turn, and make the moves; False once the run
+        is over.
+        """
         due = time.perf_counter() + piece.ticks * self.tick
         gradient = self.compute_gradient(k) if CHECK in piece.moves else None
         if self.over.wait(max(0.0, due - time.perf_counter())):

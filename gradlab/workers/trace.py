@@ -68,7 +68,15 @@ class Trace:
         table = np.array(log, np.int64).reshape(-1, 3)
         columns = np.array(rounds, np.int64).reshape(-1, len(Round._fields)).T
         named = dict(zip(Round._fields, columns, strict=True))
-        return cls(experiment, engine, unit, table[:, :2].astype(np.int32), table[:, 2], named, dict(weights))
+        return cls(
+            experiment,
+            engine,
+            unit,
+            table[:, :2].astype(np.int32),
+            table[:, 2],
+            named,
+            dict(weights),
+        )
 
     def __len__(self) -> int:
         """The number of gradients submitted."""
@@ -105,9 +113,10 @@ class Trace:
         with np.errstate(invalid="ignore"):
             staleness = count(self.true_staleness.astype(float)) / handed_in
         return {
-            "handed_in": handed_in.astype(int), "accepted": count(self.accepted.astype(float)).astype(int),
+            "handed_in": handed_in.astype(int),
+            "accepted": count(self.accepted.astype(float)).astype(int),
             "staleness": staleness,
-        }  # fmt: skip
+        }
 
     def save(self, path: str | Path) -> None:
         """Write an .npz without pickle; a problem of your own is not written and has to be given to `load`.
@@ -120,22 +129,35 @@ class Trace:
             OSError: it cannot be written; no part of it is left behind.
         """
         if not str(path).endswith(".npz"):
-            raise InvalidArgumentError(f"a trace is saved as an .npz: end the path in .npz, got {str(path)!r}")
+            raise InvalidArgumentError(
+                f"a trace is saved as an .npz: end the path in .npz, got {str(path)!r}"
+            )
         named = {f"weight.{k}": x for k, x in self.weights.items()}
         named |= {f"start.{k}": x for k, x in (self.experiment.weights or {}).items()}
         arrays = {name: np.asarray(x) for name, x in named.items()}
         if objects := sorted(name for name, x in arrays.items() if x.dtype.hasobject):
-            raise TypeError(f"a trace holds arrays of numbers; these hold Python objects: {', '.join(objects)}")
+            raise TypeError(
+                f"a trace holds arrays of numbers; these hold Python objects: {', '.join(objects)}"
+            )
         jax = [name for name, x in named.items() if is_jax(x)]
-        head = {"experiment": self.experiment.to_json(), "engine": self.engine, "unit": self.unit, "jax": jax}
+        head = {
+            "experiment": self.experiment.to_json(),
+            "engine": self.engine,
+            "unit": self.unit,
+            "jax": jax,
+        }
         rounds = {f"round.{k}": x for k, x in self.rounds.items()}
         with ArchiveWriter(path, _KIND, _VERSION, head, compressed=True) as file:
             for name, x in {"moves": self.moves, "times": self.times, **rounds, **arrays}.items():
                 file.array(name, x)
 
     @classmethod
-    def load(cls, path: str | Path, problem: Problem | None = None, *, max_bytes: int = MAX_BYTES) -> Trace:
-        """Read what `save` wrote. Nothing is imported for it: a rule's own function has to be there already.
+    def load(
+        cls, path: str | Path, problem: Problem | None = None, *, max_bytes: int = MAX_BYTES
+    ) -> Trace:
+        """Read what `save` wrote.
+
+        Nothing is imported for it: a rule's own function has to be there already.
 
         Args:
             problem: of your own, which the file does not hold.
@@ -164,7 +186,9 @@ class Trace:
             if refused:
                 experiment = None
             else:
-                experiment = Experiment.from_json(text, problem).with_(weights=named("start.") or None)
+                experiment = Experiment.from_json(text, problem).with_(
+                    weights=named("start.") or None
+                )
                 moves, times, rounds = _check_columns(experiment.workers, arrays, named("round."))
         if experiment is None:
             raise InvalidArgumentError(refused)
@@ -173,8 +197,9 @@ class Trace:
     def __repr__(self) -> str:
         last = f", last move {MOVES[self.moves[-1, 0]]!r}" if len(self.moves) else ""
         return (
-            f"<gradlab.workers.Trace of {counted(len(self), 'gradient')}, {int(self.accepted.sum()):,} accepted, "
-            f"{counted(self.updates, 'update')}, {counted(self.experiment.workers, 'worker')}, {self.engine}{last}>"
+            f"<gradlab.workers.Trace of {counted(len(self), 'gradient')}, "
+            f"{int(self.accepted.sum()):,} accepted, {counted(self.updates, 'update')}, "
+            f"{counted(self.experiment.workers, 'worker')}, {self.engine}{last}>"
         )
 
 
@@ -195,19 +220,27 @@ def _to_jax(x: np.ndarray) -> Array:
 
 
 def _explain_refusal(path: str | Path, config: Mapping[str, Any], problem: Problem | None) -> str:
-    """The reason why a whole file can't be loaded; empty if there isn't one. A file doesn't choose imports."""
+    """The reason why a whole file can't be loaded; empty if there isn't one.
+
+    A file doesn't choose imports.
+    """
     if config["problem"] is None and problem is None:
         return f"the problem of {path} is not one that ships: give it as problem="
     address = config["optimizer"].get("function")
     if address is None or (module := address.partition(":")[0]) in sys.modules:
         return ""
-    return f"the optimizer of {path} calls {address!r}, and loading imports nothing: if you trust it, import {module}"
+    return (
+        f"the optimizer of {path} calls {address!r}, and loading imports nothing: if you trust "
+        f"it, import {module}"
+    )
 
 
 def _check_columns(
     workers: int, arrays: Mapping[str, Array], rounds: Mapping[str, Array]
 ) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
-    """Return moves, times and rounds; ValueError unless they are the columns of one run of these workers."""
+    """Return moves, times and rounds; ValueError unless they are the columns of one run of these
+    workers.
+    """
     if set(rounds) != set(Round._fields):
         raise ValueError(f"its rounds have {', '.join(rounds)}, not {', '.join(Round._fields)}")
     moves = _check_column(arrays, "moves", np.int32, (len(arrays["times"]), 2))
@@ -216,13 +249,19 @@ def _check_columns(
     for name, x, count in (("move", moves[:, 0], len(MOVES)), ("worker", moves[:, 1], workers)):
         if len(x) and not 0 <= x.min() <= x.max() < count:
             raise ValueError(f"it names a {name} outside 0 to {count - 1}")
-    if len(columns["worker"]) and not 0 <= columns["worker"].min() <= columns["worker"].max() < workers:
+    if (
+        len(columns["worker"])
+        and not 0 <= columns["worker"].min() <= columns["worker"].max() < workers
+    ):
         raise ValueError(f"its rounds name a worker outside 0 to {workers - 1}")
     return moves, times, columns
 
 
 def _check_column(
-    arrays: Mapping[str, Array], name: str, dtype: type = np.int64, shape: tuple[int, ...] | None = None
+    arrays: Mapping[str, Array],
+    name: str,
+    dtype: type = np.int64,
+    shape: tuple[int, ...] | None = None,
 ) -> np.ndarray:
     x = np.asarray(arrays[name])
     if x.dtype != dtype or x.shape != ((len(x),) if shape is None else shape):

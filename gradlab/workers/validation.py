@@ -13,7 +13,11 @@ from ..errors import InvalidArgumentError
 def check_whole(name: str, x: Any, least: int | None = None) -> None:
     """Raise unless `x` is an integer of at least `least`."""
     bound = "" if least is None else f" of at least {least}"
-    if isinstance(x, bool) or not isinstance(x, int | np.integer) or (least is not None and x < least):
+    if (
+        isinstance(x, bool)
+        or not isinstance(x, int | np.integer)
+        or (least is not None and x < least)
+    ):
         raise InvalidArgumentError(f"{name} must be a whole number{bound}, got {x!r}")
 
 
@@ -47,7 +51,9 @@ _SHORT_REPR.maxdict = _SHORT_REPR.maxother = 60
 
 
 def short_repr(x: Any) -> str:
-    """Describe arrays by dtype and shape, functions by name, and shorten everything else. Not in TensorFlow.
+    """Describe arrays by dtype and shape, functions by name, and shorten everything else.
+
+    Not in TensorFlow.
 
     >>> import numpy as np
     >>> short_repr({"w": np.zeros((2, 3), np.float32), "b": np.float32(1)}), short_repr(short_repr)

@@ -1,4 +1,6 @@
-"""What commands find in these tests: notebooks as a wheel has them, a JupyterLab that does not start, one lab."""
+"""What commands find in these tests: notebooks as a wheel has them, a JupyterLab that does not
+start, one lab.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def wheel_notebooks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "site-packages" / "notebooks"
     folder.mkdir(parents=True)
     for name, title in ((notebooks.START, "# Start here"), ("02_clipping.ipynb", "# Clipping")):
-        (folder / name).write_text(_notebook(f"{title}\n\nWords.", "gl.labs.clipping(limit=1.0)"), encoding="utf-8")
+        (folder / name).write_text(
+            _notebook(f"{title}\n\nWords.", "gl.labs.clipping(limit=1.0)"), encoding="utf-8"
+        )
     monkeypatch.setattr(notebooks, "shipped", lambda: folder)
     return folder
 

@@ -1,4 +1,6 @@
-"""The page that leads to all labs: what stands on its cards, in which order, and where pictures come from."""
+"""The page that leads to all labs: what stands on its cards, in which order, and where pictures
+come from.
+"""
 
 import io
 import re
@@ -28,8 +30,12 @@ def test_every_lab_has_a_card_under_its_notebook(page: str) -> None:
     assert [*groups] == [title for _, title in notebooks.titles() if title in groups]
     for title, rest in groups.items():
         (file,) = (file for file, known in notebooks.titles() if known == title)
-        assert re.search(rf"\[Its notebook\]\(beside/{file}\) \(\d\d minutes\) teaches you to \w", rest)
-        assert all(notebooks.holding(name)[0] == file for name in re.findall(r'href="(\w+)\.ipynb"', rest))
+        assert re.search(
+            rf"\[Its notebook\]\(beside/{file}\) \(\d\d minutes\) teaches you to \w", rest
+        )
+        assert all(
+            notebooks.holding(name)[0] == file for name in re.findall(r'href="(\w+)\.ipynb"', rest)
+        )
     assert sorted(re.findall(r'href="(\w+)\.ipynb"', page)) == sorted(gl.labs.catalog())
     assert all(f"<b>{make().label}</b>" in page for make in gl.labs.catalog().values())
 

@@ -17,7 +17,9 @@ import gradlab as gl
 from gradlab import __main__ as command
 
 
-def test_list_says_what_every_control_takes(every_control: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_list_says_what_every_control_takes(
+    every_control: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert command.main(["list"]) == 0
     assert capsys.readouterr().out.partition("Notebooks")[0].splitlines()[1:] == [
         "  everything: Has them all.",
@@ -33,7 +35,9 @@ def test_list_says_what_every_control_takes(every_control: Any, capsys: pytest.C
     ]
 
 
-def test_list_names_every_lab_control_and_notebook(wheel_notebooks: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_list_names_every_lab_control_and_notebook(
+    wheel_notebooks: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert command.main(["list"]) == 0
     said = capsys.readouterr().out
     for name, make in gradlab.labs.catalog().items():
@@ -41,18 +45,26 @@ def test_list_names_every_lab_control_and_notebook(wheel_notebooks: Path, capsys
     limit, method = "limit   0.001 to 100000\n", "method  one of global, norm, value\n"
     for part in (limit, method, "  02_clipping.ipynb: Clipping\n"):
         assert part in said
-    assert "record" not in said.split("clip_arrows")[0].replace("recorded", "")  # buttons cannot be set
+    # Buttons cannot be set.
+    assert "record" not in said.split("clip_arrows")[0].replace("recorded", "")
 
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_run_prints_what_the_lab_says_at_these_values(capsys: pytest.CaptureFixture[str]) -> None:
-    assert command.main(["run", "clipping", "--set", "limit=0.5", "--set", "run=0.3", "--set", "method=norm"]) == 0
+    assert (
+        command.main(
+            ["run", "clipping", "--set", "limit=0.5", "--set", "run=0.3", "--set", "method=norm"]
+        )
+        == 0
+    )
     words = gradlab.labs.clipping(limit=0.5, run="0.3", method="norm").description
     printed = capsys.readouterr().out.splitlines()
     assert printed[:2] == [words.alt, words.summary]
-    assert [line.split() for line in printed[2:]] == [f"{name} {value}".split() for name, value in words.table]
+    assert [line.split() for line in printed[2:]] == [
+        f"{name} {value}".split() for name, value in words.table
+    ]
 
 
 def test_a_menu_takes_the_label_as_well(capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,7 +76,12 @@ def test_a_menu_takes_the_label_as_well(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_run_opens_a_link_and_settings_come_after_it(capsys: pytest.CaptureFixture[str]) -> None:
     link = gradlab.labs.clip_arrows(method="norm", limit=2.5).link()
-    assert command.main(["run", "clip_arrows", "--link", f"https://example.org/x.ipynb{link}", "--set", "g1=1"]) == 0
+    assert (
+        command.main(
+            ["run", "clip_arrows", "--link", f"https://example.org/x.ipynb{link}", "--set", "g1=1"]
+        )
+        == 0
+    )
     expected = gradlab.labs.clip_arrows(method="norm", limit=2.5, g1=1).description
     assert capsys.readouterr().out.splitlines()[:2] == [expected.alt, expected.summary]
 
@@ -89,7 +106,9 @@ HELD = {".html": r"\d+ states, [\d,]+ bytes each, "}
         pytest.param(".mp4", b"\0\0\0", marks=pytest.mark.exhaustive),
     ],
 )
-def test_run_saves_what_the_suffix_asks_for(suffix: str, start: bytes, tmp_path: Path, capsys: Any) -> None:
+def test_run_saves_what_the_suffix_asks_for(
+    suffix: str, start: bytes, tmp_path: Path, capsys: Any
+) -> None:
     path = tmp_path / f"clip{suffix}"
     assert command.main(["run", "clip_libraries", "--set", "case=inf", "--save", str(path)]) == 0
     assert path.read_bytes().startswith(start)
@@ -98,8 +117,13 @@ def test_run_saves_what_the_suffix_asks_for(suffix: str, start: bytes, tmp_path:
 
 
 def test_run_brings_neither_jax_nor_pyplot() -> None:
-    program = "import sys; from gradlab.__main__ import main; main(['run', 'clipping']); print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    program = (
+        "import sys; from gradlab.__main__ import main; main(['run', 'clipping']); "
+        "print(*sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     loaded = set(done.stdout.splitlines()[-1].split())
     assert "matplotlib.figure" in loaded or "gradlab.labs" in loaded  # the list is the right one
     assert not loaded & {"jax", "matplotlib.pyplot"}
@@ -138,19 +162,42 @@ def test_it_prints_the_key_sentences_and_writes_the_page_beside_the_run(
     ("arguments", "message"),
     [
         (["missing.npz"], "cannot read missing.npz: No such file or directory"),
-        (["text.npz"], f"text.npz {DAMAGED}: File is not a zip file. Nothing of it was taken; load another copy"),
-        (["cut.npz"], f"cut.npz {DAMAGED}: File is not a zip file. Nothing of it was taken; load another copy"),
-        (["flipped.npz"], f"flipped.npz {DAMAGED}: its checksum is wrong. Nothing of it was taken; load another copy"),
+        (
+            ["text.npz"],
+            (
+                f"text.npz {DAMAGED}: File is not a zip file. Nothing of it was taken; load "
+                "another copy"
+            ),
+        ),
+        (
+            ["cut.npz"],
+            (
+                f"cut.npz {DAMAGED}: File is not a zip file. Nothing of it was taken; load "
+                "another copy"
+            ),
+        ),
+        (
+            ["flipped.npz"],
+            (
+                f"flipped.npz {DAMAGED}: its checksum is wrong. Nothing of it was taken; load "
+                "another copy"
+            ),
+        ),
         (["."], "cannot read .: Is a directory"),
         (["run.npz", "--limit", "0"], "limit must be positive and finite, got 0.0"),
         (
             ["run.npz", "-o", "no/such/run.html"],
             "cannot write no/such/run.html: There is no such folder, make it first: no/such",
         ),
-        (["run.npz", "-o", "run.npz"], "cannot write run.npz: a report is an .html file, got 'run.npz'"),
+        (
+            ["run.npz", "-o", "run.npz"],
+            "cannot write run.npz: a report is an .html file, got 'run.npz'",
+        ),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_line(run: Path, arguments: list[str], message: str, capsys: Any) -> None:
+def test_what_cannot_be_done_is_said_in_one_line(
+    run: Path, arguments: list[str], message: str, capsys: Any
+) -> None:
     Path("text.npz").write_text("words")
     whole = run.read_bytes()
     Path("cut.npz").write_bytes(whole[: len(whole) // 2])
@@ -164,17 +211,28 @@ def test_what_cannot_be_done_is_said_in_one_line(run: Path, arguments: list[str]
     assert sorted(Path().iterdir()) == before
 
 
-def test_set_reads_every_control(every_control: list[dict[str, Any]], capsys: pytest.CaptureFixture[str]) -> None:
+def test_set_reads_every_control(
+    every_control: list[dict[str, Any]], capsys: pytest.CaptureFixture[str]
+) -> None:
     settings = ["rate=0.25", "steps=7", "span=5~20", "ahead=true", "mode=nothing"]
-    assert command.main(["run", "everything", *(part for text in settings for part in ("--set", text))]) == 0
+    assert (
+        command.main(
+            ["run", "everything", *(part for text in settings for part in ("--set", text))]
+        )
+        == 0
+    )
     assert every_control == [
         {"rate": 0.25, "steps": 7, "span": (5, 20), "ahead": True, "mode": None}
         | dict.fromkeys(("letter", "second", "third"), "a")
     ]
 
 
-@pytest.mark.parametrize("text", ["steps=2.5", "span=5", "span=20~5", "ahead=maybe", "mode=two", "rate="])
-def test_what_a_control_does_not_take_is_refused(text: str, every_control: Any, capsys: Any) -> None:
+@pytest.mark.parametrize(
+    "text", ["steps=2.5", "span=5", "span=20~5", "ahead=maybe", "mode=two", "rate="]
+)
+def test_what_a_control_does_not_take_is_refused(
+    text: str, every_control: Any, capsys: Any
+) -> None:
     assert command.main(["run", "everything", "--set", text]) == 2
     said = capsys.readouterr().err
     assert said.startswith(f"gradlab: {text.partition('=')[0]} is ")

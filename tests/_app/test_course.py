@@ -42,7 +42,9 @@ def test_nbgrader_gets_a_cell_to_answer_in_and_one_that_checks(tmp_path: Path) -
     cells = made(tmp_path / "c", "--nbgrader").cells
     assert (tmp_path / "c" / "source" / "00_start_here" / "00_start_here.ipynb").exists()
     assert "gradlab" in (tmp_path / "c" / "nbgrader_config.py").read_text()
-    graded = {cell.metadata.nbgrader.grade_id: cell for cell in cells if "nbgrader" in cell.metadata}
+    graded = {
+        cell.metadata.nbgrader.grade_id: cell for cell in cells if "nbgrader" in cell.metadata
+    }
     ours = [name.replace(".", "-") for name in EXERCISES if name.startswith("start.")]
     assert list(graded) == [f"{name}-{half}" for name in ours for half in ("answer", "test")]
     assert graded["start-sign-answer"].source.splitlines() == [
@@ -69,8 +71,12 @@ def test_a_value_that_is_asked_for_keeps_its_starter() -> None:
 
 def test_graded_copies_ask_for_letters(tmp_path: Path) -> None:
     cells = made(tmp_path / "g", "--graded").cells
-    choices = [cell.source for cell in cells if cell.cell_type == "code" and "choose(" in cell.source]
-    assert choices[0] == 'gl.exercises.choose("start.sign", None)  # in place of None your letter: "a", "b" or "c"'
+    choices = [
+        cell.source for cell in cells if cell.cell_type == "code" and "choose(" in cell.source
+    ]
+    assert choices[0] == (
+        'gl.exercises.choose("start.sign", None)  # in place of None your letter: "a", "b" or "c"'
+    )
     text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     assert "Write your letter in place of `None`, and run the cell." in text
     assert "press a button." not in text
@@ -80,19 +86,31 @@ def test_otter_gets_questions(tmp_path: Path) -> None:
     cells = made(tmp_path / "d", "--otter").cells
     assert cells[0].cell_type == "raw" and cells[0].source.startswith("# ASSIGNMENT CONFIG")
     raw = [cell.source.partition("\n")[0] for cell in cells if cell.cell_type == "raw"][1:7]
-    assert raw == [f"# {word}" for word in (
-        "BEGIN QUESTION", "BEGIN SOLUTION", "END SOLUTION", "BEGIN TESTS", "END TESTS", "END QUESTION"
-    )]  # fmt: skip
+    assert raw == [
+        f"# {word}"
+        for word in (
+            "BEGIN QUESTION",
+            "BEGIN SOLUTION",
+            "END SOLUTION",
+            "BEGIN TESTS",
+            "END TESTS",
+            "END QUESTION",
+        )
+    ]
 
 
 @pytest.mark.exhaustive
 def test_a_deck_has_the_pages_of_its_labs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slides, "_STATES", 1)
-    shown = {"output_type": "execute_result", "data": {"text/html": "a picture", "text/plain": "a lab"}}
+    shown = {
+        "output_type": "execute_result",
+        "data": {"text/html": "a picture", "text/plain": "a lab"},
+    }
     make = "import gradlab as gl\n%matplotlib inline\ngl.labs.clip_arrows(method='norm')"
     guess = "gl.exercises.predict('clipping.spikes')"
     cells = [
-        {"cell_type": "code", "source": source, "outputs": [json.loads(json.dumps(shown))]} for source in (make, guess)
+        {"cell_type": "code", "source": source, "outputs": [json.loads(json.dumps(shown))]}
+        for source in (make, guess)
     ]
     slides.moving(cells)
     lab, prediction = (cell["outputs"][0]["data"]["text/html"] for cell in cells)

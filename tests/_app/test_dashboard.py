@@ -23,29 +23,42 @@ STATE = "#gl=1&lab=clipping&limit=0.3"
 
 @pytest.mark.parametrize(
     ("arguments", "page"),
-    [([], "index.ipynb"), (["clipping"], "clipping.ipynb"), ([f"http://x/{STATE}"], f"clipping.ipynb{STATE}")],
+    [
+        ([], "index.ipynb"),
+        (["clipping"], "clipping.ipynb"),
+        ([f"http://x/{STATE}"], f"clipping.ipynb{STATE}"),
+    ],
     ids=["all", "name", "link"],
 )
-def test_it_serves_all_pages_and_shows_the_one_asked_for(arguments: list[str], page: str, monkeypatch: Any) -> None:
+def test_it_serves_all_pages_and_shows_the_one_asked_for(
+    arguments: list[str], page: str, monkeypatch: Any
+) -> None:
     served: list[Any] = []
 
     def serve(folder: Path, page: str, extra: list[str]) -> None:
         served.append((sorted(path.stem for path in folder.glob("*.ipynb")), page, extra))
 
-    monkeypatch.setitem(sys.modules, "gradlab._app.voila_server", types.SimpleNamespace(serve=serve))
+    monkeypatch.setitem(
+        sys.modules, "gradlab._app.voila_server", types.SimpleNamespace(serve=serve)
+    )
     assert command.main(["dashboard", *arguments, "--", "--port=9999"]) == 0
     assert served == [(sorted([*gl.labs.catalog(), "index"]), page, ["--port=9999"])]
 
 
 @pytest.mark.exhaustive
-def test_pages_for_a_jupyterlab_lead_to_its_own_notebooks(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+def test_pages_for_a_jupyterlab_lead_to_its_own_notebooks(
+    tmp_path: Path, monkeypatch: Any, capsys: Any
+) -> None:
     checkout = tmp_path / "course" / "notebooks"
     checkout.mkdir(parents=True)
     for path in notebooks.shipped().glob("*.ipynb"):
         shutil.copy(path, checkout)
     monkeypatch.setattr(notebooks, "shipped", lambda: checkout)
     assert command.main(["dashboard", "--write", str(tmp_path / "pages")]) == 0
-    assert capsys.readouterr().out == f"wrote {len(gl.labs.catalog()) + 1} pages to {tmp_path / 'pages'}\n"
+    assert (
+        capsys.readouterr().out
+        == f"wrote {len(gl.labs.catalog()) + 1} pages to {tmp_path / 'pages'}\n"
+    )
     for name, make in gl.labs.catalog().items():
         cells = json.loads((tmp_path / "pages" / f"{name}.ipynb").read_text("utf-8"))["cells"]
         code = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
@@ -61,11 +74,19 @@ def test_pages_for_a_jupyterlab_lead_to_its_own_notebooks(tmp_path: Path, monkey
 def test_every_link_leads_to_a_page_that_is_there_or_to_the_repositorys_binder(
     repository: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Voila refuses to serve what isn't a notebook, such as the glossary that the notebooks link to."""
+    """Voila refuses to serve what isn't a notebook, such as the glossary that the notebooks link
+    to.
+    """
     monkeypatch.setattr(addresses, "REPOSITORY", repository)
     dashboard.write_pages(tmp_path)
-    texts = [cell["source"] for path in tmp_path.iterdir() for cell in json.loads(path.read_text("utf-8"))["cells"]]
-    links = {link for text in texts for link in re.findall(r'(?<=\]\()[^)]+|(?<=href=")[^"]+', text)}
+    texts = [
+        cell["source"]
+        for path in tmp_path.iterdir()
+        for cell in json.loads(path.read_text("utf-8"))["cells"]
+    ]
+    links = {
+        link for text in texts for link in re.findall(r'(?<=\]\()[^)]+|(?<=href=")[^"]+', text)
+    }
     assert len(links) > len(gl.labs.catalog())
     elsewhere = {link for link in links if not (tmp_path / link).is_file()}
     held = {name for lab in gl.labs.catalog() for name in notebooks.holding(lab)[:1]}
@@ -74,7 +95,9 @@ def test_every_link_leads_to_a_page_that_is_there_or_to_the_repositorys_binder(
     assert any(named in text for text in texts) == (not repository)
 
 
-def test_the_page_that_leads_to_all_is_there_when_they_are(tmp_path: Path, monkeypatch: Any) -> None:
+def test_the_page_that_leads_to_all_is_there_when_they_are(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
     written = dashboard._notebook
 
     def stopped(name: str, cells: Any) -> str:
@@ -86,12 +109,19 @@ def test_the_page_that_leads_to_all_is_there_when_they_are(tmp_path: Path, monke
     monkeypatch.setattr(dashboard, "_notebook", stopped)
     with pytest.raises(KeyboardInterrupt):
         dashboard.write_pages(tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {f"{lab}.ipynb" for lab in gl.labs.catalog() if lab != last}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        f"{lab}.ipynb" for lab in gl.labs.catalog() if lab != last
+    }
 
 
-def test_pages_that_could_not_lead_to_notebooks_are_not_written(tmp_path: Path, capsys: Any) -> None:
+def test_pages_that_could_not_lead_to_notebooks_are_not_written(
+    tmp_path: Path, capsys: Any
+) -> None:
     assert command.main(["dashboard", "--write", str(tmp_path / "pages")]) == 2
-    assert "the folder above DIR must be above the notebooks, too, which are in " in capsys.readouterr().err
+    assert (
+        "the folder above DIR must be above the notebooks, too, which are in "
+        in capsys.readouterr().err
+    )
     assert not (tmp_path / "pages").exists()
 
 
@@ -111,4 +141,7 @@ def test_a_missing_voila_is_named(monkeypatch: Any, capsys: Any) -> None:
     monkeypatch.delitem(sys.modules, "gradlab._app.voila_server", raising=False)
     monkeypatch.setitem(sys.modules, "voila.app", None)
     assert command.main(["dashboard"]) == 2
-    assert capsys.readouterr().err == f"gradlab: {missing('`gradlab dashboard`', 'voila', 'dashboard')}\n"
+    assert (
+        capsys.readouterr().err
+        == f"gradlab: {missing('`gradlab dashboard`', 'voila', 'dashboard')}\n"
+    )

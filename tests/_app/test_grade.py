@@ -1,7 +1,8 @@
-"""`gradlab grade`: right answers score, wrong ones are named, and no student changes anybody's marks.
+"""`gradlab grade`: right answers score, wrong ones are named, and no student changes anybody's
+marks.
 
-Here podman is a stand-in that runs a container's command on this machine. So what a container keeps out is podman's to
-test; its command line, limits, replies, and marks are tested here.
+Here podman is a stand-in that runs a container's command on this machine. So what a container keeps
+out is podman's to test; its command line, limits, replies, and marks are tested here.
 """
 
 from __future__ import annotations
@@ -74,7 +75,10 @@ def podman(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_each_student_gets_marks_whatever_the_others_hand_in(
-    tmp_path: Path, podman: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    podman: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(place.Limits, "cell_seconds", 3.0)
     folder = tmp_path / "class"
@@ -88,9 +92,22 @@ def test_each_student_gets_marks_whatever_the_others_hand_in(
     hand_in(folder, "syntax", START, "def norm(grads:\n" + CHECK_NORM, STEP)
     hand_in(folder, "loops", START, "while True:\n    pass" + CHECK_NORM, STEP)
     hand_in(
-        folder, "exits", START, "import sys\nsys.exit()", SIGN, "def norm(grads):\n    sys.exit()" + CHECK_NORM, STEP
+        folder,
+        "exits",
+        START,
+        "import sys\nsys.exit()",
+        SIGN,
+        "def norm(grads):\n    sys.exit()" + CHECK_NORM,
+        STEP,
     )
-    hand_in(folder, "leaves", START, SIGN, "def norm(grads):\n    import os; os._exit(3)" + CHECK_NORM, STEP)
+    hand_in(
+        folder,
+        "leaves",
+        START,
+        SIGN,
+        "def norm(grads):\n    import os; os._exit(3)" + CHECK_NORM,
+        STEP,
+    )
     hand_in(folder, "=noisy", START, "print('{}' * 10**6)\nimport os\nos.write(1, b'{}')", NORM)
     (folder / "broken").mkdir()
     (folder / "broken" / "00_start_here.ipynb").write_text("[" * 100_000)
@@ -104,11 +121,16 @@ def test_each_student_gets_marks_whatever_the_others_hand_in(
     scores = {key: line["score"] for key, line in result.items()}
     mistakes = {key: line["mistake"] for key, line in result.items()}
     for student in ("right", "M\\xfcller"):
-        assert {scores[student, name] for name in ("start.sign", "start.descent", "start.norm")} == {"1"}
+        assert {
+            scores[student, name] for name in ("start.sign", "start.descent", "start.norm")
+        } == {"1"}
     assert mistakes["wrong", "start.sign"].startswith("(a) The gradient points")
     assert mistakes["wrong", "start.norm"] == "That adds absolute values. The norm adds squares."
     assert mistakes["one line", "start.descent"] not in marks.NO_ANSWER
-    assert (mistakes["untouched", "start.sign"], mistakes["untouched", "start.norm"]) == ("not tried", "not tried")
+    assert (mistakes["untouched", "start.sign"], mistakes["untouched", "start.norm"]) == (
+        "not tried",
+        "not tried",
+    )
     assert result["untouched", "start.norm"]["said"] == ""  # no hint
     assert mistakes["syntax", "start.norm"] == "its cell failed"
     assert result["syntax", "start.norm"]["said"].startswith("SyntaxError")
@@ -116,17 +138,25 @@ def test_each_student_gets_marks_whatever_the_others_hand_in(
     assert result["exits", "start.norm"]["said"].startswith("For grads = ")
     assert "SystemExit" in result["exits", "start.norm"]["said"]
     assert result["leaves", "start.norm"]["said"] == "its process ended early, with status 3"
-    assert [scores[student, "start.descent"] for student in ("syntax", "loops", "exits")] == ["1"] * 3
+    assert [scores[student, "start.descent"] for student in ("syntax", "loops", "exits")] == [
+        "1"
+    ] * 3
     assert [scores[student, "start.sign"] for student in ("exits", "leaves")] == ["1"] * 2
     assert scores["'=noisy", "start.norm"] == "1"
     assert mistakes["broken", ""] == "cannot be graded"
     assert mistakes["broken", "start.norm"] == "not handed in"
 
-    counts = {student: len([1 for who, name in result if who == student and name]) for student, _ in result}
+    counts = {
+        student: len([1 for who, name in result if who == student and name])
+        for student, _ in result
+    }
     assert set(counts.values()) == {4}  # blank, full, and broken notebooks have one denominator
 
     page = (tmp_path / "marks.html").read_text()
-    assert "<td>That adds absolute values. The norm adds squares.</td><td>1 of 11</td><td>wrong</td>" in page
+    assert (
+        "<td>That adds absolute values. The norm adds squares.</td><td>1 of 11</td><td>wrong</td>"
+        in page
+    )
     assert "broken  00_start_here  it cannot be read as a notebook" in capsys.readouterr().out
     assert "M\\xfcller" in page
 
@@ -141,15 +171,23 @@ def test_a_container_gets_its_limits_on_the_command_line(
     words = podman.read_text().splitlines()[-1].split()
     assert words[0] == "run"
     before_image = words[: words.index("class-image")]
-    assert {"--network=none", "--cap-drop=all", "--read-only", "--memory=2000m", "--memory-swap=2000m"} <= {
+    assert {
+        "--network=none",
+        "--cap-drop=all",
+        "--read-only",
+        "--memory=2000m",
+        "--memory-swap=2000m",
+    } <= {*before_image}
+    assert {"--security-opt=no-new-privileges", "--pids-limit=256", "--user=1000:1000"} <= {
         *before_image
     }
-    assert {"--security-opt=no-new-privileges", "--pids-limit=256", "--user=1000:1000"} <= {*before_image}
     assert not any(word.startswith(("--volume", "-v", "--mount")) for word in before_image)
     assert words[words.index("class-image") + 1 :][:3] == ["timeout", "--signal=KILL", "77"]
 
 
-def test_marks_are_saved_after_each_student(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_marks_are_saved_after_each_student(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hand_in(tmp_path / "class", "ann", *RIGHT)
     hand_in(tmp_path / "class", "bob", *RIGHT)
     real = place.run_notebook
@@ -171,7 +209,9 @@ def test_marks_are_saved_after_each_student(tmp_path: Path, monkeypatch: pytest.
     assert "ann" in (tmp_path / "marks.html").read_text()
 
 
-def test_an_error_of_the_grader_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_the_grader_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hand_in(tmp_path / "class", "ann", *RIGHT)
 
     def fail(*arguments: object) -> place.Reply:
@@ -190,10 +230,16 @@ def test_an_error_of_the_grader_is_one_line(tmp_path: Path, monkeypatch: pytest.
 def test_a_hostile_notebook_harms_only_itself(tmp_path: Path, podman: Path) -> None:
     folder = tmp_path / "class"
     hand_in(folder, "victim", START, NORM)
-    looks_up = "from gradlab.exercises.key import value\ngl.exercises.check('start.norm', value('start.norm'))"
+    looks_up = (
+        "from gradlab.exercises.key import value\ngl.exercises.check('start.norm', "
+        "value('start.norm'))"
+    )
     patches = "gl.exercises.check = lambda *a: type('Yes', (), {'right': True})()"
-    hand_in(folder, "cheat", START, looks_up, patches, "def norm(grads):\n    return 1.0" + CHECK_NORM)
-    # Writes into its reply: an exercise of a different notebook, a different student, values of no form.
+    hand_in(
+        folder, "cheat", START, looks_up, patches, "def norm(grads):\n    return 1.0" + CHECK_NORM
+    )
+    # Writes into its reply: an exercise of a different notebook, a different student, values of no
+    # form.
     forges = """
 import json, os
 empty = {"array": [], "dtype": "f8", "shape": [10**9, 0]}
@@ -255,13 +301,17 @@ def test_memory_is_limited_before_python_starts() -> None:
     eats = "x = bytearray(10**9)"
     replaced = "import resource\nresource.setrlimit = lambda *a: None"
 
-    reply = place.run_notebook(place.THIS_ACCOUNT, place.Limits(60.0, 1000), [replaced, eats], {}, {})
+    reply = place.run_notebook(
+        place.THIS_ACCOUNT, place.Limits(60.0, 1000), [replaced, eats], {}, {}
+    )
 
     assert reply.troubles[1].startswith("MemoryError")
 
 
 @pytest.mark.exhaustive
-def test_a_process_that_leaves_its_session_does_not_hold_the_grader_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_leaves_its_session_does_not_hold_the_grader_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(place, "_GRACE", 0.0)
     leaves = "import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(20)\nos._exit(0)"
 
@@ -271,14 +321,18 @@ def test_a_process_that_leaves_its_session_does_not_hold_the_grader_up(monkeypat
 
 
 @pytest.mark.exhaustive
-def test_a_container_that_does_not_end_is_killed_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_container_that_does_not_end_is_killed_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(place, "_GRACE", 0.0)
     program = tmp_path / "podman"
     log = tmp_path / "log"
     program.write_text(f'#!/bin/sh\necho "$@" >> {log}\n[ "$1" = kill ] || exec sleep 60\n')
     program.chmod(0o755)
 
-    reply = place.run_notebook(place.Container(str(program), "image"), place.Limits(1.0), [], {}, {})
+    reply = place.run_notebook(
+        place.Container(str(program), "image"), place.Limits(1.0), [], {}, {}
+    )
 
     run, kill = log.read_text().splitlines()
     assert f"--name={kill.removeprefix('kill ')} " in run
@@ -299,31 +353,42 @@ def test_a_container_that_does_not_end_is_killed_by_its_name(tmp_path: Path, mon
     ],
 )
 @pytest.mark.parametrize("exercise", ["start.sign", "start.norm", "three_steps.minimize"])
-def test_a_line_that_no_notebook_writes_is_a_wrong_answer(exercise: str, line: dict[str, object]) -> None:
+def test_a_line_that_no_notebook_writes_is_a_wrong_answer(
+    exercise: str, line: dict[str, object]
+) -> None:
     assert not judge(draw_question(exercise, 0), line).right
 
 
 # Where notebooks run
 
 
-def test_nothing_runs_before_the_teacher_says_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_runs_before_the_teacher_says_where(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     hand_in(tmp_path / "class", "right", *RIGHT)
     output = tmp_path / "marks.csv"
 
     assert command.main(["grade", str(tmp_path / "class"), "-o", str(output)]) == 2
 
-    assert "--in podman:IMAGE or --in docker:IMAGE for a container, or --trust" in capsys.readouterr().err
+    assert (
+        "--in podman:IMAGE or --in docker:IMAGE for a container, or --trust"
+        in capsys.readouterr().err
+    )
     assert not output.exists()
 
 
 @pytest.mark.parametrize("container", ["podman", "podman:", "lxc:image", "podman:--privileged"])
-def test_a_place_is_a_program_and_an_image(container: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_place_is_a_program_and_an_image(
+    container: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     hand_in(tmp_path / "class", "right", *RIGHT)
     assert command.main(["grade", str(tmp_path / "class"), "--in", container]) == 2
     assert "--in takes podman:IMAGE or docker:IMAGE" in capsys.readouterr().err
 
 
-def test_a_place_where_no_notebook_runs_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_place_where_no_notebook_runs_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program = tmp_path / "podman"
     container = place.Container(str(program), "image")
     with pytest.raises(UsageError, match=r"cannot start .*podman: No such file or directory"):
@@ -331,7 +396,9 @@ def test_a_place_where_no_notebook_runs_is_refused(tmp_path: Path, monkeypatch: 
 
     program.write_text("#!/bin/sh\necho 'Error: no such image' >&2\nexit 125\n")
     program.chmod(0o755)
-    with pytest.raises(UsageError, match=r"podman:image cannot run a notebook: Error: no such image"):
+    with pytest.raises(
+        UsageError, match=r"podman:image cannot run a notebook: Error: no such image"
+    ):
         place.check_place(container, 1000)
 
     program.write_text('#!/bin/sh\necho \'{"version": "0.0.1"}\'\n')
@@ -341,7 +408,9 @@ def test_a_place_where_no_notebook_runs_is_refused(tmp_path: Path, monkeypatch: 
 
 def test_the_teacher_sees_which_limits_a_container_ignores(tmp_path: Path) -> None:
     program = tmp_path / "podman"
-    lines = f"Resource limits are not supported and ignored\n{json.dumps({'version': gl.__version__})}"
+    lines = (
+        f"Resource limits are not supported and ignored\n{json.dumps({'version': gl.__version__})}"
+    )
     program.write_text(f"#!/bin/sh\necho '{lines}'\n")
     program.chmod(0o755)
     warning = place.check_place(place.Container(str(program), "image"), 1000)
@@ -384,7 +453,9 @@ def test_notebooks_are_found_in_folders_and_beside_each_other(tmp_path: Path) ->
 
     found = find(tmp_path)
 
-    assert [(one.stem, len(one.cells), one.trouble) for one in found.values()] == [("00_start_here", 4, "")] * 2
+    assert [(one.stem, len(one.cells), one.trouble) for one in found.values()] == [
+        ("00_start_here", 4, "")
+    ] * 2
     assert set(found) == {"ann", "bob"}
 
 
@@ -439,7 +510,9 @@ def test_lines_for_ipython_are_left_out_in_linear_time(tmp_path: Path) -> None:
     assert second == ""
 
 
-def test_files_beside_a_notebook_come_along_only_from_the_student_s_own_folder(tmp_path: Path) -> None:
+def test_files_beside_a_notebook_come_along_only_from_the_student_s_own_folder(
+    tmp_path: Path,
+) -> None:
     hand_in(tmp_path, "ann", *RIGHT)
     (tmp_path / "ann" / "data.csv").write_text("1,2")
     (tmp_path / "ann" / "key").symlink_to(tmp_path / "secret")
@@ -463,7 +536,9 @@ def test_a_notebook_reads_and_imports_what_lies_beside_it(tmp_path: Path) -> Non
 # Questions
 
 
-@pytest.mark.parametrize("exercise", [name for name, e in EXERCISES.items() if not isinstance(e, Choice)])
+@pytest.mark.parametrize(
+    "exercise", [name for name, e in EXERCISES.items() if not isinstance(e, Choice)]
+)
 def test_the_key_is_right_when_its_calls_are_played_back(exercise: str) -> None:
     from gradlab._app.grading import inside
     from gradlab.exercises.key import value
@@ -489,13 +564,18 @@ def test_an_untouched_cell_is_told_from_a_wrong_answer_that_begins_alike() -> No
     check = '\n\n\ngl.exercises.check("clipping.by_norm", my_clip_by_norm)'
     assert marks.is_untouched(starter + check, "clipping.by_norm")
     assert marks.is_untouched("# mine\n\n" + starter + check, "clipping.by_norm")
-    assert not marks.is_untouched(f"{starter} * limit / np.linalg.norm(t){check}", "clipping.by_norm")
+    assert not marks.is_untouched(
+        f"{starter} * limit / np.linalg.norm(t){check}", "clipping.by_norm"
+    )
     assert marks.is_untouched('gl.exercises.choose("start.sign")', "start.sign")
     assert not marks.is_untouched('gl.exercises.choose("start.sign", "b")', "start.sign")
 
 
 def test_students_without_a_notebook_that_others_have_get_zeros() -> None:
-    ours = [marks.Mark("ann", "00_start_here", "start.sign", 1), marks.Mark("bob", "02_clipping", "clipping.below", 1)]
+    ours = [
+        marks.Mark("ann", "00_start_here", "start.sign", 1),
+        marks.Mark("bob", "02_clipping", "clipping.below", 1),
+    ]
     completed = marks.complete(ours)
     assert {(mark.student, mark.score) for mark in completed if mark.mistake == marks.MISSING} == {
         ("ann", 0),

@@ -33,7 +33,10 @@ def test_lab_copies_and_opens_the_first_notebook(
 
 
 def test_what_the_reader_wrote_is_never_overwritten(
-    wheel_notebooks: Path, launched: list[list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    wheel_notebooks: Path,
+    launched: list[list[str]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     mine = tmp_path / "mine"
     command.main(["lab", str(mine)])
@@ -58,12 +61,16 @@ def test_a_file_in_the_way_is_refused(
     assert "cannot put notebooks into" in capsys.readouterr().err
 
 
-def test_in_a_clone_copies_are_opened(launched: list[list[str]], tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+def test_in_a_clone_copies_are_opened(
+    launched: list[list[str]], tmp_path: Path, monkeypatch: Any, capsys: Any
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert notebooks.shipped().resolve() == ROOT / "notebooks"
     assert command.main(["lab"]) == 0
     assert f"--ServerApp.root_dir={tmp_path / 'gradlab-notebooks'}" in launched[0]
-    assert len(list(tmp_path.glob("gradlab-notebooks/*.ipynb"))) == len(list(ROOT.glob("notebooks/*.ipynb")))
+    assert len(list(tmp_path.glob("gradlab-notebooks/*.ipynb"))) == len(
+        list(ROOT.glob("notebooks/*.ipynb"))
+    )
     assert capsys.readouterr().out.startswith("copied ")
 
 
@@ -77,12 +84,19 @@ def test_a_clones_own_notebooks_are_opened_in_place_and_that_is_said(
 
 
 @pytest.mark.parametrize(
-    ("user", "arguments", "said"), [(0, [], True), (0, ["--allow-root"], False), (1000, [], False), (None, [], False)]
+    ("user", "arguments", "said"),
+    [(0, [], True), (0, ["--allow-root"], False), (1000, [], False), (None, [], False)],
 )
 def test_root_is_told_how_after_jupyter_has_refused(
-    user: int | None, arguments: list[str], said: bool, launched: list[list[str]], tmp_path: Path, monkeypatch: Any,
-    wheel_notebooks: Path, capsys: Any,
-) -> None:  # fmt: skip
+    user: int | None,
+    arguments: list[str],
+    said: bool,
+    launched: list[list[str]],
+    tmp_path: Path,
+    monkeypatch: Any,
+    wheel_notebooks: Path,
+    capsys: Any,
+) -> None:
     if user is None:  # Windows
         monkeypatch.delattr(os, "geteuid", raising=False)
     else:
@@ -114,9 +128,14 @@ STATE = "#gl=1&lab=clipping&limit=0.3"
 )
 @pytest.mark.parametrize("folder", [(), ("mine",)], ids=["", "mine"])
 def test_a_link_opens_its_notebook_at_its_state(
-    folder: tuple[str, ...], link: str, notebook: str, wheel_notebooks: Path, launched: Any, tmp_path: Path,
+    folder: tuple[str, ...],
+    link: str,
+    notebook: str,
+    wheel_notebooks: Path,
+    launched: Any,
+    tmp_path: Path,
     monkeypatch: Any,
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert command.main(["lab", *folder, link]) == 0
     assert f"--LabApp.default_url=/lab/tree/{notebook}{STATE}" in launched[0]
@@ -126,13 +145,24 @@ def test_a_link_opens_its_notebook_at_its_state(
 @pytest.mark.parametrize(
     ("link", "message"),
     [
-        ("#gl=1&lab=cliping", "cannot open the link: the link names a lab 'cliping'; there are descent, clipping, "),
+        (
+            "#gl=1&lab=cliping",
+            "cannot open the link: the link names a lab 'cliping'; there are descent, clipping, ",
+        ),
         ("#gl=2&lab=clipping", "cannot open the link: this link was made by another version"),
-        ("#gl=1&lab=gate_race", "no notebook shows the lab gate_race; `gradlab run gate_race --link LINK --save FILE`"),
+        (
+            "#gl=1&lab=gate_race",
+            "no notebook shows the lab gate_race; `gradlab run gate_race --link LINK --save FILE`",
+        ),
     ],
 )
 def test_a_link_that_leads_nowhere_is_refused(
-    link: str, message: str, wheel_notebooks: Path, launched: list[list[str]], tmp_path: Path, capsys: Any
+    link: str,
+    message: str,
+    wheel_notebooks: Path,
+    launched: list[list[str]],
+    tmp_path: Path,
+    capsys: Any,
 ) -> None:
     assert command.main(["lab", str(tmp_path / "mine"), link]) == 2
     assert message in capsys.readouterr().err
@@ -148,5 +178,7 @@ def test_a_missing_extra_is_named(
     monkeypatch.setitem(sys.modules, missing, None)
     assert command.main(["lab", str(tmp_path / "mine")]) == 2
     library = missing.split(".")[0]
-    assert capsys.readouterr().err == f"gradlab: {extras.missing('`gradlab lab`', library, 'lab')}\n"
+    assert (
+        capsys.readouterr().err == f"gradlab: {extras.missing('`gradlab lab`', library, 'lab')}\n"
+    )
     assert not (tmp_path / "mine").exists()

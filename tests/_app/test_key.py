@@ -24,7 +24,10 @@ def cell(kind: str, source: str) -> dict[str, object]:
 @pytest.fixture
 def notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """One notebook that asks two things."""
-    asked = "Words.\n\n**Predict.** Which way?\n\n- (a) up\n- (b) down\n\nRun the cell and press a button."
+    asked = (
+        "Words.\n\n**Predict.** Which way?\n\n- (a) up\n- (b) down\n\nRun "
+        "the cell and press a button."
+    )
     cells = [cell("markdown", asked), cell("code", CHECK), cell("code", PREDICT)]
     (tmp_path / "00_start_here.ipynb").write_text(json.dumps({"cells": cells, "nbformat": 4}))
     monkeypatch.setattr(notebooks, "shipped", lambda: tmp_path)
@@ -36,7 +39,9 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return capsys.readouterr().out
 
 
-def test_a_choice_is_asked_as_in_the_notebook(notebook: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_choice_is_asked_as_in_the_notebook(
+    notebook: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     lines = said(capsys, "start.sign").splitlines()
     assert lines[:5] == [
         "start.sign",
@@ -71,7 +76,10 @@ def test_solved_copies_have_answers_and_words_behind_predictions(
     notebook: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = notebook / "solved"
-    assert said(capsys, "--course", "--notebooks", str(folder)) == f"wrote {folder / '00_start_here.ipynb'}\n"
+    assert (
+        said(capsys, "--course", "--notebooks", str(folder))
+        == f"wrote {folder / '00_start_here.ipynb'}\n"
+    )
     _, check, predict, told = json.loads((folder / "00_start_here.ipynb").read_text())["cells"]
     assert check["source"] == CHECK.replace("choose", "check").replace(")", ', "b")')
     assert (check["outputs"], check["execution_count"]) == ([], None)

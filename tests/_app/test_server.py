@@ -14,4 +14,8 @@ def test_the_printed_addresses_open_a_page_at_a_state() -> None:
     printed = [urlsplit(line.strip()) for line in server.display_url.splitlines()]
     assert len(printed) == 2
     for address in printed:
-        assert (address.path, address.query[:6], address.fragment) == ("/lab/tree/a.ipynb", "token=", "gl=1&lab=b")
+        assert (address.path, address.query[:6], address.fragment) == (
+            "/lab/tree/a.ipynb",
+            "token=",
+            "gl=1&lab=b",
+        )

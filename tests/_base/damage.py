@@ -9,17 +9,23 @@ import numpy as np
 
 
 def rewrite(path: Path, data: bytes) -> None:
-    """Let a file hold these bytes; a new one, for ext4 waits 4 ms for the disk where a file is emptied and written."""
+    """Let a file hold these bytes; a new one, for ext4 waits 4 ms for the disk where a file is
+    emptied and written.
+    """
     path.unlink(missing_ok=True)
     path.write_bytes(data)
 
 
 def damaged(data: bytes, tries: int, seed: int = 0) -> Iterator[bytes]:
-    """Copies with one fault each: flipped bits, other bytes, a cut, a block of zeros, a block moved or doubled."""
+    """Copies with one fault each: flipped bits, other bytes, a cut, a block of zeros, a block moved
+    or doubled.
+    """
     rng = np.random.default_rng(seed)
     for _ in range(tries):
         fault, n = _FAULTS[rng.integers(len(_FAULTS))], len(data)
-        changed = fault(bytearray(data), int(rng.integers(n)), int(rng.integers(1, min(n, 512))), rng)
+        changed = fault(
+            bytearray(data), int(rng.integers(n)), int(rng.integers(1, min(n, 512))), rng
+        )
         if bytes(changed) != data:
             yield bytes(changed)
 

@@ -1,4 +1,6 @@
-"""The address of the repository: one command adds it everywhere; without one, nothing leads to another host."""
+"""The address of the repository: one command adds it everywhere; without one, nothing leads to
+another host.
+"""
 
 import json
 import re
@@ -35,10 +37,15 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def texts(root: Path) -> dict[str, str]:
-    return {path.relative_to(root).as_posix(): path.read_text("utf-8") for path in repository.files(root)}
+    return {
+        path.relative_to(root).as_posix(): path.read_text("utf-8")
+        for path in repository.files(root)
+    }
 
 
-@pytest.mark.parametrize("path", [*repository.files()], ids=lambda path: path.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize(
+    "path", [*repository.files()], ids=lambda path: path.relative_to(ROOT).as_posix()
+)
 def test_every_file_names_the_repository_of_the_project(path: Path) -> None:
     examples = {"me/it"}  # of doctests
     assert named(path) <= {repository.current()} | examples, (
@@ -47,7 +54,9 @@ def test_every_file_names_the_repository_of_the_project(path: Path) -> None:
 
 
 def test_no_file_holds_a_placeholder() -> None:
-    """What the command does not know, it cannot change; and a newcomer reads no address that leads nowhere."""
+    """What the command does not know, it cannot change; and a newcomer reads no address that leads
+    nowhere.
+    """
     folders = [ROOT / folder for folder in ("gradlab", "notebooks", "tests", "binder", ".github")]
     files = [path for folder in folders for path in folder.rglob("*.*")]
     files += [ROOT / name for name in ("README.md", "CITATION.cff", "pyproject.toml", "NOTICE")]
@@ -60,16 +69,20 @@ def test_no_file_holds_a_placeholder() -> None:
 def test_without_a_repository_nothing_leads_to_another_host(checkout: Path) -> None:
     assert repository.current(checkout) == ""
     for name, text in texts(checkout).items():
-        opening = "".join(json.loads(text)["cells"][0]["source"]) if name.endswith(".ipynb") else text
-        assert not re.search(r"mybinder\.org/v2|colab\.research|github\.io", opening) or name.endswith(
-            "addresses.py"
-        ), name
+        opening = (
+            "".join(json.loads(text)["cells"][0]["source"]) if name.endswith(".ipynb") else text
+        )
+        assert not re.search(
+            r"mybinder\.org/v2|colab\.research|github\.io", opening
+        ) or name.endswith("addresses.py"), name
     readme = (checkout / "README.md").read_text("utf-8")
     assert "In a clone of this repository:\n\n```bash\npython3 -m venv .venv" in readme
     assert 'pip install -e ".[lab]" && gradlab lab' in readme
     assert "git clone" not in readme
     assert "[binder]" not in readme
-    assert "In a clone of this repository:" in (checkout / ".github/CONTRIBUTING.md").read_text("utf-8")
+    assert "In a clone of this repository:" in (checkout / ".github/CONTRIBUTING.md").read_text(
+        "utf-8"
+    )
     assert "[project.urls]\n" not in (checkout / "pyproject.toml").read_text("utf-8")
 
 
@@ -84,12 +97,20 @@ def test_one_command_adds_every_address(repository_name: str, checkout: Path) ->
 
     readme = after["README.md"]
     start = addresses.on_binder("00_start_here.ipynb", repository=repository_name)
-    assert readme.startswith("# gradlab\n\n[![Open the labs on Binder](https://mybinder.org/badge_logo.svg)][binder]\n")
+    assert readme.startswith(
+        "# gradlab\n\n[![Open the labs on Binder](https://mybinder.org/badge_logo.svg)][binder]\n"
+    )
     assert f"[a tab](https://{owner}.github.io/{name}/)" in readme
     assert f"git clone https://github.com/{repository_name} && cd {name}\npython3 -m venv" in readme
     assert readme.endswith(f"\n[binder]: {start}\n")
-    assert f"git clone https://github.com/{repository_name} && cd {name}" in after[".github/CONTRIBUTING.md"]
-    assert f"https://github.com/{repository_name}/security" in after[".github/ISSUE_TEMPLATE/config.yml"]
+    assert (
+        f"git clone https://github.com/{repository_name} && cd {name}"
+        in after[".github/CONTRIBUTING.md"]
+    )
+    assert (
+        f"https://github.com/{repository_name}/security"
+        in after[".github/ISSUE_TEMPLATE/config.yml"]
+    )
     assert f'repository-code: "https://github.com/{repository_name}"' in after["CITATION.cff"]
     project = tomllib.loads(after["pyproject.toml"])["project"]
     assert project["authors"][0]["email"] == f"{owner}@users.noreply.github.com"
@@ -100,7 +121,9 @@ def test_one_command_adds_every_address(repository_name: str, checkout: Path) ->
         first, second, *_ = json.loads(after[notebook])["cells"]
         binder = addresses.on_binder(Path(notebook).name, repository=repository_name)
         colab = addresses.on_colab(Path(notebook).name, repository=repository_name)
-        assert "".join(first["source"]).endswith(f"\n\n[Open on Binder]({binder}) · [Open on Colab]({colab})")
+        assert "".join(first["source"]).endswith(
+            f"\n\n[Open on Binder]({binder}) · [Open on Colab]({colab})"
+        )
         assert f'REPOSITORY = "{repository_name}"\n' in second["source"]
 
     assert repository.rename(repository_name, checkout) == [], "once more changes nothing"
@@ -133,7 +156,9 @@ def test_the_command_line_says_what_it_did(capsys: pytest.CaptureFixture[str]) -
     assert "must be OWNER/REPO" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["gradlab", "a/b/c", "under_score/gradlab", "https://github.com/a/b", "a/b c"])
+@pytest.mark.parametrize(
+    "name", ["gradlab", "a/b/c", "under_score/gradlab", "https://github.com/a/b", "a/b c"]
+)
 def test_a_name_that_cannot_be_is_refused(name: str, checkout: Path) -> None:
     before = texts(checkout)
     with pytest.raises(ValueError, match="OWNER/REPO"):
@@ -146,7 +171,8 @@ def test_a_page_comes_back_out_of_a_launch_address() -> None:
     start, _, _ = addresses.on_binder("b.ipynb", repository="me/it").partition("lab/tree")
     address = addresses.at_launch(start, page)
     assert urlsplit(address).fragment == ""
-    (pull,) = parse_qs(urlsplit(address).query)["urlpath"]  # as BinderHub reads it, and then nbgitpuller
+    # As BinderHub reads it, and then nbgitpuller.
+    (pull,) = parse_qs(urlsplit(address).query)["urlpath"]
     assert pull.startswith("git-pull?") and urlsplit(pull).fragment == ""
     assert parse_qs(urlsplit(pull).query) == {
         "repo": ["https://github.com/me/it"], "branch": ["main"], "targetPath": ["course"],
@@ -173,7 +199,9 @@ def test_a_link_from_before_the_course_was_pulled_still_leads_somewhere() -> Non
         ("", "v2/gh/me/it/binder", ""),
     ],
 )
-def test_binder_says_where_it_is(host: str, request_: str, launch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_binder_says_where_it_is(
+    host: str, request_: str, launch: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("BINDER_LAUNCH_HOST", host)
     monkeypatch.setenv("BINDER_REQUEST", request_)
     monkeypatch.setenv("BINDER_REPO_URL", "https://github.com/me/it")
@@ -182,5 +210,10 @@ def test_binder_says_where_it_is(host: str, request_: str, launch: str, monkeypa
 
 def test_without_a_repository_there_are_no_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(addresses, "REPOSITORY", "")
-    assert addresses.on_binder("a.ipynb") == addresses.on_colab("a.ipynb") == addresses.on_github() == ""
+    assert (
+        addresses.on_binder("a.ipynb")
+        == addresses.on_colab("a.ipynb")
+        == addresses.on_github()
+        == ""
+    )
     assert addresses.on_site("a.html") == "a.html"

@@ -19,22 +19,30 @@ from gradlab.errors import DataLossError
 from tests._base.damage import damaged, rewrite
 
 ARRAYS = {
-    "w": np.arange(12, dtype=np.float32).reshape(3, 4), "half": np.ones(3, ml_dtypes.bfloat16),
+    "w": np.arange(12, dtype=np.float32).reshape(3, 4),
+    "half": np.ones(3, ml_dtypes.bfloat16),
     "none": np.zeros((0, 2)),
-    "one": np.float64(0.1), "word": np.array(["a", "bcd"]), "big/endian": np.arange(3, dtype=">f4"),
-    "columns": np.asfortranarray(np.arange(6, dtype=np.int8).reshape(2, 3)), "z": np.array([1 + 2j, np.nan]),
-}  # fmt: skip
+    "one": np.float64(0.1),
+    "word": np.array(["a", "bcd"]),
+    "big/endian": np.arange(3, dtype=">f4"),
+    "columns": np.asfortranarray(np.arange(6, dtype=np.int8).reshape(2, 3)),
+    "z": np.array([1 + 2j, np.nan]),
+}
 
 
 def _write(path: Path, compressed: bool = False, **more: np.ndarray) -> None:
-    with ArchiveWriter(path, "test", 1, {"step": 3, "rate": [0.1, None]}, compressed=compressed) as file:
+    with ArchiveWriter(
+        path, "test", 1, {"step": 3, "rate": [0.1, None]}, compressed=compressed
+    ) as file:
         for name, x in {**ARRAYS, **more}.items():
             file.array(name, np.asarray(x))
 
 
 def _read(path: Path) -> tuple[dict, dict[str, tuple]]:
     with Archive(path, "test", (1,)) as file:
-        return file.head, {name: (x.dtype, x.shape, x.tobytes()) for name, x in file.arrays().items()}
+        return file.head, {
+            name: (x.dtype, x.shape, x.tobytes()) for name, x in file.arrays().items()
+        }
 
 
 @pytest.mark.parametrize("compressed", [False, True])
@@ -42,14 +50,18 @@ def test_what_is_written_is_read(tmp_path: Path, compressed: bool) -> None:
     _write(tmp_path / "a.npz", compressed)
     head, found = _read(tmp_path / "a.npz")
     assert head == {"step": 3, "rate": [0.1, None]}
-    assert found == {name: (np.asarray(x).dtype, np.shape(x), np.asarray(x).tobytes()) for name, x in ARRAYS.items()}
+    assert found == {
+        name: (np.asarray(x).dtype, np.shape(x), np.asarray(x).tobytes())
+        for name, x in ARRAYS.items()
+    }
     with np.load(tmp_path / "a.npz") as plain:
         np.testing.assert_array_equal(plain["w"], ARRAYS["w"])
 
 
 @given(
     x=arrays_of.arrays(
-        st.sampled_from(["<f4", ">i8", "?", "<c8", "<u2"]), arrays_of.array_shapes(min_dims=0, min_side=0)
+        st.sampled_from(["<f4", ">i8", "?", "<c8", "<u2"]),
+        arrays_of.array_shapes(min_dims=0, min_side=0),
     )
 )
 def test_any_array(tmp_path_factory: pytest.TempPathFactory, x: np.ndarray) -> None:
@@ -105,7 +117,9 @@ def test_a_missing_array_is_refused(tmp_path: Path) -> None:
     ("kind", "versions", "said"),
     [("trace", (1,), "it holds a test"), ("test", (0, 2), "version 1, this gradlab reads 0, 2")],
 )
-def test_another_kind_and_another_version(tmp_path: Path, kind: str, versions: tuple[int, ...], said: str) -> None:
+def test_another_kind_and_another_version(
+    tmp_path: Path, kind: str, versions: tuple[int, ...], said: str
+) -> None:
     _write(tmp_path / "a.npz")
     with pytest.raises(DataLossError, match=said):
         Archive(tmp_path / "a.npz", kind, versions)
@@ -131,9 +145,14 @@ def _pack(path: Path, x: bytes) -> None:
 def test_a_header_is_not_believed(tmp_path: Path) -> None:
     """An .npy may say that it has a million rows while it has one."""
     lie = io.BytesIO()
-    np.lib.format.write_array_header_1_0(lie, {"descr": "<f8", "fortran_order": False, "shape": (10**9, 10**3)})
+    np.lib.format.write_array_header_1_0(
+        lie, {"descr": "<f8", "fortran_order": False, "shape": (10**9, 10**3)}
+    )
     _pack(tmp_path / "a.npz", lie.getvalue() + bytes(8))
-    with Archive(tmp_path / "a.npz", "test", (1,)) as file, pytest.raises(DataLossError, match="has 8 bytes"):
+    with (
+        Archive(tmp_path / "a.npz", "test", (1,)) as file,
+        pytest.raises(DataLossError, match="has 8 bytes"),
+    ):
         file.array("x")
 
 
@@ -141,9 +160,15 @@ def test_nothing_is_executed(tmp_path: Path) -> None:
     pickled = io.BytesIO()
     np.save(pickled, np.array([print], object), allow_pickle=True)
     _pack(tmp_path / "a.npz", pickled.getvalue())
-    with Archive(tmp_path / "a.npz", "test", (1,)) as archive, pytest.raises(DataLossError, match="object"):
+    with (
+        Archive(tmp_path / "a.npz", "test", (1,)) as archive,
+        pytest.raises(DataLossError, match="object"),
+    ):
         archive.array("x")
-    with ArchiveWriter(tmp_path / "b.npz", "test", 1) as file, pytest.raises(TypeError, match="x holds object"):
+    with (
+        ArchiveWriter(tmp_path / "b.npz", "test", 1) as file,
+        pytest.raises(TypeError, match="x holds object"),
+    ):
         file.array("x", np.array([print], object))
 
 
@@ -166,7 +191,9 @@ def test_what_is_no_file_says_so_itself(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         Archive(tmp_path / "a.npz", "test", (1,))
     (tmp_path / "b.npz").write_text("not a zip")
-    with pytest.raises(DataLossError, match="is no test of gradlab's, or it is damaged: File is not a zip file"):
+    with pytest.raises(
+        DataLossError, match="is no test of gradlab's, or it is damaged: File is not a zip file"
+    ):
         Archive(tmp_path / "b.npz", "test", (1,))
 
 
@@ -176,7 +203,10 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
     right = _read(path)
     with pytest.raises(TypeError, match="w holds object"):
         _write(path, w=np.array([print], object))
-    with pytest.raises(TypeError, match="not JSON serializable"), ArchiveWriter(path, "test", 1, {"head": object()}):
+    with (
+        pytest.raises(TypeError, match="not JSON serializable"),
+        ArchiveWriter(path, "test", 1, {"head": object()}),
+    ):
         pass
     assert _read(path) == right and os.listdir(tmp_path) == ["a.npz"]
 

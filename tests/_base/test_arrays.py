@@ -12,7 +12,8 @@ import gradlab as gl
 from gradlab._base import arrays
 from tests import ways
 
-five = st.lists(st.integers(0, 6), min_size=5, max_size=5).map(lambda x: np.array(x, np.int32))  # compiled once
+# Compiled once.
+five = st.lists(st.integers(0, 6), min_size=5, max_size=5).map(lambda x: np.array(x, np.int32))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -24,7 +25,9 @@ def test_flush_sets_denormals_to_zero_and_nothing_else(dtype: type) -> None:
     assert np.signbit(flushed[3])
 
 
-@pytest.mark.parametrize("x", [np.float16([1e-7]), np.int32([1]), np.array([1e-40], ml_dtypes.bfloat16)])
+@pytest.mark.parametrize(
+    "x", [np.float16([1e-7]), np.int32([1]), np.array([1e-40], ml_dtypes.bfloat16)]
+)
 def test_flush_leaves_other_dtypes_alone(x: np.ndarray) -> None:
     assert arrays.flush_denormals(x) is x
 
@@ -37,7 +40,9 @@ def test_flush_sees_every_denormal_among_any_bits(bits: list[int]) -> None:
     with arrays.detect_denormals() as has_denormals:
         assert has_denormals(x) or not denormal.any()
     expected = np.where(denormal, np.copysign(np.float32(0), x), x)
-    assert arrays.flush_denormals(x.copy()).tobytes() == np.where(np.isnan(x), x, expected).tobytes()
+    assert (
+        arrays.flush_denormals(x.copy()).tobytes() == np.where(np.isnan(x), x, expected).tobytes()
+    )
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -49,7 +54,8 @@ def test_one_denormal_is_seen_anywhere(dtype: type) -> None:
         for place in (0, arrays.CACHED, -1):
             x = clean.copy()
             x[place] = -denormal
-            assert arrays.flush_denormals(x.reshape(3, -1).T)[0, 0] in (0, 2 * tiny)  # in another order
+            # In another order.
+            assert arrays.flush_denormals(x.reshape(3, -1).T)[0, 0] in (0, 2 * tiny)
             assert np.count_nonzero(x) == np.count_nonzero(clean) - (clean[place] != 0)
     with arrays.detect_denormals() as has_denormals:
         assert not has_denormals(clean)
@@ -60,7 +66,9 @@ def test_one_denormal_is_seen_anywhere(dtype: type) -> None:
 def test_sum_squares_is_within_one_ulp(size: int, dtype: type) -> None:
     x = np.random.default_rng(size).normal(size=size).astype(dtype)
     exact = np.sum(np.square(x.astype(np.longdouble))).astype(dtype)
-    assert ways.ulps(np.asarray(arrays.sum_squares(x)), exact) <= (1 if size > 8192 or dtype == np.float32 else 2)
+    assert ways.ulps(np.asarray(arrays.sum_squares(x)), exact) <= (
+        1 if size > 8192 or dtype == np.float32 else 2
+    )
 
 
 def test_sum_squares_of_a_transposed_array() -> None:

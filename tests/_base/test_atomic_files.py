@@ -39,7 +39,9 @@ SAVES = {
     "a picture": lambda path: gl.labs.clip_arrows().save(path.with_suffix(".png")),
     "a film": lambda path: gl.labs.clip_arrows().save(path.with_suffix(".gif")),
     "a recording": lambda path: recorded().save(path.with_suffix(".npz")),
-    "a training state": lambda path: gl.save(path.with_suffix(".npz"), w=gl.Variable([1.0], name="w")),
+    "a training state": lambda path: gl.save(
+        path.with_suffix(".npz"), w=gl.Variable([1.0], name="w")
+    ),
 }
 
 
@@ -56,7 +58,10 @@ def test_a_folder_that_is_not_there_is_named(what: str, tmp_path: Path) -> None:
 
 def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(NotADirectoryError, match="file and not a folder"), replaced(tmp_path / "file" / "x"):
+    with (
+        pytest.raises(NotADirectoryError, match="file and not a folder"),
+        replaced(tmp_path / "file" / "x"),
+    ):
         raise AssertionError("nothing is written")
 
 
@@ -123,7 +128,11 @@ def test_a_link_stays_a_link_and_rights_stay(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_process_left_goes_a_day_later(tmp_path: Path) -> None:
-    path, left, fresh = tmp_path / "a[1].txt", tmp_path / "a[1].txt.0123.part", tmp_path / "a[1].txt.4567.part"
+    path, left, fresh = (
+        tmp_path / "a[1].txt",
+        tmp_path / "a[1].txt.0123.part",
+        tmp_path / "a[1].txt.4567.part",
+    )
     for part in (left, fresh):
         part.write_text("half")
     os.utime(left, (0, 0))
@@ -145,6 +154,9 @@ def test_a_folder_is_the_old_one_until_the_new_one_is_whole(tmp_path: Path) -> N
 
 def test_a_folder_of_somebody_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
-    with pytest.raises(FileExistsError, match="holds other things"), replaced_folder(tmp_path, "index.html"):
+    with (
+        pytest.raises(FileExistsError, match="holds other things"),
+        replaced_folder(tmp_path, "index.html"),
+    ):
         pass
     assert (tmp_path / "thesis.tex").read_text() == "mine"

@@ -1,4 +1,6 @@
-"""Arrays of the other byte order, as files and networks bring them: the results of this machine's, bit for bit."""
+"""Arrays of the other byte order, as files and networks bring them: the results of this machine's,
+bit for bit.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +18,9 @@ CLIPS: dict[str, Callable[[np.ndarray], Any]] = {
     "by_value": lambda t: gl.clip_by_value(t, -1.0, 1.0),
     "by_norm": lambda t: gl.clip_by_norm(t, 1.0),
     "by_norm, old": lambda t: gl.clip_by_norm(t, 1.0, semantics="tf2.3"),
-    "by_norm, slices": lambda t: gl.clip_by_norm(gl.IndexedSlices(t[:, None], [0, 1], (2, 1)), 1.0).values,
+    "by_norm, slices": lambda t: (
+        gl.clip_by_norm(gl.IndexedSlices(t[:, None], [0, 1], (2, 1)), 1.0).values
+    ),
     "by_average_norm": lambda t: gl.clip_by_average_norm(t, 1.0),
     "by_global_norm": lambda t: gl.clip_by_global_norm([t, t], 1.0)[0][1],
     "global_norm": lambda t: gl.global_norm([t]),

@@ -45,12 +45,17 @@ def test_damage_is_refused_or_harmless(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[" * 100_000, "recursion|Recursion"), ("[1]", "it holds a list"), ("", "Expecting value"), ("\xff", "decode"),
-        ('{"kind": "test", "version": 1}', "checksum"), (sealed({"kind": "trace", "version": 1}), "it holds a trace"),
-        (sealed({"kind": "test", "version": 9}), "version 9, this gradlab reads 1"), ('{"a": 1}', "checksum"),
+        ("[" * 100_000, "recursion|Recursion"),
+        ("[1]", "it holds a list"),
+        ("", "Expecting value"),
+        ("\xff", "decode"),
+        ('{"kind": "test", "version": 1}', "checksum"),
+        (sealed({"kind": "trace", "version": 1}), "it holds a trace"),
+        (sealed({"kind": "test", "version": 9}), "version 9, this gradlab reads 1"),
+        ('{"a": 1}', "checksum"),
         (sealed({"a": 1}), "it has no kind"),
     ],
-)  # fmt: skip
+)
 def test_what_is_refused(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "a.json").write_text(text, "latin-1")
     with pytest.raises(DataLossError, match=said):
@@ -65,7 +70,9 @@ def test_what_is_refused(tmp_path: Path, text: str, said: str) -> None:
     is_growing,
 ], ids=["archive", "json", "growing file", "records", "is_growing"])  # fmt: skip
 @pytest.mark.parametrize("kind", ["a link to a device", "a pipe"])
-def test_what_may_never_end_is_refused_before_it_is_read(tmp_path: Path, read: Any, kind: str) -> None:
+def test_what_may_never_end_is_refused_before_it_is_read(
+    tmp_path: Path, read: Any, kind: str
+) -> None:
     path = tmp_path / "shard.npz"
     if kind == "a pipe":
         os.mkfifo(path)

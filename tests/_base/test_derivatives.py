@@ -1,4 +1,6 @@
-"""Gradients without JAX: the same forms and, within a bound, the same numbers; what is said where there is nothing."""
+"""Gradients without JAX: the same forms and, within a bound, the same numbers; what is said where
+there is nothing.
+"""
 
 import sys
 import threading
@@ -29,11 +31,18 @@ def _reader() -> tuple[Callable[[], Any], list[gl.Variable]]:
 
 
 def _mixed() -> tuple[Callable[[], Any], list[gl.Variable]]:
-    a, b, c, d = gl.Variable(X), gl.Variable(X.T), gl.Variable(np.float64(0.5)), gl.Variable(np.complex64([1 + 2j]))
+    a, b, c, d = (
+        gl.Variable(X),
+        gl.Variable(X.T),
+        gl.Variable(np.float64(0.5)),
+        gl.Variable(np.complex64([1 + 2j])),
+    )
     unread, looked_at = gl.Variable([1.0]), gl.Variable([1.0])
 
     def loss() -> Any:
-        whole = ((np.float32(2) * a) @ b + a * a - 1 / (b + 4)).sum() + (gl.gather(a, [[1, 0], [1, 1]]) * 3).sum()
+        whole = ((np.float32(2) * a) @ b + a * a - 1 / (b + 4)).sum() + (
+            gl.gather(a, [[1, 0], [1, 1]]) * 3
+        ).sum()
         return whole * c + 0 * c + abs(d).sum() + float(looked_at.shape[0])
 
     return loss, [a, b, c, d, unread, looked_at]
@@ -49,7 +58,8 @@ def _bowl() -> tuple[Callable[[], Any], list[gl.Variable]]:
     return lambda: (v * v).sum(), [v]
 
 
-# How far a gradient may be from JAX's, as a share of its largest entry: the losses of the course, and all operators.
+# How far a gradient may be from JAX's, as a share of its largest entry: the losses of the course,
+# and all operators.
 BOUNDS: dict[str, tuple[Callable[[], Any], float]] = {
     "Reader.loss_of": (_reader, 1e-6), "product_race": (_race, 0.0), "(v * v).sum()": (_bowl, 0.0),
     "operators": (_mixed, 1e-6),
@@ -57,7 +67,9 @@ BOUNDS: dict[str, tuple[Callable[[], Any], float]] = {
 
 
 @pytest.mark.parametrize("name", BOUNDS)
-def test_gradients_without_jax_are_jax_s_within_the_bound(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gradients_without_jax_are_jax_s_within_the_bound(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (loss, variables), bound = BOUNDS[name][0](), BOUNDS[name][1]
     expected = gl.gradients(loss, variables)
     monkeypatch.setitem(sys.modules, "jax", None)
@@ -71,21 +83,36 @@ def test_gradients_without_jax_are_jax_s_within_the_bound(name: str, monkeypatch
 
 def test_forms_of_gradients(without_jax: None) -> None:
     e, v = gl.Variable(np.ones((3, 1), np.float32)), gl.Variable([1.0, 2.0])
-    (g,) = gl.gradients(lambda: (gl.gather(e, [[2, 1]]) * 2).sum() + (gl.gather(e, [1]) * 5).sum(), [e])
-    assert (g.indices.tolist(), g.values.ravel().tolist(), g.dense_shape) == ([2, 1, 1], [2, 2, 5], (3, 1))
+    (g,) = gl.gradients(
+        lambda: (gl.gather(e, [[2, 1]]) * 2).sum() + (gl.gather(e, [1]) * 5).sum(), [e]
+    )
+    assert (g.indices.tolist(), g.values.ravel().tolist(), g.dense_shape) == (
+        [2, 1, 1],
+        [2, 2, 5],
+        (3, 1),
+    )
     (g,) = gl.gradients(lambda: (gl.gather(e, [1, 1]) * 3).sum() + e.value.sum(), [e])
     assert g.tolist() == [[1], [7], [1]]
     assert gl.gradients(lambda: (0 * v).sum(), v)[0].tolist() == [0, 0]
-    assert gl.gradients([lambda: v * v, lambda: 3 * v], [v], [None, [1.0, 0.0]])[0].tolist() == [5, 4]
-    line = gl.workers.FromLoss(lambda w, x: ((w["a"] * x - x) ** 2).mean(), {"a": 0.0}, lambda rng: X, X, jit=True)
-    assert line.gradient(line.start(), np.random.default_rng(0))["a"] == -2 * line.loss(line.start())
+    assert gl.gradients([lambda: v * v, lambda: 3 * v], [v], [None, [1.0, 0.0]])[0].tolist() == [
+        5,
+        4,
+    ]
+    line = gl.workers.FromLoss(
+        lambda w, x: ((w["a"] * x - x) ** 2).mean(), {"a": 0.0}, lambda rng: X, X, jit=True
+    )
+    assert line.gradient(line.start(), np.random.default_rng(0))["a"] == -2 * line.loss(
+        line.start()
+    )
 
 
 def test_a_gate_knows_what_each_gradient_reads(without_jax: None) -> None:
     assert product_race(gl.train.GATE_OP).reads == {"a": {"b"}, "b": {"a"}}
     a, b, c = (gl.Variable([2.0], name=name) for name in "abc")
     # Where the maximum lies depends on `a` alone, though no number of the gradient does.
-    race = gl.train.GateRace(lambda: np.maximum(a, 0).sum() + (b * b).sum() + gl.gather(c, [0]).sum(), [a, b, c], 0.1)
+    race = gl.train.GateRace(
+        lambda: np.maximum(a, 0).sum() + (b * b).sum() + gl.gather(c, [0]).sum(), [a, b, c], 0.1
+    )
     assert race.reads == {"a": {"a"}, "b": {"b"}, "c": set()}
 
 

@@ -1,4 +1,6 @@
-"""What is not installed is named in one sentence, with a command that installs it and nobody else's code."""
+"""What is not installed is named in one sentence, with a command that installs it and nobody else's
+code.
+"""
 
 import re
 import subprocess
@@ -45,7 +47,9 @@ def test_the_distribution_has_the_name_that_hints_use() -> None:
 
 
 @pytest.mark.parametrize("extra", ["lab", "dashboard", "optax", "torch", "ray", "film"])
-def test_a_hint_names_an_extra_of_this_distribution(extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hint_names_an_extra_of_this_distribution(
+    extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert extra in PROJECT["optional-dependencies"]
     assert extras.how_to_install(extra).startswith(f'pip install -e ".[{extra}]" ')
     monkeypatch.setattr(extras, "_CHECKOUT", Path("no such file"))
@@ -53,18 +57,29 @@ def test_a_hint_names_an_extra_of_this_distribution(extra: str, monkeypatch: pyt
 
 
 def test_the_extras_of_extras_are_those_of_this_distribution() -> None:
-    nested = [line for lines in PROJECT["optional-dependencies"].values() for line in lines if "gradlab" in line]
+    nested = [
+        line
+        for lines in PROJECT["optional-dependencies"].values()
+        for line in lines
+        if "gradlab" in line
+    ]
     assert nested
     assert all(line.startswith(f"{extras.DISTRIBUTION}[") for line in nested)
 
 
 def test_nothing_tells_pip_to_install_the_other_gradlab() -> None:
     assert len(TEXTS) > 500
-    found = [f"{path.relative_to(ROOT)}: {hit}" for path in TEXTS for hit in OTHERS.findall(path.read_text("utf-8"))]
+    found = [
+        f"{path.relative_to(ROOT)}: {hit}"
+        for path in TEXTS
+        for hit in OTHERS.findall(path.read_text("utf-8"))
+    ]
     assert found == []
 
 
-@pytest.mark.parametrize("text", ['pip install "gradlab[optax]"', "%pip install gradlab", "pip install -q 'gradlab'"])
+@pytest.mark.parametrize(
+    "text", ['pip install "gradlab[optax]"', "%pip install gradlab", "pip install -q 'gradlab'"]
+)
 def test_such_a_hint_would_be_found(text: str) -> None:
     assert OTHERS.search(text)
     assert not OTHERS.search(text.replace("gradlab", "gradlab-notebooks"))
@@ -88,9 +103,13 @@ def test_a_library_that_lacks_something_of_its_own_says_so_itself(
     ],
 )
 def test_without_jax_one_sentence_says_how_to_get_it(code: str) -> None:
-    done = subprocess.run([sys.executable, "-c", WITHOUT_JAX + code], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_JAX + code], capture_output=True, text=True, check=False
+    )
     last = done.stderr.splitlines()[-1]
-    assert re.fullmatch(r"ModuleNotFoundError: [\w. ]+ needs jax, which is not installed; run pip install jax", last)
+    assert re.fullmatch(
+        r"ModuleNotFoundError: [\w. ]+ needs jax, which is not installed; run pip install jax", last
+    )
 
 
 def test_without_jax_the_rest_works() -> None:
@@ -101,6 +120,8 @@ gl.workers.run(gl.workers.Experiment(gl.workers.Digits(), workers=2, gradients=4
 gl.ConditionalAccumulator(np.float32, [2]).apply_grad(np.float32([1, 1]))
 print(gl.labs.clipping())
 """
-    done = subprocess.run([sys.executable, "-c", WITHOUT_JAX + code], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_JAX + code], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(gl.labs.clipping().label)

@@ -1,4 +1,6 @@
-"""A child that was forked while another thread held a lock gets new locks: it never waits for that thread."""
+"""A child that was forked while another thread held a lock gets new locks: it never waits for that
+thread.
+"""
 
 import os
 import subprocess
@@ -69,22 +71,29 @@ CASES = {
     "keras": (KERAS, "opt._engine.lock", "opt.apply_gradients([([1.0], v)]) is not None"),
     "tpu": (STEP_QUEUE, "queue.changed", "queue.abandon() is None"),
     "collection": (COLLECTION, "current_collection()._lock", "len(gl.trainable_variables()) >= 0"),
-    "table of accumulators": (KERNEL, "kernel._kernels_lock", "gl.ConditionalAccumulator('float32').global_step == 0"),
+    "table of accumulators": (
+        KERNEL,
+        "kernel._kernels_lock",
+        "gl.ConditionalAccumulator('float32').global_step == 0",
+    ),
     "drawing": (DRAWING, "drawing", "drawing.acquire(timeout=5)"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.exhaustive
 def test_a_child_and_its_parent_go_on() -> None:
     code = FORKED.format(cases=list(CASES.values()))
 
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False
+    )
 
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["True"] * 2 * len(CASES)
 
 
-# Another thread is in the middle of an addition, in the context that additions run in, while this one forks.
+# Another thread is in the middle of an addition, in the context that additions run in, while this
+# one forks.
 ADDING = """
 import os, threading, warnings
 import gradlab as gl
@@ -110,6 +119,8 @@ adding.join()
 
 
 def test_a_child_adds_though_it_was_forked_in_the_middle_of_an_addition() -> None:
-    done = subprocess.run([sys.executable, "-c", ADDING], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", ADDING], capture_output=True, text=True, timeout=60, check=False
+    )
 
     assert (done.stdout, done.stderr) == ("[1.5]\n", "")

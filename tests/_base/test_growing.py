@@ -1,4 +1,6 @@
-"""Growing files: what was appended is read again whatever was killed, and what is damaged is not believed."""
+"""Growing files: what was appended is read again whatever was killed, and what is damaged is not
+believed.
+"""
 
 import errno
 import os
@@ -46,7 +48,10 @@ def numbers(records: Iterator[Any]) -> list[int]:
 
 
 def bits(records: Any) -> list[Any]:
-    return [(f, {k: (x.dtype, x.shape, np.asarray(x).tobytes()) for k, x in a.items()}) for f, a in records]
+    return [
+        (f, {k: (x.dtype, x.shape, np.asarray(x).tobytes()) for k, x in a.items()})
+        for f, a in records
+    ]
 
 
 def change(path: Path, *statements: str) -> None:
@@ -103,7 +108,8 @@ def test_jax_arrays_come_back_as_such(tmp_path: Path, dtype: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "arrays"), [({}, {"x": np.array([None, 2])}), ({"when": {1, 2}}, {}), ({"who": Path()}, {})]
+    ("fields", "arrays"),
+    [({}, {"x": np.array([None, 2])}), ({"when": {1, 2}}, {}), ({"who": Path()}, {})],
 )
 def test_nothing_is_pickled(tmp_path: Path, fields: dict[str, Any], arrays: dict[str, Any]) -> None:
     with GrowingFile(tmp_path / "log", sync=False) as file:
@@ -122,11 +128,14 @@ def test_one_record_takes_the_place_of_all(tmp_path: Path) -> None:
         assert file.size < before
         assert numbers(file) == [3]
         file.append({"number": 4})
-    assert numbers(reading) == [3, 4]  # one that had begun goes on with the record that took their place
+    # One that had begun goes on with the record that took their place.
+    assert numbers(reading) == [3, 4]
     assert numbers(read_records(path)) == [3, 4]
 
 
-def test_more_than_is_allowed_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_than_is_allowed_is_refused_before_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(growing, "MAX_TEXT", 100)
     path = write(tmp_path / "log", [({}, {"w": np.zeros(1000)})])
     with pytest.raises(DataLossError, match=r"log has a record of 8,\d+ bytes, 1,100 are allowed"):
@@ -288,7 +297,8 @@ def test_with_any_bit_changed_all_of_it_is_read_or_nothing(tmp_path: Path, every
         changed[at // 8] ^= 1 << at % 8
         rewrite(path, changed)
         try:
-            # A bit in a free part of a page, or in a number that SQLite only counts, makes no difference.
+            # A bit in a free part of a page, or in a number that SQLite only counts, makes no
+            # difference.
             assert bits(read_records(path)) == whole, at
         except DataLossError:
             num_refused += 1
@@ -302,7 +312,10 @@ def test_with_any_bit_changed_all_of_it_is_read_or_nothing(tmp_path: Path, every
         "DELETE FROM records WHERE number = 3",
         "DELETE FROM records WHERE number = 5",
         "DELETE FROM records",
-        "UPDATE records SET fields = (SELECT r.fields FROM records AS r WHERE r.number = 6 - records.number)",
+        (
+            "UPDATE records SET fields = (SELECT r.fields FROM records AS r WHERE r.number = 6 - "
+            "records.number)"
+        ),
         "UPDATE records SET number = 9 WHERE number = 5",
         "UPDATE records SET sequence = 1 WHERE number = 3",
         "UPDATE records SET is_start = 1 WHERE number = 3",
@@ -344,7 +357,10 @@ def test_other_files_are_left_alone(tmp_path: Path) -> None:
 
 def test_a_query_in_place_of_the_table_is_not_run(tmp_path: Path) -> None:
     path = write(tmp_path / "log")
-    endless = "WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n) SELECT k AS number, k AS fields FROM n"
+    endless = (
+        "WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n) SELECT k AS number, k AS "
+        "fields FROM n"
+    )
     change(path, "DROP TABLE records", f"CREATE VIEW records AS {endless}")
     refused(path)
 
@@ -369,5 +385,7 @@ def test_a_python_without_sqlite_says_so(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, "sqlite3", None)
     assert is_growing(path) and not is_growing(tmp_path / "notes")
     for use in (lambda: GrowingFile(tmp_path / "new"), lambda: next(read_records(path))):
-        with pytest.raises(ModuleNotFoundError, match=r"needs the module sqlite3, which this Python lacks"):
+        with pytest.raises(
+            ModuleNotFoundError, match=r"needs the module sqlite3, which this Python lacks"
+        ):
             use()

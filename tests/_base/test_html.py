@@ -24,12 +24,26 @@ class Seen(HTMLParser):
 def test_words_stay_words() -> None:
     seen = Seen(html_table('a "<b>"', ["x", "<i>"], [("<u>", 1), ("v", None)]))
     assert seen.words == ['a "<b>"', "x", "<i>", "<u>", "1", "v", "None"]
-    assert {tag for tag, _ in seen.tags} == {"div", "table", "caption", "thead", "tbody", "tr", "th", "td"}
+    assert {tag for tag, _ in seen.tags} == {
+        "div",
+        "table",
+        "caption",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+    }
 
 
 def test_headers_say_what_they_head() -> None:
     seen = Seen(html_table("c", ["x", "y"], [(1, 2), (3, 4)]))
-    assert [looks["scope"] for tag, looks in seen.tags if tag == "th"] == ["col", "col", "row", "row"]
+    assert [looks["scope"] for tag, looks in seen.tags if tag == "th"] == [
+        "col",
+        "col",
+        "row",
+        "row",
+    ]
 
 
 def test_keys_can_scroll_what_is_too_wide() -> None:

@@ -31,7 +31,9 @@ def test_filled_up_with_a_value() -> None:
 @given(st.lists(st.integers(0, 4)))
 def test_ranks_count_the_entries_of_a_group(groups: list[int]) -> None:
     ordered = np.sort(np.array(groups, np.int64))
-    assert rank_in_groups(ordered).tolist() == [ordered[:k].tolist().count(x) for k, x in enumerate(ordered.tolist())]
+    assert rank_in_groups(ordered).tolist() == [
+        ordered[:k].tolist().count(x) for k, x in enumerate(ordered.tolist())
+    ]
     np.testing.assert_array_equal(mark_changes(ordered), rank_in_groups(ordered) == 0)
 
 

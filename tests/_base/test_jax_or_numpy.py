@@ -1,4 +1,6 @@
-"""What runs on JAX runs on NumPy where JAX is not installed, with the same numbers; in a Python that lacks it."""
+"""What runs on JAX runs on NumPy where JAX is not installed, with the same numbers; in a Python
+that lacks it.
+"""
 
 import pickle
 import subprocess
@@ -24,7 +26,9 @@ def sweeps() -> dict[str, np.ndarray]:
     """Every policy; exact, as all of it is integers and their ratios."""
     found = {}
     for policy in ("drop", "wait", "backup", "apply"):
-        e = Experiment(Bowl(), speeds=Speeds(spread=0.4, stall=0.1, slow={0: 3.0}), policy=policy, gradients=40)
+        e = Experiment(
+            Bowl(), speeds=Speeds(spread=0.4, stall=0.1, slow={0: 3.0}), policy=policy, gradients=40
+        )
         axes: Any = {"aggregate": [1, 2]} if policy == "backup" else {"staleness": [0, 2, 5]}
         d = sweep(e, **axes, workers=[2, 3, 5])
         found |= {f"{policy}.{name}": x for name, x in vars(d).items() if isinstance(x, np.ndarray)}
@@ -32,7 +36,9 @@ def sweeps() -> dict[str, np.ndarray]:
 
 
 def tables() -> dict[str, np.ndarray]:
-    """Steps on one device: two cores, each way to sum, a rule with slots, a limit, levels, a step that is held back."""
+    """Steps on one device: two cores, each way to sum, a rule with slots, a limit, levels, a step
+    that is held back.
+    """
     from gradlab.models.tpu_runs.traces import record
     from gradlab.tpu import Feature, Ids, Levels, Plan, Table, create, make_batch, train_step
 
@@ -41,7 +47,11 @@ def tables() -> dict[str, np.ndarray]:
     for name, own, whole in (
         ("plain", {}, {}),
         ("each", {"accumulate": False, "gradient_limits": (-0.5, 0.5)}, {}),
-        ("levels", {"rule": gl.rules.Adam(lazy=False), "levels": Levels(-2.0, 2.0, 17)}, {"pipelined": True}),
+        (
+            "levels",
+            {"rule": gl.rules.Adam(lazy=False), "levels": Levels(-2.0, 2.0, 17)},
+            {"pipelined": True},
+        ),
         ("cores", {"rule": gl.rules.Adagrad()}, {"cores": 2}),
     ):
         table = Table("t", 6, 2, combiner="mean", **{"learning_rate": 0.5} | own)
@@ -49,7 +59,12 @@ def tables() -> dict[str, np.ndarray]:
         ids = [{"f": Ids([0, 0, 1, 2], rng.integers(0, 6, 4))} for _ in range(plan.cores)]
         start, wanted = (create(plan, [x]) for x in rows)
         trace = record(start, wanted, [make_batch(plan, ids)] * 3, np.zeros((3, 0)))
-        arrays = [*trace.activations, *trace.gradients, *trace.states.tables, *trace.states.slots[0]]
+        arrays = [
+            *trace.activations,
+            *trace.gradients,
+            *trace.states.tables,
+            *trace.states.slots[0],
+        ]
         made |= {f"{name}.{k}": np.asarray(x) for k, x in enumerate(arrays)}
     value, state = train_step(start, make_batch(plan, ids), [], lambda found: (found[0] ** 2).sum())
     return made | {"loss": np.asarray(value), "table": np.asarray(state.tables[0])}
@@ -63,7 +78,9 @@ def losses() -> dict[str, np.ndarray]:
     rng = np.random.default_rng(0)
     line, first, second = (rng.standard_normal((n, 4)).astype(np.float32) for n in (6, 3, 3))
     tree, data = (line, first, second), rng.integers(0, 3, 6)
-    value, gradients = differentiator().value_and_gradient(two_tower.loss_of, compiled=True)(tree, data)
+    value, gradients = differentiator().value_and_gradient(two_tower.loss_of, compiled=True)(
+        tree, data
+    )
     return {f"two_tower.{k}": np.asarray(x) for k, x in enumerate([value, *gradients])}
 
 

@@ -29,7 +29,10 @@ V = gl.Variable([1.0], name="v")
         ({"b": np.ones(1), "a": None, 3: np.ones(1)}, ["3", "b"]),
         ([(np.ones(1), V), (None, V)], ["v:0"]),
         ([(np.ones(1), V), (np.ones(1), V)], ["v:0", "v:0_1"]),
-        ({"layer": {"w": np.ones(1), "b": [np.ones(2), np.ones(2)]}}, ["layer/b/0", "layer/b/1", "layer/w"]),
+        (
+            {"layer": {"w": np.ones(1), "b": [np.ones(2), np.ones(2)]}},
+            ["layer/b/0", "layer/b/1", "layer/w"],
+        ),
         ({"l": Layer(np.ones(1), {"x": np.ones(1)})}, ["l/b/x", "l/w"]),
         ({"a": {"e": gl.IndexedSlices(np.ones((2, 3)), np.array([0, 0]), (4, 3))}}, ["a/e"]),
         ([], []),
@@ -48,7 +51,9 @@ def test_two_variables_of_one_name_are_both_counted() -> None:
 
 
 def test_traced_leaves_stay_traced() -> None:
-    assert jax.jit(lambda g: dict(named_leaves(g))["a/b"] * 2)({"a": {"b": np.ones(2)}}).tolist() == [2.0, 2.0]
+    assert jax.jit(lambda g: dict(named_leaves(g))["a/b"] * 2)(
+        {"a": {"b": np.ones(2)}}
+    ).tolist() == [2.0, 2.0]
 
 
 def test_a_string_is_no_gradient() -> None:

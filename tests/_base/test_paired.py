@@ -6,7 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from gradlab._base.paired import Comparison, paired_difference, t_probability, t_quantile, which_hold
+from gradlab._base.paired import (
+    Comparison,
+    paired_difference,
+    t_probability,
+    t_quantile,
+    which_hold,
+)
 
 
 @given(st.floats(0, 1e6), st.integers(1, 200))
@@ -16,7 +22,9 @@ def test_t_probability_is_that_of_scipy(t: float, degrees: int) -> None:
 
 @given(st.floats(0.5, 0.9999), st.integers(1, 100))
 def test_t_quantile_is_that_of_scipy(share: float, degrees: int) -> None:
-    assert t_quantile(share, degrees) == pytest.approx(stats.t.ppf(share, degrees), rel=1e-6, abs=1e-9)
+    assert t_quantile(share, degrees) == pytest.approx(
+        stats.t.ppf(share, degrees), rel=1e-6, abs=1e-9
+    )
 
 
 @given(st.integers(5, 30), st.integers(0, 2**32 - 1))
@@ -43,7 +51,9 @@ def test_equal_runs_are_not_told_apart_and_a_constant_difference_is() -> None:
         ([1.0] * 4 + [np.nan], [1.0] * 5, "finite"),
     ],
 )
-def test_what_cannot_be_paired_is_refused(first: list[float], second: list[float], words: str) -> None:
+def test_what_cannot_be_paired_is_refused(
+    first: list[float], second: list[float], words: str
+) -> None:
     with pytest.raises(ValueError, match=words):
         paired_difference(first, second)
 
@@ -60,7 +70,9 @@ def test_chance_alone_is_seldom_called_a_difference() -> None:
 
 @pytest.mark.exhaustive
 def test_chance_alone_seldom_makes_a_best_or_tells_a_pair_apart() -> None:
-    """The leader is chosen by the same runs: single differences from it are found too often, a best one isn't."""
+    """The leader is chosen by the same runs: single differences from it are found too often, a best
+    one isn't.
+    """
     draw = np.random.default_rng(0)
     with_a_best = 0
     with_a_pair = 0

@@ -15,7 +15,9 @@ from gradlab.errors import DTypeError, InvalidArgumentError
 
 def test_rows_of_one_index_are_summed() -> None:
     for module in (np, jnp):
-        s = gl.IndexedSlices(module.asarray([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), [2, 0, 2], (4, 2))
+        s = gl.IndexedSlices(
+            module.asarray([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), [2, 0, 2], (4, 2)
+        )
         assert s.to_dense().tolist() == [[3, 4], [0, 0], [6, 8], [0, 0]]
         assert (s.dtype, s.shape) == (s.values.dtype, (4, 2))
 
@@ -29,12 +31,18 @@ def test_it_passes_through_jit_grad_and_scan() -> None:
     s = gl.IndexedSlices(np.float32([[1.0], [2.0]]), [1, 1], (3, 1))
     doubled = jax.jit(lambda s: s.with_values(s.values * 2))(s)
     assert isinstance(doubled, gl.IndexedSlices)
-    assert (doubled.values.tolist(), doubled.indices.tolist(), doubled.dense_shape) == ([[2], [4]], [1, 1], (3, 1))
+    assert (doubled.values.tolist(), doubled.indices.tolist(), doubled.dense_shape) == (
+        [[2], [4]],
+        [1, 1],
+        (3, 1),
+    )
     assert jax.jit(lambda s: s.to_dense())(s).tolist() == [[0], [3], [0]]
     leaves, tree = jax.tree.flatten(s)
     assert len(leaves) == 2
     assert jax.tree.unflatten(tree, leaves).dense_shape == (3, 1)
-    stacked = jax.lax.scan(lambda c, k: (c, s.with_values(jnp.float32(k) * s.values)), 0, jnp.arange(3))[1]
+    stacked = jax.lax.scan(
+        lambda c, k: (c, s.with_values(jnp.float32(k) * s.values)), 0, jnp.arange(3)
+    )[1]
     assert stacked.values.shape == (3, 2, 1)
 
 
@@ -56,8 +64,16 @@ def test_no_rows_are_fine() -> None:
 
 BAD: dict[str, tuple[tuple[Any, ...], type[Exception], str]] = {
     "float indices": (([1.0], [0.5]), DTypeError, "indices must be integers, got float32"),
-    "lengths": (([1.0], [0, 1]), InvalidArgumentError, r"values of shape \(1,\) .* got indices of shape \(2,\)"),
-    "scalars": ((1.0, 0), InvalidArgumentError, r"values of shape \(\) need one index for each row"),
+    "lengths": (
+        ([1.0], [0, 1]),
+        InvalidArgumentError,
+        r"values of shape \(1,\) .* got indices of shape \(2,\)",
+    ),
+    "scalars": (
+        (1.0, 0),
+        InvalidArgumentError,
+        r"values of shape \(\) need one index for each row",
+    ),
     "a matrix of indices": (([1.0], [[0]]), InvalidArgumentError, r"\(1, 1\)"),
     "strings": (("ab", [0, 1]), TypeError, "values must be numbers"),
 }
@@ -75,7 +91,10 @@ def test_bad_slices_are_refused(case: str) -> None:
     [
         (([[1.0]], [3], (3, 1)), r"indices of the slices must be in \[0, 3\), got 3"),
         (([[1.0]], [-1], (3, 1)), "got -1"),
-        (([[1.0]] * 4, [2, 7, -1, 9], (3, 1)), r"indices of the slices must be in \[0, 3\), got 7 at position 1"),
+        (
+            ([[1.0]] * 4, [2, 7, -1, 9], (3, 1)),
+            r"indices of the slices must be in \[0, 3\), got 7 at position 1",
+        ),
         (([[1.0]], [0], (3, 2)), r"rows of shape \(1,\) do not fit dense_shape \(3, 2\)"),
         (([[1.0]], [0]), "no dense_shape; give one"),
     ],
@@ -86,7 +105,14 @@ def test_what_does_not_fit_cannot_be_made_dense(args: tuple[Any, ...], message: 
 
 
 def test_rows_of_one_element() -> None:
-    shapes = {(2,): True, (2, 1): True, (2, 1, 1): True, (2, 2): False, (2, 3, 1): False, (2, 0): False}
+    shapes = {
+        (2,): True,
+        (2, 1): True,
+        (2, 1, 1): True,
+        (2, 2): False,
+        (2, 3, 1): False,
+        (2, 0): False,
+    }
     assert {shape: gl.IndexedSlices(np.zeros(shape), [0, 1]).one_each for shape in shapes} == shapes
 
 

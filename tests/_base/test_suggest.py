@@ -43,7 +43,11 @@ def test_a_file_of_a_package_is_still_imported_from_it() -> None:
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("clip_norm", "did you mean clipnorm?"), ("", "there are clipnorm, lr"), ("zzz", "there are clipnorm, lr")],
+    [
+        ("clip_norm", "did you mean clipnorm?"),
+        ("", "there are clipnorm, lr"),
+        ("zzz", "there are clipnorm, lr"),
+    ],
 )
 def test_the_nearest_name_or_all(name: str, said: str) -> None:
     assert did_you_mean(name, ["clipnorm", "lr"]) == said

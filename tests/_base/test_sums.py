@@ -11,12 +11,14 @@ SIZES = [0, 1, 7, 8, 9, 31, 32, 33, 63, 64, 100, 8191, 8192, 8193, 20_000]
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("size", SIZES)
 def test_every_entry_is_counted_once(size: int, dtype: type) -> None:
-    x = np.random.default_rng(size).integers(-8, 8, size).astype(dtype)  # small enough for every order to be exact
+    # Small enough for every order to be exact.
+    x = np.random.default_rng(size).integers(-8, 8, size).astype(dtype)
     assert (eigen_sum(x), eigen_sum(x).dtype) == (x.sum(), np.dtype(dtype))
 
 
 def test_a_packet_is_added_pairwise() -> None:
-    x = np.float32([1e8, 1, 1, 1, -1e8, 1, 1, 1])  # entry 0 meets entry 4 before the small ones come
+    # Entry 0 meets entry 4 before the small ones come.
+    x = np.float32([1e8, 1, 1, 1, -1e8, 1, 1, 1])
     assert eigen_sum(x) == 6
     one_by_one = np.float32(0)
     for entry in x:

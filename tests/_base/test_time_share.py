@@ -15,7 +15,8 @@ def test_of_all_the_time_at_most_the_share_is_spent(share: float, burst: float) 
         while now < start + 300:
             if pace.due:
                 assert now >= done + 0.25 or not done
-                assert pace.spent - before <= share * (now - start) + burst + 1e-9  # but for the next one
+                # But for the next one.
+                assert pace.spent - before <= share * (now - start) + burst + 1e-9
                 with pace.spending():
                     now += next(costs)
                 done = now

@@ -47,13 +47,18 @@ IN_THE_BROWSER = {"latency", "first"}
 def main() -> None:
     """Measure what was asked for, all of it by default; print each row when it is there."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)} (default: all)")
-    parser.add_argument("--who", default="", metavar="WORD", help="in the browser: only those whose name holds WORD")
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)} (default: all)"
+    )
+    parser.add_argument(
+        "--who", default="", metavar="WORD", help="in the browser: only those whose name holds WORD"
+    )
     options = parser.parse_args()
     unknown = set(options.parts) - PARTS.keys()
     if unknown:
         parser.error(f"unknown part {', '.join(sorted(unknown))}: choose from {', '.join(PARTS)}")
-    os.environ["PYTHONDONTWRITEBYTECODE"] = ""  # or each kernel that is started compiles all that it imports again
+    # Or each kernel that is started compiles all that it imports again.
+    os.environ["PYTHONDONTWRITEBYTECODE"] = ""
     print(f"{machine.description()}\n\n{table.head()}", flush=True)
     for part in options.parts or PARTS:
         for row in _compared(part, options.who):
@@ -61,7 +66,9 @@ def main() -> None:
 
 
 def _compared(part: str, who: str) -> Iterator[table.Row]:
-    """The rows of one part; those from the browser are compared with the first of them, gradlab's own lab."""
+    """The rows of one part; those from the browser are compared with the first of them, gradlab's
+    own lab.
+    """
     if part not in IN_THE_BROWSER:
         yield from PARTS[part]()
         return

@@ -1,4 +1,5 @@
-"""Accumulators: a small gradient against TensorFlow's calls, a large one against copying it, many threads at once.
+"""Accumulators: a small gradient against TensorFlow's calls, a large one against copying it, many
+threads at once.
 
 The group `oracle` brings TensorFlow.
 """
@@ -28,7 +29,9 @@ Runner = Callable[[], Any]
 def rows() -> Iterator[Row]:
     """Three measurements."""
     yield from race(f"{CALLS:,} x apply_grad of {SMALL:,} float32", _small(), SMALL_ROUNDS)
-    yield from _with_bandwidth(list(race(f"apply_grad of {LARGE // 10**6} M float32", _large(), LARGE_ROUNDS)))
+    yield from _with_bandwidth(
+        list(race(f"apply_grad of {LARGE // 10**6} M float32", _large(), LARGE_ROUNDS))
+    )
     yield _many_threads("gradlab", *_ours(SMALL))
     if _has_tensorflow():
         yield _many_threads(EAGER, *_tensorflow(SMALL))
@@ -44,7 +47,10 @@ def _ours(size: int) -> tuple[Callable[[], Any], Callable[[int], Any]]:
     """How to apply ones, and how to take."""
     import gradlab as gl
 
-    acc, ones = gl.ConditionalAccumulator("float32", (size,), reduction_type="SUM"), np.ones(size, np.float32)
+    acc, ones = (
+        gl.ConditionalAccumulator("float32", (size,), reduction_type="SUM"),
+        np.ones(size, np.float32),
+    )
     return (lambda: acc.apply_grad(ones, FRESH)), acc.take_grad
 
 
@@ -84,7 +90,10 @@ def _often(act: Callable[[], Any]) -> Runner:
 
 def _large() -> dict[str, Runner]:
     source, target = np.ones(LARGE, np.float32), np.zeros(LARGE, np.float32)
-    runners: dict[str, Runner] = {"gradlab": _ours(LARGE)[0], COPY: lambda: np.copyto(target, source)}
+    runners: dict[str, Runner] = {
+        "gradlab": _ours(LARGE)[0],
+        COPY: lambda: np.copyto(target, source),
+    }
     if _has_tensorflow():
         runners[EAGER] = _tensorflow(LARGE)[0]
     return runners
@@ -100,7 +109,9 @@ def _with_bandwidth(found: list[Row]) -> Iterator[Row]:
 
 
 def _many_threads(who: str, apply: Callable[[], Any], take: Callable[[int], Any]) -> Row:
-    """All of them apply ones while this thread takes the sums: at the end both must have counted the same."""
+    """All of them apply ones while this thread takes the sums: at the end both must have counted
+    the same.
+    """
     over, counts = threading.Event(), [0] * THREADS
 
     def work(k: int) -> None:
@@ -123,7 +134,10 @@ def _many_threads(who: str, apply: Callable[[], Any], take: Callable[[int], Any]
     if taken != sum(counts):
         raise AssertionError(f"{who}: {sum(counts):,} gradients were kept, {taken:,} taken")
     what = f"{THREADS} threads on one accumulator for {SECONDS:g} s, {SMALL:,} float32 each"
-    note = f"{taken / seconds:,.0f} gradients a second; {taken:,} kept and taken, none lost, none double"
+    note = (
+        f"{taken / seconds:,.0f} gradients a second; {taken:,} kept and "
+        "taken, none lost, none double"
+    )
     return Row(what, who, note=note)
 
 

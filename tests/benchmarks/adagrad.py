@@ -1,4 +1,5 @@
-"""Adagrad: dense against memory, optax and the plain formula; sparse against TensorFlow and PyTorch.
+"""Adagrad: dense against memory, optax and the plain formula; sparse against TensorFlow and
+PyTorch.
 
 The group `oracle` brings TensorFlow. PyTorch is large and in no extra: `pip install torch`.
 """
@@ -119,13 +120,17 @@ def slices() -> tuple[np.ndarray, np.ndarray]:
     """Ids as often as words are used, spread over the table, and a row of gradients for each."""
     numbers = np.random.default_rng(0)
     often = np.arange(1, TABLE[0] + 1) ** -EXPONENT
-    ids = np.searchsorted(np.cumsum(often / often.sum()), numbers.random(IDS)).clip(max=TABLE[0] - 1)
+    ids = np.searchsorted(np.cumsum(often / often.sum()), numbers.random(IDS)).clip(
+        max=TABLE[0] - 1
+    )
     values = numbers.standard_normal((IDS, TABLE[1]), dtype=np.float32)
     return numbers.permutation(TABLE[0])[ids].astype(np.int32), values
 
 
 def _sparse(ids: np.ndarray, values: np.ndarray) -> dict[str, Runner]:
-    """The measure is an optimizer of `gl.train`; `gl.keras` repeats the one of TensorFlow that is here."""
+    """The measure is an optimizer of `gl.train`; `gl.keras` repeats the one of TensorFlow that is
+    here.
+    """
     import jax.numpy as jnp
 
     import gradlab as gl
@@ -133,9 +138,14 @@ def _sparse(ids: np.ndarray, values: np.ndarray) -> dict[str, Runner]:
     jax_slices = gl.IndexedSlices(jnp.asarray(values), jnp.asarray(ids), TABLE)
     numpy_slices = gl.IndexedSlices(values, ids, TABLE)
     runners = {}
-    for who, make in {"gradlab": optimizer, "gradlab.keras": lambda: gl.keras.Adagrad(float(RATE))}.items():
+    for who, make in {
+        "gradlab": optimizer,
+        "gradlab.keras": lambda: gl.keras.Adagrad(float(RATE)),
+    }.items():
         runners[who] = _ours(make(), gl.Variable(jnp.zeros(TABLE)), jax_slices)
-        runners[f"{who}, NumPy"] = _ours(make(), gl.Variable(np.zeros(TABLE, np.float32)), numpy_slices)
+        runners[f"{who}, NumPy"] = _ours(
+            make(), gl.Variable(np.zeros(TABLE, np.float32)), numpy_slices
+        )
     if _is_installed("tf_keras"):
         runners["TensorFlow (Keras legacy)"] = _tensorflow(ids, values)
     if _is_installed("torch"):
@@ -180,7 +190,8 @@ def _torch(ids: np.ndarray, values: np.ndarray) -> Runner:
     indices, rows = torch.tensor(ids.astype(np.int64))[None], torch.tensor(values)
 
     def run() -> None:
-        w.grad = torch.sparse_coo_tensor(indices, rows, TABLE, check_invariants=False)  # not coalesced yet
+        # Not coalesced yet.
+        w.grad = torch.sparse_coo_tensor(indices, rows, TABLE, check_invariants=False)
         opt.step()
 
     return run

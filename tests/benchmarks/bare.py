@@ -9,7 +9,8 @@ def image(k): return np.sin(XX + k / 25) * np.cos(YY - k / 40)
 def words(k): return f"step {k}"
 """
 
-# The least that a slider asking the kernel can cost: typed arrays, one request at a time, drawn by hand, no axes.
+# The least that a slider asking the kernel can cost: typed arrays, one request at a time, drawn by
+# hand, no axes.
 CANVAS = (
     DATA
     + '''\

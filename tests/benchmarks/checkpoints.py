@@ -1,4 +1,5 @@
-"""How long a training stands still for a checkpoint of 256 MB on one device and on eight, beside our own format.
+"""How long a training stands still for a checkpoint of 256 MB on one device and on eight, beside
+our own format.
 
 Devices have to be made before JAX starts, so each line is measured in a process of its own.
 """
@@ -24,7 +25,9 @@ BOUND = 100  # ms, from the second save on
 
 
 def rows() -> Iterator[Row]:
-    """One line for each number of devices: the median of all saves but the first, and how the first and the disk do."""
+    """One line for each number of devices: the median of all saves but the first, and how the first
+    and the disk do.
+    """
     if importlib.util.find_spec("orbax") is None:
         yield Row(WHAT, "gradlab, Checkpoints", note="orbax is not installed")
         return
@@ -37,9 +40,9 @@ def rows() -> Iterator[Row]:
             f"gradlab, Checkpoints on {devices} device{'s' * (devices > 1)}",
             percentile(later, 50),
             percentile(later, 95),
-            note=f"{within} of {len(later)} within {BOUND} ms; first {found['saves'][0]:.0f} ms; on the disk after "
-            f"{percentile(found['written'], 50):.0f} ms; restored in {found['restored']:.0f} ms; "
-            f"{found['kept'] / 1e6:.0f} MB kept",
+            note=f"{within} of {len(later)} within {BOUND} ms; first {found['saves'][0]:.0f} ms; "
+            f"on the disk after {percentile(found['written'], 50):.0f} ms; restored in "
+            f"{found['restored']:.0f} ms; {found['kept'] / 1e6:.0f} MB kept",
         )
         yield Row(WHAT, f"gradlab, save (tables alone) on {devices}", found["own"])
 
@@ -53,7 +56,9 @@ def _measured(devices: int) -> Any:
 
 
 def _measure(devices: int) -> dict[str, Any]:
-    """Milliseconds of each save, and until its files are there; of a restore; of `save` without orbax."""
+    """Milliseconds of each save, and until its files are there; of a restore; of `save` without
+    orbax.
+    """
     import jax
     import numpy as np
     import optax
@@ -66,14 +71,23 @@ def _measure(devices: int) -> dict[str, Any]:
     plan = tpu.Plan((table,), (tpu.Feature("f", 0, (512 // devices,)),), devices)
     mesh = Mesh(np.array(jax.devices()), "x")
     tables = tpu.create_placed(plan, mesh, [lambda ids: np.ones((ids.size, WIDTH), np.float32)])
-    training = tpu.Training(lambda activations, params, data: ((activations[0] @ params) ** 2).mean(), optax.sgd(0.1))
+    training = tpu.Training(
+        lambda activations, params, data: ((activations[0] @ params) ** 2).mean(), optax.sgd(0.1)
+    )
     params = np.ones(WIDTH, np.float32)
     state, each = training.init(tables, params), 512 // devices
     rng, found = np.random.default_rng(0), {"saves": [], "written": []}  # type: tuple[Any, dict[str, Any]]
-    with tempfile.TemporaryDirectory() as folder, tpu.Checkpoints(Path(folder) / "all") as checkpoints:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        tpu.Checkpoints(Path(folder) / "all") as checkpoints,
+    ):
         for _ in range(SAVES):
-            ids = [{"f": tpu.Ids(np.arange(each), rng.integers(0, ROWS, each))} for _ in range(devices)]
-            batch = tpu.place_batch(plan, state.tables.placement, tpu.make_batch(plan, ids), [(512, each)])
+            ids = [
+                {"f": tpu.Ids(np.arange(each), rng.integers(0, ROWS, each))} for _ in range(devices)
+            ]
+            batch = tpu.place_batch(
+                plan, state.tables.placement, tpu.make_batch(plan, ids), [(512, each)]
+            )
             state = jax.block_until_ready(training.step(state, batch, None)[1])
             start = time.perf_counter()
             checkpoints.save(state)

@@ -1,4 +1,6 @@
-"""clip_by_global_norm against the formula written plainly in NumPy, and against optax, both under jit."""
+"""clip_by_global_norm against the formula written plainly in NumPy, and against optax, both under
+jit.
+"""
 
 from __future__ import annotations
 

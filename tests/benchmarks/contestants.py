@@ -1,7 +1,8 @@
-"""The figures whose sliders are timed: gradlab's, and the same picture made with what people use otherwise.
+"""The figures whose sliders are timed: gradlab's, and the same picture made with what people use
+otherwise.
 
-Every one shows the same 800 x 400 pixels: five moving lines of 500 points with axes, grid and text, and a moving image
-of 64 x 64; one slider from 0 to 400. Each is the source of a one-cell notebook.
+Every one shows the same 800 x 400 pixels: five moving lines of 500 points with axes, grid and text,
+and a moving image of 64 x 64; one slider from 0 to 400. Each is the source of a one-cell notebook.
 """
 
 from __future__ import annotations

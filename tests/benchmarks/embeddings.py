@@ -1,7 +1,8 @@
-"""A train step of an embedding table, batch to update, beside plain JAX, TensorFlow, PyTorch, FBGEMM and TorchRec.
+"""A train step of an embedding table, batch to update, beside plain JAX, TensorFlow, PyTorch,
+FBGEMM and TorchRec.
 
-The group `oracle` brings TensorFlow. The others are in no extra: `pip install torch fbgemm-gpu-cpu torchrec`, and
-`jax-tpu-embedding` for what the host does.
+The group `oracle` brings TensorFlow. The others are in no extra:
+`pip install torch fbgemm-gpu-cpu torchrec`, and `jax-tpu-embedding` for what the host does.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ Runner = Callable[[], Any]
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    """Ids as often as words are used, spread over the table, in samples; and a gradient for each sample."""
+    """Ids as often as words are used, spread over the table, in samples; and a gradient for each
+    sample.
+    """
 
     rows: int
     samples: np.ndarray
@@ -53,18 +56,26 @@ class Problem:
 def problem(rows: int = ROWS, share: int = 1) -> Problem:
     numbers = np.random.default_rng(0)
     often = np.arange(1, ROWS + 1) ** -EXPONENT
-    words = np.searchsorted(np.cumsum(often / often.sum()), numbers.random(LOOKUPS // share)).clip(max=ROWS - 1)
+    words = np.searchsorted(np.cumsum(often / often.sum()), numbers.random(LOOKUPS // share)).clip(
+        max=ROWS - 1
+    )
     ids = numbers.permutation(rows)[words].astype(np.int32)
     samples = np.sort(numbers.integers(0, SAMPLES // share, ids.size)).astype(np.int32)
-    return Problem(rows, samples, ids, numbers.standard_normal((SAMPLES // share, WIDTH), dtype=np.float32))
+    return Problem(
+        rows, samples, ids, numbers.standard_normal((SAMPLES // share, WIDTH), dtype=np.float32)
+    )
 
 
 def rows() -> Iterator[Row]:
-    """A race with the peers; the same step with fewer ids and with more rows; and a GPU where there is one."""
+    """A race with the peers; the same step with fewer ids and with more rows; and a GPU where there
+    is one.
+    """
     whole = problem()
     everybody = _all(whole)
     yield from race(whole.words, everybody, ROUNDS)
-    yield from race(f"processor time of this {whole.words}", everybody, ROUNDS, clock=time.process_time)
+    yield from race(
+        f"processor time of this {whole.words}", everybody, ROUNDS, clock=time.process_time
+    )
     del everybody
     yield from host_rows(whole)
     for who, module in PEERS.items():
@@ -77,7 +88,9 @@ def rows() -> Iterator[Row]:
         "ten times the rows": _ours(problem(TALL)),
     }
     yield from race("train step, as ids and rows grow", runners, ROUNDS)
-    yield from race("five steps of a table and a tower of 64-256-64, batches included", _ahead(whole), 10)
+    yield from race(
+        "five steps of a table and a tower of 64-256-64, batches included", _ahead(whole), 10
+    )
     yield Row("train step, memory beside table and slots", "gradlab", note=_memory(whole))
     yield from _on_gpu(whole)
 
@@ -87,9 +100,15 @@ def _is_installed(module: str) -> bool:
 
 
 def _all(p: Problem) -> dict[str, Runner]:
-    runners = {"gradlab": _ours(p), "gradlab, train_step": _in_one_call(p), "gradlab, row-wise": _ours(p, True)}
+    runners = {
+        "gradlab": _ours(p),
+        "gradlab, train_step": _in_one_call(p),
+        "gradlab, row-wise": _ours(p, True),
+    }
     row_wise = partial(_fbgemm, optimizer="EXACT_ROWWISE_ADAGRAD")
-    makers = dict(zip(PEERS, (_plain, _tensorflow, _torch, _fbgemm, row_wise, _torchrec), strict=True))
+    makers = dict(
+        zip(PEERS, (_plain, _tensorflow, _torch, _fbgemm, row_wise, _torchrec), strict=True)
+    )
     return runners | {who: makers[who](p) for who, module in PEERS.items() if _is_installed(module)}
 
 
@@ -106,7 +125,9 @@ def _start(p: Problem, row_wise: bool = False) -> tuple[Any, Any]:
 
 
 def _loss(activations: Any, upstream: Any) -> Any:
-    """Its gradient needs the activations, as that of a model does; else XLA copies the table: see `train_step`."""
+    """Its gradient needs the activations, as that of a model does; else XLA copies the table: see
+    `train_step`.
+    """
     return ((activations[0] - upstream) ** 2).sum()
 
 
@@ -142,7 +163,9 @@ def _ahead(p: Problem) -> dict[str, Runner]:
         return ((x - upstream) ** 2).sum()
 
     numbers, sizes = np.random.default_rng(0), (WIDTH, 256, WIDTH)
-    tower = [numbers.normal(0, n**-0.5, (n, m)).astype(np.float32) for n, m in itertools.pairwise(sizes)]
+    tower = [
+        numbers.normal(0, n**-0.5, (n, m)).astype(np.float32) for n, m in itertools.pairwise(sizes)
+    ]
     training, upstream = gl.tpu.Training(loss, optax.sgd(1e-6)), jax.device_put(p.upstream)
 
     def runner(batches: Callable[[Any, Any], Any]) -> Runner:
@@ -150,7 +173,9 @@ def _ahead(p: Problem) -> dict[str, Runner]:
         kept = [training.init(tables, tower)]
 
         def run() -> None:
-            made = batches(lambda _: gl.tpu.make_batch(plan, {"f": gl.tpu.Ids(p.samples, p.ids)}), range(5))
+            made = batches(
+                lambda _: gl.tpu.make_batch(plan, {"f": gl.tpu.Ids(p.samples, p.ids)}), range(5)
+            )
             for batch in made:
                 _, kept[0] = training.step(kept[0], batch, upstream)
             jax.block_until_ready(kept[0])
@@ -161,7 +186,9 @@ def _ahead(p: Problem) -> dict[str, Runner]:
 
 
 def _ours(p: Problem, row_wise: bool = False) -> Runner:
-    """All of it is timed, what the host does with the ids, too; the model lies between, and gradients are there."""
+    """All of it is timed, what the host does with the ids, too; the model lies between, and
+    gradients are there.
+    """
     import jax
 
     import gradlab as gl
@@ -179,7 +206,9 @@ def _ours(p: Problem, row_wise: bool = False) -> Runner:
 
 
 def _plain(p: Problem) -> Runner:
-    """Gradients of distinct rows as sums over segments, and rows moved by index; all of it in one compiled function."""
+    """Gradients of distinct rows as sums over segments, and rows moved by index; all of it in one
+    compiled function.
+    """
     import jax
     import jax.numpy as jnp
 
@@ -188,7 +217,9 @@ def _plain(p: Problem) -> Runner:
 
     @partial(jax.jit, donate_argnums=(0, 1))
     def step(w: Any, slots: Any, samples: Any, ids: Any, upstream: Any) -> Any:
-        pooled = jax.ops.segment_sum(w[ids] * shares[:, None], samples, len(p.upstream), indices_are_sorted=True)
+        pooled = jax.ops.segment_sum(
+            w[ids] * shares[:, None], samples, len(p.upstream), indices_are_sorted=True
+        )
         unique, inverse = jnp.unique(ids, return_inverse=True, size=ids.size, fill_value=p.rows)
         g = jax.ops.segment_sum(upstream[samples] * shares[:, None], inverse, ids.size)
         s = slots.at[unique].get(mode="clip") + g * g
@@ -210,8 +241,13 @@ def _tensorflow(p: Problem) -> Runner:
 
     v, opt = tf.Variable(tf.zeros((p.rows, WIDTH))), tf_keras.optimizers.legacy.Adagrad(RATE, START)
     place = np.arange(p.samples.size) - np.searchsorted(p.samples, p.samples)
-    indices, ids, upstream = tf.constant(np.stack([p.samples, place], 1), tf.int64), tf.constant(p.ids), p.upstream
-    opt.apply_gradients([(tf.IndexedSlices(tf.zeros((1, WIDTH)), [0], v.shape), v)])  # makes its slots
+    indices, ids, upstream = (
+        tf.constant(np.stack([p.samples, place], 1), tf.int64),
+        tf.constant(p.ids),
+        p.upstream,
+    )
+    # Makes its slots.
+    opt.apply_gradients([(tf.IndexedSlices(tf.zeros((1, WIDTH)), [0], v.shape), v)])
 
     @tf.function
     def step(indices: Any, ids: Any, upstream: Any) -> Any:
@@ -266,9 +302,15 @@ def _torchrec(p: Problem) -> Runner:
     from torchrec.modules.fused_embedding_modules import FusedEmbeddingBagCollection
 
     config = EmbeddingBagConfig(
-        name="t", embedding_dim=WIDTH, num_embeddings=p.rows, feature_names=["f"], pooling=PoolingType.MEAN
+        name="t",
+        embedding_dim=WIDTH,
+        num_embeddings=p.rows,
+        feature_names=["f"],
+        pooling=PoolingType.MEAN,
     )
-    bags = FusedEmbeddingBagCollection([config], torch.optim.Adagrad, {"lr": RATE}, device=torch.device("cpu"))
+    bags = FusedEmbeddingBagCollection(
+        [config], torch.optim.Adagrad, {"lr": RATE}, device=torch.device("cpu")
+    )
     ids, offsets, upstream = _bags(p)
     features = KeyedJaggedTensor(["f"], ids, offsets=offsets)
     return lambda: bags(features)["f"].backward(upstream)
@@ -281,7 +323,9 @@ def host_rows(p: Problem) -> Iterator[Row]:
     plan, _ = _start(dataclasses.replace(p, rows=ROWS))
     ids, core = {"f": gl.tpu.Ids(p.samples, p.ids)}, gl.tpu.sparsecore
     what = f"ids of a batch: {p.ids.size:,}, made ready by the host, processor time"
-    yield from race(what, {"gradlab": lambda: gl.tpu.make_batch(plan, ids)}, ROUNDS, clock=time.process_time)
+    yield from race(
+        what, {"gradlab": lambda: gl.tpu.make_batch(plan, ids)}, ROUNDS, clock=time.process_time
+    )
     runners: dict[str, Runner] = {"gradlab": lambda: core.preprocess(plan, ids)}
     if _is_installed("jax_tpu_embedding"):
         runners["jax-tpu-embedding"] = _preprocessing(p)
@@ -295,12 +339,20 @@ def _preprocessing(p: Problem) -> Runner:
 
     most = p.ids.size
     table = embedding_spec.TableSpec(
-        name="t", vocabulary_size=p.rows, embedding_dim=WIDTH, initializer=jax.nn.initializers.zeros,
-        optimizer=embedding_spec.AdagradOptimizerSpec(RATE, START), combiner="mean", max_ids_per_partition=most,
-        max_unique_ids_per_partition=most, suggested_coo_buffer_size_per_device=2 * most,
-    )  # fmt: skip
+        name="t",
+        vocabulary_size=p.rows,
+        embedding_dim=WIDTH,
+        initializer=jax.nn.initializers.zeros,
+        optimizer=embedding_spec.AdagradOptimizerSpec(RATE, START),
+        combiner="mean",
+        max_ids_per_partition=most,
+        max_unique_ids_per_partition=most,
+        suggested_coo_buffer_size_per_device=2 * most,
+    )
     shape = (len(p.upstream), 1)
-    feature = embedding_spec.FeatureSpec(name="f", table_spec=table, input_shape=shape, output_shape=(shape[0], WIDTH))
+    feature = embedding_spec.FeatureSpec(
+        name="f", table_spec=table, input_shape=shape, output_shape=(shape[0], WIDTH)
+    )
     embedding.prepare_feature_specs_for_training({"f": feature}, 1, num_sc_per_device=4)
     lists = np.empty(shape[0], object)
     lists[:] = np.split(p.ids, np.searchsorted(p.samples, np.arange(1, shape[0])))
@@ -329,11 +381,16 @@ def _memory(p: Problem) -> str:
     batch = gl.tpu.make_batch(plan, {"f": gl.tpu.Ids(p.samples, p.ids)})
     step = jax.jit(gl.tpu.train_step, static_argnames="loss", donate_argnums=0)
     need = step.lower(state, batch, [], _loss, p.upstream).compile().memory_analysis()
-    return f"{need.temp_size_in_bytes / 2**20:.1f} MiB, {p.rows * WIDTH * 8 / 2**20:.0f} MiB given back in place"
+    return (
+        f"{need.temp_size_in_bytes / 2**20:.1f} MiB, {p.rows * WIDTH * 8 / 2**20:.0f} MiB given "
+        "back in place"
+    )
 
 
 def _on_gpu(p: Problem) -> Iterator[Row]:
-    """The update alone, by the bytes of rows and slots that it reads and writes, against a copy on the same device."""
+    """The update alone, by the bytes of rows and slots that it reads and writes, against a copy on
+    the same device.
+    """
     import jax
     import jax.numpy as jnp
 
@@ -341,15 +398,25 @@ def _on_gpu(p: Problem) -> Iterator[Row]:
 
     what = "update alone on a GPU, against a copy of as many bytes"
     if jax.default_backend() != "gpu":
-        yield Row(what, "gradlab", note="no GPU; where there is one: python -m tests.benchmarks embeddings")
+        yield Row(
+            what,
+            "gradlab",
+            note="no GPU; where there is one: python -m tests.benchmarks embeddings",
+        )
         return
     plan, state = _start(p)
-    (_, dedup), kept = gl.tpu.lookup(state, gl.tpu.make_batch(plan, {"f": gl.tpu.Ids(p.samples, p.ids)})), [state]
+    (_, dedup), kept = (
+        gl.tpu.lookup(state, gl.tpu.make_batch(plan, {"f": gl.tpu.Ids(p.samples, p.ids)})),
+        [state],
+    )
     update, upstream = jax.jit(gl.tpu.update, donate_argnums=0), jax.device_put(p.upstream)
-    touched = np.unique(p.ids).size * 2 + p.ids.size // 2  # rows of table and slot, and of gradients, read once
+    # Rows of table and slot, and of gradients, read once.
+    touched = np.unique(p.ids).size * 2 + p.ids.size // 2
     block, copy = jnp.ones((touched, WIDTH)), jax.jit(lambda x: x + 1)
 
     def run() -> None:
         kept[0] = jax.block_until_ready(update(kept[0], [upstream], [], dedup))
 
-    yield from race(what, {"gradlab": run, "copy": lambda: jax.block_until_ready(copy(block))}, ROUNDS)
+    yield from race(
+        what, {"gradlab": run, "copy": lambda: jax.block_until_ready(copy(block))}, ROUNDS
+    )

@@ -1,4 +1,6 @@
-"""How long a reader waits for the first picture: from "run all" on a fresh kernel of a warm server to pixels."""
+"""How long a reader waits for the first picture: from "run all" on a fresh kernel of a warm server
+to pixels.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ from tests.benchmarks.contestants import CONTESTANTS, Contestant
 from tests.benchmarks.notebooks import Opener, each
 from tests.benchmarks.table import Row
 
-ROUNDS = 5  # after one that is not counted: in it the browser compiles, and files are read for the first time
+# After one that is not counted: in it the browser compiles, and files are read for the first time.
+ROUNDS = 5
 WHAT = "run all to first picture"
 FIRST = "() => window.watched.frames[0] ?? null"
 
@@ -22,7 +25,13 @@ def rows(contestants: Sequence[Contestant] = CONTESTANTS) -> Iterator[Row]:
 
 def _row(name: str, waits: list[float]) -> Row:
     counted = waits[1:]
-    return Row(WHAT, name, statistics.median(counted), max(counted), note=f"{ROUNDS} rounds in turns; the worst as p95")
+    return Row(
+        WHAT,
+        name,
+        statistics.median(counted),
+        max(counted),
+        note=f"{ROUNDS} rounds in turns; the worst as p95",
+    )
 
 
 def _wait(open_it: Opener) -> float:

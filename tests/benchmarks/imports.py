@@ -11,7 +11,12 @@ from collections.abc import Iterator
 from tests.benchmarks.table import Row, percentile
 
 RUNS = 15
-STATEMENTS = ("import gradlab", "from gradlab import clip_by_global_norm", "from gradlab import train", "import optax")
+STATEMENTS = (
+    "import gradlab",
+    "from gradlab import clip_by_global_norm",
+    "from gradlab import train",
+    "import optax",
+)
 
 PROGRAM = """
 import json, sys, time, numpy
@@ -31,11 +36,16 @@ def rows() -> Iterator[Row]:
         runs = []
         for _ in range(RUNS):
             asked = subprocess.run(
-                [sys.executable, "-c", PROGRAM.format(statement=statement)], capture_output=True, text=True, check=False
+                [sys.executable, "-c", PROGRAM.format(statement=statement)],
+                capture_output=True,
+                text=True,
+                check=False,
             )
             if asked.returncode:
                 yield Row(
-                    "import after NumPy", statement, note=f"not measured: {asked.stderr.strip().splitlines()[-1]}"
+                    "import after NumPy",
+                    statement,
+                    note=f"not measured: {asked.stderr.strip().splitlines()[-1]}",
                 )
                 break
             runs.append(json.loads(asked.stdout))
@@ -44,7 +54,14 @@ def rows() -> Iterator[Row]:
             median = statistics.median(times)
             ours = ours or median
             note = "pulled " + ", ".join(_shown(runs[-1][1]))
-            yield Row("import after NumPy", statement, median, percentile(times, 95), median / ours, note=note)
+            yield Row(
+                "import after NumPy",
+                statement,
+                median,
+                percentile(times, 95),
+                median / ours,
+                note=note,
+            )
 
 
 def _shown(names: list[str]) -> list[str]:

@@ -1,4 +1,6 @@
-"""The same of every lab: along its axis, whose pictures are made ahead, and of a slider that asks the kernel."""
+"""The same of every lab: along its axis, whose pictures are made ahead, and of a slider that asks
+the kernel.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,10 @@ WHAT = "slider to pixels, every lab"
 
 def rows() -> Iterator[Row]:
     """One row for each lab of the catalogue."""
-    labs = [Contestant(name, f"import gradlab as gl\nlab = gl.labs.{name}()\nlab") for name in gl.labs.catalog()]
+    labs = [
+        Contestant(name, f"import gradlab as gl\nlab = gl.labs.{name}()\nlab")
+        for name in gl.labs.catalog()
+    ]
     yield from each(WHAT, labs, _measured, lambda _, measured: measured[0])
 
 
@@ -30,14 +35,21 @@ def _measured(name: str, open_it: Opener) -> Row:
     with open_it() as notebook:
         notebook.run_all()
         notebook.page.locator(".jp-OutputArea canvas").first.wait_for()
-        notebook.page.locator("details.gl-more").evaluate_all("(all) => all.forEach((one) => { one.open = true })")
+        notebook.page.locator("details.gl-more").evaluate_all(
+            "(all) => all.forEach((one) => { one.open = true })"
+        )
         ahead, asked = _sliders(gl.labs.catalog()[name]())
         note = ""
         if asked:
-            forget = partial(notebook.evaluate, "lab.live.refresh()")  # or the page has seen these pictures before
-            times, _ = stepped(notebook.page, _handle(notebook.page, asked), wanted=1, most=2, before=forget)
+            # Or the page has seen these pictures before.
+            forget = partial(notebook.evaluate, "lab.live.refresh()")
+            times, _ = stepped(
+                notebook.page, _handle(notebook.page, asked), wanted=1, most=2, before=forget
+            )
             shown = (
-                f"{statistics.median(times):.0f} ms (p95 {percentile(times, 95):.0f})" if times else "nothing to see"
+                f"{statistics.median(times):.0f} ms (p95 {percentile(times, 95):.0f})"
+                if times
+                else "nothing to see"
             )
             note = f"kernel in the loop, {asked}: {shown}; "
         if not ahead:
@@ -48,21 +60,33 @@ def _measured(name: str, open_it: Opener) -> Row:
         if not times:
             return Row(WHAT, name, note=f"{note}the picture never changed along {ahead}")
         frames, settle = drag(notebook.page, handle)
-        return Row(WHAT, name, statistics.median(times), percentile(times, 95), frames=frames, settle=settle,
-                   note=f"{ahead}; {note}{said}")  # fmt: skip
+        return Row(
+            WHAT,
+            name,
+            statistics.median(times),
+            percentile(times, 95),
+            frames=frames,
+            settle=settle,
+            note=f"{ahead}; {note}{said}",
+        )
 
 
 def _wait_for_pictures(notebook: Notebook) -> None:
     """Until nothing more is made ahead."""
     end = time.monotonic() + AHEAD_SECONDS
-    while notebook.evaluate("lab.live._stage.preloader._thread is not None") and time.monotonic() < end:
+    while (
+        notebook.evaluate("lab.live._stage.preloader._thread is not None")
+        and time.monotonic() < end
+    ):
         time.sleep(0.5)
     time.sleep(0.5)  # the last of them reach the page
 
 
 def _sliders(lab: gl.labs.Lab) -> tuple[str, str]:
     """The labels of the axis and of another slider; empty where there is none."""
-    shown = [control for control in lab.controls if isinstance(control, Slider) and not control.hidden]
+    shown = [
+        control for control in lab.controls if isinstance(control, Slider) and not control.hidden
+    ]
     ahead = next((control.label for control in shown if control.name == lab.axis), "")
     return ahead, next((control.label for control in shown if control.label != ahead), "")
 

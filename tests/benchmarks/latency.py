@@ -1,9 +1,10 @@
 """How long a slider step takes to become new pixels, in a real JupyterLab and Chromium.
 
-Start: time stamp of the keydown event on the focused slider. End: the first frame after the new picture was drawn or
-decoded (watch.js). Single steps come STEP_SECONDS apart, in blocks of BLOCK; blocks in which other programs used more
-than QUIET of a core are measured again, and the quietest are kept. A drag goes to and fro for DRAG_SECONDS, at each
-frame of the screen one position further (drag.js). Contestants take turns, ROUNDS times.
+Start: time stamp of the keydown event on the focused slider. End: the first frame after the new
+picture was drawn or decoded (watch.js). Single steps come STEP_SECONDS apart, in blocks of BLOCK;
+blocks in which other programs used more than QUIET of a core are measured again, and the quietest
+are kept. A drag goes to and fro for DRAG_SECONDS, at each frame of the screen one position further
+(drag.js). Contestants take turns, ROUNDS times.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ DRAG = (Path(__file__).parent / "drag.js").read_text("utf-8")
 
 @dataclass(frozen=True)
 class Block:
-    """Ten steps: their latencies in ms, how many showed nothing, and what others used of a core meanwhile."""
+    """Ten steps: their latencies in ms, how many showed nothing, and what others used of a core
+    meanwhile.
+    """
 
     latencies: list[float]
     lost: int
@@ -51,7 +54,9 @@ WHAT = "slider to pixels"
 
 @dataclass(frozen=True)
 class Round:
-    """Of one contestant: latencies in ms and a note on them; of each drag frames per second, and ms to settle."""
+    """Of one contestant: latencies in ms and a note on them; of each drag frames per second, and ms
+    to settle.
+    """
 
     times: list[float]
     note: str
@@ -66,7 +71,9 @@ def rows(contestants: Sequence[Contestant] = CONTESTANTS) -> Iterator[Row]:
 def _round(open_it: Opener) -> Round:
     with open_it() as notebook:
         notebook.run_all()
-        handle = notebook.page.locator(".jp-OutputArea").locator("input[type=range], .noUi-handle").first
+        handle = (
+            notebook.page.locator(".jp-OutputArea").locator("input[type=range], .noUi-handle").first
+        )
         handle.wait_for()
         time.sleep(AHEAD_SECONDS)
         times, note = stepped(notebook.page, handle)
@@ -79,13 +86,26 @@ def _row(name: str, rounds: list[Round]) -> Row:
         return Row(WHAT, name, note="the picture never changed")
     frames, settle = (statistics.median(some) for some in zip(*drags, strict=True))
     note = "; ".join(r.note for r in rounds)
-    return Row(WHAT, name, statistics.median(times), percentile(times, 95), frames=frames, settle=settle, note=note)
+    return Row(
+        WHAT,
+        name,
+        statistics.median(times),
+        percentile(times, 95),
+        frames=frames,
+        settle=settle,
+        note=note,
+    )
 
 
 def stepped(
-    page: Any, handle: Any, wanted: int = BLOCKS, most: int = MOST_BLOCKS, before: Callable[[], object] = int
+    page: Any,
+    handle: Any,
+    wanted: int = BLOCKS,
+    most: int = MOST_BLOCKS,
+    before: Callable[[], object] = int,
 ) -> tuple[list[float], str]:
-    """The latencies in ms of the quietest blocks of steps, measured until enough were quiet; and a note on them.
+    """The latencies in ms of the quietest blocks of steps, measured until enough were quiet; and a
+    note on them.
 
     `before` is done before each block, which goes back over the steps of the one before.
     """
@@ -96,7 +116,9 @@ def stepped(
         blocks.append(_block(page, handle, ("ArrowLeft", "ArrowRight")[len(blocks) % 2]))
     kept = sorted(blocks, key=lambda block: block.others)[:wanted]
     lost, others = sum(block.lost for block in kept), max(block.others for block in kept)
-    said = f"others used up to {others:.0%} of a core" + (f"; {lost} steps showed nothing" if lost else "")
+    said = f"others used up to {others:.0%} of a core" + (
+        f"; {lost} steps showed nothing" if lost else ""
+    )
     return [t for block in kept for t in block.latencies], said
 
 
@@ -109,12 +131,17 @@ def _block(page: Any, handle: Any, key: str) -> Block:
         time.sleep(max(0.0, start + (k + 1) * STEP_SECONDS - time.monotonic()))
     keys, frames = _seen(page)
     ends = [*keys[1:], keys[-1] + 1000 * STEP_SECONDS]
-    firsts = [next((f - key for f in frames if key < f <= end), None) for key, end in zip(keys, ends, strict=True)]
+    firsts = [
+        next((f - key for f in frames if key < f <= end), None)
+        for key, end in zip(keys, ends, strict=True)
+    ]
     return Block([t for t in firsts if t is not None], firsts.count(None), others.share())
 
 
 def drag(page: Any, handle: Any) -> tuple[float, float]:
-    """Pull the handle to and fro; give frames per second, and ms from the last move to the last frame."""
+    """Pull the handle to and fro; give frames per second, and ms from the last move to the last
+    frame.
+    """
     handle.scroll_into_view_if_needed()
     page.mouse.move(*handle.evaluate(HANDLE))
     page.mouse.down()

@@ -30,7 +30,8 @@ def description() -> str:
     return (
         f"{_processor()}, {os.cpu_count()} cores, {platform.system()} {platform.release()}, "
         f"Python {platform.python_version()}, {_chromium()}  \n{', '.join(versions)}  \n"
-        f"load average {', '.join(f'{load:.2f}' for load in os.getloadavg())}, {time.strftime('%Y-%m-%d %H:%M')}"
+        f"load average {', '.join(f'{load:.2f}' for load in os.getloadavg())}, "
+        f"{time.strftime('%Y-%m-%d %H:%M')}"
     )
 
 
@@ -46,7 +47,10 @@ def _processor() -> str:
         lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
     except OSError:
         return platform.machine()
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
+    return next(
+        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")),
+        platform.machine(),
+    )
 
 
 def _chromium() -> str:
@@ -60,7 +64,9 @@ def _chromium() -> str:
 
 
 class Others:
-    """How much of one core programs other than ours used since the last call of `share`; NaN when nobody can tell."""
+    """How much of one core programs other than ours used since the last call of `share`; NaN when
+    nobody can tell.
+    """
 
     def __init__(self) -> None:
         self._last = self._read()

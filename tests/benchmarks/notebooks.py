@@ -30,8 +30,8 @@ def each(
 ) -> Iterator[Row]:
     """A row for each contestant that is installed; the ones that are not are named.
 
-    `once(name, opener)` measures; contestants take turns, so that whatever disturbs the machine disturbs all of them.
-    `row(name, results)` sums up the rounds of one.
+    `once(name, opener)` measures; contestants take turns, so that whatever disturbs the machine
+    disturbs all of them. `row(name, results)` sums up the rounds of one.
     """
     if reason := server.missing("playwright"):
         yield Row(what, "all", note=f"not measured: {reason}")
@@ -39,13 +39,20 @@ def each(
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch, "notebooks")
         root.mkdir()
-        with server.jupyterlab(root, Path(scratch, "jupyter")) as address, server.chromium() as browser:
+        with (
+            server.jupyterlab(root, Path(scratch, "jupyter")) as address,
+            server.chromium() as browser,
+        ):
             openers: dict[str, Opener] = {}
             for number, contestant in enumerate(contestants):
                 if missing := [name for name in contestant.needs if not _installed(name)]:
-                    yield Row(what, contestant.name, note=f"not measured: {', '.join(missing)} missing")
+                    yield Row(
+                        what, contestant.name, note=f"not measured: {', '.join(missing)} missing"
+                    )
                 else:
-                    openers[contestant.name] = _opener(root / f"{number}.ipynb", contestant, address, browser)
+                    openers[contestant.name] = _opener(
+                        root / f"{number}.ipynb", contestant, address, browser
+                    )
             found: dict[str, list[T]] = {name: [] for name in openers}
             for turn in range(rounds):
                 for name, open_it in openers.items():
@@ -60,7 +67,9 @@ def _opener(path: Path, contestant: Contestant, address: str, browser: Any) -> O
     @contextmanager
     def opened() -> Iterator[Notebook]:
         page = browser.new_context(viewport={"width": 1100, "height": 900}).new_page()
-        page.add_init_script(f"document.addEventListener('DOMContentLoaded', () => {{ {WATCH.read_text('utf-8')} }})")
+        page.add_init_script(
+            f"document.addEventListener('DOMContentLoaded', () => {{ {WATCH.read_text('utf-8')} }})"
+        )
         notebook = Notebook(page, address).open(path.name)
         try:
             yield notebook
@@ -79,6 +88,13 @@ def _installed(name: str) -> bool:
 
 
 def _notebook(source: str) -> dict[str, Any]:
-    cell = {"cell_type": "code", "id": "it", "metadata": {}, "execution_count": None, "outputs": [], "source": source}
+    cell = {
+        "cell_type": "code",
+        "id": "it",
+        "metadata": {},
+        "execution_count": None,
+        "outputs": [],
+        "source": source,
+    }
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     return {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": kernel}, "cells": [cell]}

@@ -17,7 +17,9 @@ def race(
     warm: int = 3,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Iterator[Row]:
-    """Run them in turns, A B A B, so that whatever disturbs the machine disturbs all; "gradlab" is the measure."""
+    """Run them in turns, A B A B, so that whatever disturbs the machine disturbs all; "gradlab" is
+    the measure.
+    """
     times: dict[str, list[float]] = {name: [] for name in runners}
     for round_ in range(rounds + warm):
         for name, run in runners.items():
@@ -28,4 +30,11 @@ def race(
     ours = statistics.median(times["gradlab"])
     for name, found in times.items():
         median = statistics.median(found)
-        yield Row(what, name, median, percentile(found, 95), median / ours, note=f"{rounds} rounds in turns")
+        yield Row(
+            what,
+            name,
+            median,
+            percentile(found, 95),
+            median / ours,
+            note=f"{rounds} rounds in turns",
+        )

@@ -1,4 +1,6 @@
-"""A recommender of two towers: the same ratings, batches and starts in gradlab, in plain JAX, and in PyTorch."""
+"""A recommender of two towers: the same ratings, batches and starts in gradlab, in plain JAX, and
+in PyTorch.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,11 @@ def rows() -> Iterator[Row]:
     held = model.held_out(data)
     best = model.auc(data.liked[held.ravel()], data.chance[held.ravel()])
     ours = None
-    for who, run in {"gradlab": _ours, "plain JAX, dense gradients": _plain, "PyTorch, EmbeddingBag": _torch}.items():
+    for who, run in {
+        "gradlab": _ours,
+        "plain JAX, dense gradients": _plain,
+        "PyTorch, EmbeddingBag": _torch,
+    }.items():
         if run is _torch and importlib.util.find_spec("torch") is None:
             yield Row(WHAT, who, note="not installed")
             continue
@@ -29,7 +35,13 @@ def rows() -> Iterator[Row]:
         area = run(data)
         spent = 1000 * (time.perf_counter() - start)
         ours = ours or spent
-        yield Row(WHAT, who, spent, ratio=spent / ours, note=f"AUC {area:.4f}; who knows the tastes has {best:.4f}")
+        yield Row(
+            WHAT,
+            who,
+            spent,
+            ratio=spent / ours,
+            note=f"AUC {area:.4f}; who knows the tastes has {best:.4f}",
+        )
 
 
 def _ours(data: model.Ratings) -> float:
@@ -43,7 +55,9 @@ def _start(data: model.Ratings) -> tuple[list[np.ndarray], dict[str, np.ndarray]
 
 def _area(data: model.Ratings, scores: Any) -> float:
     held = model.held_out(data)
-    return model.auc(data.liked[held.ravel()], np.concatenate([np.asarray(scores(some)) for some in held]))
+    return model.auc(
+        data.liked[held.ravel()], np.concatenate([np.asarray(scores(some)) for some in held])
+    )
 
 
 def _plain(data: model.Ratings) -> float:
@@ -69,11 +83,18 @@ def _plain(data: model.Ratings) -> float:
         slots = [s + g * g for s, g in zip(slots, rows, strict=True)]
         moves = (model.TABLES_RATE * g / jnp.sqrt(s) for g, s in zip(rows, slots, strict=True))
         updates, carried = tx.update(dense, carried, params)
-        return [w - m for w, m in zip(tables, moves, strict=True)], slots, optax.apply_updates(params, updates), carried
+        return (
+            [w - m for w, m in zip(tables, moves, strict=True)],
+            slots,
+            optax.apply_updates(params, updates),
+            carried,
+        )
 
     for some in model.parts_of(data, model.PASSES):
         ids = data.users[some], data.movies[some], data.history[some]
-        tables, slots, params, carried = step(tables, slots, params, carried, data.liked[some], *ids)
+        tables, slots, params, carried = step(
+            tables, slots, params, carried, data.liked[some], *ids
+        )
     score = jax.jit(lambda *ids: model.scores_of(activations(tables, *ids), params))
     return _area(data, lambda some: score(data.users[some], data.movies[some], data.history[some]))
 
@@ -83,11 +104,17 @@ def _torch(data: model.Ratings) -> float:
 
     torch.set_num_threads(1)  # for tensors as small as these, more only wait for one another
     tables, start = _start(data)
-    users, movies = (torch.nn.EmbeddingBag.from_pretrained(torch.tensor(t), freeze=False, sparse=True) for t in tables)
+    users, movies = (
+        torch.nn.EmbeddingBag.from_pretrained(torch.tensor(t), freeze=False, sparse=True)
+        for t in tables
+    )
     users.mode = movies.mode = "mean"
     params = {name: torch.tensor(w, requires_grad=True) for name, w in start.items()}
     sparse = torch.optim.Adagrad(
-        [users.weight, movies.weight], model.TABLES_RATE, initial_accumulator_value=model.START, eps=0.0
+        [users.weight, movies.weight],
+        model.TABLES_RATE,
+        initial_accumulator_value=model.START,
+        eps=0.0,
     )
     dense = torch.optim.Adam(params.values(), model.TOWER_RATE)
 
@@ -98,12 +125,17 @@ def _torch(data: model.Ratings) -> float:
         liked_before = movies(torch.tensor(history[at, place]), offsets)
         left = torch.cat([users(torch.tensor(data.users[some])[:, None]), liked_before], 1)
         left = torch.relu(left @ params["user"]) @ params["user out"]
-        right = torch.relu(movies(torch.tensor(data.movies[some])[:, None]) @ params["movie"]) @ params["movie out"]
+        right = (
+            torch.relu(movies(torch.tensor(data.movies[some])[:, None]) @ params["movie"])
+            @ params["movie out"]
+        )
         return (left * right).sum(1)
 
     for some in model.parts_of(data, model.PASSES):
         sparse.zero_grad(), dense.zero_grad()
-        loss = torch.nn.functional.binary_cross_entropy_with_logits(scores(some), torch.tensor(data.liked[some]))
+        loss = torch.nn.functional.binary_cross_entropy_with_logits(
+            scores(some), torch.tensor(data.liked[some])
+        )
         loss.backward()
         sparse.step(), dense.step()
     with torch.no_grad():

@@ -1,11 +1,12 @@
-"""A step of a small and of a large network with and without the recorder, and a long run of a thousand tensors.
+"""A step of a small and of a large network with and without the recorder, and a long run of a
+thousand tensors.
 
 Recorded as it is by default, gradients and loss alone, and with weights and updates as well.
 
-Times are those of the processor, in all threads, of as many steps as there are from one look at all entries, weights
-and updates to the next, so that whatever is put off is paid for. On a machine that others use `taskset -c 0` takes the
-threads out of it. Beside it stands what no recorder can save: the norm and the largest entry of each gradient, by the
-same library, with nothing kept.
+Times are those of the processor, in all threads, of as many steps as there are from one look at all
+entries, weights and updates to the next, so that whatever is put off is paid for. On a machine that
+others use `taskset -c 0` takes the threads out of it. Beside it stands what no recorder can save:
+the norm and the largest entry of each gradient, by the same library, with nothing kept.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ import numpy as np
 from tests.benchmarks.race import race
 from tests.benchmarks.table import Row
 
-SIZES = {"small": ((784, 256, 128, 10), 128, 10, 2), "large": ((784, 2048, 2048, 10), 256, 3, 1)}  # batch, rounds, warm
+# Batch, rounds, warm.
+SIZES = {"small": ((784, 256, 128, 10), 128, 10, 2), "large": ((784, 2048, 2048, 10), 256, 3, 1)}
 PASSES = "norms and largest entries alone"
 WEIGHTS = "recorded with weights and updates"
 TENSORS, STEPS, BATCH_STEPS = 1_000, 100_000, 1_000
@@ -37,20 +39,27 @@ def rows() -> Iterator[Row]:
     hosts = {"NumPy": _numpy, "JAX and optax, jit": _jax}
     if importlib.util.find_spec("torch"):
         hosts["PyTorch"] = _torch
-    for (size, (widths, batch, rounds, warm)), (host, runner) in itertools.product(SIZES.items(), hosts.items()):
+    for (size, (widths, batch, rounds, warm)), (host, runner) in itertools.product(
+        SIZES.items(), hosts.items()
+    ):
         what = f"a step of a {size} network, {'-'.join(map(str, widths))}, batch {batch}, {host}"
         yield from _dearer(what, functools.partial(runner, widths, batch), rounds, warm)
     yield _long("extend, 1,000 steps at once", _by_extend)
     yield _long("update, one scan, 4 entries each", _by_scan)
 
 
-def _dearer(what: str, runner: Callable[[Any, bool], Callable[[], Any]], rounds: int, warm: int) -> Iterator[Row]:
+def _dearer(
+    what: str, runner: Callable[[Any, bool], Callable[[], Any]], rounds: int, warm: int
+) -> Iterator[Row]:
     """The race, and what recording adds to a step."""
     import gradlab as gl
 
     recorder, whole = gl.Recorder(), gl.Recorder()
     steps = {"gradlab": runner(None, False), "the same, recorded": runner(recorder, False)}
-    steps |= {f"the same, {WEIGHTS}": runner(whole, True), f"the same, {PASSES}": runner(PASSES, False)}
+    steps |= {
+        f"the same, {WEIGHTS}": runner(whole, True),
+        f"the same, {PASSES}": runner(PASSES, False),
+    }
     steps["the same, recorded"]()  # now it knows its tensors
     every = recorder.sample_every or 1
     blocks = {name: functools.partial(_repeat, step, every) for name, step in steps.items()}
@@ -60,7 +69,9 @@ def _dearer(what: str, runner: Callable[[Any, bool], Callable[[], Any]], rounds:
     base = plain.median or 1.0
     for row in others:
         more = (row.median or 0.0) - base
-        added = f"adds {1000 * more:.0f} us, {100 * more / base:.1f} %; 1 of {every} steps is sampled"
+        added = (
+            f"adds {1000 * more:.0f} us, {100 * more / base:.1f} %; 1 of {every} steps is sampled"
+        )
         yield dataclasses.replace(row, note=f"{row.note}; {added}")
 
 
@@ -71,7 +82,9 @@ def _repeat(step: Callable[[], Any], times: int) -> None:
 
 def _of_one(row: Row, steps: int) -> Row:
     """A row of one step, of one of so many."""
-    return dataclasses.replace(row, median=(row.median or 0.0) / steps, p95=(row.p95 or 0.0) / steps)
+    return dataclasses.replace(
+        row, median=(row.median or 0.0) / steps, p95=(row.p95 or 0.0) / steps
+    )
 
 
 def _look(gradients: Iterable[np.ndarray]) -> None:
@@ -83,13 +96,18 @@ def _look(gradients: Iterable[np.ndarray]) -> None:
 
 def _weights(widths: Sequence[int]) -> Weights:
     draw, layers = np.random.default_rng(0), list(itertools.pairwise(widths))
-    found = {f"w{k}": draw.normal(0, n**-0.5, (n, m)).astype(np.float32) for k, (n, m) in enumerate(layers)}
+    found = {
+        f"w{k}": draw.normal(0, n**-0.5, (n, m)).astype(np.float32)
+        for k, (n, m) in enumerate(layers)
+    }
     return found | {f"b{k}": np.zeros(m, np.float32) for k, (_, m) in enumerate(layers)}
 
 
 def _data(widths: Sequence[int], batch: int) -> tuple[np.ndarray, np.ndarray]:
     draw = np.random.default_rng(1)
-    return draw.normal(size=(batch, widths[0])).astype(np.float32), draw.integers(0, widths[-1], batch)
+    return draw.normal(size=(batch, widths[0])).astype(np.float32), draw.integers(
+        0, widths[-1], batch
+    )
 
 
 def _numpy(widths: Sequence[int], batch: int, recorder: Any, whole: bool) -> Callable[[], None]:
@@ -137,7 +155,9 @@ def _torch(widths: Sequence[int], batch: int, recorder: Any, whole: bool) -> Cal
 
     x, y = map(torch.from_numpy, _data(widths, batch))
     layers = [torch.nn.Linear(n, m) for n, m in itertools.pairwise(widths)]
-    model = torch.nn.Sequential(*itertools.chain(*([layer, torch.nn.ReLU()] for layer in layers[:-1])), layers[-1])
+    model = torch.nn.Sequential(
+        *itertools.chain(*([layer, torch.nn.ReLU()] for layer in layers[:-1])), layers[-1]
+    )
     optimizer = torch.optim.Adam(model.parameters())
     recording = None
     if isinstance(recorder, gl.Recorder):
@@ -177,7 +197,9 @@ def _jax(widths: Sequence[int], batch: int, recorder: Any, whole: bool) -> Calla
         updates, state = tx.update(grads, state, weights)
         if recorder == PASSES:
             apart = jax.lax.optimization_barrier(jax.tree.leaves(grads))
-            seen = jnp.stack([f(g) for g in apart for f in (lambda g: (g * g).sum(), lambda g: abs(g).max())])
+            seen = jnp.stack(
+                [f(g) for g in apart for f in (lambda g: (g * g).sum(), lambda g: abs(g).max())]
+            )
         elif recorder is not None:
             moved = {"weights": weights, "updates": updates} if whole else {}
             seen = recorder.update(seen, grads, loss=loss, **moved)
@@ -200,7 +222,9 @@ def _long(who: str, run: Callable[[], Any]) -> Row:
     recorder = run()
     seconds = time.perf_counter() - start
     kept = sum(x.nbytes for x in recorder.flush().columns.values()) / 2**20
-    asked = statistics.median(_milliseconds(lambda: recorder.what_if(clip_norm=1.0)) for _ in range(5))
+    asked = statistics.median(
+        _milliseconds(lambda: recorder.what_if(clip_norm=1.0)) for _ in range(5)
+    )
     note = f"{kept:.0f} MiB, {seconds:.0f} s in all; {recorder!r}; what_if {asked:.0f} ms"
     return Row(LONG, who, median=1000 * seconds / STEPS, note=note)
 
@@ -218,7 +242,12 @@ def _by_extend() -> Any:
     recorder.prepare({f"w{k}": (1000, 1000) for k in range(TENSORS)})
     norm = np.exp(draw.normal(size=(BATCH_STEPS, TENSORS))).astype(np.float32)
     entry = draw.normal(size=(BATCH_STEPS, len(recorder.sampled[0]))).astype(np.float32)
-    columns = {"norm": norm, "largest": norm / 30, "nonfinite": np.zeros(norm.shape, np.int32), "entry": entry}
+    columns = {
+        "norm": norm,
+        "largest": norm / 30,
+        "nonfinite": np.zeros(norm.shape, np.int32),
+        "entry": entry,
+    }
     for _ in range(STEPS // BATCH_STEPS):
         recorder.extend(columns)
     return recorder
@@ -238,5 +267,7 @@ def _by_scan() -> Any:
         return recorder.update(state, dict(zip(names, all_, strict=True))), None
 
     state = recorder.init({name: np.zeros(4, np.float32) for name in names})
-    run = jax.jit(lambda state: jax.lax.scan(step, state, jnp.arange(float(STEPS)))[0], donate_argnums=0)
+    run = jax.jit(
+        lambda state: jax.lax.scan(step, state, jnp.arange(float(STEPS)))[0], donate_argnums=0
+    )
     return recorder.absorb(run(state))

@@ -1,4 +1,5 @@
-"""Phase diagrams: events a second beside engines that run one experiment after another, and the lab's diagram.
+"""Phase diagrams: events a second beside engines that run one experiment after another, and the
+lab's diagram.
 
 An event is one gradient handed in.
 """
@@ -25,13 +26,18 @@ GOAL = 16  # ms: a frame of a browser
 def rows() -> Iterator[Row]:
     """Four measurements."""
     e = Experiment(Bowl(), gradients=GRADIENTS)
-    places = [e.with_(staleness=limit, workers=workers) for limit, workers in itertools.product(LIMITS, WORKERS)]
+    places = [
+        e.with_(staleness=limit, workers=workers)
+        for limit, workers in itertools.product(LIMITS, WORKERS)
+    ]
     runners: dict[str, Callable[[], Any]] = {
         "gradlab": lambda: sweep(e, staleness=LIMITS, workers=WORKERS),
         "gradlab, simulated engine": lambda: [simulated.decide(place) for place in places],
     }
     if importlib.util.find_spec("simpy") is not None:
-        runners["SimPy, processes"] = lambda: [processes(place, place.ticks().tolist()) for place in places]
+        runners["SimPy, processes"] = lambda: [
+            processes(place, place.ticks().tolist()) for place in places
+        ]
     else:
         yield Row("phase diagram", "SimPy", note="not installed")
     what = f"{len(places)} configurations x {GRADIENTS:,} gradients"
@@ -58,6 +64,8 @@ def _slider(policy: str, axes: dict[str, Any]) -> Iterator[Row]:
         sweep(Experiment(Bowl(), policy=policy, gradients=GRADIENTS, speeds=speeds), **axes)
 
     configurations = math.prod(len(values) for values in axes.values())
-    (row,) = _with_events(race(f'a slider moves: "{policy}", {shape}', {"gradlab": move}, MOVES), configurations)
+    (row,) = _with_events(
+        race(f'a slider moves: "{policy}", {shape}', {"gradlab": move}, MOVES), configurations
+    )
     goal = f"{GOAL} ms is a frame; " if len(axes) == 2 else ""
     yield dataclasses.replace(row, note=f"{goal}{row.note}")

@@ -1,7 +1,7 @@
 """Decisions of one long run in virtual time, beside SimPy's processes.
 
-An event is one gradient handed in and the next one's read. SimPy is given the ticks, which gradlab draws itself, and it
-keeps nothing but the step, where gradlab leaves a trace.
+An event is one gradient handed in and the next one's read. SimPy is given the ticks, which gradlab
+draws itself, and it keeps nothing but the step, where gradlab leaves a trace.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ def rows() -> Iterator[Row]:
     if importlib.util.find_spec("simpy") is not None:
         ticks = e.ticks(GRADIENTS // WORKERS + 1000).tolist()
         updates = simulated.decide(e).updates
-        assert abs(processes(e, ticks) - updates) < updates / 100  # at the same tick SimPy lets another one go first
+        # At the same tick SimPy lets another one go first.
+        assert abs(processes(e, ticks) - updates) < updates / 100
         runners["SimPy, processes"] = lambda: processes(e, ticks)
     else:
         yield Row("simulated run", "SimPy", note="not installed")
@@ -38,7 +39,8 @@ def rows() -> Iterator[Row]:
     for name, settings in OTHERS.items():
         other = e.with_(**settings)
         yield from _with_events(
-            race(_what(other, name), {"gradlab": lambda e=other: simulated.decide(e)}, ROUNDS), other
+            race(_what(other, name), {"gradlab": lambda e=other: simulated.decide(e)}, ROUNDS),
+            other,
         )
 
 
@@ -49,7 +51,9 @@ def _what(e: Experiment, name: str) -> str:
 def _with_events(found: Iterator[Row], e: Experiment) -> Iterator[Row]:
     for row in found:
         assert row.median is not None
-        yield dataclasses.replace(row, note=f"{e.gradients / row.median / 1000:.2f} M events/s; {row.note}")
+        yield dataclasses.replace(
+            row, note=f"{e.gradients / row.median / 1000:.2f} M events/s; {row.note}"
+        )
 
 
 def processes(e: Experiment, ticks: list[list[int]]) -> int:

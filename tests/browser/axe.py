@@ -16,13 +16,19 @@ def axe() -> Any:
 
 
 def violations(page: Any, selector: str = OUTPUTS) -> list[str]:
-    """Give what axe-core finds inside `selector`, one text for each element: rule, impact, place, HTML and why.
+    """Give what axe-core finds inside `selector`, one text for each element: rule, impact, place,
+    HTML and why.
 
     What is scrolled away counts as hidden; show a notebook as a `whole` before.
     """
-    found = axe().run(page, context=selector, options={"runOnly": TAGS, "resultTypes": ["violations"]})
+    found = axe().run(
+        page, context=selector, options={"runOnly": TAGS, "resultTypes": ["violations"]}
+    )
     return [
-        f"{rule['id']} ({rule['impact']}) at {node['target']}: {node['html'][:200]}\n    {node['failureSummary']}"
+        (
+            f"{rule['id']} ({rule['impact']}) at {node['target']}: {node['html'][:200]}\n    "
+            f"{node['failureSummary']}"
+        )
         for rule in found.response["violations"]
         for node in rule["nodes"]
     ]

@@ -1,7 +1,7 @@
 """One server for all tests here, with JupyterLab, Notebook 7 and Voila, and one page of JupyterLab.
 
-What labs do is tried on a page that holds all of them. Other notebooks are shown in one page, one after another; where
-a page is the thing that is tested, a test opens a fresh one.
+What labs do is tried on a page that holds all of them. Other notebooks are shown in one page, one
+after another; where a page is the thing that is tested, a test opens a fresh one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ LINKED = gl.labs.clip_arrows(method="norm", limit=3.0)
 @pytest.fixture(scope="session")
 def _tools() -> None:
     """Fail where the tools are missing."""
-    if reason := server.missing("playwright", "axe_playwright_python", "jupyterlab", "ipykernel", "notebook", "voila"):
+    if reason := server.missing(
+        "playwright", "axe_playwright_python", "jupyterlab", "ipykernel", "notebook", "voila"
+    ):
         pytest.fail(reason)
 
 
@@ -55,7 +57,9 @@ def address(_tools: None, folder: Path, scratch: Path) -> Iterator[str]:
 
 
 def own_copy(path: Path, folder: Path) -> str:
-    """Copy a notebook into a folder of its own, for those of one path share a kernel; give its name for the server."""
+    """Copy a notebook into a folder of its own, for those of one path share a kernel; give its name
+    for the server.
+    """
     own = Path(tempfile.mkdtemp(dir=folder))
     shutil.copy(path, own)
     return f"{own.name}/{path.name}"
@@ -71,14 +75,16 @@ def dashboard(_tools: None, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 @pytest.fixture(scope="session")
 def hub(_tools: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
-    """Address and folder of a `gradlab lab` that was asked for a lab, and is on a hub, launched by Binder.
+    """Address and folder of a `gradlab lab` that was asked for a lab, and is on a hub, launched by
+    Binder.
 
     It asks for a token.
     """
     folder = tmp_path_factory.mktemp("hub")
     start, base = ("gradlab", "lab", "mine", LINKED.link(), "--"), "/user/me-gradlab-7/"
     with ExitStack() as stack:
-        with pytest.MonkeyPatch.context() as patch:  # while the server starts: other tests are on no hub
+        # While the server starts: other tests are on no hub.
+        with pytest.MonkeyPatch.context() as patch:
             patch.setenv("BINDER_LAUNCH_HOST", "https://mybinder.org/")
             patch.setenv("BINDER_REQUEST", f"v2/gh/{FORK}/binder")
             patch.setenv("BINDER_REPO_URL", f"https://github.com/{FORK}")
@@ -89,7 +95,9 @@ def hub(_tools: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tupl
 
 @pytest.fixture(scope="session")
 def reader(chromium: Any) -> Iterator[Any]:
-    """One reader for all pages: the second page has from his browser's cache what takes long, JupyterLab compiled."""
+    """One reader for all pages: the second page has from his browser's cache what takes long,
+    JupyterLab compiled.
+    """
     context = chromium.new_context(viewport=WIDE)
     yield context
     context.close()
@@ -121,7 +129,9 @@ def opened(fresh: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
 
 
 @pytest.fixture(scope="session")
-def jupyterlab(fresh: Callable[..., Any], folder: Path) -> Iterator[tuple[Notebook, dict[str, str]]]:
+def jupyterlab(
+    fresh: Callable[..., Any], folder: Path
+) -> Iterator[tuple[Notebook, dict[str, str]]]:
     """One page of JupyterLab, and a kernel in which nothing has run, for what is only looked at."""
     page = fresh(written.written(folder / "nothing.ipynb"))
     yield page, page.lent()
@@ -129,7 +139,9 @@ def jupyterlab(fresh: Callable[..., Any], folder: Path) -> Iterator[tuple[Notebo
 
 
 @pytest.fixture(scope="session")
-def not_run(jupyterlab: tuple[Notebook, dict[str, str]], folder: Path) -> Callable[[Path], Notebook]:
+def not_run(
+    jupyterlab: tuple[Notebook, dict[str, str]], folder: Path
+) -> Callable[[Path], Notebook]:
     """Show a copy of a notebook in JupyterLab as it is saved."""
     page, kernel = jupyterlab
     return lambda path: page.turn_to(own_copy(path, folder), kernel)
@@ -144,7 +156,9 @@ def turned(jupyterlab: tuple[Notebook, dict[str, str]], folder: Path) -> Callabl
 
 @pytest.fixture(scope="session")
 def ran(turned: Callable[[Path], Notebook]) -> Callable[[Path], Notebook]:
-    """Show a copy of a notebook in JupyterLab, and run it from top to bottom in a kernel of its own."""
+    """Show a copy of a notebook in JupyterLab, and run it from top to bottom in a kernel of its
+    own.
+    """
 
     def run(path: Path) -> Notebook:
         notebook = turned(path)
@@ -156,7 +170,9 @@ def ran(turned: Callable[[Path], Notebook]) -> Callable[[Path], Notebook]:
 
 @pytest.fixture(scope="session")
 def everything(fresh: Callable[..., Any], folder: Path) -> Iterator[Notebook]:
-    """Every lab and prediction, and all else that notebooks show, in one notebook, run; it has a page of its own."""
+    """Every lab and prediction, and all else that notebooks show, in one notebook, run; it has a
+    page of its own.
+    """
     page = fresh(written.everything(folder / "everything.ipynb", NOTEBOOKS))
     page.run_all(at_once=False)
     yield page
@@ -165,7 +181,9 @@ def everything(fresh: Callable[..., Any], folder: Path) -> Iterator[Notebook]:
 
 @pytest.fixture
 def shown(everything: Notebook) -> Iterator[Callable[..., Lab]]:
-    """Give one of all labs by its label, back at its defaults or at other params, with a target; nothing may fail."""
+    """Give one of all labs by its label, back at its defaults or at other params, with a target;
+    nothing may fail.
+    """
     everything.page.bring_to_front()
     yield lambda label, target=None, **params: everything.lab(label).reset(target, **params)
     assert everything.troubles == []

@@ -32,7 +32,8 @@ def shots(page: Any, control: str) -> list[Image.Image]:
     found = []
     for k in range(STEPS):
         slider.evaluate(
-            "(it, at) => { it.value = at; it.dispatchEvent(new Event('input', { bubbles: true })) }",
+            "(it, at) => { it.value = at; it.dispatchEvent(new "
+            "Event('input', { bubbles: true })) }",
             round(k * last / (STEPS - 1)),
         )
         page.wait_for_timeout(150)  # the picture is on its way
@@ -47,7 +48,14 @@ def gif(pictures: Sequence[Image.Image], path: Path) -> None:
     palette = small[len(small) // 2].quantize(COLORS, method=Image.Quantize.MEDIANCUT)
     there = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in small]
     first, *others = there + there[-2:0:-1]
-    first.save(path, save_all=True, append_images=others, duration=round(1000 * SECONDS), loop=0, optimize=True)
+    first.save(
+        path,
+        save_all=True,
+        append_images=others,
+        duration=round(1000 * SECONDS),
+        loop=0,
+        optimize=True,
+    )
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -61,7 +69,9 @@ def main(arguments: Sequence[str]) -> None:
         lab.save(Path(folder) / "lab.html")
         page = browser.new_page(viewport={"width": 1040, "height": 800}, device_scale_factor=1)
         page.goto((Path(folder) / "lab.html").as_uri())
-        until(lambda: page.locator(".gl-live").get_attribute("data-frame"), saying="the lab is there")
+        until(
+            lambda: page.locator(".gl-live").get_attribute("data-frame"), saying="the lab is there"
+        )
         gif(shots(page, control), path)
     print(f"wrote {path}, {path.stat().st_size:,} bytes")
 

@@ -41,7 +41,8 @@ def until(what: Callable[[], Any], seconds: float = WAIT_SECONDS, saying: str = 
     return answer
 
 
-# To find an element by its role and name, the names of all others are worked out; a mark is found at once.
+# To find an element by its role and name, the names of all others are worked out; a mark is found
+# at once.
 MARK = """(node) => node.dataset.mark ??= String(window.marks = (window.marks ?? 0) + 1)"""
 
 
@@ -51,7 +52,9 @@ def marked(found: Any) -> Any:
 
 
 class Lab:
-    """A lab in the page, and the object behind it in the kernel, which is the last output with this label."""
+    """A lab in the page, and the object behind it in the kernel, which is the last output with this
+    label.
+    """
 
     def __init__(self, notebook: Any, label: str, group: Any) -> None:
         self.notebook, self.label, self.group = notebook, label, marked(group)
@@ -62,7 +65,10 @@ class Lab:
         try:
             until(lambda: self.readout() and self.frame() >= 0, saying="the first picture is there")
         except AssertionError as error:
-            error.add_note(f"{label} is {self.group.evaluate('(root) => root.outerHTML')[:2000]}; {notebook.troubles}")
+            error.add_note(
+                f"{label} is {self.group.evaluate('(root) => root.outerHTML')[:2000]}; "
+                f"{notebook.troubles}"
+            )
             raise
 
     def slider(self, label: str) -> Slider:
@@ -70,13 +76,16 @@ class Lab:
         if label not in self._sliders:
             self.unfold()
             handle = self.group.get_by_role("slider", name=label, exact=True)
-            handle.wait_for(timeout=10_000)  # the lab is there already, so a slider that is not has no name
+            # The lab is there already, so a slider that is not has no name.
+            handle.wait_for(timeout=10_000)
             self._sliders[label] = Slider(self, marked(handle))
         return self._sliders[label]
 
     def unfold(self) -> None:
         """Open what the lab has under "More"."""
-        self.group.locator("details.gl-more").evaluate_all("(all) => all.forEach((one) => { one.open = true })")
+        self.group.locator("details.gl-more").evaluate_all(
+            "(all) => all.forEach((one) => { one.open = true })"
+        )
 
     def params(self) -> dict[str, Any]:
         """Give the values of all controls as the kernel has them."""
@@ -84,18 +93,26 @@ class Lab:
         return params
 
     def agrees(self, **sliders: str) -> bool:
-        """Tell whether kernel, sliders (name="Label") and text say the same, and nothing is on its way."""
+        """Tell whether kernel, sliders (name="Label") and text say the same, and nothing is on its
+        way.
+        """
         both = f"(lambda lab: [lab.params, lab.description.summary])({self.object})"
-        params, summary = self.notebook.evaluate(both)  # at once: the page is asked, too, whenever the kernel is
+        params, summary = self.notebook.evaluate(
+            both
+        )  # at once: the page is asked, too, whenever the kernel is
         shown = all(params[name] == self.slider(label).value() for name, label in sliders.items())
         return shown and bool(self.readout() == summary)
 
     def reset(self, target: str | None = None, **params: Any) -> Lab:
-        """Back to the defaults, or to other params, with nothing selected; wait until page and kernel agree.
+        """Back to the defaults, or to other params, with nothing selected; wait until page and
+        kernel agree.
 
         A target takes the place of the lab's own.
         """
-        steps = ["setattr(lab.live, 'selected', None)", f"lab.set(**{{**type(lab)().params, **{params!r}}})"]
+        steps = [
+            "setattr(lab.live, 'selected', None)",
+            f"lab.set(**{{**type(lab)().params, **{params!r}}})",
+        ]
         if target:
             steps += [f"setattr(lab, 'target', {target!r})", "lab.live.refresh()"]
         self.notebook.evaluate(f"(lambda lab: [{', '.join(steps)}])({self.object})")
@@ -151,7 +168,9 @@ class Lab:
         return text
 
     def box(self, part: Any) -> dict[str, float]:
-        """Where a part of the lab is in the window, once what is above it in the page has stopped growing."""
+        """Where a part of the lab is in the window, once what is above it in the page has stopped
+        growing.
+        """
         seen: list[dict[str, float]] = []
 
         def settled() -> bool:
@@ -197,7 +216,9 @@ class Slider:
     def drag(self, to: float, steps: int = 20) -> None:
         """Take the handle with the mouse and move it to a part (0 to 1) of the track."""
         box, page = self.lab.box(self.handle), self.lab.notebook.page
-        thumb = self.handle.evaluate("(node) => parseFloat(getComputedStyle(node).getPropertyValue('--gl-thumb'))")
+        thumb = self.handle.evaluate(
+            "(node) => parseFloat(getComputedStyle(node).getPropertyValue('--gl-thumb'))"
+        )
         middle, start = box["y"] + box["height"] / 2, self.position() / self.last()
         page.mouse.move(_track(box, thumb, start), middle)
         page.mouse.down()

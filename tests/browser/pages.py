@@ -24,7 +24,8 @@ IDLE = """() => { const kernel = KERNEL;
 STARTED = """() => { const kernel = KERNEL;
   return ["idle", "busy"].includes(kernel?.status) && kernel.connectionStatus === "connected" }"""
 
-# Asked over the page's own session, so it is this page's kernel that answers, after whatever the page asked before.
+# Asked over the page's own session, so it is this page's kernel that answers, after whatever the
+# page asked before.
 EVALUATE = """async (expression) => {
   const asked = { code: "", silent: true, store_history: false, user_expressions: { it: expression } };
   const it = (await KERNEL.requestExecute(asked).done).content.user_expressions.it;
@@ -36,7 +37,8 @@ ERRORS = """() => [...window.jupyterapp.shell.currentWidget.content.model.cells]
   .flatMap((cell) => cell.outputs.toJSON().filter((output) => output.output_type === "error"))
   .map((output) => `${output.ename}: ${output.evalue}`)"""
 
-# A saved fallback holds the label of its lab, so this finds labs that run and labs that do not; the last of several.
+# A saved fallback holds the label of its lab, so this finds labs that run and labs that do not; the
+# last of several.
 GO_TO = """async (label) => {
   const notebook = window.jupyterapp.shell.currentWidget.content;
   const says = ({ outputs }) => [...Array(outputs.length).keys()].some((k) => (
@@ -50,7 +52,8 @@ LOADED = "() => window.jupyterapp?.shell.currentWidget?.context?.isReady"
 
 EXECUTE = "async ([name, args]) => { await window.jupyterapp.commands.execute(name, args) }"
 
-# A lab is painted before the next one runs: anywidget gives each of them two seconds, which many at once do not keep.
+# A lab is painted before the next one runs: anywidget gives each of them two seconds, which many at
+# once do not keep.
 RUN_EACH = """async () => { const notebook = window.jupyterapp.shell.currentWidget.content;
   const unpainted = () => document.querySelector(".gl-live:not([data-frame])");
   for (let place = 0; place < notebook.model.cells.length; place++) {
@@ -58,7 +61,8 @@ RUN_EACH = """async () => { const notebook = window.jupyterapp.shell.currentWidg
     await window.jupyterapp.commands.execute("notebook:run-cell");
     for (let turn = 0; turn < 200 && unpainted(); turn++) await new Promise((next) => setTimeout(next, 20)) } }"""
 
-# Lab asks no question about a notebook that has nothing to save. Nobody waits for the end of its kernel.
+# Lab asks no question about a notebook that has nothing to save. Nobody waits for the end of its
+# kernel.
 CLOSE = """() => { const panel = window.jupyterapp.shell.currentWidget, { id } = panel.sessionContext.session;
   panel.context.model.dirty = false;
   panel.close();
@@ -72,8 +76,9 @@ ALL_THERE = """() => { const cells = window.jupyterapp.shell.currentWidget.conte
   return document.querySelectorAll(".jp-Notebook .jp-Cell").length === cells
     && !document.querySelector(".gl-live:not([data-frame])") }"""
 
-# To axe-core what is scrolled away cannot be seen, nor what is in a body without a height that hides what overflows, as
-# JupyterLab's. So nothing is scrolled or hidden, and the notebook goes on below the window.
+# To axe-core what is scrolled away cannot be seen, nor what is in a body without a height that
+# hides what overflows, as JupyterLab's. So nothing is scrolled or hidden, and the notebook goes on
+# below the window.
 UNROLL = """() => { const style = document.createElement("style");
   style.id = "unrolled";
   style.textContent = `body { min-height: 100vh } .jp-Cell { content-visibility: visible !important }
@@ -92,7 +97,10 @@ COPY = """async () => { const { promise, resolve } = Promise.withResolvers();
 
 
 class Page:
-    """A page with labs in it. `troubles` collects page errors, console errors and requests that leave the machine."""
+    """A page with labs in it.
+
+    `troubles` collects page errors, console errors and requests that leave the machine.
+    """
 
     own: tuple[str, ...] = ()  # parts of troubles that the host has without any lab
     # What the site is made with, where it is installed: an extension that fits JupyterLite alone.
@@ -148,12 +156,16 @@ class Served(Page):
     kernel: str  # in the page's JavaScript
 
     def open(self, name: str, link: str = "") -> Served:
-        """Show a notebook, named from the folder that is served, alone in the page; its address ends in `link`."""
+        """Show a notebook, named from the folder that is served, alone in the page; its address
+        ends in `link`.
+        """
         self.name = name
         self.page.goto(self.address_of(name) + link, wait_until="domcontentloaded")
         self.page.wait_for_function("() => window.jupyterapp !== undefined")
         # Asked again and again: JupyterLab may send the page to another workspace first.
-        self.page.wait_for_function("async () => { await window.jupyterapp?.restored; return window.jupyterapp }")
+        self.page.wait_for_function(
+            "async () => { await window.jupyterapp?.restored; return window.jupyterapp }"
+        )
         return self
 
     def address_of(self, name: str) -> str:
@@ -165,7 +177,9 @@ class Served(Page):
         self.page.wait_for_function(IDLE.replace("KERNEL", self.kernel))
 
     def evaluate(self, expression: str) -> Any:
-        text = self.page.evaluate(EVALUATE.replace("KERNEL", self.kernel), f"__import__('json').dumps({expression})")
+        text = self.page.evaluate(
+            EVALUATE.replace("KERNEL", self.kernel), f"__import__('json').dumps({expression})"
+        )
         return json.loads(ast.literal_eval(text))
 
     def run_all(self) -> None:
@@ -197,9 +211,12 @@ class Notebook(Served):
         return self
 
     def turn_to(self, name: str, kernel: dict[str, str] | None = None) -> Notebook:
-        """Show another notebook in the same JupyterLab, with this kernel or one of its own; close the one before."""
+        """Show another notebook in the same JupyterLab, with this kernel or one of its own; close
+        the one before.
+        """
         self.page.bring_to_front()  # what is behind another page is not painted
-        # A notebook closed while its kernel starts is a page error. One whose test failed may compute for ever.
+        # A notebook closed while its kernel starts is a page error. One whose test failed may
+        # compute for ever.
         self.page.wait_for_function(STARTED.replace("KERNEL", self.kernel))
         before = self.page.evaluate(CLOSE)
         self.page.wait_for_function("() => !document.querySelector('.jp-NotebookPanel')")
@@ -214,7 +231,9 @@ class Notebook(Served):
         return self
 
     def lent(self) -> dict[str, str]:
-        """The kernel of this notebook, for others to be shown with; it stays when the notebook is closed."""
+        """The kernel of this notebook, for others to be shown with; it stays when the notebook is
+        closed.
+        """
         self.wait_until_idle()
         self.borrowed = True
         kernel: dict[str, str] = self.page.evaluate(KERNEL_MODEL.replace("KERNEL", self.kernel))
@@ -235,24 +254,34 @@ class Notebook(Served):
         self.page.evaluate(EXECUTE, [name, arguments])
 
     def select(self, cell: int) -> None:
-        self.page.evaluate("(k) => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = k }", cell)
+        self.page.evaluate(
+            "(k) => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = k }", cell
+        )
 
     def selected_cell(self) -> int:
-        place: int = self.page.evaluate("() => window.jupyterapp.shell.currentWidget.content.activeCellIndex")
+        place: int = self.page.evaluate(
+            "() => window.jupyterapp.shell.currentWidget.content.activeCellIndex"
+        )
         return place
 
     def go_to(self, label: str) -> int:
-        """Scroll to the last cell whose output holds this lab, for Lab leaves far cells out of the page; its place."""
+        """Scroll to the last cell whose output holds this lab, for Lab leaves far cells out of the
+        page; its place.
+        """
         place: int = self.page.evaluate(GO_TO, label)
         return place
 
     def lab(self, label: str) -> Lab:
-        cell = self.page.locator(f".jp-Notebook .jp-Cell[data-windowed-list-index='{self.go_to(label)}']")
+        cell = self.page.locator(
+            f".jp-Notebook .jp-Cell[data-windowed-list-index='{self.go_to(label)}']"
+        )
         return self._lab_in(cell, label)
 
     @contextmanager
     def whole(self, width: int = WIDE["width"]) -> Iterator[None]:
-        """Show all of the notebook meanwhile, nothing scrolled away, and wait until all labs are painted."""
+        """Show all of the notebook meanwhile, nothing scrolled away, and wait until all labs are
+        painted.
+        """
         self.page.bring_to_front()
         self.page.evaluate(UNROLL)
         self.widen(width)
@@ -278,10 +307,14 @@ class Notebook(Served):
         """Show the dark theme or the light one."""
         self.command("apputils:change-theme", theme=f"JupyterLab {'Dark' if dark else 'Light'}")
         light = str(not dark).lower()
-        self.page.wait_for_function("(light) => document.body.dataset.jpThemeLight === light", arg=light)
+        self.page.wait_for_function(
+            "(light) => document.body.dataset.jpThemeLight === light", arg=light
+        )
 
     def shut_down(self) -> None:
-        self.page.evaluate("async () => { await window.jupyterapp.shell.currentWidget.sessionContext.shutdown() }")
+        self.page.evaluate(
+            "async () => { await window.jupyterapp.shell.currentWidget.sessionContext.shutdown() }"
+        )
 
 
 class Linked(Notebook):
@@ -295,7 +328,8 @@ class Notebook7(Notebook):
     """A notebook in Notebook 7, which is made of JupyterLab's parts."""
 
     path = "notebooks/{}"
-    # Said by version 7.6 while it starts: shortcuts are asked for before they are loaded, there is no file browser.
+    # Said by version 7.6 while it starts: shortcuts are asked for before they are loaded, there is
+    # no file browser.
     own = ("(reading 'schema')", "'filebrowser:open-path' not registered")
 
 
@@ -304,8 +338,12 @@ class Voila(Served):
 
     path = "voila/render/{}"
     kernel = "window.jupyterapp.widgetManager?.kernel"
-    # Its templates ask for Font Awesome and MathJax there, whatever is in the notebook; no option turns both off.
-    own = ("https://cdn.jsdelivr.net/npm/@fortawesome/", "https://cdnjs.cloudflare.com/ajax/libs/mathjax/")
+    # Its templates ask for Font Awesome and MathJax there, whatever is in the notebook; no option
+    # turns both off.
+    own = (
+        "https://cdn.jsdelivr.net/npm/@fortawesome/",
+        "https://cdnjs.cloudflare.com/ajax/libs/mathjax/",
+    )
 
     def run_all(self) -> None:
         self.page.locator("#rendered_cells").wait_for()

@@ -25,15 +25,22 @@ QUIET_SECONDS = 2.0
 FRAMES = "() => [...document.querySelectorAll('.gl-live')].map((lab) => lab.dataset.frame)"
 
 
-SHEET, GAP = 2100, 20  # pixels: what can still be read when a sheet is shown as a whole, and between labs
+# Pixels: what can still be read when a sheet is shown as a whole, and between labs.
+SHEET, GAP = 2100, 20
 
 
 def main() -> None:
     """Write pictures of each lab, or of those named, into a folder."""
-    parser = argparse.ArgumentParser(prog="python -m tests.browser.screenshots", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.browser.screenshots", description=__doc__
+    )
     parser.add_argument("target", metavar="DIR", type=Path)
-    parser.add_argument("names", metavar="LAB", nargs="*", help=f"{', '.join(gl.labs.catalog())} (default: all)")
-    parser.add_argument("--sheet", action="store_true", help="write sheets with all labs of a look, too")
+    parser.add_argument(
+        "names", metavar="LAB", nargs="*", help=f"{', '.join(gl.labs.catalog())} (default: all)"
+    )
+    parser.add_argument(
+        "--sheet", action="store_true", help="write sheets with all labs of a look, too"
+    )
     options = parser.parse_args()
     looks = pictures(options.target, *options.names)
     for name, paths in looks.items() if options.sheet else ():
@@ -42,7 +49,9 @@ def main() -> None:
 
 def pictures(target: Path, *names: str) -> dict[str, list[Path]]:
     """Write a picture of each lab in each look, all from one page; give their paths by look."""
-    labels = {name: make().label for name, make in gl.labs.catalog().items() if name in names or not names}
+    labels = {
+        name: make().label for name, make in gl.labs.catalog().items() if name in names or not names
+    }
     with tempfile.TemporaryDirectory() as scratch, server.chromium() as browser:
         root = Path(scratch, "notebooks")
         root.mkdir()
@@ -54,9 +63,13 @@ def pictures(target: Path, *names: str) -> dict[str, list[Path]]:
 
 
 def sheets(paths: Sequence[Path], target: Path, name: str) -> None:
-    """Write pictures side by side, in order, as sheets of a size that can be read: NAME-sheet-1.png and so on."""
+    """Write pictures side by side, in order, as sheets of a size that can be read: NAME-sheet-1.png
+    and so on.
+    """
     images = [Image.open(path) for path in paths]
-    width, height = (max(side) + GAP for side in zip(*(image.size for image in images), strict=True))
+    width, height = (
+        max(side) + GAP for side in zip(*(image.size for image in images), strict=True)
+    )
     columns, rows = max(1, SHEET // width), max(1, SHEET // height)
     for number, start in enumerate(range(0, len(images), columns * rows), 1):
         sheet = Image.new("RGB", (columns * width, rows * height), "gray")
@@ -67,7 +80,9 @@ def sheets(paths: Sequence[Path], target: Path, name: str) -> None:
         print(path, flush=True)
 
 
-def _looks(notebook: Notebook, labels: dict[str, str], target: Path) -> Iterator[tuple[str, list[Path]]]:
+def _looks(
+    notebook: Notebook, labels: dict[str, str], target: Path
+) -> Iterator[tuple[str, list[Path]]]:
     notebook.page.evaluate(NO_BAR)
     with notebook.whole():
         yield "light", _look(notebook, labels, target, "light")
@@ -115,11 +130,17 @@ def _settle(notebook: Notebook) -> None:
 
 def _tab_into(lab: Lab) -> None:
     """Press Tab until the first slider has the keyboard, or the first control of a lab without one."""
-    lab.group.evaluate("(group) => { group.tabIndex = -1; group.focus() }")  # the next Tab starts from there
+    # The next Tab starts from there.
+    lab.group.evaluate("(group) => { group.tabIndex = -1; group.focus() }")
     sliders, page = lab.group.get_by_role("slider"), lab.notebook.page
     page.keyboard.press("Tab")
     if sliders.count():
-        until(lambda: sliders.first.evaluate("(s) => s === document.activeElement") or page.keyboard.press("Tab"))
+        until(
+            lambda: (
+                sliders.first.evaluate("(s) => s === document.activeElement")
+                or page.keyboard.press("Tab")
+            )
+        )
 
 
 if __name__ == "__main__":

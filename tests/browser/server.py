@@ -1,4 +1,6 @@
-"""A Jupyter server of our own and a Chromium: private folders, only on this machine, nothing of the user's touched."""
+"""A Jupyter server of our own and a Chromium: private folders, only on this machine, nothing of the
+user's touched.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,9 @@ def chromium() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium_path(), headless=True, args=FLAGS)
+        browser = playwright.chromium.launch(
+            executable_path=chromium_path(), headless=True, args=FLAGS
+        )
         try:
             yield browser
         finally:
@@ -63,9 +67,14 @@ def chromium() -> Iterator[Any]:
 
 @contextmanager
 def jupyterlab(
-    root: Path, scratch: Path, start: Sequence[str] = ("jupyterlab", SEND_AT_ONCE), base: str = "/", token: str = ""
+    root: Path,
+    scratch: Path,
+    start: Sequence[str] = ("jupyterlab", SEND_AT_ONCE),
+    base: str = "/",
+    token: str = "",
 ) -> Iterator[str]:
-    """Start JupyterLab in `root`, by the module and arguments in `start`, as `gradlab lab` does; yield the address.
+    """Start JupyterLab in `root`, by the module and arguments in `start`, as `gradlab lab` does;
+    yield the address.
 
     `base` and `token` are where its pages begin and what lets its reader in, as on a hub.
     """
@@ -82,23 +91,40 @@ def dashboard(root: Path, scratch: Path, *arguments: str) -> Iterator[str]:
     """Start `gradlab dashboard` with these arguments; yield the address, which asks for `TOKEN`."""
     port = free_port()
     address = f"http://127.0.0.1:{port}"
-    options = ["--", "--no-browser", f"--port={port}", "--Voila.ip=127.0.0.1", "--port_retries=0", f"--token={TOKEN}"]
-    with _running(["gradlab", "dashboard", *arguments, *options], root, scratch, f"{address}/voila/tree"):
+    options = [
+        "--",
+        "--no-browser",
+        f"--port={port}",
+        "--Voila.ip=127.0.0.1",
+        "--port_retries=0",
+        f"--token={TOKEN}",
+    ]
+    with _running(
+        ["gradlab", "dashboard", *arguments, *options], root, scratch, f"{address}/voila/tree"
+    ):
         yield address
 
 
 @contextmanager
 def _running(command: Sequence[str], root: Path, scratch: Path, answers: str) -> Iterator[None]:
-    """Run a module with its arguments in `root` until it answers at an address, and end it afterwards."""
+    """Run a module with its arguments in `root` until it answers at an address, and end it
+    afterwards.
+    """
     environment = os.environ | {name: str(scratch / folder) for name, folder in FOLDERS.items()}
     # Kernels start in the notebook's folder and must find this checkout, installed or not.
     environment |= {PROMPT: "1"} if SEND_AT_ONCE in command else {}  # as `gradlab lab` does
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(CHECKOUT), os.environ.get("PYTHONPATH")]))
+    environment["PYTHONPATH"] = os.pathsep.join(
+        filter(None, [str(CHECKOUT), os.environ.get("PYTHONPATH")])
+    )
     log = scratch / "server.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
         server = subprocess.Popen(
-            [sys.executable, "-m", *command], env=environment, cwd=root, stdout=output, stderr=output
+            [sys.executable, "-m", *command],
+            env=environment,
+            cwd=root,
+            stdout=output,
+            stderr=output,
         )
     try:
         _wait(server, answers, log)

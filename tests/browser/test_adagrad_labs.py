@@ -20,7 +20,10 @@ def test_the_start_is_taken_elsewhere_in_the_picture(shown: Any) -> None:
     for key in ("ArrowRight", "ArrowDown"):
         handle.focus()
         handle.press(key)
-    until(lambda: lab.params()["start_2"] < before["start_2"] and lab.agrees(), saying="both keys arrived")
+    until(
+        lambda: lab.params()["start_2"] < before["start_2"] and lab.agrees(),
+        saying="both keys arrived",
+    )
     assert lab.params()["start_1"] > before["start_1"]
     assert lab.pixels() != pixels
     assert lab.alt() == lab.notebook.evaluate(f"{lab.object}.description.alt")
@@ -39,4 +42,7 @@ def test_a_target_says_when_it_is_reached(shown: Any) -> None:
     tumors = {"surface": "tumors", "condition": 20.0, "learning_rate": 0.6}
     for rate, word in ((0.6, "not yet"), (1.0, "reached")):
         lab = shown(WALK, target="descent_wins", **tumors, descent_rate=rate)
-        until(lambda lab=lab, word=word: word in lab.goal(), saying=f"the target is {word} with the rate {rate}")
+        until(
+            lambda lab=lab, word=word: word in lab.goal(),
+            saying=f"the target is {word} with the rate {rate}",
+        )

@@ -1,4 +1,6 @@
-"""The lab of a recorded run in JupyterLab, as a reader uses it: what is seen is what the kernel holds."""
+"""The lab of a recorded run in JupyterLab, as a reader uses it: what is seen is what the kernel
+holds.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def test_the_mouse_drags_the_handle(part: float, lab: Lab, screenshots: str | No
     assert abs(slider.position() / slider.last() - part) < 0.02
     assert lab.pixels() != before
     assert lab.frame() > frame + 1  # it moved while the handle moved, not only at the end
-    assert lab.notebook.selected_cell() == lab.notebook.go_to(label=CLIPPING)  # a click selects the cell it is in
+    assert lab.notebook.selected_cell() == lab.notebook.go_to(
+        label=CLIPPING
+    )  # a click selects the cell it is in
     lab.screenshot(screenshots, f"clipping-drag-{part}")
 
 
@@ -42,7 +46,10 @@ def test_the_mouse_drags_the_limit_in_the_picture(lab: Lab) -> None:
     high = until(lambda: lab.is_settled() and lab.params()["limit"])
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 0.8 * box["height"], steps=8)
     page.mouse.up()
-    until(lambda: lab.is_settled() and lab.params()["limit"] < high, saying="lower in the picture is a lower limit")
+    until(
+        lambda: lab.is_settled() and lab.params()["limit"] < high,
+        saying="lower in the picture is a lower limit",
+    )
     assert lab.pixels() != before
 
 

@@ -1,4 +1,6 @@
-"""`gradlab dashboard` in earnest: every lab on a page of its own, keys that are answered, and nobody else is asked."""
+"""`gradlab dashboard` in earnest: every lab on a page of its own, keys that are answered, and
+nobody else is asked.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ AWAY = "(node) => node.tagName === 'SELECT' || node.value === node.max ? 'ArrowD
 
 
 def of_other_kinds() -> list[str]:
-    """A lab for each kind of control that comes first, but for that of the link's: what is behind it is the same."""
+    """A lab for each kind of control that comes first, but for that of the link's: what is behind
+    it is the same.
+    """
     kinds = {type(make().controls[0]): name for name, make in reversed(gl.labs.catalog().items())}
     del kinds[type(LINKED.controls[0])]
     return sorted(kinds.values())
@@ -39,7 +43,9 @@ def address(dashboard: str) -> str:
 
 @pytest.fixture(scope="module")
 def reader(chromium: Any, address: str) -> Iterator[Any]:
-    """One reader for all pages, whose browser keeps what they have in common: the cookie of the token, for one."""
+    """One reader for all pages, whose browser keeps what they have in common: the cookie of the
+    token, for one.
+    """
     context = chromium.new_context(viewport=WIDE)
     assert context.request.get(f"{address}/voila/tree?token={server.TOKEN}").ok
     yield context
@@ -63,7 +69,9 @@ def index(address: str, reader: Any) -> dict[str, str]:
     page.get_by_role("heading", name="The labs of gradlab").wait_for()
     links = page.locator("#rendered_cells li a")
     assert not violations(page, "#rendered_cells")
-    shown = page.evaluate("[...document.querySelectorAll('li img')].filter((one) => one.naturalWidth > 100).length")
+    shown = page.evaluate(
+        "[...document.querySelectorAll('li img')].filter((one) => one.naturalWidth > 100).length"
+    )
     assert shown == links.count()
     page.keyboard.press("Tab")
     while not page.evaluate("document.activeElement.matches('li a')"):
@@ -81,11 +89,16 @@ def test_its_settings_are_read_without_a_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         app.parse_command_line([*voila_server.SETTINGS])
-    assert VoilaConfiguration(config=app.config).extension_denylist == ["@jupyter-notebook/lab-extension"]
+    assert VoilaConfiguration(config=app.config).extension_denylist == [
+        "@jupyter-notebook/lab-extension"
+    ]
 
 
 def test_every_lab_has_a_page(index: dict[str, str], address: str) -> None:
-    assert index == {make().label: f"{address}/voila/render/{name}.ipynb" for name, make in gl.labs.catalog().items()}
+    assert index == {
+        make().label: f"{address}/voila/render/{name}.ipynb"
+        for name, make in gl.labs.catalog().items()
+    }
 
 
 def kernel_of(text: str) -> str:
@@ -100,7 +113,10 @@ def answers_a_key_until_it_is_left(page: Page, lab: Lab, text: str, reader: Any)
     before = lab.pixels(), lab.readout()
     control = lab.group.locator(".gl-main").locator("input, select").first
     control.press(control.evaluate(AWAY))
-    until(lambda: (lab.pixels(), lab.readout()) != before, saying="another picture or another sentence")
+    until(
+        lambda: (lab.pixels(), lab.readout()) != before,
+        saying="another picture or another sentence",
+    )
     assert page.page.get_by_role("heading", name=lab.label).is_visible()
     kernel = f"{page.address}/api/kernels/{kernel_of(text)}"
     assert reader.request.get(kernel).ok
@@ -117,15 +133,23 @@ def test_a_page_holds_its_lab_and_answers_a_key_until_it_is_left(
     lab = page.lab(make().label)
     text = answer.text()
     assert answer.ok
-    assert all(part in text for part in (make().label, make().description.alt, "data:image/png", "widget-view+json"))
+    assert all(
+        part in text
+        for part in (make().label, make().description.alt, "data:image/png", "widget-view+json")
+    )
     lab.screenshot(screenshots, f"dashboard-{name}")
     answers_a_key_until_it_is_left(page, lab, text, reader)
 
 
-def test_the_page_of_a_link_comes_first_and_at_its_state(page: Page, address: str, reader: Any) -> None:
+def test_the_page_of_a_link_comes_first_and_at_its_state(
+    page: Page, address: str, reader: Any
+) -> None:
     answer = page.page.goto(f"{address}/?token={server.TOKEN}", wait_until="domcontentloaded")
     lab = page.lab(LINKED.label)
-    until(lambda: lab.readout() == LINKED.description.summary, saying="the lab is where the link was copied")
+    until(
+        lambda: lab.readout() == LINKED.description.summary,
+        saying="the lab is where the link was copied",
+    )
     assert page.copied_link() == f"{address}/voila/render/clip_arrows.ipynb{LINKED.link()}"
     notebook = dict(titles())["02_clipping.ipynb"]
     links = page.page.get_by_role("link", name=notebook)

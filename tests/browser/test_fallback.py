@@ -33,27 +33,38 @@ SEEN = """(all) => all.map((one) => [one.naturalWidth, one.alt.length,
 
 @pytest.fixture
 def no_widgets(address: str, scratch: Path) -> Iterator[None]:
-    """Switch the extensions that show widgets off; JupyterLab reads this file whenever a page is asked for."""
+    """Switch the extensions that show widgets off; JupyterLab reads this file whenever a page is
+    asked for.
+    """
     config = scratch / "config" / "labconfig" / "page_config.json"
     config.parent.mkdir(parents=True, exist_ok=True)
     extensions = ("@jupyter-widgets/jupyterlab-manager", "anywidget")
-    config.write_text(json.dumps({"disabledExtensions": dict.fromkeys(extensions, True)}), encoding="utf-8")
+    config.write_text(
+        json.dumps({"disabledExtensions": dict.fromkeys(extensions, True)}), encoding="utf-8"
+    )
     yield
     config.unlink()
 
 
 def check_pictures(page: Any, count: int) -> None:
-    """Check that there are so many pictures in outputs: decoded, described, with the table of their values."""
+    """Check that there are so many pictures in outputs: decoded, described, with the table of their
+    values.
+    """
     pictures = page.locator(".jp-OutputArea figure img")
     until(lambda: pictures.count() == count, saying=f"{count} pictures are shown")
     pictures.evaluate_all(UNFOLD)
-    assert all(width > 300 and words > 40 and values for width, words, values in pictures.evaluate_all(SEEN))
+    assert all(
+        width > 300 and words > 40 and values
+        for width, words, values in pictures.evaluate_all(SEEN)
+    )
     assert page.locator(".gl-live").count() == 0
 
 
 def labs_in(path: Path) -> int:
     """Count the saved labs of a notebook."""
-    outputs = [o for cell in nbformat.read(path, as_version=4).cells for o in cell.get("outputs", [])]
+    outputs = [
+        o for cell in nbformat.read(path, as_version=4).cells for o in cell.get("outputs", [])
+    ]
     return sum("<figure" in "".join(o.get("data", {}).get("text/html", "")) for o in outputs)
 
 
@@ -63,8 +74,12 @@ def test_a_lab_without_the_widget_extensions(opened: Callable[..., Notebook], fo
     notebook = opened(written(folder / "no_widgets.ipynb", "import gradlab as gl", lab))
     notebook.run_all()
     check_pictures(notebook.page, 1)
-    assert gl.labs.clipping(limit=1.0).description.summary in notebook.page.locator("figcaption").inner_text()
-    unexpected = [t for t in notebook.troubles if not t.startswith("console")]  # where Lab says that it has no widgets
+    assert (
+        gl.labs.clipping(limit=1.0).description.summary
+        in notebook.page.locator("figcaption").inner_text()
+    )
+    # Where Lab says that it has no widgets.
+    unexpected = [t for t in notebook.troubles if not t.startswith("console")]
     assert unexpected == []
 
 
@@ -91,8 +106,8 @@ def test_a_notebook_that_was_not_run(
     assert notebook.troubles == []
 
 
-# nbconvert's own page asks for MathJax and require.js, whatever is in it; both can be switched off. Code is left out:
-# to color it takes longer than all else.
+# nbconvert's own page asks for MathJax and require.js, whatever is in it; both can be switched off.
+# Code is left out: to color it takes longer than all else.
 OFFLINE = {"mathjax_url": "", "require_js_url": "", "exclude_input": True}
 
 

@@ -56,10 +56,13 @@ def test_new_steps_appear_while_a_cell_trains_and_while_a_thread_does(
     lab = notebook.lab(gl.labs.clipping().label)
     for more in (30, 60):
         before = lab.pixels()
-        until(lambda more=more: steps(lab) > more, saying=f"more than {more} steps, {lab.readout()}")
+        until(
+            lambda more=more: steps(lab) > more, saying=f"more than {more} steps, {lab.readout()}"
+        )
         until(lambda before=before: lab.pixels() != before, saying="they are painted")
     assert "[*]:" in notebook.page.evaluate(RAN)  # the cell still trains
-    assert float(lab.slider("Limit").handle.get_attribute("max")) > 160  # four decades of 40 positions since step 20
+    # Four decades of 40 positions since step 20.
+    assert float(lab.slider("Limit").handle.get_attribute("max")) > 160
     (folder / Path(notebook.name).parent / "enough").touch()
     until(lambda: "[3]:" in notebook.page.evaluate(RAN), saying="the cells have run")
     until(lambda: steps(lab) == notebook.evaluate("cell.seen"), saying="the last steps are shown")
@@ -68,7 +71,10 @@ def test_new_steps_appear_while_a_cell_trains_and_while_a_thread_does(
     before = steps(lab)
     until(lambda: steps(lab) > before + 20, saying="steps of the thread appear")
     lab.slider("Limit").press("End")  # and the lab answers meanwhile
-    until(lambda: lab.slider("Limit").value() == notebook.evaluate("Out[3].params['limit']"), saying="its limit moves")
+    until(
+        lambda: lab.slider("Limit").value() == notebook.evaluate("Out[3].params['limit']"),
+        saying="its limit moves",
+    )
     notebook.evaluate("enough.set()")
     until(lambda: steps(lab) == notebook.evaluate("thread.seen"), saying="its last steps are shown")
     assert not notebook.troubles

@@ -1,4 +1,5 @@
-"""A lab in JupyterLab, Notebook 7 and Voila: the keyboard moves it, and the page around it stays as it is.
+"""A lab in JupyterLab, Notebook 7 and Voila: the keyboard moves it, and the page around it stays as
+it is.
 
 A cell that runs again has a new lab; the old one is gone from page and kernel.
 """
@@ -41,19 +42,49 @@ KEYS: dict[str, Callable[[int, int, int], bool]] = {
 
 # what is focused, the key, and what it changes
 USES: dict[str, tuple[Callable[[Lab], Any], str, Callable[[Lab], Any]]] = {
-    "play": (lambda lab: lab.slider("Limit").handle, "Space", lambda lab: lab.slider("Limit").position()),
+    "play": (
+        lambda lab: lab.slider("Limit").handle,
+        "Space",
+        lambda lab: lab.slider("Limit").position(),
+    ),
     "menu": (lambda lab: lab.menu("Clip by"), "ArrowDown", lambda lab: lab.params()["method"]),
-    "handle up": (lambda lab: lab.group.locator(".gl-handle").first, "ArrowUp", lambda lab: lab.params()["limit"]),
-    "handle down": (lambda lab: lab.group.locator(".gl-handle").first, "ArrowDown", lambda lab: lab.params()["limit"]),
-    "next step": (lambda lab: lab.group.get_by_role("application"), "ArrowRight", lambda lab: lab.aside()),
-    "step before": (lambda lab: lab.group.get_by_role("application"), "ArrowLeft", lambda lab: lab.aside()),
+    "handle up": (
+        lambda lab: lab.group.locator(".gl-handle").first,
+        "ArrowUp",
+        lambda lab: lab.params()["limit"],
+    ),
+    "handle down": (
+        lambda lab: lab.group.locator(".gl-handle").first,
+        "ArrowDown",
+        lambda lab: lab.params()["limit"],
+    ),
+    "next step": (
+        lambda lab: lab.group.get_by_role("application"),
+        "ArrowRight",
+        lambda lab: lab.aside(),
+    ),
+    "step before": (
+        lambda lab: lab.group.get_by_role("application"),
+        "ArrowLeft",
+        lambda lab: lab.aside(),
+    ),
 }
 
 
-@pytest.fixture(scope="module", params=[Notebook, Notebook7, Voila], ids=["lab", "notebook7", "voila"])
-def host(request: Any, opened: Callable[..., Served], ran: Callable[[Path], Served], folder: Path) -> Served:
+@pytest.fixture(
+    scope="module", params=[Notebook, Notebook7, Voila], ids=["lab", "notebook7", "voila"]
+)
+def host(
+    request: Any, opened: Callable[..., Served], ran: Callable[[Path], Served], folder: Path
+) -> Served:
     """A notebook with two labs, run from top to bottom in each host."""
-    path = written(folder / "two_labs.ipynb", "import gradlab as gl", "gl.labs.clipping(limit=1.0)", *ANOTHER, "1 + 1")
+    path = written(
+        folder / "two_labs.ipynb",
+        "import gradlab as gl",
+        "gl.labs.clipping(limit=1.0)",
+        *ANOTHER,
+        "1 + 1",
+    )
     if request.param is Notebook:
         return ran(path)
     page = opened(path, request.param)
@@ -67,8 +98,11 @@ def lab(host: Served) -> Lab:
     return host.lab(LABEL)
 
 
-IN_JUPYTERLAB = pytest.mark.parametrize("host", [Notebook], indirect=True, ids=["lab"], scope="module")
-# A few in each host, for it is the page around a lab that may take a key; the lab itself is the same.
+IN_JUPYTERLAB = pytest.mark.parametrize(
+    "host", [Notebook], indirect=True, ids=["lab"], scope="module"
+)
+# A few in each host, for it is the page around a lab that may take a key; the lab itself is the
+# same.
 IN_EACH = {"ArrowUp", "PageDown", "Home", "menu", "handle up", "next step"}
 
 
@@ -79,7 +113,9 @@ def test_a_key_moves_slider_picture_and_kernel(key: str, lab: Lab, screenshots: 
 
 @IN_JUPYTERLAB
 @pytest.mark.parametrize("key", [key for key in KEYS if key not in IN_EACH])
-def test_the_other_keys_move_them_in_jupyterlab(key: str, lab: Lab, screenshots: str | None) -> None:
+def test_the_other_keys_move_them_in_jupyterlab(
+    key: str, lab: Lab, screenshots: str | None
+) -> None:
     moves(lab, key, screenshots)
 
 
@@ -87,7 +123,10 @@ def moves(lab: Lab, key: str, screenshots: str | None) -> None:
     """A key at the slider moves it, the picture and the kernel, and nothing of the host."""
     lab.notebook.evaluate(f"{lab.object}.set(limit=1.0)")
     slider = lab.slider("Limit")
-    until(lambda: slider.value() == 1.0 and lab.agrees(limit="Limit"), saying="the slider is back at the start")
+    until(
+        lambda: slider.value() == 1.0 and lab.agrees(limit="Limit"),
+        saying="the slider is back at the start",
+    )
     lab.notebook.select(0)
     slider.handle.focus()
     cell, before, here = lab.notebook.selected_cell(), lab.pixels(), slider.position()
@@ -124,7 +163,9 @@ def leaves_alone(lab: Lab, use: str) -> None:
     assert lab.notebook.selected_cell() == cell
     if use == "play":
         node.press(key)
-        until(lambda: lab.agrees(limit="Limit"), saying="it has stopped, and the kernel knows where")
+        until(
+            lambda: lab.agrees(limit="Limit"), saying="it has stopped, and the kernel knows where"
+        )
         assert lab.notebook.selected_cell() == cell
     if "step" in use:
         node.press("Escape")
@@ -139,21 +180,29 @@ def test_a_lab_in_full_use_is_accessible(dark: bool, host: Notebook) -> None:
     with host.dark() if dark else nullcontext(), host.whole():
         lab.group.get_by_role("application").press("Home")
         zoom.click()
-        lab.group.locator("details").evaluate_all("(all) => all.forEach((one) => { one.open = true })")
+        lab.group.locator("details").evaluate_all(
+            "(all) => all.forEach((one) => { one.open = true })"
+        )
         assert lab.group.locator(".gl-chosen").first.is_visible()
         found = violations(host.page, f'.gl-live[aria-label="{LABEL}"]')
         zoom.click()
         if dark:
             until(lambda: max(lab.background()) < 60, saying="the picture is dark")
     assert not found, "\n".join(found)
-    until(lambda: lab.background() == (255, 255, 255), saying="the picture is light, again after the dark theme")
+    until(
+        lambda: lab.background() == (255, 255, 255),
+        saying="the picture is light, again after the dark theme",
+    )
 
 
 @IN_JUPYTERLAB
 def test_labs_that_are_shown_again_do_not_pile_up(host: Notebook) -> None:
     host.page.evaluate(AGAIN, 2)
     host.wait_until_idle()
-    until(lambda: host.evaluate(OPEN).count("LiveFigure") == 2, saying="one lab for each that is shown")
+    until(
+        lambda: host.evaluate(OPEN).count("LiveFigure") == 2,
+        saying="one lab for each that is shown",
+    )
     lab = host.lab(gl.labs.clip_arrows().label)
     before = lab.readout()
     lab.slider("Limit").press("End")
@@ -167,7 +216,9 @@ def test_nothing_failed_and_nothing_left_the_machine(lab: Lab) -> None:
 
 def test_a_trouble_is_seen(host: Served) -> None:
     known = len(host.troubles)
-    host.page.evaluate("() => { setTimeout(() => { throw new Error('gone wrong') }); console.error('said so') }")
+    host.page.evaluate(
+        "() => { setTimeout(() => { throw new Error('gone wrong') }); console.error('said so') }"
+    )
     host.page.evaluate("async () => { await fetch('https://example.invalid/').catch(() => 0) }")
     until(lambda: len(host.troubles) >= known + 3)
     seen = " ".join(host.troubles[known:])

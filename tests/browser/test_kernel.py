@@ -1,4 +1,6 @@
-"""A lab whose kernel works, is slow, or is gone: what it shows belongs together, and says so where it does not."""
+"""A lab whose kernel works, is slow, or is gone: what it shows belongs together, and says so where
+it does not.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +30,14 @@ class Held(ClipArrowsLab):
 Held()"""
 
 SESSION = "window.jupyterapp.shell.currentWidget.sessionContext"
-# What ends a kernel, each in its own way; the last one tears the connection and mends it, and the kernel lives.
+# What ends a kernel, each in its own way; the last one tears the connection and mends it, and the
+# kernel lives.
 SHUT_DOWN = f"async () => {{ await {SESSION}.shutdown() }}"
 RESTART = f"async () => {{ await {SESSION}.restartKernel() }}"
-DIE = f"() => {{ {SESSION}.session.kernel.requestExecute({{ code: 'import os; os.kill(os.getpid(), 9)' }}) }}"
+DIE = (
+    f"() => {{ {SESSION}.session.kernel.requestExecute({{ code: 'import os; "
+    "os.kill(os.getpid(), 9)' }) }"
+)
 NEW_KERNEL = f"async () => {{ await {SESSION}.changeKernel({{ name: 'python3' }}) }}"
 RECONNECT = f"async () => {{ await {SESSION}.session.kernel.reconnect() }}"
 
@@ -132,7 +138,9 @@ def test_a_slow_browser_ends_with_the_newest_picture(notebook: Notebook) -> None
     assert bar(lab) == ""
 
 
-def test_a_lab_on_a_phone_says_it_too(notebook: Notebook, hold: Path, screenshots: str | None) -> None:
+def test_a_lab_on_a_phone_says_it_too(
+    notebook: Notebook, hold: Path, screenshots: str | None
+) -> None:
     lab = notebook.lab(LABEL)
     with notebook.whole(390):
         hold.touch()

@@ -1,4 +1,6 @@
-"""Controls linked with other widgets, in Python and in the browser alone, and a state that comes with the address."""
+"""Controls linked with other widgets, in Python and in the browser alone, and a state that comes
+with the address.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,11 @@ def lab(notebook: Notebook) -> Lab:
 
 
 def limits(notebook: Notebook) -> tuple[Any, ...]:
-    return tuple(notebook.evaluate("[lab.params['limit'], lab.live.limit, in_python.value, in_browser.value]"))
+    return tuple(
+        notebook.evaluate(
+            "[lab.params['limit'], lab.live.limit, in_python.value, in_browser.value]"
+        )
+    )
 
 
 @pytest.mark.parametrize("name", ["python", "browser"])
@@ -48,7 +54,10 @@ def test_another_widget_moves_the_lab(name: str, notebook: Notebook, lab: Lab) -
     row.locator(".noUi-handle").press("ArrowRight")
     until(lambda: lab.pixels() != before, saying="the lab follows")
     until(lambda: len(set(limits(notebook))) == 1, saying="all four say the same")
-    until(lambda: lab.slider("Limit").value() == pytest.approx(limits(notebook)[0]), saying="and the slider shows it")
+    until(
+        lambda: lab.slider("Limit").value() == pytest.approx(limits(notebook)[0]),
+        saying="and the slider shows it",
+    )
 
 
 def test_the_lab_moves_the_other_widgets(notebook: Notebook, lab: Lab) -> None:
@@ -61,12 +70,15 @@ def test_the_lab_moves_the_other_widgets(notebook: Notebook, lab: Lab) -> None:
 def test_a_link_opens_the_lab_where_it_was_copied_beside_another_tab(
     address: str, folder: Path, reader: Any, notebook: Notebook
 ) -> None:
-    """The other tab has the workspace, so JupyterLab sends this one to another; on the way it drops the hash."""
+    """The other tab has the workspace, so JupyterLab sends this one to another; on the way it drops
+    the hash.
+    """
     wanted = gl.labs.clip_arrows(method="norm", limit=3.0, g1=-1.0)
     name = written(folder / "opened.ipynb", "import gradlab as gl", "gl.labs.clip_arrows()").name
     link = f"{address}/lab/tree/{name}{wanted.link()}"
     tab = Linked(reader.new_page(), address)
-    # The first tab has half a second to say that it has the workspace; a busy machine may need more than one try.
+    # The first tab has half a second to say that it has the workspace; a busy machine may need more
+    # than one try.
     assert any(opens_another_workspace(tab, link) for _ in range(10))
     tab.run_all()
     lab = tab.lab(wanted.label)
@@ -78,13 +90,23 @@ def test_a_link_opens_the_lab_where_it_was_copied_beside_another_tab(
     tab.page.close()
 
 
-def test_the_lab_of_a_link_comes_into_view_when_all_cells_have_run(address: str, folder: Path, reader: Any) -> None:
+def test_the_lab_of_a_link_comes_into_view_when_all_cells_have_run(
+    address: str, folder: Path, reader: Any
+) -> None:
     """JupyterLab goes to the last cell then, and gives a lab that is out of view no size."""
     wanted = gl.labs.clip_arrows(method="norm", limit=3.0, g1=-1.0)
     lines = "print('\\n'.join(map(str, range(80))))"
-    cells = ["import gradlab as gl", "gl.labs.descent()", lines, "gl.labs.clip_arrows()", *3 * [lines]]
+    cells = [
+        "import gradlab as gl",
+        "gl.labs.descent()",
+        lines,
+        "gl.labs.clip_arrows()",
+        *3 * [lines],
+    ]
     tab = Linked(reader.new_page(), address)
-    tab.open(f"{address}/lab/tree/{written(folder / 'far.ipynb', *cells).name}?reset{wanted.link()}")
+    tab.open(
+        f"{address}/lab/tree/{written(folder / 'far.ipynb', *cells).name}?reset{wanted.link()}"
+    )
     tab.run_all()
     view = tab.page.locator(f".gl-live[aria-label='{wanted.label}']")
     view.wait_for()  # it is painted, without having been scrolled to
@@ -98,7 +120,10 @@ def test_the_lab_of_a_link_comes_into_view_when_all_cells_have_run(address: str,
 
 def shown_part(box: dict[str, float], window: dict[str, float]) -> float:
     """Tell how much of a box's height is within the window."""
-    top, bottom = max(box["y"], window["y"]), min(box["y"] + box["height"], window["y"] + window["height"])
+    top, bottom = (
+        max(box["y"], window["y"]),
+        min(box["y"] + box["height"], window["y"] + window["height"]),
+    )
     return (bottom - top) / box["height"]
 
 

@@ -1,4 +1,6 @@
-"""The first notebook in JupyterLab, from top to bottom in a kernel of its own: labs, predictions, buttons, checks."""
+"""The first notebook in JupyterLab, from top to bottom in a kernel of its own: labs, predictions,
+buttons, checks.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,11 @@ from tests.browser.pages import Notebook
 
 pytestmark = pytest.mark.browser
 
-LABELS = ["Predict how fast the reader learns", "A ball on a bowl", "Four ways to clip one gradient"]
+LABELS = [
+    "Predict how fast the reader learns",
+    "A ball on a bowl",
+    "Four ways to clip one gradient",
+]
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +39,9 @@ def test_every_lab_is_there(notebook: Notebook) -> None:
 def test_it_keeps_its_pictures_when_it_is_saved(notebook: Notebook, folder: Path) -> None:
     notebook.command("docmanager:save")
     cells = json.loads((folder / notebook.name).read_text("utf-8"))["cells"]
-    data = [output["data"] for cell in cells for output in cell.get("outputs", []) if "data" in output]
+    data = [
+        output["data"] for cell in cells for output in cell.get("outputs", []) if "data" in output
+    ]
     widgets = ["".join(d["text/html"]) for d in data if any("widget-view" in kind for kind in d)]
     pictures = [html for html in widgets if "<figure" in html]  # the others are buttons
     assert len(pictures) == len(LABELS)
@@ -41,7 +49,9 @@ def test_it_keeps_its_pictures_when_it_is_saved(notebook: Notebook, folder: Path
 
 
 def test_axe_finds_nothing(notebook: Notebook) -> None:
-    """What all notebooks show is asked of together, elsewhere; a button that was pressed is here alone."""
+    """What all notebooks show is asked of together, elsewhere; a button that was pressed is here
+    alone.
+    """
     with notebook.whole():
         assert violations(notebook.page) == []
 

@@ -1,7 +1,8 @@
-"""Who knocks on our servers, and what stands in names and links: nothing runs, nothing leaves, nobody gets a kernel.
+"""Who knocks on our servers, and what stands in names and links: nothing runs, nothing leaves,
+nobody gets a kernel.
 
-The dashboard and JupyterLab are asked with the Host, Origin, paths and links of a page elsewhere; a notebook and saved
-pages hold recordings whose tensors have the names of `tests/hostile.py`.
+The dashboard and JupyterLab are asked with the Host, Origin, paths and links of a page elsewhere; a
+notebook and saved pages hold recordings whose tensors have the names of `tests/hostile.py`.
 """
 
 from __future__ import annotations
@@ -27,18 +28,32 @@ pytestmark = pytest.mark.browser
 
 TOKEN = server.TOKEN
 KERNEL = "11111111-2222-3333-4444-555555555555"
-# What shows pages or hands out kernels and files, by server; each is refused without the token, one way or another.
+# What shows pages or hands out kernels and files, by server; each is refused without the token, one
+# way or another.
 PLACES = {
     "dashboard": (
-        "/voila/render/clipping.ipynb", "/voila/render/%2e%2e/%2e%2e/etc/passwd", "/voila/render/../../../etc/passwd",
-        "/voila/tree", "/voila/api/contents/", "/voila/files/clipping.ipynb", "/voila/files/..%2f..%2fetc%2fpasswd",
-        f"/api/kernels/{KERNEL}", f"/api/kernels/{KERNEL}/channels", f"/voila/api/shutdown/{KERNEL}",
+        "/voila/render/clipping.ipynb",
+        "/voila/render/%2e%2e/%2e%2e/etc/passwd",
+        "/voila/render/../../../etc/passwd",
+        "/voila/tree",
+        "/voila/api/contents/",
+        "/voila/files/clipping.ipynb",
+        "/voila/files/..%2f..%2fetc%2fpasswd",
+        f"/api/kernels/{KERNEL}",
+        f"/api/kernels/{KERNEL}/channels",
+        f"/voila/api/shutdown/{KERNEL}",
     ),
     "jupyterlab": (
-        "/lab", "/api/kernels", "/api/contents/", "/api/sessions", "/files/..%2f..%2fetc%2fpasswd",
-        f"/api/kernels/{KERNEL}/channels", "/voila/render/x.ipynb", "/api/terminals",
+        "/lab",
+        "/api/kernels",
+        "/api/contents/",
+        "/api/sessions",
+        "/files/..%2f..%2fetc%2fpasswd",
+        f"/api/kernels/{KERNEL}/channels",
+        "/voila/render/x.ipynb",
+        "/api/terminals",
     ),
-}  # fmt: skip
+}
 ELSEWHERE = (
     "evil.example",
     "evil.example:{port}",
@@ -57,7 +72,8 @@ def locked(request: Any) -> tuple[str, str]:
 
 
 def asked(address: str, path: str, method: str = "GET", **headers: str) -> tuple[int, str, str]:
-    """Ask a server as the client says, whatever is in path and headers: status, where it sends one, and its words.
+    """Ask a server as the client says, whatever is in path and headers: status, where it sends one,
+    and its words.
 
     The path goes on from where the server's pages begin.
     """
@@ -68,7 +84,11 @@ def asked(address: str, path: str, method: str = "GET", **headers: str) -> tuple
         connection.putheader(name, value)
     connection.endheaders()
     answer = connection.getresponse()
-    words = answer.status, answer.headers.get("Location", ""), answer.read().decode("utf-8", "replace")
+    words = (
+        answer.status,
+        answer.headers.get("Location", ""),
+        answer.read().decode("utf-8", "replace"),
+    )
     connection.close()
     return words
 
@@ -104,8 +124,12 @@ def test_with_the_token_its_reader_gets_in(locked: tuple[str, str]) -> None:
 
 
 @pytest.mark.parametrize("host", ELSEWHERE)
-def test_a_name_from_elsewhere_is_refused_even_with_the_token(host: str, locked: tuple[str, str]) -> None:
-    """DNS rebinding: a page at evil.example has its name point here, so that the browser takes us for its server."""
+def test_a_name_from_elsewhere_is_refused_even_with_the_token(
+    host: str, locked: tuple[str, str]
+) -> None:
+    """DNS rebinding: a page at evil.example has its name point here, so that the browser takes us
+    for its server.
+    """
     kind, address = locked
     host = host.format(port=urlsplit(address).port)
     before = kernels(address)
@@ -131,12 +155,18 @@ def test_a_websocket_needs_token_host_and_origin(locked: tuple[str, str]) -> Non
     assert knocked(address) == 403
     assert knocked(address, Origin="http://evil.example") == 403
     assert knocked(address, Origin="http://evil.example", Cookie="username-x=forged") == 403
-    assert knocked(address, Host="evil.example", Origin="http://evil.example", Authorization=cookie) == 403
+    assert (
+        knocked(address, Host="evil.example", Origin="http://evil.example", Authorization=cookie)
+        == 403
+    )
     origin = address.removesuffix(urlsplit(address).path)
-    assert knocked(address, Origin=origin, Authorization=cookie) in (101, 404)  # no such kernel, but not refused
+    # No such kernel, but not refused.
+    assert knocked(address, Origin=origin, Authorization=cookie) in (101, 404)
 
 
-def test_a_page_elsewhere_gets_no_kernel_with_the_readers_cookie(locked: tuple[str, str], chromium: Any) -> None:
+def test_a_page_elsewhere_gets_no_kernel_with_the_readers_cookie(
+    locked: tuple[str, str], chromium: Any
+) -> None:
     """In a browser that is logged in, a page of another origin asks for all it can think of."""
     kind, address = locked
     context = chromium.new_context()
@@ -144,7 +174,8 @@ def test_a_page_elsewhere_gets_no_kernel_with_the_readers_cookie(locked: tuple[s
     before = len(kernels(address))
     page = context.new_page()
     context.route(
-        "http://evil.example/**", lambda route: route.fulfill(body="<title>evil</title>", content_type="text/html")
+        "http://evil.example/**",
+        lambda route: route.fulfill(body="<title>evil</title>", content_type="text/html"),
     )
     page.goto("http://evil.example/")
     got = page.evaluate(
@@ -196,16 +227,25 @@ class Watched:
     def __init__(self, page: Any, allowed: str) -> None:
         self.wrong: list[str] = []
         page.on("request", lambda request: self._asked(request.url, allowed))
-        page.on("dialog", lambda dialog: (self.wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
-        page.on("websocket", lambda socket: self._asked(socket.url.replace("ws", "http", 1), allowed))
+        page.on(
+            "dialog",
+            lambda dialog: (self.wrong.append(f"dialog {dialog.message}"), dialog.dismiss()),
+        )
+        page.on(
+            "websocket", lambda socket: self._asked(socket.url.replace("ws", "http", 1), allowed)
+        )
 
     def _asked(self, url: str, allowed: str) -> None:
         if not url.startswith((allowed, "data:", "blob:", "about:")):
             self.wrong.append(url)
 
 
-def test_names_and_links_run_nothing_in_a_running_notebook(address: str, reader: Any, folder: Path) -> None:
-    """The page is opened with a link; the others come to it, and the lab, which is made anew, reads each of them."""
+def test_names_and_links_run_nothing_in_a_running_notebook(
+    address: str, reader: Any, folder: Path
+) -> None:
+    """The page is opened with a link; the others come to it, and the lab, which is made anew, reads
+    each of them.
+    """
     path = written(folder / "hostile.ipynb", SETUP, CODE, "gl.labs.run_layers(rec)", WRONG)
     notebook = Notebook(reader.new_page(), address)
     watched = Watched(notebook.page, address)
@@ -219,7 +259,10 @@ def test_names_and_links_run_nothing_in_a_running_notebook(address: str, reader:
             notebook.wait_until_idle()
             assert unquote(notebook.page.evaluate("location.hash")) == link
         lab = notebook.lab(gl.labs.run_layers().label)
-        until(lambda lab=lab: "The link " in lab.aside(), saying="the lab has read the link, and says what it left out")
+        until(
+            lambda lab=lab: "The link " in lab.aside(),
+            saying="the lab has read the link, and says what it left out",
+        )
         lab.group.locator("select").first.focus()
         lab.group.get_by_text("Values", exact=True).first.click()
         assert "owned" not in notebook.page.title(), link
@@ -230,10 +273,12 @@ def test_names_and_links_run_nothing_in_a_running_notebook(address: str, reader:
 
 PAGES: dict[str, Callable[[Any, Path], None]] = {
     "lab": lambda rec, path: gl.labs.run_layers(rec).save(path),
-    "report": lambda rec, path: gl.Report(rec, title=NAMES["image"] + NAMES["end of a script"]).save(path),
+    "report": lambda rec, path: gl.Report(
+        rec, title=NAMES["image"] + NAMES["end of a script"]
+    ).save(path),
 }
-# In a page with many labs each of them reads the link as the only lab of a page does. A report without labs holds no
-# other elements than this one; tests/report/test_names.py reads it.
+# In a page with many labs each of them reads the link as the only lab of a page does. A report
+# without labs holds no other elements than this one; tests/report/test_names.py reads it.
 LINKS_OF = {"lab": HOSTILE_LINKS, "report": HOSTILE_LINKS[1:2]}
 
 
@@ -253,7 +298,13 @@ def test_names_and_links_run_nothing_in_a_saved_page(
         page.locator(".gl-live[data-frame]").first.wait_for()
         page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
         assert page.title() != "owned"
-        assert page.evaluate("document.querySelectorAll('img[src=x], [onerror], [onload], iframe, object').length") == 0
+        assert (
+            page.evaluate(
+                "document.querySelectorAll('img[src=x], [onerror], [onload], iframe, "
+                "object').length"
+            )
+            == 0
+        )
     assert watched.wrong == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.close()

@@ -1,4 +1,6 @@
-"""The labs on stale gradients in JupyterLab: lanes, a phase diagram, races, policies; their targets are reached."""
+"""The labs on stale gradients in JupyterLab: lanes, a phase diagram, races, policies; their targets
+are reached.
+"""
 
 from __future__ import annotations
 
@@ -64,14 +66,26 @@ def test_a_click_selects_a_place_of_the_diagram(shown: Any, screenshots: str | N
     before = lab.pixels()
     # The panel shows limits from -0.5 to 24.5 and workers from 0.5 to 16.5.
     mouse.click(box["x"] + box["width"] * 18.5 / 25, box["y"] + box["height"] * (16.5 - 5) / 16)
-    until(lambda: (lab.params()["limit"], lab.params()["workers"]) == (18, 5), saying="limit 18, 5 workers")
-    until(lambda: lab.readout().startswith("With 5 workers, limit 18 accepts") and lab.pixels() != before)
+    until(
+        lambda: (lab.params()["limit"], lab.params()["workers"]) == (18, 5),
+        saying="limit 18, 5 workers",
+    )
+    until(
+        lambda: (
+            lab.readout().startswith("With 5 workers, limit 18 accepts") and lab.pixels() != before
+        )
+    )
     lab.screenshot(screenshots, "phases-selected")
     mouse.move(box["x"] + box["width"] * 18.5 / 25, box["y"] + box["height"] * (16.5 - 5) / 16)
     mouse.down()
-    mouse.move(box["x"] + box["width"] * 2.5 / 25, box["y"] + box["height"] * (16.5 - 14) / 16, steps=8)
+    mouse.move(
+        box["x"] + box["width"] * 2.5 / 25, box["y"] + box["height"] * (16.5 - 14) / 16, steps=8
+    )
     mouse.up()
-    until(lambda: (lab.params()["limit"], lab.params()["workers"]) == (2, 14), saying="the diamond is dragged")
+    until(
+        lambda: (lab.params()["limit"], lab.params()["workers"]) == (2, 14),
+        saying="the diamond is dragged",
+    )
 
 
 def test_a_race_is_stepped_forth_and_back(shown: Any, screenshots: str | None) -> None:
@@ -79,7 +93,9 @@ def test_a_race_is_stepped_forth_and_back(shown: Any, screenshots: str | None) -
     lab.click("Check, check, update")
     moves = lab.slider("Moves made")
     moves.press("Home")
-    until(lambda: lab.readout().startswith("Before the first move") and lab.agrees(event="Moves made"))
+    until(
+        lambda: lab.readout().startswith("Before the first move") and lab.agrees(event="Moves made")
+    )
     said = [(lab.readout(), lab.pixels())]
     for k in range(1, 13):
         moves.press("ArrowRight")
@@ -96,20 +112,32 @@ def test_a_race_is_stepped_forth_and_back(shown: Any, screenshots: str | None) -
 def test_delays_are_played_to_the_end(shown: Any) -> None:
     lab = shown(MODELS)
     lab.click("Play")
-    until(lambda: lab.params()["delay"] == 32 and lab.agrees(delay="Largest delay"), saying="it plays to the end")
+    until(
+        lambda: lab.params()["delay"] == 32 and lab.agrees(delay="Largest delay"),
+        saying="it plays to the end",
+    )
     assert lab.readout().startswith(sentence("depth.slowdown.32"))
 
 
-@pytest.mark.parametrize("label", ["Predict the share of accepted gradients", "Predict the straggler's share"])
-def test_a_prediction_is_revealed(label: str, everything: Notebook, screenshots: str | None) -> None:
+@pytest.mark.parametrize(
+    "label", ["Predict the share of accepted gradients", "Predict the straggler's share"]
+)
+def test_a_prediction_is_revealed(
+    label: str, everything: Notebook, screenshots: str | None
+) -> None:
     lab = everything.lab(label)
     lab.click("Reveal")
-    until(lambda: "move your guess first" in lab.readout(), saying="who has not guessed is asked to")
+    until(
+        lambda: "move your guess first" in lab.readout(), saying="who has not guessed is asked to"
+    )
     handle, before = lab.group.get_by_role("slider").first, lab.params()
     handle.focus()
     for _ in range(3):
         handle.press("ArrowUp")
     until(lambda: lab.params() != before)
     lab.click("Reveal")
-    until(lambda: lab.readout().startswith("Your guess is") and lab.agrees(), saying="the result is there")
+    until(
+        lambda: lab.readout().startswith("Your guess is") and lab.agrees(),
+        saying="the result is there",
+    )
     lab.screenshot(screenshots, label)

@@ -1,4 +1,5 @@
-"""Every lab in JupyterLab: along its axis by keys, each step painted and told, and a preset with one click.
+"""Every lab in JupyterLab: along its axis by keys, each step painted and told, and a preset with
+one click.
 
 All labs take each step together: the kernel is asked once how they all are, and so is the page.
 """
@@ -18,12 +19,16 @@ pytestmark = pytest.mark.browser
 
 # One lab's axis is a menu, which the page of its own tests uses.
 LABELS = [make().label for name, make in gl.labs.catalog().items() if name != "clip_libraries"]
-BY_LABEL = f"{{lab.label: lab for lab in Out.values() if getattr(lab, 'label', None) in {LABELS!r}}}.values()"
+BY_LABEL = (
+    f"{{lab.label: lab for lab in Out.values() if getattr(lab, 'label', None) in "
+    f"{LABELS!r}}}.values()"
+)
 
 # What pages say and paint, by the label of the lab.
 SAID = """(labs) => Object.fromEntries(labs.map((lab) => [lab.getAttribute("aria-label"),
   [lab.querySelector(".gl-readout").textContent, lab.querySelector("canvas").getAttribute("aria-label")]]))"""
-# Where sliders stand, and the numbers they say, by the label of the lab; they are found by their marks.
+# Where sliders stand, and the numbers they say, by the label of the lab; they are found by their
+# marks.
 SLID = """(marks) => Object.fromEntries(Object.entries(marks).map(([label, mark]) => {
   const slider = document.querySelector(`[data-mark="${mark}"]`);
   return [label, [slider.valueAsNumber, slider.getAttribute("aria-valuetext")]] }))"""
@@ -37,7 +42,10 @@ class Together:
     def __init__(self, page: Notebook) -> None:
         self.page, self.all = page, {label: page.lab(label) for label in LABELS}
         self.sliders = {label: lab.slider(axis(label)[1]) for label, lab in self.all.items()}
-        self.marks = {label: slider.handle.get_attribute("data-mark") for label, slider in self.sliders.items()}
+        self.marks = {
+            label: slider.handle.get_attribute("data-mark")
+            for label, slider in self.sliders.items()
+        }
 
     def each(self, act: Callable[[Lab], Any]) -> None:
         """Do this in each lab, and wait until the page says of all what the kernel says."""
@@ -48,7 +56,9 @@ class Together:
     def press(self, key: str, position: int) -> None:
         """Press a key on each slider, and wait until it is there."""
         self.each(lambda lab: self.sliders[lab.label].press(key))
-        assert {label: at for label, (at, _) in self.slid().items()} == dict.fromkeys(LABELS, position)
+        assert {label: at for label, (at, _) in self.slid().items()} == dict.fromkeys(
+            LABELS, position
+        )
 
     def slid(self) -> dict[str, tuple[int, float]]:
         """Where the sliders stand, and the numbers they say."""
@@ -67,7 +77,10 @@ class Together:
 
     def wrong(self) -> set[str]:
         """The labs whose kernel, slider and text do not agree."""
-        asked = f"{{lab.label: [lab.params, lab.description.summary, lab.description.alt] for lab in {BY_LABEL}}}"
+        asked = (
+            f"{{lab.label: [lab.params, lab.description.summary, lab.description.alt] for lab in "
+            f"{BY_LABEL}}}"
+        )
         known, said, slid = self.page.evaluate(asked), self.seen(SAID), self.slid()
         return {
             label for label, (params, *words) in known.items()
@@ -79,7 +92,9 @@ class Together:
         found: dict[str, Any] = self.page.page.locator(".gl-live").evaluate_all(script)
         return {label: found[label] for label in LABELS}
 
-    def until_painted(self, what: Callable[[dict[str, str]], set[str]], saying: str) -> dict[str, str]:
+    def until_painted(
+        self, what: Callable[[dict[str, str]], set[str]], saying: str
+    ) -> dict[str, str]:
         """Wait until no lab is in what this says of the hashes of all pictures; give them."""
         painted: dict[str, str] = {}
 
@@ -112,14 +127,17 @@ def test_labs_are_stepped_forth_and_back(labs: Together, screenshots: str | None
     said = labs.seen(SAID)
     start = labs.until_painted(lambda now: set(), "the start is painted")
     labs.press("ArrowRight", 1)
-    labs.until_painted(lambda now: {label for label in LABELS if now[label] == start[label]}, "the step is painted")
+    labs.until_painted(
+        lambda now: {label for label in LABELS if now[label] == start[label]}, "the step is painted"
+    )
     for name, make in gl.labs.catalog().items():
         if (label := make().label) in labs.all:
             labs.all[label].screenshot(screenshots, name)
     labs.press("ArrowLeft", 0)
     assert labs.seen(SAID) == said
     labs.until_painted(
-        lambda now: {label for label in LABELS if now[label] != start[label]}, "the start is painted as it was"
+        lambda now: {label for label in LABELS if now[label] != start[label]},
+        "the start is painted as it was",
     )
 
 
@@ -127,4 +145,8 @@ def test_a_preset_is_chosen_with_one_click(labs: Together) -> None:
     presets = labs.page.evaluate(f"{{lab.label: [*lab.presets.items()][-1] for lab in {BY_LABEL}}}")
     labs.each(lambda lab: lab.click(presets[lab.label][0]))
     params = labs.page.evaluate(f"{{lab.label: lab.params for lab in {BY_LABEL}}}")
-    assert {label for label, (_, values) in presets.items() if not values.items() <= params[label].items()} == set()
+    assert {
+        label
+        for label, (_, values) in presets.items()
+        if not values.items() <= params[label].items()
+    } == set()

@@ -1,4 +1,6 @@
-"""The lab of the gate race in JupyterLab: it is stepped, played and chosen, and both schedules follow."""
+"""The lab of the gate race in JupyterLab: it is stepped, played and chosen, and both schedules
+follow.
+"""
 
 from __future__ import annotations
 
@@ -45,8 +47,16 @@ def test_keys_step_both_schedules_to_the_verdict(lab: Lab, screenshots: str | No
     lab.slider(STEP).handle.focus()
     cell = lab.notebook.selected_cell()
     for step, first, second in (
-        (3, "Without a gate, gradient a reads the new b", "with GATE_OP, update b comes after both gradients"),
-        (4, "Without a gate, a is wrong: its gradient read the new b", "with GATE_OP, a and b are right"),
+        (
+            3,
+            "Without a gate, gradient a reads the new b",
+            "with GATE_OP, update b comes after both gradients",
+        ),
+        (
+            4,
+            "Without a gate, a is wrong: its gradient read the new b",
+            "with GATE_OP, a and b are right",
+        ),
     ):
         assert pressed(lab, "ArrowRight") == [True, True]
         assert lab.slider(STEP).value() == lab.params()["step"] == step
@@ -79,9 +89,15 @@ def test_another_schedule_is_another_half_of_the_picture(lab: Lab) -> None:
     assert "in the second, a and b are right" in lab.readout()
 
 
-def test_a_preset_chooses_both_schedules_and_the_target_can_be_reached(lab: Lab, screenshots: str | None) -> None:
+def test_a_preset_chooses_both_schedules_and_the_target_can_be_reached(
+    lab: Lab, screenshots: str | None
+) -> None:
     lab.group.get_by_role("button", name="The other race", exact=True).click()
-    until(lambda: lab.params() == {"step": 2, "first": "none_a", "second": "op_a"} and lab.is_settled())
+    until(
+        lambda: (
+            lab.params() == {"step": 2, "first": "none_a", "second": "op_a"} and lab.is_settled()
+        )
+    )
     lab.slider(STEP).press("Home")
     until(lambda: "not yet" in lab.goal(), saying="the target is not reached")
     lab.slider(STEP).press("End")

@@ -76,7 +76,10 @@ def test_one_device_is_asked_for_most(shown: Any, screenshots: str | None) -> No
     lab.slider("Popularity of words").press("End")
     until(lambda: lab.goal().endswith("reached."), saying="the target is reached")
     lab.menu("Rows of a device").select_option(label="in turn (mod)")
-    until(lambda: lab.goal().endswith("not yet."), saying="rows that are dealt out in turn share the work")
+    until(
+        lambda: lab.goal().endswith("not yet."),
+        saying="rows that are dealt out in turn share the work",
+    )
     lab.screenshot(screenshots, "dealt-out")
 
 

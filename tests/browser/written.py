@@ -24,7 +24,8 @@ def written(path: Path, *sources: str, folded: bool = False) -> Path:
     return path
 
 
-# Nobody waits for pictures that are made ahead in these pages, and all labs at once would make them for minutes.
+# Nobody waits for pictures that are made ahead in these pages, and all labs at once would make them
+# for minutes.
 SETUP = """\
 import gradlab as gl
 from gradlab.live import frame_cache
@@ -44,7 +45,10 @@ guessed.reveal()
 guessed"""
 # How labs begin, for tests that look at all of them after others have moved them.
 BEGUN = "begun = {lab: (lab.target, lab.params) for lab in Out.values() if hasattr(lab, 'targets')}"
-BEGIN = "[[setattr(lab, 'target', target), lab.set(**at), lab.live.refresh()] for lab, (target, at) in begun.items()]"
+BEGIN = (
+    "[[setattr(lab, 'target', target), lab.set(**at), lab.live.refresh()] for lab, (target, at) "
+    "in begun.items()]"
+)
 OTHERS = """\
 from IPython.display import HTML
 for text in {texts!r}:
@@ -52,15 +56,20 @@ for text in {texts!r}:
 
 
 def everything(path: Path, notebooks: Path) -> Path:
-    """Write a notebook with every lab, every prediction, and all else that notebooks in a folder show as HTML.
+    """Write a notebook with every lab, every prediction, and all else that notebooks in a folder
+    show as HTML.
 
     Two predictions are revealed, a number and a curve; the others are as they begin.
     """
-    calls = [f"gl.labs.{name}({_longest_target(make())})" for name, make in gl.labs.catalog().items()]
+    calls = [
+        f"gl.labs.{name}({_longest_target(make())})" for name, make in gl.labs.catalog().items()
+    ]
     for name in gl.exercises.predictions():
         revealed = name in ("clipping.spikes", "clipping.turn")
         calls.append(REVEALED.format(name=name) if revealed else f"gl.exercises.predict({name!r})")
-    return written(path, SETUP, *calls, BEGUN, OTHERS.format(texts=_other_html(notebooks)), folded=True)
+    return written(
+        path, SETUP, *calls, BEGUN, OTHERS.format(texts=_other_html(notebooks)), folded=True
+    )
 
 
 def _longest_target(lab: Any) -> str:
@@ -78,7 +87,13 @@ def labels() -> set[str]:
 def _other_html(notebooks: Path) -> list[str]:
     """What is saved as HTML in notebooks and is not a lab or a prediction, each once."""
     read = (nbformat.read(path, as_version=4) for path in sorted(notebooks.glob("*.ipynb")))
-    outputs: list[Any] = [o.get("data", {}) for one in read for cell in one.cells for o in cell.get("outputs", [])]
+    outputs: list[Any] = [
+        o.get("data", {}) for one in read for cell in one.cells for o in cell.get("outputs", [])
+    ]
     known = tuple(f"{label}:" for label in labels())
-    found = [o["text/html"] for o in outputs if "text/html" in o and not o["text/plain"].startswith(known)]
+    found = [
+        o["text/html"]
+        for o in outputs
+        if "text/html" in o and not o["text/plain"].startswith(known)
+    ]
     return list(dict.fromkeys(found))

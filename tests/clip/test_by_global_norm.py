@@ -27,7 +27,9 @@ def test_the_norm_of_a_list_is_that_of_one_vector(ts: list[np.ndarray]) -> None:
 
 
 @given(lists, limits)
-def test_the_norm_is_at_most_the_limit_and_the_direction_stays(ts: list[np.ndarray], limit: float) -> None:
+def test_the_norm_is_at_most_the_limit_and_the_direction_stays(
+    ts: list[np.ndarray], limit: float
+) -> None:
     clipped, before = gl.clip_by_global_norm(ts, limit)
     assert _norm(clipped) <= limit * (1 + 8 * EPS)
     assert before == gl.global_norm(ts)
@@ -36,7 +38,9 @@ def test_the_norm_is_at_most_the_limit_and_the_direction_stays(ts: list[np.ndarr
 
 
 @given(lists, limits)
-def test_below_the_limit_entries_move_by_one_ulp_at_most(ts: list[np.ndarray], limit: float) -> None:
+def test_below_the_limit_entries_move_by_one_ulp_at_most(
+    ts: list[np.ndarray], limit: float
+) -> None:
     if _norm(ts) <= limit:
         assert ways.ulps(gl.clip_by_global_norm(ts, limit)[0], ts) <= 1
 
@@ -48,7 +52,9 @@ def test_clipping_twice_is_clipping_once(ts: list[np.ndarray], limit: float) -> 
 
 
 @given(lists, limits, st.sampled_from([0.25, 2.0, 16.0]))
-def test_scaling_all_and_the_limit_scales_the_result(ts: list[np.ndarray], limit: float, k: float) -> None:
+def test_scaling_all_and_the_limit_scales_the_result(
+    ts: list[np.ndarray], limit: float, k: float
+) -> None:
     scaled, norm_of_scaled = gl.clip_by_global_norm([t * np.float32(k) for t in ts], limit * k)
     clipped, before = gl.clip_by_global_norm(ts, limit)
     assert ways.ulps(scaled, [c * np.float32(k) for c in clipped]) == 0
@@ -78,7 +84,9 @@ def test_results_of_one_call_do_not_overlap() -> None:
     clipped, _ = gl.clip_by_global_norm(ts, 100.0, use_norm=np.float32(1.0))
     for c in clipped:
         c += 1
-    np.testing.assert_allclose(np.concatenate([c.ravel() for c in clipped]), [2, 3, 4, 5], rtol=1e-6)
+    np.testing.assert_allclose(
+        np.concatenate([c.ravel() for c in clipped]), [2, 3, 4, 5], rtol=1e-6
+    )
 
 
 def test_the_derivative_is_nan_at_zero_as_in_tensorflow() -> None:
@@ -94,6 +102,8 @@ def test_exactly_at_the_limit_the_derivative_is_that_of_a_clip() -> None:
 
 def test_a_limit_that_does_not_fit_a_tensor_is_refused() -> None:
     t, limits = np.float32([3.0, 4.0, 0.0]), np.float32([1.0, 2.0])
-    with pytest.raises(gl.errors.InvalidArgumentError, match=r"shape \(2,\), which does not fit .* \(3,\)"):
+    with pytest.raises(
+        gl.errors.InvalidArgumentError, match=r"shape \(2,\), which does not fit .* \(3,\)"
+    ):
         gl.clip_by_global_norm([t], limits)
     assert gl.clip_by_global_norm([t[:2]], limits)[0][0].shape == (2,)

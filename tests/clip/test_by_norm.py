@@ -48,10 +48,14 @@ def test_axes_choose_what_is_one_vector(t: np.ndarray, limit: float) -> None:
     rows = np.stack([gl.clip_by_norm(row, limit) for row in t])
     by_row = gl.clip_by_norm(t, limit, axes=range(1, t.ndim))
     assert ways.ulps(by_row, rows) <= 4
-    np.testing.assert_array_equal(by_row, gl.clip_by_norm(t, limit, axes=[a - t.ndim for a in range(1, t.ndim)]))
+    np.testing.assert_array_equal(
+        by_row, gl.clip_by_norm(t, limit, axes=[a - t.ndim for a in range(1, t.ndim)])
+    )
     alone = np.sign(t) * np.minimum(np.abs(t), np.float32(limit))
     assert ways.ulps(gl.clip_by_norm(t, limit, axes=[]), alone) <= 2
-    np.testing.assert_array_equal(gl.clip_by_norm(t, limit, axes=[*range(t.ndim)]), gl.clip_by_norm(t, limit))
+    np.testing.assert_array_equal(
+        gl.clip_by_norm(t, limit, axes=[*range(t.ndim)]), gl.clip_by_norm(t, limit)
+    )
 
 
 def test_one_limit_per_row() -> None:
@@ -63,7 +67,9 @@ def test_one_limit_per_row() -> None:
 @pytest.mark.exhaustive
 def test_the_derivative_at_zero_is_one() -> None:
     for clip in (gl.clip_by_norm, jax.jit(gl.clip_by_norm)):
-        np.testing.assert_array_equal(jax.jacobian(lambda t, clip=clip: clip(t, 1.0))(jnp.zeros(2)), np.eye(2))
+        np.testing.assert_array_equal(
+            jax.jacobian(lambda t, clip=clip: clip(t, 1.0))(jnp.zeros(2)), np.eye(2)
+        )
 
 
 def test_the_derivative_above_the_limit_turns_only() -> None:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 import gradlab as gl
 from tests.clip.cases import arrays
 
-pytestmark = pytest.mark.filterwarnings("ignore::gradlab.errors.ClipWarning")  # test_warnings.py has them
+# test_warnings.py has them.
+pytestmark = pytest.mark.filterwarnings("ignore::gradlab.errors.ClipWarning")
 
 bounds = st.floats(-50.0, 50.0, width=32, allow_subnormal=False)  # which TensorFlow takes for 0
 

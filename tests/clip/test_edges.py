@@ -1,4 +1,6 @@
-"""The edge cases of the originals in NumPy and JAX: zeros, limits that are none, entries and squares without value."""
+"""The edge cases of the originals in NumPy and JAX: zeros, limits that are none, entries and
+squares without value.
+"""
 
 from typing import Any
 

@@ -1,4 +1,6 @@
-"""What holds for every clip: all ways agree, the dtype stays, inputs are neither written to nor handed out."""
+"""What holds for every clip: all ways agree, the dtype stays, inputs are neither written to nor
+handed out.
+"""
 
 import functools
 from typing import Any
@@ -13,7 +15,12 @@ from tests import ways
 from tests.clip.cases import CLIPS, DTYPES, FLOAT32_ONLY, arrays
 
 T = np.random.default_rng(0).normal(0, 2, (8, 3)).astype(np.float32)
-BY_DTYPE = [(name, dtype) for name in CLIPS for dtype in DTYPES if dtype == np.float32 or name not in FLOAT32_ONLY]
+BY_DTYPE = [
+    (name, dtype)
+    for name in CLIPS
+    for dtype in DTYPES
+    if dtype == np.float32 or name not in FLOAT32_ONLY
+]
 
 
 @functools.cache
@@ -28,7 +35,8 @@ def clipped(way: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "way", ["jit", *(pytest.param(way, marks=pytest.mark.exhaustive) for way in ("eager", "sharded"))]
+    "way",
+    ["jit", *(pytest.param(way, marks=pytest.mark.exhaustive) for way in ("eager", "sharded"))],
 )
 @pytest.mark.parametrize(("name", "dtype"), BY_DTYPE)
 def test_all_ways_agree(name: str, dtype: Any, way: str) -> None:
@@ -54,7 +62,9 @@ def test_vmap_clips_each_row_by_itself(name: str) -> None:
 @pytest.mark.parametrize(("name", "dtype"), BY_DTYPE)
 def test_the_dtype_stays(name: str, dtype: Any) -> None:
     """On NumPy; what all ways agree in is the dtype, too."""
-    assert {x.dtype for x in jax.tree.leaves(ways.numpy(CLIPS[name], T.astype(dtype)))} == {np.dtype(dtype)}
+    assert {x.dtype for x in jax.tree.leaves(ways.numpy(CLIPS[name], T.astype(dtype)))} == {
+        np.dtype(dtype)
+    }
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1e3], ids=["below the limit", "above it"])
@@ -85,7 +95,8 @@ def test_slices_are_clipped_by_their_values(name: str) -> None:
 def test_slices_of_an_average_norm_are_made_dense() -> None:
     slices = gl.IndexedSlices(np.float32([[3.0], [1.0], [3.0]]), [1, 0, 1], (2, 1))
     np.testing.assert_array_equal(
-        gl.clip_by_average_norm(slices, 0.5), gl.clip_by_average_norm(np.float32([[1.0], [6.0]]), 0.5)
+        gl.clip_by_average_norm(slices, 0.5),
+        gl.clip_by_average_norm(np.float32([[1.0], [6.0]]), 0.5),
     )
 
 
@@ -100,7 +111,9 @@ def test_python_numbers_become_float32() -> None:
 
 
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0)])
-@pytest.mark.parametrize("name", ["value", "norm", "average norm", "global norm", "block rms", "agc"])
+@pytest.mark.parametrize(
+    "name", ["value", "norm", "average norm", "global norm", "block rms", "agc"]
+)
 def test_nothing_stays_nothing(name: str, shape: tuple[int, ...]) -> None:
     for x in jax.tree.leaves(CLIPS[name](np.zeros(shape, np.float32))):
         assert x.shape in (shape, ())

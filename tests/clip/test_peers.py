@@ -1,4 +1,6 @@
-"""The formulas of other libraries against the libraries themselves, where they are installed with the tests."""
+"""The formulas of other libraries against the libraries themselves, where they are installed with
+the tests.
+"""
 
 from typing import Any
 
@@ -17,17 +19,23 @@ FINITE = st.lists(st.integers(-1000, 1000).map(lambda n: n / 8), min_size=1, max
 
 
 def from_optax(tensors: list[np.ndarray], limit: float) -> Any:
-    return optax.clip_by_global_norm(limit).update([jnp.asarray(t) for t in tensors], optax.EmptyState())[0]
+    return optax.clip_by_global_norm(limit).update(
+        [jnp.asarray(t) for t in tensors], optax.EmptyState()
+    )[0]
 
 
 def from_jax(tensors: list[np.ndarray], limit: float) -> Any:
     return optimizers.clip_grads([jnp.asarray(t) for t in tensors], limit)
 
 
-@pytest.mark.parametrize(("ours", "theirs"), [(peers.optax, from_optax), (peers.jax_example, from_jax)])
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [(peers.optax, from_optax), (peers.jax_example, from_jax)]
+)
 class TestAgainstTheLibrary:
     @given(first=FINITE, second=FINITE, limit=st.floats(0.125, 100, width=32))
-    def test_on_any_gradient(self, ours: Any, theirs: Any, first: Any, second: Any, limit: float) -> None:
+    def test_on_any_gradient(
+        self, ours: Any, theirs: Any, first: Any, second: Any, limit: float
+    ) -> None:
         tensors = [np.array(first, np.float32), np.array(second, np.float32)]
         for a, b in zip(ours(tensors, limit), theirs(tensors, limit), strict=True):
             np.testing.assert_allclose(a, np.asarray(b), rtol=3e-6, atol=1e-37)
@@ -65,4 +73,6 @@ def test_torch_on_the_edge_cases_of_the_lab(case: str) -> None:
 def test_keras_divides_python_numbers() -> None:
     with pytest.raises(ZeroDivisionError):
         peers.keras([np.ones(2, np.float32)], 0.0)
-    assert peers.keras([np.array([3.0, 4.0], np.float32)], 1.0)[0].tolist() == pytest.approx([0.6, 0.8])
+    assert peers.keras([np.array([3.0, 4.0], np.float32)], 1.0)[0].tolist() == pytest.approx(
+        [0.6, 0.8]
+    )

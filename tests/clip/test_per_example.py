@@ -13,7 +13,10 @@ import gradlab as gl
 from tests import ways
 
 RNG = np.random.default_rng(6)
-GRADS = [RNG.normal(0, s, (16, *shape)).astype(np.float32) for s, shape in ((1, (3,)), (2, (2, 4)), (0.1, ()))]
+GRADS = [
+    RNG.normal(0, s, (16, *shape)).astype(np.float32)
+    for s, shape in ((1, (3,)), (2, (2, 4)), (0.1, ()))
+]
 CLOSE = {"rtol": 2e-6, "atol": 2e-6}
 
 
@@ -27,7 +30,9 @@ def test_the_global_clip_is_that_of_optax(limit: float) -> None:
         np.testing.assert_allclose(a, b, **CLOSE)
 
 
-@pytest.mark.parametrize(("per_layer", "uniform"), [(True, True), ("uniform", True), ("size", False)])
+@pytest.mark.parametrize(
+    ("per_layer", "uniform"), [(True, True), ("uniform", True), ("size", False)]
+)
 @pytest.mark.parametrize("limit", [0.1, 3.0])
 def test_the_clip_per_layer_is_that_of_optax(per_layer: Any, uniform: bool, limit: float) -> None:
     expected, clipped = optax.per_example_layer_norm_clip(GRADS, limit, uniform=uniform)

@@ -21,7 +21,13 @@ def test_the_numbers_of_a_known_clip() -> None:
     assert r.angle == pytest.approx(math.degrees(math.acos((9 + 4 + 144) / (13 * math.sqrt(154)))))
     assert list(r.tensors) == ["a", "b"]
     a, b = r.tensors.values()
-    assert (a.norm_before, a.fraction_clipped, b.factor, b.fraction_clipped, b.angle) == (5.0, 0.5, 1.0, 0.0, 0.0)
+    assert (a.norm_before, a.fraction_clipped, b.factor, b.fraction_clipped, b.angle) == (
+        5.0,
+        0.5,
+        1.0,
+        0.0,
+        0.0,
+    )
 
 
 @given(arrays(), limits)
@@ -29,7 +35,9 @@ def test_clips_by_norm_keep_the_direction(t: np.ndarray, limit: float) -> None:
     r = gl.clip_report([t], gl.clip_by_global_norm([t], limit)[0])
     assert r.norm_after <= min(limit, r.norm_before) * 1.00001
     assert r.norm_before == 0 or r.angle < 0.1
-    assert r.factor == pytest.approx(min(1.0, limit / r.norm_before) if r.norm_before else 1.0, rel=1e-5)
+    assert r.factor == pytest.approx(
+        min(1.0, limit / r.norm_before) if r.norm_before else 1.0, rel=1e-5
+    )
 
 
 @given(arrays(), limits)
@@ -54,7 +62,9 @@ def test_float32_that_overflows_is_still_measured() -> None:
 
 def test_bad_entries_are_named() -> None:
     v = gl.Variable([1.0, np.nan], name="v")
-    r = gl.clip_report([(v.numpy(), v), (np.ones(2), gl.Variable([1.0, 1.0], name="w"))], [np.ones(2), np.ones(2)])
+    r = gl.clip_report(
+        [(v.numpy(), v), (np.ones(2), gl.Variable([1.0, 1.0], name="w"))], [np.ones(2), np.ones(2)]
+    )
     assert r.nonfinite == ("v:0",)
     assert r.tensors["v:0"].nonfinite == ("v:0",)
     assert r.tensors["w:0"].nonfinite == ()

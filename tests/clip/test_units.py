@@ -23,7 +23,12 @@ PARAMS = [np.asarray(RNG.normal(0, 3, s), np.float32) for s in SHAPES]
 def test_agc_is_that_of_optax(clipping: float, eps: float) -> None:
     clip = optax.adaptive_grad_clip(clipping, eps)
     expected, _ = clip.update(GRADS, clip.init(PARAMS), PARAMS)
-    assert ways.ulps(gl.adaptive_grad_clip(GRADS, PARAMS, clipping, eps), jax.tree.map(np.asarray, expected)) <= 4
+    assert (
+        ways.ulps(
+            gl.adaptive_grad_clip(GRADS, PARAMS, clipping, eps), jax.tree.map(np.asarray, expected)
+        )
+        <= 4
+    )
 
 
 def test_agc_clips_columns() -> None:
@@ -33,7 +38,9 @@ def test_agc_clips_columns() -> None:
 
 
 def test_agc_lets_weights_of_zero_move() -> None:
-    (result,) = gl.adaptive_grad_clip([np.float32([3.0, 4.0])], [np.zeros(2, np.float32)], 0.5, eps=0.1)
+    (result,) = gl.adaptive_grad_clip(
+        [np.float32([3.0, 4.0])], [np.zeros(2, np.float32)], 0.5, eps=0.1
+    )
     np.testing.assert_allclose(result, [0.03, 0.04], rtol=1e-5)
 
 
@@ -46,7 +53,9 @@ def test_none_stays_none() -> None:
 def test_block_rms_is_that_of_optax(threshold: float) -> None:
     clip: Any = optax.clip_by_block_rms(threshold)
     expected, _ = clip.update(GRADS, clip.init(GRADS))
-    assert ways.ulps(gl.clip_by_block_rms(GRADS, threshold), jax.tree.map(np.asarray, expected)) <= 4
+    assert (
+        ways.ulps(gl.clip_by_block_rms(GRADS, threshold), jax.tree.map(np.asarray, expected)) <= 4
+    )
 
 
 def test_below_the_limit_nothing_moves() -> None:
@@ -65,12 +74,17 @@ def test_axes_of_a_unit_as_in_optax(shape: tuple[int, ...], axis: Any) -> None:
     want = tx.update({"w": jnp.asarray(g)}, tx.init(None), {"w": jnp.asarray(w)})[0]["w"]
     assert ways.ulps(gl.adaptive_grad_clip([g], [w], 0.5, axis=axis)[0], np.asarray(want)) <= 4
     mine = gl.optax.adaptive_grad_clip(0.5, 1e-3, axis)
-    assert ways.ulps(mine.update([jnp.asarray(g)], mine.init(None), [jnp.asarray(w)])[0][0], want) <= 4
+    assert (
+        ways.ulps(mine.update([jnp.asarray(g)], mine.init(None), [jnp.asarray(w)])[0][0], want) <= 4
+    )
 
 
 @pytest.mark.parametrize("shape", [(1, 4), (4, 1), (1, 1, 5, 1), (1,) * 6])
 def test_a_vector_with_axes_of_one_is_a_vector_as_in_optax(shape: tuple[int, ...]) -> None:
-    g, w = np.arange(1, np.prod(shape) + 1, dtype=np.float32).reshape(shape), np.ones(shape, np.float32)
+    g, w = (
+        np.arange(1, np.prod(shape) + 1, dtype=np.float32).reshape(shape),
+        np.ones(shape, np.float32),
+    )
     want = optax.adaptive_grad_clip(0.5).update([jnp.asarray(g)], None, [jnp.asarray(w)])[0][0]
     assert ways.ulps(gl.adaptive_grad_clip([g], [w], 0.5)[0], np.asarray(want)) <= 4
 
@@ -83,7 +97,9 @@ def test_axes_that_are_none_are_refused(axis: Any, error: type[Exception]) -> No
         gl.adaptive_grad_clip([np.ones((2, 2))], [np.ones((2, 2))], 0.5, axis=axis)
 
 
-@pytest.mark.parametrize("make", [np.float32, np.array, jnp.asarray], ids=["NumPy number", "NumPy", "JAX"])
+@pytest.mark.parametrize(
+    "make", [np.float32, np.array, jnp.asarray], ids=["NumPy number", "NumPy", "JAX"]
+)
 def test_a_tensor_without_axes_is_a_block(make: Any) -> None:
     (clipped,) = gl.clip_by_block_rms([make(3.0)], 1.0)
     assert float(clipped) == 1.0 and np.shape(clipped) == ()

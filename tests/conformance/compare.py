@@ -24,7 +24,9 @@ class Raised:
 
 @dataclass(frozen=True)
 class AnyOf:
-    """The original was free to give one of these; `own` is what gradlab gave, which must be one of them too."""
+    """The original was free to give one of these; `own` is what gradlab gave, which must be one of
+    them too.
+    """
 
     alternatives: list[Any]
     own: Any
@@ -35,7 +37,9 @@ _WATCHING: list[list[Pair]] = []
 
 @contextlib.contextmanager
 def watched() -> Iterator[list[Pair]]:
-    """Collects every two arrays that are compared while this is open, but not the outcomes of races."""
+    """Collects every two arrays that are compared while this is open, but not the outcomes of
+    races.
+    """
     pairs: list[Pair] = []
     _WATCHING.append(pairs)
     try:
@@ -44,12 +48,15 @@ def watched() -> Iterator[list[Pair]]:
         _WATCHING.pop()
 
 
-def differences(expected: Any, actual: Any, mode: str | dict[str, Any], where: str = "") -> list[str]:
+def differences(
+    expected: Any, actual: Any, mode: str | dict[str, Any], where: str = ""
+) -> list[str]:
     """Deviations in words; an empty list means equal in this mode.
 
-    Modes: "bitwise" (dtype, shape, every bit; NaN equals NaN, the sign of zero counts), "rtol x", "ulp n" (each entry
-    by its own size), "largest n" (n ulp of the array's largest entry: what is left where terms cancel),
-    {"exact": true} (as bitwise) and {"exact": false, "rtol": r, "atol": a}. "informational" promises nothing.
+    Modes: "bitwise" (dtype, shape, every bit; NaN equals NaN, the sign of zero counts), "rtol x",
+    "ulp n" (each entry by its own size), "largest n" (n ulp of the array's largest entry: what is
+    left where terms cancel), {"exact": true} (as bitwise) and {"exact": false, "rtol": r, "atol":
+    a}. "informational" promises nothing.
     """
     if mode == "informational":
         return []
@@ -58,7 +65,12 @@ def differences(expected: Any, actual: Any, mode: str | dict[str, Any], where: s
     if isinstance(expected, dict) and "error" in expected:
         return _error(expected["error"], actual, where)
     if isinstance(actual, Raised):
-        return [f"{where}: expected {_short(expected)}, raised {type(actual.error).__name__}: {actual.error}"]
+        return [
+            (
+                f"{where}: expected {_short(expected)}, raised {type(actual.error).__name__}: "
+                f"{actual.error}"
+            )
+        ]
     if decode.is_array(expected):
         return _array(expected, actual, mode, where)
     if isinstance(expected, dict):
@@ -78,11 +90,17 @@ def differences(expected: Any, actual: Any, mode: str | dict[str, Any], where: s
 def _any_of(expected: Any, actual: AnyOf, mode: str | dict[str, Any], where: str) -> list[str]:
     found = []
     with watched():
-        none_fits = all(differences(expected, choice, mode, where) for choice in actual.alternatives)
+        none_fits = all(
+            differences(expected, choice, mode, where) for choice in actual.alternatives
+        )
     if none_fits:
-        found.append(f"{where}: {_short(expected)} is none of {len(actual.alternatives)} possible outcomes")
+        found.append(
+            f"{where}: {_short(expected)} is none of {len(actual.alternatives)} possible outcomes"
+        )
     if all(encoded(actual.own) != encoded(choice) for choice in actual.alternatives):
-        found.append(f"{where}: gradlab's own {_short(actual.own)} is none of its possible outcomes")
+        found.append(
+            f"{where}: gradlab's own {_short(actual.own)} is none of its possible outcomes"
+        )
     return found
 
 
@@ -101,40 +119,57 @@ def _error(expected: dict[str, Any] | str, actual: Any, where: str) -> list[str]
     return [] if name in names else [f"{where}: expected {name}, raised {names[0]}: {actual.error}"]
 
 
-def _mapping(expected: dict[str, Any], actual: Any, mode: str | dict[str, Any], where: str) -> list[str]:
+def _mapping(
+    expected: dict[str, Any], actual: Any, mode: str | dict[str, Any], where: str
+) -> list[str]:
     if not isinstance(actual, dict):
         return [f"{where}: expected {_short(expected)}, got {_short(actual)}"]
     found = [f"{where}.{k}: missing" for k in expected if k not in actual]
-    found += [f"{where}.{k}: not expected, got {_short(actual[k])}" for k in actual if k not in expected]
+    found += [
+        f"{where}.{k}: not expected, got {_short(actual[k])}" for k in actual if k not in expected
+    ]
     for k in expected.keys() & actual.keys():
         found += differences(expected[k], actual[k], mode, f"{where}.{k}")
     return sorted(found)
 
 
-def _sequence(expected: list[Any], actual: Any, mode: str | dict[str, Any], where: str) -> list[str]:
+def _sequence(
+    expected: list[Any], actual: Any, mode: str | dict[str, Any], where: str
+) -> list[str]:
     if not isinstance(actual, list | tuple) or len(actual) != len(expected):
         return [f"{where}: expected {len(expected)} entries, got {_short(actual)}"]
     pairs = enumerate(zip(expected, actual, strict=True))
     return [d for k, (e, a) in pairs for d in differences(e, a, mode, f"{where}[{k}]")]
 
 
-def _slices(expected: dict[str, Any], actual: Any, mode: str | dict[str, Any], where: str) -> list[str]:
+def _slices(
+    expected: dict[str, Any], actual: Any, mode: str | dict[str, Any], where: str
+) -> list[str]:
     if not hasattr(actual, "indices"):
         return [f"{where}: expected IndexedSlices, got {_short(actual)}"]
     shape = None if actual.dense_shape is None else [int(n) for n in actual.dense_shape]
-    found = differences(expected["indices"], np.asarray(actual.indices).tolist(), mode, f"{where}.indices")
+    found = differences(
+        expected["indices"], np.asarray(actual.indices).tolist(), mode, f"{where}.indices"
+    )
     found += differences(expected["dense_shape"], shape, mode, f"{where}.dense_shape")
     return found + _array(expected["values"], actual.values, mode, f"{where}.values")
 
 
-def _array(expected: dict[str, Any], actual: Any, mode: str | dict[str, Any], where: str) -> list[str]:
+def _array(
+    expected: dict[str, Any], actual: Any, mode: str | dict[str, Any], where: str
+) -> list[str]:
     if not hasattr(actual, "dtype"):
         return [f"{where}: expected {_short(expected)}, got {_short(actual)}"]
     want, got = decode.array(expected), np.asarray(actual)
     if "hex" in expected:
         exact = decode.array(expected, "hex")
         if not bitwise(exact, want).all():
-            return [f"{where}: the golden file contradicts itself: values {want.tolist()}, hex {exact.tolist()}"]
+            return [
+                (
+                    f"{where}: the golden file contradicts itself: values {want.tolist()}, hex "
+                    f"{exact.tolist()}"
+                )
+            ]
     if (got.dtype, got.shape) != (want.dtype, want.shape):
         return [f"{where}: expected {want.dtype}{want.shape}, got {got.dtype}{got.shape}"]
     return _entries(matcher(mode), want, got, where)
@@ -147,15 +182,24 @@ def _entries(match: Match, want: np.ndarray, got: np.ndarray, where: str) -> lis
     if not wrong.any():
         return []
     k = int(np.argmax(wrong))  # the first one, flat
-    return [f"{where}: {wrong.sum()} of {wrong.size} entries differ, first [{k}] {_pair(want.flat[k], got.flat[k])}"]
+    return [
+        (
+            f"{where}: {wrong.sum()} of {wrong.size} entries differ, first [{k}] "
+            f"{_pair(want.flat[k], got.flat[k])}"
+        )
+    ]
 
 
 def _numbers(expected: Any, got: np.ndarray, mode: str | dict[str, Any], where: str) -> list[str]:
-    """Numbers written without a dtype: as float64 where they must be equal, else in the dtype of what came out."""
+    """Numbers written without a dtype: as float64 where they must be equal, else in the dtype of
+    what came out.
+    """
     want, match = np.array(decode.numbers(expected), np.float64), matcher(mode)
     if want.shape != got.shape and want.size + got.size:
         return [f"{where}: expected shape {want.shape}, got {got.shape}"]
-    want, got = (want, got.astype(np.float64)) if match is bitwise else (want.astype(got.dtype), got)
+    want, got = (
+        (want, got.astype(np.float64)) if match is bitwise else (want.astype(got.dtype), got)
+    )
     return _entries(match, want, got.reshape(want.shape), where)
 
 
@@ -177,7 +221,8 @@ def matcher(mode: str | dict[str, Any]) -> Match:
     if kind in ("ulp", "largest"):
         return _ulp(float(limit), kind == "largest")
     raise ValueError(
-        f"compare mode {mode!r} is none of bitwise, rtol x, ulp n, largest n, informational, {{'exact': ...}}"
+        f"compare mode {mode!r} is none of bitwise, rtol x, ulp n, largest n, informational, "
+        f"{{'exact': ...}}"
     )
 
 
@@ -188,7 +233,9 @@ def bitwise(want: np.ndarray, got: np.ndarray) -> np.ndarray:
     if want.dtype.kind in "iub":
         return np.asarray(want == got)
     want, got = want.astype(np.float64), got.astype(np.float64)  # exact
-    return np.asarray((want == got) & (np.signbit(want) == np.signbit(got)) | np.isnan(want) & np.isnan(got))
+    return np.asarray(
+        (want == got) & (np.signbit(want) == np.signbit(got)) | np.isnan(want) & np.isnan(got)
+    )
 
 
 def _close(rtol: float, atol: float) -> Match:
@@ -203,7 +250,9 @@ def _ulp(n: float, of_largest: bool = False) -> Match:
             return np.asarray(want == got)
         unit = units(want)
         unit = np.full_like(unit, unit.max(initial=0.0)) if of_largest else unit
-        return np.isclose(_wide(got), _wide(want), 0.0, np.maximum(n * unit, _finfo(want).tiny), equal_nan=True)
+        return np.isclose(
+            _wide(got), _wide(want), 0.0, np.maximum(n * unit, _finfo(want).tiny), equal_nan=True
+        )
 
     return match
 

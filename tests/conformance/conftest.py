@@ -8,7 +8,12 @@ from tests.golden.tensorflow_values import tensorflow
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--golden", metavar="DIR", default=None, help="run the golden files in DIR, not tests/golden")
+    parser.addoption(
+        "--golden",
+        metavar="DIR",
+        default=None,
+        help="run the golden files in DIR, not tests/golden",
+    )
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,14 @@ import numpy as np
 import gradlab as gl
 from tests.conformance.scenarios import Unsupported
 
-NONFINITE = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf, "NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}
+NONFINITE = {
+    "nan": np.nan,
+    "inf": np.inf,
+    "-inf": -np.inf,
+    "NaN": np.nan,
+    "Infinity": np.inf,
+    "-Infinity": -np.inf,
+}
 
 
 def dtype(name: str) -> np.dtype:
@@ -52,7 +59,10 @@ def slices(x: Mapping[str, Any], as_array: Callable[[Any], Any] = lambda a: a) -
 
 
 def value(x: Any, as_array: Callable[[Any], Any] = lambda a: a) -> Any:
-    """A call argument. `as_array` turns decoded NumPy arrays into those of the library under test."""
+    """A call argument.
+
+    `as_array` turns decoded NumPy arrays into those of the library under test.
+    """
     if is_array(x):
         return as_array(array(x))
     if isinstance(x, list):

@@ -1,7 +1,9 @@
-"""Golden files of whole libraries, `golden/library/*.json`: one list of scenarios a file, in plain data.
+"""Golden files of whole libraries, `golden/library/*.json`: one list of scenarios a file, in plain
+data.
 
-A scenario has `id`, `op` or `class`, `args`, `inputs`, `steps`, `expected` or `error`, and `compare`. Floats are
-written as `float.hex`, so that every bit is there; complex numbers are pairs of them.
+A scenario has `id`, `op` or `class`, `args`, `inputs`, `steps`, `expected` or `error`, and
+`compare`. Floats are written as `float.hex`, so that every bit is there; complex numbers are pairs
+of them.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ Json = dict[str, Any]
 
 
 def load(config: pytest.Config, file: str) -> list[Json]:
-    """Return the scenarios of a file of `--golden DIR`, in DIR or in DIR/library, else of the project's own."""
+    """Return the scenarios of a file of `--golden DIR`, in DIR or in DIR/library, else of the
+    project's own.
+    """
     directory = golden_directory(config)
     for path in (directory / "library" / file, directory / file, OWN_GOLDEN / "library" / file):
         if path.exists():
@@ -57,7 +61,9 @@ def deviation(expected: Json, actual: Any, compare: Json) -> str:
 
 
 def agrees(wanted: np.ndarray, got: np.ndarray, compare: Json) -> bool:
-    """Tell whether all entries agree: in their bits, within some ulp, or within a tolerance. NaN agrees with NaN.
+    """Tell whether all entries agree: in their bits, within some ulp, or within a tolerance.
+
+    NaN agrees with NaN.
 
     >>> one = np.float32([1.0])
     >>> agrees(one, np.nextafter(one, np.float32(2.0)), {"kind": "ulp", "ulp": 1, "atol": 0.0})
@@ -72,7 +78,9 @@ def agrees(wanted: np.ndarray, got: np.ndarray, compare: Json) -> bool:
         distance = np.abs(wanted.astype(np.float64) - got.astype(np.float64))
         allowed = compare["atol"] + compare.get("rtol", 0.0) * np.abs(wanted.astype(np.float64))
         if compare["kind"] == "ulp":
-            spacing = np.abs(np.spacing(wanted.astype(wanted.dtype if wanted.dtype.kind == "f" else np.float32)))
+            spacing = np.abs(
+                np.spacing(wanted.astype(wanted.dtype if wanted.dtype.kind == "f" else np.float32))
+            )
             allowed = np.maximum(allowed, compare["ulp"] * spacing.astype(np.float64))
         return bool((same | (distance <= allowed)).all())
 

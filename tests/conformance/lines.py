@@ -20,13 +20,28 @@ GROUPS = {
     **{f"sparsecore_{x}": "SparseCore" for x in ("optimizer", "preprocess", "layout", "drawn")},
     "slot_init": "TPU embedding formulas",
     "derived": "TPU embedding formulas",
-    **dict.fromkeys(("tf_tpu_test_expected", "embedding_lookup_sparse", "serving_lookup"), "TPU embedding formulas"),
-    **dict.fromkeys(("config_proto", "op_shape", "config_api", "api_error", "initializer"), "TPU interfaces"),
+    **dict.fromkeys(
+        ("tf_tpu_test_expected", "embedding_lookup_sparse", "serving_lookup"),
+        "TPU embedding formulas",
+    ),
+    **dict.fromkeys(
+        ("config_proto", "op_shape", "config_api", "api_error", "initializer"), "TPU interfaces"
+    ),
     "anchor": "other libraries' formulas",
 }
 OTHER = "other"
-LINES = [*RULES, "Keras Adagrad", "Keras SGD", SCHEDULES, *dict.fromkeys(GROUPS.values()), REST, OTHER]
-TF1 = {"GradientDescent": "StochasticGradientDescent"}  # elsewhere the optimizer is called as its rule is
+LINES = [
+    *RULES,
+    "Keras Adagrad",
+    "Keras SGD",
+    SCHEDULES,
+    *dict.fromkeys(GROUPS.values()),
+    REST,
+    OTHER,
+]
+TF1 = {
+    "GradientDescent": "StochasticGradientDescent"
+}  # elsewhere the optimizer is called as its rule is
 
 
 def line(scenario: Scenario) -> str:

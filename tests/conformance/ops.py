@@ -1,7 +1,8 @@
-"""Training ops, SparseCore updates and TPU optimizers as rules of gradlab: a table, and how to read it.
+"""Training ops, SparseCore updates and TPU optimizers as rules of gradlab: a table, and how to read
+it.
 
-One line says which rule computes the same, what the op calls its slots (in the order of the rule's), which of its
-arguments are which fields, and which fields it leaves no choice about.
+One line says which rule computes the same, what the op calls its slots (in the order of the
+rule's), which of its arguments are which fields, and which fields it leaves no choice about.
 """
 
 from __future__ import annotations
@@ -18,21 +19,25 @@ Numbers = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Op:
-    """`fixed` holds for every use, `sparse` for slices in addition, `single` for slices of one element each.
+    """`fixed` holds for every use, `sparse` for slices in addition, `single` for slices of one
+    element each.
 
     `rate` is the op's name for the learning rate.
     """
 
     rule: str
     slots: tuple[str, ...] = ()
-    fields: Mapping[str, str] = field(default_factory=dict)  # argument of the op -> field of the rule
+    # Argument of the op -> field of the rule.
+    fields: Mapping[str, str] = field(default_factory=dict)
     fixed: Numbers = field(default_factory=dict)
     sparse: Numbers = field(default_factory=dict)
     single: Numbers = field(default_factory=dict)
     rate: str = "lr"
 
     def make(self, given: Numbers, entries: int | None = None) -> tuple[Any, Any]:
-        """The rule with these arguments, and the learning rate; `entries` is the size of a slice, None without any."""
+        """The rule with these arguments, and the learning rate; `entries` is the size of a slice,
+        None without any.
+        """
         known = gl.rules.catalog()
         if self.rule not in known:
             raise Unsupported(f"rule {self.rule!r}")
@@ -40,7 +45,9 @@ class Op:
         if unknown or self.rate not in given:
             raise Unsupported(f"arguments {sorted(given)} of {self.rule}")
         values = {self.fields[name]: x for name, x in given.items() if name in self.fields}
-        for_slices = {} if entries is None else {**self.sparse, **(self.single if entries == 1 else {})}
+        for_slices = (
+            {} if entries is None else {**self.sparse, **(self.single if entries == 1 else {})}
+        )
         return known[self.rule](**{**self.fixed, **for_slices, **values}), given[self.rate]
 
 
@@ -68,13 +75,22 @@ TRAINING_OPS = {
     ),
     "ProximalAdagrad": Op("ProximalAdagrad", ("accum",), PROXIMAL),
     "Adadelta": Op("Adadelta", ("accum", "accum_update"), {"rho": "rho", "epsilon": "epsilon"}),
-    "Momentum": Op("Momentum", ("accum",), {"momentum": "momentum", "use_nesterov": "use_nesterov"}, sparse=LATE),
-    "KerasMomentum": Op("KerasMomentum", ("accum",), {"momentum": "momentum", "use_nesterov": "nesterov"}),
+    "Momentum": Op(
+        "Momentum",
+        ("accum",),
+        {"momentum": "momentum", "use_nesterov": "use_nesterov"},
+        sparse=LATE,
+    ),
+    "KerasMomentum": Op(
+        "KerasMomentum", ("accum",), {"momentum": "momentum", "use_nesterov": "nesterov"}
+    ),
     "Adam": Op("Adam", ("m", "v"), {**BETAS, "use_nesterov": "use_nesterov"}),
     "AdamWithAmsgrad": Op("AMSGrad", ("m", "v", "vhat"), BETAS),
     "AdaMax": Op("AdaMax", ("m", "v"), {k: v for k, v in BETAS.items() if k != "beta2_power"}),
     "AddSign": Op("AddSign", ("m",), {name: name for name in ("alpha", "sign_decay", "beta")}),
-    "PowerSign": Op("PowerSign", ("m",), {name: name for name in ("logbase", "sign_decay", "beta")}),
+    "PowerSign": Op(
+        "PowerSign", ("m",), {name: name for name in ("logbase", "sign_decay", "beta")}
+    ),
     "RMSProp": Op("RMSProp", ("ms", "mom"), MEAN_SQUARES, sparse=LATE),
     "CenteredRMSProp": Op("CenteredRMSProp", ("ms", "mom", "mg"), MEAN_SQUARES, sparse=LATE),
     "Ftrl": Op("Ftrl", ("accum", "linear"), FTRL, sparse=LATE, single={"order": "scalar"}),
@@ -83,7 +99,9 @@ TRAINING_OPS = {
 
 
 def _by_place(rule: str, slots: tuple[str, ...], *names: str, **fixed: Any) -> Op:
-    """An update whose arguments come as a row of numbers, the learning rate first: `names` are those that follow."""
+    """An update whose arguments come as a row of numbers, the learning rate first: `names` are
+    those that follow.
+    """
     return Op(rule, slots, {str(k): name for k, name in enumerate(names, start=1)}, fixed, rate="0")
 
 
@@ -108,10 +126,18 @@ SPARSECORE = {
         "FrequencyAwareAdagrad",
         ("accumulator", "local_step"),
         "probability_exponent",
-        *("l1_regularization_strength", "l2_regularization_strength", "max_lr_multiplier", "step_counter"),
+        *(
+            "l1_regularization_strength",
+            "l2_regularization_strength",
+            "max_lr_multiplier",
+            "step_counter",
+        ),
     ),
 }
-STATIC = {"multiply_linear_by_learning_rate": "multiply_linear_by_lr", "use_nesterov": "use_nesterov"}
+STATIC = {
+    "multiply_linear_by_learning_rate": "multiply_linear_by_lr",
+    "use_nesterov": "use_nesterov",
+}
 
 # tf.tpu.experimental.embedding: the names a checkpoint has for the slots.
 TPU_OPTIMIZERS = {

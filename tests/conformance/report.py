@@ -4,9 +4,10 @@
     python -m tests.conformance.report --golden DIR     the files in DIR
     python -m tests.conformance.report --no-jit         without JAX, which compiles for half a minute
 
-One line for each optimizer: the scenarios that run, the arrays they compare, how many of these are equal to the bit,
-and the worst deviation of any entry in units in the last place of its array's largest entry (float32 or whatever it
-is). A scenario that no adapter can run is not counted; one that fails shows in the number of those that passed.
+One line for each optimizer: the scenarios that run, the arrays they compare, how many of these are
+equal to the bit, and the worst deviation of any entry in units in the last place of its array's
+largest entry (float32 or whatever it is). A scenario that no adapter can run is not counted; one
+that fails shows in the number of those that passed.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ from tests.conformance.lines import LINES, line
 from tests.conformance.scenarios import OWN_GOLDEN, Scenario, Unsupported, load_directory
 
 HEAD = (
-    "| what | scenarios | arrays | NumPy: equal bits | worst ulp | jit: arrays | equal bits | worst ulp |",
+    (
+        "| what | scenarios | arrays | NumPy: equal bits | worst ulp | jit: "
+        "arrays | equal bits | worst ulp |"
+    ),
     "|---|---|---|---|---|---|---|---|",
 )
 
@@ -62,7 +66,11 @@ class Row:
     jit: Tally = field(default_factory=Tally)
 
     def text(self, name: str) -> str:
-        count = str(self.passed) if self.passed == self.scenarios else f"{self.passed} of {self.scenarios}"
+        count = (
+            str(self.passed)
+            if self.passed == self.scenarios
+            else f"{self.passed} of {self.scenarios}"
+        )
         jit = [str(self.jit.arrays or "-"), *self.jit.cells()]
         return f"| {' | '.join([name, count, str(self.numpy.arrays), *self.numpy.cells(), *jit])} |"
 
@@ -73,7 +81,9 @@ def _share(part: int, whole: int) -> str:
 
 
 def deviation(want: np.ndarray, got: np.ndarray) -> float:
-    """The largest distance, in ulp of the largest entry; infinite where only one is NaN or infinite."""
+    """The largest distance, in ulp of the largest entry; infinite where only one is NaN or
+    infinite.
+    """
     if want.dtype.kind in "iub" or not want.size:
         return 0.0 if np.array_equal(want, got) else np.inf
     wide = np.complex128 if want.dtype.kind == "c" else np.float64
@@ -127,11 +137,16 @@ def _join(total: Row, row: Row) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.conformance.report", description=__doc__.splitlines()[0])
-    parser.add_argument("--golden", metavar="DIR", type=Path, default=OWN_GOLDEN, help="run the files in DIR")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.conformance.report", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument(
+        "--golden", metavar="DIR", type=Path, default=OWN_GOLDEN, help="run the files in DIR"
+    )
     parser.add_argument("--no-jit", action="store_true", help="leave JAX out")
     options = parser.parse_args(arguments)
-    logging.getLogger("gradlab").addHandler(logging.NullHandler())  # what it says is compared, not printed
+    # What it says is compared, not printed.
+    logging.getLogger("gradlab").addHandler(logging.NullHandler())
     print("\n".join(table(load_directory(options.golden), jit=not options.no_jit)))
     return 0
 

@@ -30,14 +30,18 @@ def differences(scenario: Scenario) -> list[str]:
 
 
 def quietly(f: Callable[..., Any], *args: Any) -> Any:
-    """`f(*args)` without gradlab's warnings about suspicious input: they are tested elsewhere, here numbers count."""
+    """`f(*args)` without gradlab's warnings about suspicious input: they are tested elsewhere, here
+    numbers count.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", gl.errors.GradlabWarning)
         return f(*args)
 
 
 def semantics(oracle: str) -> str:
-    """The `semantics=` of an oracle's key: TensorFlow 2.3 stands for itself, 2.4 and later for "tf2.21"."""
+    """The `semantics=` of an oracle's key: TensorFlow 2.3 stands for itself, 2.4 and later for
+    "tf2.21".
+    """
     if oracle == "both":
         return "tf2.21"
     major, _, rest = oracle.removeprefix("tf").partition(".")
@@ -52,7 +56,9 @@ def all_semantics(oracle: str) -> list[str]:
     return ["tf2.3", "tf2.21"] if oracle == "both" else [semantics(oracle)]
 
 
-def replay(scenario: Scenario, run: Callable[[str], list[Any]], ignored: Iterable[tuple[str, str]] = ()) -> list[str]:
+def replay(
+    scenario: Scenario, run: Callable[[str], list[Any]], ignored: Iterable[tuple[str, str]] = ()
+) -> list[str]:
     """Deviations of `run(semantics)`, one output per call, from every key of `expected`.
 
     `ignored` names (verb, output key) pairs that are not compared.
@@ -65,7 +71,11 @@ def replay(scenario: Scenario, run: Callable[[str], list[Any]], ignored: Iterabl
 
 
 def _against(
-    scenario: Scenario, label: str, expected: list[Any], actual: list[Any], ignored: set[tuple[str, str]]
+    scenario: Scenario,
+    label: str,
+    expected: list[Any],
+    actual: list[Any],
+    ignored: set[tuple[str, str]],
 ) -> list[str]:
     found = []
     for k, (call, want, got) in enumerate(zip(scenario.calls, expected, actual, strict=True)):

@@ -1,4 +1,6 @@
-"""Read golden files: every scenario of every file becomes one `Scenario`, whatever the file's layout."""
+"""Read golden files: every scenario of every file becomes one `Scenario`, whatever the file's
+layout.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,17 @@ OWN_GOLDEN = Path(__file__).parent.parent / "golden"
 
 
 class Unsupported(Exception):
-    """The scenario asks for something that no adapter can run; it is counted and named, and it does not pass."""
+    """The scenario asks for something that no adapter can run; it is counted and named, and it does
+    not pass.
+    """
 
 
 @dataclass(frozen=True)
 class Scenario:
     """One recorded run of an original.
 
-    `group` is what the file calls the family (`group` or `category`, or the key it lies under), `data` the JSON object.
+    `group` is what the file calls the family (`group` or `category`, or the key it lies under),
+    `data` the JSON object.
     """
 
     file: str
@@ -62,7 +67,9 @@ def _entries(content: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]
 
 
 def _family(family: str, part: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """`family.scenarios`, and its other lists (observations told in words), so that none of them goes unmentioned."""
+    """`family.scenarios`, and its other lists (observations told in words), so that none of them
+    goes unmentioned.
+    """
     by_id = {s["id"]: s for s in part["scenarios"]}
     for s in part["scenarios"]:
         yield family, s["id"], s

@@ -1,7 +1,8 @@
-"""Where the golden files are, the outcome "unsupported", and the lines that sum up what became of their scenarios.
+"""Where the golden files are, the outcome "unsupported", and the lines that sum up what became of
+their scenarios.
 
-`tests/conftest.py` registers this module with pytest: of several processes the first one collects nothing, and would
-not read a conftest.py of this folder.
+`tests/conftest.py` registers this module with pytest: of several processes the first one collects
+nothing, and would not read a conftest.py of this folder.
 """
 
 from __future__ import annotations
@@ -33,13 +34,18 @@ def outcome(report: pytest.TestReport) -> str:
 
 
 def lines(stats: dict[str, list[Any]]) -> list[str]:
-    """`golden FILE: P passed, F failed, U unsupported` per file, then the ids that did not pass, by group."""
+    """`golden FILE: P passed, F failed, U unsupported` per file, then the ids that did not pass, by
+    group.
+    """
     found = []
     for file, by_outcome in sorted(tally(stats).items()):
         counts = ", ".join(f"{sum(map(len, by_outcome[o].values()))} {o}" for o in OUTCOMES)
         found.append(f"golden {file}: {counts}")
         for kind in ("failed", "unsupported"):
-            found += [f"  {kind} {group} ({len(ids)}): {' '.join(ids)}" for group, ids in by_outcome[kind].items()]
+            found += [
+                f"  {kind} {group} ({len(ids)}): {' '.join(ids)}"
+                for group, ids in by_outcome[kind].items()
+            ]
     return found
 
 

@@ -1,4 +1,6 @@
-"""TensorFlow's side of the operations of TPU embeddings: how they are registered, and their shape functions, run."""
+"""TensorFlow's side of the operations of TPU embeddings: how they are registered, and their shape
+functions, run.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ def family() -> set[str]:
 
 
 def shapes(name: str, **given: Any) -> list[Any]:
-    """The shapes of the outputs, from the shapes of the inputs and the attributes; None is an unknown shape.
+    """The shapes of the outputs, from the shapes of the inputs and the attributes; None is an
+    unknown shape.
 
     Raises: what adding the operation to a graph raises.
     """
@@ -41,7 +44,9 @@ def shapes(name: str, **given: Any) -> list[Any]:
         arguments = {i.name: _input(tf, i, given.pop(i.name)) for i in definition.input_arg}
         inferred = {x for i in definition.input_arg for x in (i.number_attr, i.type_attr) if x}
         attributes = {
-            a.name: given[a.name] if a.name in given else _default(a) for a in definition.attr if a.name not in inferred
+            a.name: given[a.name] if a.name in given else _default(a)
+            for a in definition.attr
+            if a.name not in inferred
         }
         lists = [i.number_attr for i in definition.output_arg if i.number_attr]
         op_def_library.apply_op(name, **arguments, **attributes)

@@ -35,8 +35,16 @@ def f32(*values: float) -> np.ndarray:
         (golden([1.0]), f32(1.001), {"exact": False, "rtol": 0.0, "atol": 0.01}),
         (golden([1.0]), f32(1.0), {"exact": True}),
         (golden([1.0]), f32(2.0), "informational"),
-        ({"error": {"class": "ValueError"}}, Raised(gl.errors.InvalidArgumentError("?")), "bitwise"),
-        ([[0.5, "NaN"], [0.10000000149011612, -2]], np.float32([[0.5, np.nan], [0.1, -2]]), {"exact": True}),
+        (
+            {"error": {"class": "ValueError"}},
+            Raised(gl.errors.InvalidArgumentError("?")),
+            "bitwise",
+        ),
+        (
+            [[0.5, "NaN"], [0.10000000149011612, -2]],
+            np.float32([[0.5, np.nan], [0.1, -2]]),
+            {"exact": True},
+        ),
         ([], np.zeros((0, 2), np.float32), {"exact": True}),
         ([0.1], f32(0.1), {"exact": False, "rtol": 1e-6, "atol": 0.0}),
         (3, np.int32(3), "bitwise"),
@@ -83,7 +91,11 @@ def test_different(expected: Any, actual: Any, mode: Any) -> None:
 @pytest.mark.parametrize("field", ["values", "indices", "dense_shape"])
 def test_slices_differ_in_each_part(field: str) -> None:
     actual = gl.IndexedSlices(np.ones((1, 2), np.float32), np.array([3]), (4, 2))
-    inner = {"values": {**golden([1.0, 1.0]), "shape": [1, 2]}, "indices": [3], "dense_shape": [4, 2]}
+    inner = {
+        "values": {**golden([1.0, 1.0]), "shape": [1, 2]},
+        "indices": [3],
+        "dense_shape": [4, 2],
+    }
     assert differences({"indexed_slices": inner}, actual, "bitwise") == []
     other = {"values": {**golden([1.0, 2.0]), "shape": [1, 2]}, "indices": [2], "dense_shape": None}
     changed = {"indexed_slices": {**inner, field: other[field]}}

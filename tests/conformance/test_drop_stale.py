@@ -1,4 +1,6 @@
-"""The adapter of stale gradients passes what is right, notices what is wrong, and knows what it does not know."""
+"""The adapter of stale gradients passes what is right, notices what is wrong, and knows what it
+does not know.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,11 @@ from tests.conformance import runner
 from tests.conformance.scenarios import Scenario, Unsupported
 
 V = {"init": [0.0, 1.0], "shape": [2]}
-TARGETS = {"kind": "0.5*scale*sum((v-t)^2), summed over variables", "scale": 1.0, "targets": {"v": [4.0, -3.0]}}
+TARGETS = {
+    "kind": "0.5*scale*sum((v-t)^2), summed over variables",
+    "scale": 1.0,
+    "targets": {"v": [4.0, -3.0]},
+}
 SETUP = {
     "variables": {"v": V},
     "dtype": "float32",
@@ -33,14 +39,23 @@ EVENTS: list[dict[str, Any]] = [
     {"event": "compute", "worker": "w0", "local_step": 0, "gradients": {"v": [-4.0, 4.0]}},
     {"event": "compute", "worker": "w1", "local_step": 0, "gradients": {"v": [-4.0, 4.0]}},
     {"event": "apply", "worker": "w0", "staleness": 0, "accepted": True, "returned": 0.0, **ONCE},
-    {"event": "apply", "worker": "w1", "staleness": 1, "accepted": False, "returned": 1.0, **DROPPED},
+    {
+        "event": "apply",
+        "worker": "w1",
+        "staleness": 1,
+        "accepted": False,
+        "returned": 1.0,
+        **DROPPED,
+    },
     {"event": "set_global_step", "value": 5, **DROPPED, "global_step": 5},
 ]
 SUMMARY = {"tag": "Gradient_staleness_percentage", "value": 0.1666666716337204}
 
 
 def schedule(**changed: Any) -> dict[str, Any]:
-    return copy.deepcopy({"id": "T", "setup": SETUP, "events": EVENTS, "summary_at_end": SUMMARY, **changed})
+    return copy.deepcopy(
+        {"id": "T", "setup": SETUP, "events": EVENTS, "summary_at_end": SUMMARY, **changed}
+    )
 
 
 def found(data: dict[str, Any], group: str = "drop_stale") -> list[str]:
@@ -52,7 +67,10 @@ def test_what_is_right_passes() -> None:
 
 
 WRONG = [
-    (k, key) for k, event in enumerate(EVENTS) for key in event if key not in ("event", "worker", "value", "slots")
+    (k, key)
+    for k, event in enumerate(EVENTS)
+    for key in event
+    if key not in ("event", "worker", "value", "slots")
 ]
 
 
@@ -60,7 +78,9 @@ WRONG = [
 def test_anything_wrong_in_an_event_is_noticed(k: int, key: str) -> None:
     data = schedule()
     told = data["events"][k][key]
-    data["events"][k][key] = {"v": [-4.0, 4.5]} if isinstance(told, dict) else not told if key == "accepted" else 7
+    data["events"][k][key] = (
+        {"v": [-4.0, 4.5]} if isinstance(told, dict) else not told if key == "accepted" else 7
+    )
     assert found(data)
 
 
@@ -70,7 +90,11 @@ def test_a_wrong_summary_is_noticed() -> None:
 
 
 def test_slots_are_compared_from_the_start() -> None:
-    momentum = {**SETUP, "inner_optimizer": "momentum", "inner_args": {"learning_rate": 0.5, "momentum": 0.5}}
+    momentum = {
+        **SETUP,
+        "inner_optimizer": "momentum",
+        "inner_args": {"learning_rate": 0.5, "momentum": 0.5},
+    }
     right = [{**EVENTS[0], "slots": {"momentum/v": [0.0, 0.0]}}, *EVENTS[1:3]]
     right += [{**EVENTS[3], "slots": {"momentum/v": [-4.0, 4.0]}}]
     data = {"setup": momentum, "events": right, "summary_at_end": None}
@@ -80,16 +104,26 @@ def test_slots_are_compared_from_the_start() -> None:
         assert found(schedule(**{**data, "events": wrong}))
 
 
-@pytest.mark.parametrize("staleness", [{"staleness": 1}, {"staleness": "int64 tensor 1"}, {"staleness": True}])
+@pytest.mark.parametrize(
+    "staleness", [{"staleness": 1}, {"staleness": "int64 tensor 1"}, {"staleness": True}]
+)
 def test_forms_of_the_threshold(staleness: dict[str, Any]) -> None:
     kept = {**EVENTS[4], "accepted": True, "returned": 0.0, "stale_counter": 0.0, "global_step": 2}
     kept["variables"] = {"v": [4.0, -3.0]}
-    assert found(schedule(setup={**SETUP, **staleness}, events=[*EVENTS[:4], kept], summary_at_end=None)) == []
+    assert (
+        found(
+            schedule(setup={**SETUP, **staleness}, events=[*EVENTS[:4], kept], summary_at_end=None)
+        )
+        == []
+    )
 
 
 def test_minimize_where_nothing_comes_in_between() -> None:
     events = [EVENTS[k] for k in (0, 1, 3)]
-    assert found(schedule(setup={**SETUP, "via": "minimize"}, events=events, summary_at_end=None)) == []
+    assert (
+        found(schedule(setup={**SETUP, "via": "minimize"}, events=events, summary_at_end=None))
+        == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -115,7 +149,8 @@ def observed(do: str, **told: Any) -> list[str]:
 
 
 TYPE, VALUE, ATTRIBUTE = (
-    {"error": {"class": f"{kind}Error", "family": "builtin"}} for kind in ("Type", "Value", "Attribute")
+    {"error": {"class": f"{kind}Error", "family": "builtin"}}
+    for kind in ("Type", "Value", "Attribute")
 )
 
 
@@ -132,12 +167,27 @@ TYPE, VALUE, ATTRIBUTE = (
         ("no global step in the graph", ATTRIBUTE),
         ("minimize(loss) without global_step", VALUE),
         ("a second apply_gradients in the same graph", VALUE),
-        ("apply_gradients a second time with variable reuse", {"out": {"returned": 0.0, "stale_counter": 0.0}}),
-        ("minimize(loss, global_step) run 2 times", {"out": {"returned": [0.0, 0.0], "v": [1.5, 1.75]}}),
-        ("another variable at 3 as global_step", {"out": {"returned": 1.0, "other": 3, "graph_global_step": 0}}),
-        ("another variable at 0 as global_step", {"out": {"returned": 0.0, "other": 1, "v": [1.0, 1.5]}}),
+        (
+            "apply_gradients a second time with variable reuse",
+            {"out": {"returned": 0.0, "stale_counter": 0.0}},
+        ),
+        (
+            "minimize(loss, global_step) run 2 times",
+            {"out": {"returned": [0.0, 0.0], "v": [1.5, 1.75]}},
+        ),
+        (
+            "another variable at 3 as global_step",
+            {"out": {"returned": 1.0, "other": 3, "graph_global_step": 0}},
+        ),
+        (
+            "another variable at 0 as global_step",
+            {"out": {"returned": 0.0, "other": 1, "v": [1.0, 1.5]}},
+        ),
         ("Adam's beta powers and their names", {"out": ["cond/beta1_power", "cond/beta2_power"]}),
-        ("a wrapper in a wrapper", {"out": {"returned": 0.0, "one_counter": True, "global_step": 1}}),
+        (
+            "a wrapper in a wrapper",
+            {"out": {"returned": 0.0, "one_counter": True, "global_step": 1}},
+        ),
     ],
 )
 def test_observations(do: str, told: dict[str, Any]) -> None:
@@ -157,7 +207,12 @@ def test_what_an_observation_may_not_tell() -> None:
             observed(do, **told)
 
 
-CHECK = {"scenario": "T", "identical_to_single_graph_run": True, "workers": 2, "stale_counter_device": "/job:ps/task:0"}
+CHECK = {
+    "scenario": "T",
+    "identical_to_single_graph_run": True,
+    "workers": 2,
+    "stale_counter_device": "/job:ps/task:0",
+}
 
 
 def cross_check(**changed: Any) -> list[str]:

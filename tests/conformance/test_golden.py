@@ -39,13 +39,19 @@ def test_scenario(scenario: Scenario, record_property: pytest.FixtureRequest) ->
 
 
 @pytest.mark.parametrize("jit", [False, True], ids=["eager", "jit"])
-def test_scenario_on_jax(scenario: Scenario, jit: bool, record_property: pytest.FixtureRequest) -> None:
-    record_property("golden", (f"{scenario.file} on JAX", scenario.group, f"{scenario.id}[jax{'.jit' * jit}]"))
+def test_scenario_on_jax(
+    scenario: Scenario, jit: bool, record_property: pytest.FixtureRequest
+) -> None:
+    record_property(
+        "golden", (f"{scenario.file} on JAX", scenario.group, f"{scenario.id}[jax{'.jit' * jit}]")
+    )
     _check(scenario, lambda: runner.quietly(clip.jax_differences, scenario, jit))
 
 
 def test_rule_under_jit(scenario: Scenario, record_property: pytest.FixtureRequest) -> None:
-    record_property("golden", (f"{scenario.file} on JAX", scenario.group, f"{scenario.id}[jax.jit]"))
+    record_property(
+        "golden", (f"{scenario.file} on JAX", scenario.group, f"{scenario.id}[jax.jit]")
+    )
     _check(scenario, lambda: runner.quietly(ops.jax_differences, scenario))
 
 

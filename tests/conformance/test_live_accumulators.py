@@ -1,4 +1,5 @@
-"""gradlab's accumulators beside TensorFlow's on any sequence of calls: each is made there, then all of them here.
+"""gradlab's accumulators beside TensorFlow's on any sequence of calls: each is made there, then all
+of them here.
 
 Takes ask for no more than is there, since TensorFlow would wait; who waits is in the golden file.
 """
@@ -41,7 +42,9 @@ def numbers(draw: st.DrawFn, shape: tuple[int, ...], dtype: str) -> Any:
     """Nested lists, exact in this dtype, with words for what is not finite."""
     width = {"float16": 16, "float32": 32, "float64": 64}[dtype]
     tiny = float(np.finfo(dtype).tiny)
-    near_zero = st.sampled_from([tiny, 1.25 * tiny, tiny / 2, 0.0]).flatmap(lambda x: st.sampled_from([x, -x]))
+    near_zero = st.sampled_from([tiny, 1.25 * tiny, tiny / 2, 0.0]).flatmap(
+        lambda x: st.sampled_from([x, -x])
+    )
     some = st.one_of(st.integers(-9, 9).map(float), st.floats(width=width), near_zero)
     flat = draw(st.lists(some, min_size=(size := int(np.prod(shape))), max_size=size))
     return _words(np.array(flat, numpy_dtype(dtype)).reshape(shape).astype(np.float64).tolist())
@@ -66,7 +69,9 @@ def sparse(draw: st.DrawFn, dtype: str, declared: Any) -> Json:
     indices = draw(st.lists(st.integers(-1, 3), max_size=4))
     indices = sorted(indices) if draw(st.booleans()) else indices
     extra = draw(st.sampled_from([0, 0, 0, 0, 0, 0, 1]))
-    inner = draw(st.one_of(*[st.just(_filled(declared)[1:])] * 5, st.sampled_from([(), (1,), (2,), (2, 1)])))
+    inner = draw(
+        st.one_of(*[st.just(_filled(declared)[1:])] * 5, st.sampled_from([(), (1,), (2,), (2, 1)]))
+    )
     shape = (len(indices) + extra, *inner)
     values = draw(numbers(shape, dtype))
     call = {"op": "apply_grad", "indices": indices, "values": values, "local_step": draw(STEPS)}
@@ -80,7 +85,9 @@ def _filled(declared: Any) -> tuple[int, ...]:
     return (2, 2) if declared is None else tuple(2 if n is None else n for n in declared)
 
 
-def calls(data: st.DataObject, run: accumulator_oracle.Runner, applies: st.SearchStrategy[Json]) -> Iterator[Json]:
+def calls(
+    data: st.DataObject, run: accumulator_oracle.Runner, applies: st.SearchStrategy[Json]
+) -> Iterator[Json]:
     """One after the other, for `take` must know what is there."""
     for _ in range(data.draw(st.integers(1, 8))):
         verb = data.draw(st.sampled_from(["apply", "apply", "apply", "take", "set"]))
@@ -95,7 +102,9 @@ def calls(data: st.DataObject, run: accumulator_oracle.Runner, applies: st.Searc
 
 
 def both(data: st.DataObject, spec: Json, applies: st.SearchStrategy[Json]) -> None:
-    run = (accumulator_oracle.Eager if spec["mode"] == "eager" else accumulator_oracle.InSession)(spec)
+    run = (accumulator_oracle.Eager if spec["mode"] == "eager" else accumulator_oracle.InSession)(
+        spec
+    )
     made: list[Json] = []
     outcomes: list[Json] = []
     for call in calls(data, run, applies):
@@ -110,7 +119,9 @@ def both(data: st.DataObject, spec: Json, applies: st.SearchStrategy[Json]) -> N
 def accumulator_of(kind: str, mode: str, shapes: list[Any]) -> st.SearchStrategy[Json]:
     shape = st.sampled_from(shapes).map(lambda s: None if s is None else list(s))
     given = {"kind": kind, "mode": mode}
-    return st.fixed_dictionaries({"dtype": DTYPES, "shape": shape, "reduction_type": REDUCTIONS}).map(given.__or__)
+    return st.fixed_dictionaries(
+        {"dtype": DTYPES, "shape": shape, "reduction_type": REDUCTIONS}
+    ).map(given.__or__)
 
 
 @repeatable

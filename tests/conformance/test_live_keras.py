@@ -1,8 +1,10 @@
-"""gradlab's Keras optimizers beside tf_keras (legacy and the rewrite) and Keras 3 on generated settings and gradients.
+"""gradlab's Keras optimizers beside tf_keras (legacy and the rewrite) and Keras 3 on generated
+settings and gradients.
 
-Legacy is held to equal bits in float32 and float64. The others may differ by rounding, a few units in the last place of
-the largest entry: they apply slices with momentum in an order of their own, and Keras 3 divides Python numbers when it
-clips by global norm. Their optimizers' variables are compared, too.
+Legacy is held to equal bits in float32 and float64. The others may differ by rounding, a few units
+in the last place of the largest entry: they apply slices with momentum in an order of their own,
+and Keras 3 divides Python numbers when it clips by global norm. Their optimizers' variables are
+compared, too.
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ def _schedules(version: str) -> Any:
     return tf_keras.optimizers.schedules
 
 
-def _settings(rng: np.random.Generator, version: str) -> tuple[str, Callable[[Any], Any], dict[str, Any]]:
+def _settings(
+    rng: np.random.Generator, version: str
+) -> tuple[str, Callable[[Any], Any], dict[str, Any]]:
     """A class, its learning rate given a module of schedules, and its other arguments."""
     kwargs: dict[str, Any] = {}
     name = str(rng.choice(["Adagrad", "SGD"]))
@@ -75,7 +79,11 @@ def _around(rng: np.random.Generator, version: str) -> dict[str, Any]:
     """What acts around the rule, of the versions that have it."""
     if version == "legacy":
         return {}
-    averages = {"use_ema": True, "ema_momentum": float(rng.choice([0.5, 0.9])), "ema_overwrite_frequency": 3}
+    averages = {
+        "use_ema": True,
+        "ema_momentum": float(rng.choice([0.5, 0.9])),
+        "ema_overwrite_frequency": 3,
+    }
     accumulation = {"gradient_accumulation_steps": 2} if version == "keras3" else {}
     scale = {"loss_scale_factor": 8.0} if version == "keras3" else {}
     parts = [{"weight_decay": 0.1}, averages, accumulation, scale]
@@ -87,28 +95,41 @@ def _gradients(rng: np.random.Generator, dtype: str, dense: bool) -> list[Any]:
     if dense or rng.random() < 0.5:
         return [whole, rng.normal(size=(4, 2)).astype(dtype)]
     n = int(rng.integers(1, 5))
-    rows, indices = rng.normal(size=(n, 2)).astype(dtype), rng.integers(0, 4, size=n).astype(np.int32)
+    rows, indices = (
+        rng.normal(size=(n, 2)).astype(dtype),
+        rng.integers(0, 4, size=n).astype(np.int32),
+    )
     return [whole, gl.IndexedSlices(rows, indices, (4, 2))]
 
 
 def _in_tensorflow(tf: Any, g: Any) -> Any:
     if not isinstance(g, gl.IndexedSlices):
         return tf.constant(g)
-    return tf.IndexedSlices(tf.constant(g.values), tf.constant(g.indices), tf.constant(g.dense_shape))
+    return tf.IndexedSlices(
+        tf.constant(g.values), tf.constant(g.indices), tf.constant(g.dense_shape)
+    )
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("version", MODES)
 def test_steps(tf: Any, version: Any, dtype: str) -> None:
-    library, rng = _library(version), np.random.default_rng([7, len(version), len(dtype), dtype == "float64"])
+    library, rng = (
+        _library(version),
+        np.random.default_rng([7, len(version), len(dtype), dtype == "float64"]),
+    )
     for _ in range(CASES):
         name, rate, kwargs = _settings(rng, version)
         starts = [rng.normal(size=3).astype(dtype), rng.normal(size=(4, 2)).astype(dtype)]
-        original, theirs = getattr(library, name)(rate(_schedules(version)), **kwargs), [tf.Variable(x) for x in starts]
+        original, theirs = (
+            getattr(library, name)(rate(_schedules(version)), **kwargs),
+            [tf.Variable(x) for x in starts],
+        )
         ours, mine = _optimizer(name, rate, version, kwargs), [gl.Variable(x) for x in starts]
         for _ in range(STEPS):
             grads = _gradients(rng, dtype, "loss_scale_factor" in kwargs)
-            original.apply_gradients(list(zip([_in_tensorflow(tf, g) for g in grads], theirs, strict=True)))
+            original.apply_gradients(
+                list(zip([_in_tensorflow(tf, g) for g in grads], theirs, strict=True))
+            )
             _quietly(ours, list(zip(grads, mine, strict=True)))
         if version == "legacy":
             kept: list[Any] = []
@@ -134,7 +155,10 @@ def _quietly(optimizer: Any, pairs: list[Any]) -> None:
 
 @pytest.mark.parametrize("cls", ["Adagrad", "SGD"])
 def test_config_and_weights_are_those_of_legacy(tf: Any, cls: str) -> None:
-    original, v = getattr(_library("legacy"), cls)(0.1, clipnorm=1.0), tf.Variable([1.0, 2.0], name="v")
+    original, v = (
+        getattr(_library("legacy"), cls)(0.1, clipnorm=1.0),
+        tf.Variable([1.0, 2.0], name="v"),
+    )
     original.apply_gradients([(tf.constant([0.5, -1.0]), v)])
     ours, w = getattr(gl.keras, cls)(0.1, clipnorm=1.0), gl.Variable([1.0, 2.0], name="v")
     ours.apply_gradients([(np.float32([0.5, -1.0]), w)])
@@ -142,5 +166,11 @@ def test_config_and_weights_are_those_of_legacy(tf: Any, cls: str) -> None:
     assert [x.name for x in ours.weights] == [x.name for x in original.weights]
     ours.set_weights(original.get_weights())
     assert gl.keras.serialize(ours)["module"] == "keras.optimizers.legacy"
-    assert getattr(gl.keras, cls).from_config(original.get_config()).get_config() == original.get_config()
-    assert getattr(_library("legacy"), cls).from_config(ours.get_config()).get_config() == original.get_config()
+    assert (
+        getattr(gl.keras, cls).from_config(original.get_config()).get_config()
+        == original.get_config()
+    )
+    assert (
+        getattr(_library("legacy"), cls).from_config(ours.get_config()).get_config()
+        == original.get_config()
+    )

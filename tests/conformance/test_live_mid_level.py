@@ -1,4 +1,6 @@
-"""The mid-level interface beside TensorFlow's: signatures, bytes of configurations, shapes, nests, first values."""
+"""The mid-level interface beside TensorFlow's: signatures, bytes of configurations, shapes, nests,
+first values.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,12 @@ import pytest
 import gradlab as gl
 from gradlab.tpu.experimental import embedding as ours
 from gradlab.tpu.experimental.embedding.config_writer import named, write_table
-from gradlab.tpu.experimental.embedding.host_inputs import check_known, merge_shapes, shapes_of_batch, shapes_of_inputs
+from gradlab.tpu.experimental.embedding.host_inputs import (
+    check_known,
+    merge_shapes,
+    shapes_of_batch,
+    shapes_of_inputs,
+)
 from gradlab.tpu.experimental.embedding.structure import leaves, leaves_like
 from tests.conformance.compare import Raised
 from tests.conformance.runner import attempt
@@ -23,7 +30,14 @@ from tests.golden.tensorflow_values import tensorflow
 pytestmark = pytest.mark.tensorflow
 
 OPTIMIZERS = ("SGD", "Adagrad", "AdagradMomentum", "FTRL", "Adam")
-CLASSES = (*OPTIMIZERS, "CustomOptimizer", "CustomCombiner", "TableConfig", "FeatureConfig", "QuantizationConfig")
+CLASSES = (
+    *OPTIMIZERS,
+    "CustomOptimizer",
+    "CustomCombiner",
+    "TableConfig",
+    "FeatureConfig",
+    "QuantizationConfig",
+)
 METHODS = ("build", "enqueue", "dequeue", "apply_gradients")
 
 
@@ -33,7 +47,9 @@ def theirs() -> Any:
 
 def parameters(function: Any) -> list[tuple[str, Any]]:
     """Names and defaults by position; dtypes by name."""
-    found = [p for p in inspect.signature(function).parameters.values() if p.kind is not p.KEYWORD_ONLY]
+    found = [
+        p for p in inspect.signature(function).parameters.values() if p.kind is not p.KEYWORD_ONLY
+    ]
     return [(p.name, getattr(p.default, "as_numpy_dtype", p.default)) for p in found]
 
 
@@ -44,11 +60,14 @@ def test_arguments_are_tensorflows(name: str) -> None:
 
 @pytest.mark.parametrize("name", METHODS)
 def test_arguments_of_methods_are_tensorflows(name: str) -> None:
-    assert parameters(getattr(ours.TPUEmbedding, name)) == parameters(getattr(theirs().TPUEmbedding, name))
+    assert parameters(getattr(ours.TPUEmbedding, name)) == parameters(
+        getattr(theirs().TPUEmbedding, name)
+    )
 
 
 @pytest.mark.parametrize(
-    "name", ["__init__", "enqueue", "embedding_lookup", "apply_gradients", "compute_sparse_core_stats"]
+    "name",
+    ["__init__", "enqueue", "embedding_lookup", "apply_gradients", "compute_sparse_core_stats"],
 )
 def test_arguments_for_sparse_cores_are_tensorflows(name: str) -> None:
     mine, original = (parameters(getattr(x.TPUEmbeddingV2, name)) for x in (ours, theirs()))
@@ -56,7 +75,9 @@ def test_arguments_for_sparse_cores_are_tensorflows(name: str) -> None:
 
 
 def test_settings_of_sparse_cores_are_tensorflows() -> None:
-    assert parameters(ours.SparseCoreEmbeddingConfig) == parameters(theirs().SparseCoreEmbeddingConfig)
+    assert parameters(ours.SparseCoreEmbeddingConfig) == parameters(
+        theirs().SparseCoreEmbeddingConfig
+    )
 
 
 @pytest.mark.parametrize("name", ["TPUEmbedding", "TPUEmbeddingForServing"])
@@ -67,7 +88,9 @@ def test_an_optimizer_may_be_left_out_here(name: str) -> None:
 
 
 def drawn(name: str, r: random.Random) -> dict[str, Any]:
-    """Arguments for an optimizer, all of them allowed; TensorFlow's writer takes a number for the last one only."""
+    """Arguments for an optimizer, all of them allowed; TensorFlow's writer takes a number for the
+    last one only.
+    """
     number = lambda: r.choice([0.0, 0.125, 0.3, 0.999, 1e-7])  # noqa: E731
     arguments: dict[str, Any] = {"low_dimensional_packing_status": r.choice([0, 1])}
     for parameter, default in parameters(getattr(ours, name)):
@@ -76,7 +99,9 @@ def drawn(name: str, r: random.Random) -> dict[str, Any]:
         if isinstance(default, bool):
             arguments[parameter] = r.choice([True, False])
         elif parameter == "clipvalue":
-            arguments[parameter] = r.choice([None, number(), (None, number()), (-number(), number()), (-1.0, None)])
+            arguments[parameter] = r.choice(
+                [None, number(), (None, number()), (-number(), number()), (-1.0, None)]
+            )
         elif parameter == "multiply_weight_decay_factor_by_learning_rate":
             arguments[parameter] = r.choice([None, True, False])
         elif default is None:
@@ -91,8 +116,12 @@ def test_tables_are_written_in_tensorflows_bytes(name: str) -> None:
     compared = 0
     for seed in range(60):
         arguments = drawn(name, random.Random(seed))
-        mine, original = (attempt(partial(getattr(lib, name), **arguments)) for lib in (ours, theirs()))
-        assert isinstance(mine, Raised) == isinstance(original, Raised), f"{name} {arguments}: {mine} {original}"
+        mine, original = (
+            attempt(partial(getattr(lib, name), **arguments)) for lib in (ours, theirs())
+        )
+        assert isinstance(mine, Raised) == isinstance(original, Raised), (
+            f"{name} {arguments}: {mine} {original}"
+        )
         if isinstance(mine, Raised):
             assert type(mine.error) is type(original.error)
             continue
@@ -102,7 +131,9 @@ def test_tables_are_written_in_tensorflows_bytes(name: str) -> None:
         for lib, optimizer in ((ours, mine), (theirs(), original)):
             config = lib.QuantizationConfig(**levels) if seed % 3 else None
             made = lib.TableConfig(**table, optimizer=optimizer, quantization_config=config)
-            message = (gl.tpu.TPUEmbeddingConfiguration if lib is ours else _proto())().table_descriptor.add()
+            message = (
+                gl.tpu.TPUEmbeddingConfiguration if lib is ours else _proto()
+            )().table_descriptor.add()
             write_table(message, made, seed % 4, {}) if lib is ours else made._set_table_descriptor(
                 message, seed % 4, {}
             )
@@ -132,16 +163,24 @@ def features(lib: Any, low: Any = 0) -> dict[str, Any]:
         lib.Adagrad(rate_a, low_dimensional_packing_status=low),
         lib.Adam(rate_b, low_dimensional_packing_status=low),
     )
-    video, user = lib.TableConfig(8, 4, optimizer=adagrad, name="video"), lib.TableConfig(1, 2, optimizer=adam)
+    video, user = (
+        lib.TableConfig(8, 4, optimizer=adagrad, name="video"),
+        lib.TableConfig(1, 2, optimizer=adam),
+    )
     other = lib.TableConfig(3, 1, optimizer=lib.SGD(rate_a, low_dimensional_packing_status=low))
     return {
         "z": lib.FeatureConfig(video, name="watched"),
         "a": [lib.FeatureConfig(other), lib.FeatureConfig(user, max_sequence_length=3)],
-        "m": (lib.FeatureConfig(video, output_shape=[2, 2]), {"k": lib.FeatureConfig(user, 2, output_shape=[4])}),
+        "m": (
+            lib.FeatureConfig(video, output_shape=[2, 2]),
+            {"k": lib.FeatureConfig(user, 2, output_shape=[4])},
+        ),
     }
 
 
-@pytest.mark.parametrize(("hosts", "replicas", "per_replica"), [(1, 1, None), (2, 4, None), (4, 2, 2)])
+@pytest.mark.parametrize(
+    ("hosts", "replicas", "per_replica"), [(1, 1, None), (2, 4, None), (4, 2, 2)]
+)
 @pytest.mark.parametrize("pipelined", [False, True])
 def test_whole_configurations_are_tensorflows_bytes(
     hosts: int, replicas: int, per_replica: int | None, pipelined: bool
@@ -151,7 +190,9 @@ def test_whole_configurations_are_tensorflows_bytes(
     original._dynamic_learning_rates = [rate_a, rate_b]
     original._output_shapes = [tensorflow().TensorShape(s) for s in shapes]
     original._num_cores_per_replica = per_replica
-    original._strategy = SimpleNamespace(num_replicas_in_sync=replicas, extended=SimpleNamespace(num_hosts=hosts))
+    original._strategy = SimpleNamespace(
+        num_replicas_in_sync=replicas, extended=SimpleNamespace(num_hosts=hosts)
+    )
     mine = ours.TPUEmbedding(features(ours), None, pipelined)
     found = ours.configuration(
         [f for _, f in leaves(features_of(mine))],
@@ -166,7 +207,13 @@ def test_whole_configurations_are_tensorflows_bytes(
     if (hosts, per_replica) == (1, None):
         mine.build(4)
         assert mine.config.SerializeToString(deterministic=True) == wanted
-        assert [f.name for f in named(found, list("abcde")).feature_descriptor] == ["a", "b", "c", "d", "watched"]
+        assert [f.name for f in named(found, list("abcde")).feature_descriptor] == [
+            "a",
+            "b",
+            "c",
+            "d",
+            "watched",
+        ]
 
 
 def features_of(embedding: ours.TPUEmbedding) -> Any:
@@ -189,7 +236,9 @@ def features_of(embedding: ours.TPUEmbedding) -> Any:
 def test_output_shapes_come_about_as_in_tensorflow(given: Any) -> None:
     def mine() -> Any:
         named_features = leaves(features(ours))
-        shapes = (shapes_of_batch if isinstance(given, int) else shapes_of_inputs)(named_features, given)
+        shapes = (shapes_of_batch if isinstance(given, int) else shapes_of_inputs)(
+            named_features, given
+        )
         known = [f.output_shape for _, f in named_features]
         return check_known(named_features, merge_shapes(named_features, known, shapes))
 
@@ -207,7 +256,13 @@ def test_nests_are_walked_as_tensorflow_walks_them() -> None:
     nest = tensorflow().nest
     for made in ({"b": [1, (2, 3)], "a": {"d": 4, "c": 5}}, [1, {"x": 2}], (1, [2]), 7):
         assert [leaf for _, leaf in leaves(made)] == nest.flatten(made)
-    for structure, given in (([1, 2], (1, 2)), ([1, 2], [1]), ({"a": 1}, {"b": 1}), ({"a": 1}, [1]), ((1,), {"a": 1})):
+    for structure, given in (
+        ([1, 2], (1, 2)),
+        ([1, 2], [1]),
+        ({"a": 1}, {"b": 1}),
+        ({"a": 1}, [1]),
+        ((1,), {"a": 1}),
+    ):
         a = attempt(lambda s=structure, g=given: leaves_like(s, g, "x"))
         b = attempt(lambda s=structure, g=given: nest.assert_same_structure(s, g))
         assert isinstance(a, Raised) and type(a.error) is type(b.error), f"{structure} {given}"

@@ -1,7 +1,8 @@
 """gradlab's rules beside TensorFlow's training ops, on any input.
 
-Equal bits for fewer than 8 float32 entries, where TensorFlow's kernels work on one entry after the other; 2 units in
-the last place of the largest entry beyond. Slices of one element are left out where TensorFlow computes in double.
+Equal bits for fewer than 8 float32 entries, where TensorFlow's kernels work on one entry after the
+other; 2 units in the last place of the largest entry beyond. Slices of one element are left out
+where TensorFlow computes in double.
 """
 
 from __future__ import annotations
@@ -22,21 +23,36 @@ from tests.golden import op_oracle
 pytestmark = pytest.mark.tensorflow
 
 F32 = np.float32
-# The golden scenarios of the ops, by name: their calls tell what slots and hyperparameters each op has.
-DENSE = {s.id.split(".")[1]: s.calls for s in load_file(OWN_GOLDEN / "ops.json") if s.id.endswith(".dense")}
-SPARSE = [s.id.split(".")[1] for s in load_file(OWN_GOLDEN / "ops.json") if s.id.endswith(".sparse")]
+# The golden scenarios of the ops, by name: their calls tell what slots and hyperparameters each op
+# has.
+DENSE = {
+    s.id.split(".")[1]: s.calls
+    for s in load_file(OWN_GOLDEN / "ops.json")
+    if s.id.endswith(".dense")
+}
+SPARSE = [
+    s.id.split(".")[1] for s in load_file(OWN_GOLDEN / "ops.json") if s.id.endswith(".sparse")
+]
 SMALL = {"PowerSign": "largest 2"}  # the exponential function, which has no one right rounding
-# TensorFlow's vectors take 1 / sqrt(x) from an approximation, which this op squares into its second slot.
+# TensorFlow's vectors take 1 / sqrt(x) from an approximation, which this op squares into its second
+# slot.
 LARGE = {"Adadelta": "largest 8"}
 LIMIT = 1e-35  # what TensorFlow rounds to 0 on its way may be left over here
-repeatable = settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-numbers = st.one_of(st.just(0.0), st.floats(2**-10, 1024, width=32), st.floats(-1024, -(2**-10), width=32)).map(F32)
+repeatable = settings(
+    max_examples=15, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+numbers = st.one_of(
+    st.just(0.0), st.floats(2**-10, 1024, width=32), st.floats(-1024, -(2**-10), width=32)
+).map(F32)
 shares = st.floats(0.0, 1.0, width=32, allow_subnormal=False).map(lambda x: round(x, 3))
 rates = st.floats(2**-10, 4.0, width=32).map(float)
 # What each hyperparameter may be.
 HYPER: dict[str, st.SearchStrategy[Any]] = {
     **dict.fromkeys(("lr", "epsilon", "alpha", "logbase"), rates),
-    **dict.fromkeys(("rho", "momentum", "beta", "beta1", "beta2", "sign_decay", "l1", "l2", "l2_shrinkage"), shares),
+    **dict.fromkeys(
+        ("rho", "momentum", "beta", "beta1", "beta2", "sign_decay", "l1", "l2", "l2_shrinkage"),
+        shares,
+    ),
     **dict.fromkeys(("beta1_power", "beta2_power"), shares.map(lambda x: x * 0.9)),
     **dict.fromkeys(("use_nesterov", "multiply_linear_by_lr", "update_slots"), st.booleans()),
     "lr_power": st.just(-0.5),
@@ -56,8 +72,12 @@ def hypers(draw: st.DrawFn, name: str) -> dict[str, Any]:
     return {key: draw(HYPER[key]) for key in names}
 
 
-def both(tf: Any, name: str, w: np.ndarray, grads: list[Any], hyper: dict[str, Any], mode: str) -> None:
-    """The op and the rule take the same steps from the same start; slots are above 0 where they start so."""
+def both(
+    tf: Any, name: str, w: np.ndarray, grads: list[Any], hyper: dict[str, Any], mode: str
+) -> None:
+    """The op and the rule take the same steps from the same start; slots are above 0 where they
+    start so.
+    """
     slots = {slot: np.full_like(w, x) for slot, x in DENSE[name][0]["slots"].items()}
     theirs = {key: tf.Variable(x) for key, x in {"var": w, **slots}.items()}
     mine = ops.steps(ops.training_op(name), {"var": w, **slots}, grads, hyper, ops.plainly)
@@ -67,12 +87,16 @@ def both(tf: Any, name: str, w: np.ndarray, grads: list[Any], hyper: dict[str, A
         for key, v in theirs.items():
             want, got = v.numpy(), state[key]
             tiny = (np.abs(want) < LIMIT) & (np.abs(got) < LIMIT)
-            assert (matcher(mode)(want, got) | tiny).all(), f"{name} {key} {hyper}: TensorFlow {want}, gradlab {got}"
+            assert (matcher(mode)(want, got) | tiny).all(), (
+                f"{name} {key} {hyper}: TensorFlow {want}, gradlab {got}"
+            )
 
 
 def _tensor(tf: Any, g: Any) -> Any:
     if isinstance(g, gl.IndexedSlices):
-        return tf.IndexedSlices(tf.constant(g.values), tf.constant(g.indices), tf.constant(g.dense_shape, tf.int64))
+        return tf.IndexedSlices(
+            tf.constant(g.values), tf.constant(g.indices), tf.constant(g.dense_shape, tf.int64)
+        )
     return tf.constant(g)
 
 
@@ -99,5 +123,7 @@ def test_large_tensors(tf: Any, name: str, data: st.DataObject, seed: int, size:
 @given(data=st.data(), indices=st.lists(st.integers(0, 2), min_size=1, max_size=5))
 def test_slices_to_the_bit(tf: Any, name: str, data: st.DataObject, indices: list[int]) -> None:
     w = data.draw(arrays((3, 2)))
-    grads = [gl.IndexedSlices(data.draw(arrays((len(indices), 2))), np.array(indices, np.int32), (3, 2))]
+    grads = [
+        gl.IndexedSlices(data.draw(arrays((len(indices), 2))), np.array(indices, np.int32), (3, 2))
+    ]
     both(tf, name, w, grads, data.draw(hypers(name)), "bitwise")

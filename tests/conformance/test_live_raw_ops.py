@@ -1,4 +1,6 @@
-"""gradlab's raw ops beside TensorFlow's, eager: the same calls, the same values and classes of errors."""
+"""gradlab's raw ops beside TensorFlow's, eager: the same calls, the same values and classes of
+errors.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,10 @@ pytestmark = pytest.mark.tensorflow
 APPLY, SET = "ApplyGradient", "SetGlobalStep"
 REFUSED: list[tuple[str, dict[str, Any]]] = [
     *((APPLY, {"local_step": step}) for step in (1.5, "a", None)),
-    *((APPLY, {"gradient": gradient, "local_step": 99}) for gradient in (None, [1.0, 2.0], [[1.0]], 1.0)),
+    *(
+        (APPLY, {"gradient": gradient, "local_step": 99})
+        for gradient in (None, [1.0, 2.0], [[1.0]], 1.0)
+    ),
     *((SET, {"new_global_step": step}) for step in (2.5, None, "a")),
     *(("TakeGradient", {"num_required": n}) for n in (0, -1, 1.5, None, "a")),
     *(("TakeGradient", {"dtype": dtype}) for dtype in (None, "nonsense")),
@@ -39,7 +44,12 @@ class Pair:
 
     def __init__(self, name: str, reduction_type: str = "MEAN") -> None:
         self.libraries = (gl.raw_ops, tensorflow().raw_ops)
-        given = {"dtype": "float32", "shape": [1], "shared_name": name, "reduction_type": reduction_type}
+        given = {
+            "dtype": "float32",
+            "shape": [1],
+            "shared_name": name,
+            "reduction_type": reduction_type,
+        }
         self.handles = [lib.ResourceConditionalAccumulator(**given) for lib in self.libraries]
 
     def call(self, name: str, **given: Any) -> None:
@@ -82,7 +92,11 @@ def test_a_drawn_sequence_of_calls(seed: int) -> None:
                 pair.call(SET, new_global_step=step)
             case "take" if count:
                 needed = draw.randint(1, count)
-                pair.call("TakeGradient", num_required=draw.choice([needed, np.int32(needed)]), dtype="float32")
+                pair.call(
+                    "TakeGradient",
+                    num_required=draw.choice([needed, np.int32(needed)]),
+                    dtype="float32",
+                )
                 count, step = 0, step + 1
             case "refused":
                 refused(pair, *draw.choice(REFUSED))

@@ -1,8 +1,9 @@
-"""gradlab's schedules beside Keras's legacy ones, on any hyperparameters and steps, in float32 and float64.
+"""gradlab's schedules beside Keras's legacy ones, on any hyperparameters and steps, in float32 and
+float64.
 
-Equal bits where only the four operations are used. Where a power, a cosine or a logarithm comes in, gradlab's is
-rounded from float64 and TensorFlow's is the C library's, hardly ever another number: 2 units in the last place of the
-largest rate pass.
+Equal bits where only the four operations are used. Where a power, a cosine or a logarithm comes in,
+gradlab's is rounded from float64 and TensorFlow's is the C library's, hardly ever another number: 2
+units in the last place of the largest rate pass.
 """
 
 from __future__ import annotations
@@ -38,8 +39,14 @@ def keras() -> Any:
 
 def agree(keras: Any, name: str, at: list[int], exact: bool, *args: Any, **kwargs: Any) -> None:
     """Both give the same rates, of the same dtype, and the same configs, in every format."""
-    mine, theirs = getattr(gl.schedules, name)(*args, **kwargs), getattr(keras, name)(*args, **kwargs)
-    got, want = np.array([mine(step) for step in at]), np.array([theirs(step).numpy() for step in at])
+    mine, theirs = (
+        getattr(gl.schedules, name)(*args, **kwargs),
+        getattr(keras, name)(*args, **kwargs),
+    )
+    got, want = (
+        np.array([mine(step) for step in at]),
+        np.array([theirs(step).numpy() for step in at]),
+    )
     assert got.dtype == want.dtype
     allowed = 0.0 if exact else 2 * np.spacing(np.max([*want, args[0]]).astype(want.dtype))
     assert np.abs(got - want).max() <= allowed, f"{got} is not {want}"
@@ -47,7 +54,9 @@ def agree(keras: Any, name: str, at: list[int], exact: bool, *args: Any, **kwarg
     for legacy in (False, True):
         written = gl.schedules.serialize(mine, use_legacy_format=legacy)
         assert written == keras.serialize(theirs, use_legacy_format=legacy)
-        assert keras.deserialize(written, use_legacy_format=legacy).get_config() == mine.get_config()
+        assert (
+            keras.deserialize(written, use_legacy_format=legacy).get_config() == mine.get_config()
+        )
 
 
 @repeatable
@@ -75,7 +84,8 @@ def test_polynomial(keras: Any, data: st.DataObject) -> None:
 @repeatable
 @given(st.data())
 def test_polynomial_cycle(keras: Any, data: st.DataObject) -> None:
-    args = data.draw(st.tuples(rates, st.integers(1, 50), shares))  # TensorFlow's cycle knows float32 only
+    # TensorFlow's cycle knows float32 only.
+    args = data.draw(st.tuples(rates, st.integers(1, 50), shares))
     agree(keras, "PolynomialDecay", data.draw(steps), False, *args, power=0.5, cycle=True)
 
 
@@ -84,7 +94,9 @@ def test_polynomial_cycle(keras: Any, data: st.DataObject) -> None:
 def test_cosine(keras: Any, data: st.DataObject) -> None:
     args = data.draw(st.tuples(initial, lengths, shares))
     warmup = data.draw(st.one_of(st.none(), shares))
-    agree(keras, "CosineDecay", data.draw(steps), False, *args, warmup_target=warmup, warmup_steps=5)
+    agree(
+        keras, "CosineDecay", data.draw(steps), False, *args, warmup_target=warmup, warmup_steps=5
+    )
 
 
 @repeatable
@@ -94,7 +106,10 @@ def test_linear_cosine(keras: Any, args: Any, at: list[int]) -> None:
     from tf_keras.src.optimizers.schedules.learning_rate_schedule import LinearCosineDecay
 
     mine, theirs = gl.schedules.LinearCosineDecay(*args), LinearCosineDecay(*args)
-    got, want = np.array([mine(step) for step in at]), np.array([theirs(step).numpy() for step in at])
+    got, want = (
+        np.array([mine(step) for step in at]),
+        np.array([theirs(step).numpy() for step in at]),
+    )
     assert got.dtype == want.dtype and mine.get_config() == theirs.get_config()
     assert np.abs(got - want).max() <= 2 * np.spacing(np.max([*want, args[0]]).astype(want.dtype))
 
@@ -103,7 +118,11 @@ def test_linear_cosine(keras: Any, args: Any, at: list[int]) -> None:
 @given(st.data())
 def test_restarts(keras: Any, data: st.DataObject) -> None:
     t_mul = data.draw(st.sampled_from([1.0, 1.5, 2.0, 3.0]))
-    args = data.draw(st.tuples(initial, st.integers(1, 50), st.just(t_mul), st.sampled_from([1.0, 0.5, 0.9]), shares))
+    args = data.draw(
+        st.tuples(
+            initial, st.integers(1, 50), st.just(t_mul), st.sampled_from([1.0, 0.5, 0.9]), shares
+        )
+    )
     agree(keras, "CosineDecayRestarts", data.draw(steps), False, *args)
 
 
@@ -112,16 +131,22 @@ def test_restarts(keras: Any, data: st.DataObject) -> None:
 def test_pieces(keras: Any, data: st.DataObject) -> None:
     boundaries = sorted(set(data.draw(st.lists(st.integers(0, 300), min_size=1, max_size=5))))
     values = data.draw(st.lists(rates, min_size=len(boundaries) + 1, max_size=len(boundaries) + 1))
-    agree(keras, "PiecewiseConstantDecay", [*data.draw(steps), *boundaries], True, boundaries, values)
+    agree(
+        keras, "PiecewiseConstantDecay", [*data.draw(steps), *boundaries], True, boundaries, values
+    )
 
 
 def test_every_restart_comes_at_tensorflow_s_step(keras: Any) -> None:
     for t_mul in (1.0, 1.5, 2.0, 3.0):
         mine, theirs = (s.CosineDecayRestarts(1.0, 3, t_mul) for s in (gl.schedules, keras))
         periods = range(1, 8)
-        ends = [3 * n if t_mul == 1 else math.floor(3 * (t_mul**n - 1) / (t_mul - 1)) for n in periods]
+        ends = [
+            3 * n if t_mul == 1 else math.floor(3 * (t_mul**n - 1) / (t_mul - 1)) for n in periods
+        ]
         at = [end + k for end in ends for k in (-1, 0, 1)]
-        assert [float(mine(step)) for step in at] == pytest.approx([float(theirs(step)) for step in at], abs=1e-6)
+        assert [float(mine(step)) for step in at] == pytest.approx(
+            [float(theirs(step)) for step in at], abs=1e-6
+        )
 
 
 @pytest.mark.filterwarnings("ignore::gradlab.errors.KerasWarning")
@@ -129,5 +154,8 @@ def test_every_restart_comes_at_tensorflow_s_step(keras: Any) -> None:
 def test_a_warmup_alone(keras: Any, rate: Any) -> None:
     kwargs = {"warmup_target": 10.0, "warmup_steps": 1500}
     agree(keras, "CosineDecay", [*range(0, 1500, 250), 1499], True, rate, 0, **kwargs)
-    after = gl.schedules.CosineDecay(rate, 0, **kwargs)(1500), keras.CosineDecay(rate, 0, **kwargs)(1500)
+    after = (
+        gl.schedules.CosineDecay(rate, 0, **kwargs)(1500),
+        keras.CosineDecay(rate, 0, **kwargs)(1500),
+    )
     assert np.isnan(after).all()

@@ -20,10 +20,14 @@ def theirs() -> Any:
 
 
 @pytest.mark.parametrize("combiner", ["sum", "mean", "sqrtn"])
-@pytest.mark.parametrize("more", [{}, {"max_sequence_length": 2}, {"output_shape": [2, 2]}, {"output_shape": [4, 2]}])
+@pytest.mark.parametrize(
+    "more", [{}, {"max_sequence_length": 2}, {"output_shape": [2, 2]}, {"output_shape": [4, 2]}]
+)
 @pytest.mark.parametrize("is_weighted", [False, True])
 @pytest.mark.parametrize("kind", ["ragged", "sparse", "dense"])
-def test_served_lookups_are_tensorflows(combiner: str, more: dict[str, Any], is_weighted: bool, kind: str) -> None:
+def test_served_lookups_are_tensorflows(
+    combiner: str, more: dict[str, Any], is_weighted: bool, kind: str
+) -> None:
     rows, scales = [[0, 1, 1], [3], [], [4, 0]], [[0.5, 2.0, 1.0], [3.0], [], [0.25, 1.0]]
     values = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
 
@@ -31,7 +35,10 @@ def test_served_lookups_are_tensorflows(combiner: str, more: dict[str, Any], is_
         table = lib.TableConfig(5, 3, combiner=combiner, name="t")
         held = {table: values if lib is ours else tensorflow().Variable(values)}
         return lib.serving_embedding_lookup(
-            {"f": ids}, None if weights is None else {"f": weights}, held, {"f": lib.FeatureConfig(table, **more)}
+            {"f": ids},
+            None if weights is None else {"f": weights},
+            held,
+            {"f": lib.FeatureConfig(table, **more)},
         )
 
     given = [written(x, kind) for x in (rows, scales)]
@@ -60,8 +67,12 @@ def test_tables_are_called_with_the_first_features_of_a_tuple() -> None:
     values = np.arange(8, dtype=np.float32).reshape(4, 2)
 
     def served(lib: Any, given: Any) -> Any:
-        table = lib.TableConfig(4, 2, initializer=lambda shape, dtype=None: given(values), combiner="sum", name="t")
-        model = lib.TPUEmbeddingForServing((lib.FeatureConfig(table), lib.FeatureConfig(table)), lib.SGD(0.1))
+        table = lib.TableConfig(
+            4, 2, initializer=lambda shape, dtype=None: given(values), combiner="sum", name="t"
+        )
+        model = lib.TPUEmbeddingForServing(
+            (lib.FeatureConfig(table), lib.FeatureConfig(table)), lib.SGD(0.1)
+        )
         return model((given(np.array([3, 1])),))
 
     mine, original = served(ours, np.asarray), served(theirs(), tensorflow().constant)
@@ -78,5 +89,7 @@ def test_weights_written_another_way_are_refused(ids: str, weights: str) -> None
         given = written(rows, ids)[k], written(scales, weights)[k]
         with pytest.raises(ValueError, match=told):
             lib.serving_embedding_lookup(
-                *({"f": x} for x in given), {table: np.ones((5, 3))}, {"f": lib.FeatureConfig(table)}
+                *({"f": x} for x in given),
+                {table: np.ones((5, 3))},
+                {"f": lib.FeatureConfig(table)},
             )

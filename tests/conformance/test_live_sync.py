@@ -50,7 +50,9 @@ def draw_scenario(rng: random.Random) -> dict[str, Any]:
 
 
 def draw_moves(rng: random.Random, needs: int, workers: int, tokens: int) -> Iterator[str]:
-    """Who moves, in a schedule in which nobody moves who still waits; a model of the counts says who does."""
+    """Who moves, in a schedule in which nobody moves who still waits; a model of the counts says
+    who does.
+    """
     local_steps = dict.fromkeys((f"w{k}" for k in range(workers)), 0)
     queue = [0] * (needs if tokens == -1 else tokens)
     waiting: list[str] = []

@@ -1,8 +1,9 @@
 """gradlab's clips beside TensorFlow's on the same generated float32 input.
 
-Equal bits up to 7 entries: there TensorFlow works on one entry after the other. From 8 on its kernels use the vector
-registers of the machine, which sum in another order and lose the sign of zeros: 2 units in the last place pass. The
-signs of zeros are the business of the golden files, here any zero equals any other.
+Equal bits up to 7 entries: there TensorFlow works on one entry after the other. From 8 on its
+kernels use the vector registers of the machine, which sum in another order and lose the sign
+of zeros: 2 units in the last place pass. The signs of zeros are the business of the golden
+files, here any zero equals any other.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ pytestmark = pytest.mark.tensorflow
 
 F32 = np.float32
 TINY = np.finfo(F32).tiny
-# Both give 0 for a denormal result; TensorFlow alone also where rounding would lift it to the smallest normal number.
+# Both give 0 for a denormal result; TensorFlow alone also where rounding would lift it to the
+# smallest normal number.
 numbers = st.floats(width=32, allow_subnormal=False)
 limits = st.one_of(st.sampled_from([0.0, 1.0, -1.0, np.inf, np.nan, 41.0]), numbers).map(F32)
 shapes = st.sampled_from([(), (1,), (2,), (3,), (7,), (2, 2), (2, 3), (1, 2, 3)])
@@ -60,7 +62,9 @@ def agree(mine: Callable[..., Any], theirs: Callable[..., Any], mode: str, *args
 
 
 def _arrays(x: Any) -> list[np.ndarray]:
-    return [a for item in x for a in _arrays(item)] if isinstance(x, list | tuple) else [np.asarray(x)]
+    return (
+        [a for item in x for a in _arrays(item)] if isinstance(x, list | tuple) else [np.asarray(x)]
+    )
 
 
 @repeatable
@@ -97,7 +101,9 @@ def test_global_norm_and_clip(tf: Any, a: np.ndarray, b: np.ndarray, limit: np.f
 
 @repeatable
 @given(small((3,)), limits, limits)
-def test_clip_by_global_norm_with_a_given_norm(tf: Any, t: np.ndarray, limit: np.float32, norm: np.float32) -> None:
+def test_clip_by_global_norm_with_a_given_norm(
+    tf: Any, t: np.ndarray, limit: np.float32, norm: np.float32
+) -> None:
     agree(
         lambda n: gl.clip_by_global_norm([t], limit, n),
         lambda n: tf.clip_by_global_norm([t], limit, tf.constant(n)),

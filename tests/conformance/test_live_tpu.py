@@ -23,7 +23,9 @@ def problem(seed: int, negative: bool) -> dict[str, Any]:
     return {
         "indices": indices,
         "ids": rng.integers(lowest, ROWS, len(indices)),
-        "weights": rng.choice([-0.5, 0.0, 0.5, 1.0, 2.0] if negative else [0.5, 1.0, 2.0], len(indices)),
+        "weights": rng.choice(
+            [-0.5, 0.0, 0.5, 1.0, 2.0] if negative else [0.5, 1.0, 2.0], len(indices)
+        ),
         "table": rng.normal(size=(ROWS, WIDTH)).astype(np.float32),
         "upstream": rng.normal(size=(SAMPLES, WIDTH)).astype(np.float32),
     }
@@ -35,7 +37,9 @@ def theirs(op: str, p: dict[str, Any], weighted: bool, **options: Any) -> list[n
     shape = (SAMPLES, PLACES)
     with tf.GradientTape() as tape:
         weights = tf.SparseTensor(p["indices"], tf.identity(w), shape) if weighted else None
-        out = getattr(tf.nn, op)(table, tf.SparseTensor(p["indices"], p["ids"], shape), weights, **options)
+        out = getattr(tf.nn, op)(
+            table, tf.SparseTensor(p["indices"], p["ids"], shape), weights, **options
+        )
     sources = [table, w] if weighted else [table]
     found = tape.gradient(out, sources, output_gradients=p["upstream"][: out.shape[0]])
     return [x.numpy() for x in (out, *map(tf.convert_to_tensor, found))]
@@ -43,7 +47,10 @@ def theirs(op: str, p: dict[str, Any], weighted: bool, **options: Any) -> list[n
 
 def ours(op: str, p: dict[str, Any], weighted: bool, **options: Any) -> list[np.ndarray]:
     ids = (p["indices"], p["ids"], (SAMPLES, PLACES))
-    primals = (jnp.asarray(p["table"]), *([jnp.asarray(p["weights"], jnp.float32)] if weighted else []))
+    primals = (
+        jnp.asarray(p["table"]),
+        *([jnp.asarray(p["weights"], jnp.float32)] if weighted else []),
+    )
     out, back = jax.vjp(lambda t, w=None: getattr(tpu, op)(t, ids, w, **options), *primals)
     return [np.asarray(x) for x in (out, *back(p["upstream"][: out.shape[0]]))]
 
@@ -52,7 +59,9 @@ def ours(op: str, p: dict[str, Any], weighted: bool, **options: Any) -> list[np.
 @pytest.mark.parametrize("weighted", [False, True], ids=["ones", "weights"])
 @pytest.mark.parametrize("max_norm", [None, 1.0])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_the_sparse_lookup(combiner: str, weighted: bool, max_norm: float | None, seed: int) -> None:
+def test_the_sparse_lookup(
+    combiner: str, weighted: bool, max_norm: float | None, seed: int
+) -> None:
     p, options = problem(seed, negative=False), {"combiner": combiner, "max_norm": max_norm}
     both = zip(
         ours("embedding_lookup_sparse", p, weighted, **options),
@@ -84,5 +93,7 @@ def test_ids_outside_are_refused_by_both(bad: int) -> None:
     p["ids"][1] = bad
     with pytest.raises(ValueError, match="indices of sp_ids"):
         ours("embedding_lookup_sparse", p, False)
-    with pytest.raises(Exception, match=f"indices.* = {bad} is not in|Expected ids|out of range|must be"):
+    with pytest.raises(
+        Exception, match=f"indices.* = {bad} is not in|Expected ids|out of range|must be"
+    ):
         theirs("embedding_lookup_sparse", p, False)

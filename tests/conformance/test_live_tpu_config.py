@@ -1,4 +1,6 @@
-"""Configurations beside TensorFlow's own messages: the same fields, the same bytes, in one process, in either order."""
+"""Configurations beside TensorFlow's own messages: the same fields, the same bytes, in one process,
+in either order.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ def theirs() -> Any:
 
 @repeatable
 @given(arguments(TPUEmbeddingConfiguration.DESCRIPTOR))
-def test_any_configuration_is_the_same_bytes_and_fields(theirs: Any, given_fields: dict[str, Any]) -> None:
+def test_any_configuration_is_the_same_bytes_and_fields(
+    theirs: Any, given_fields: dict[str, Any]
+) -> None:
     its, mine = theirs(**given_fields), TPUEmbeddingConfiguration(**given_fields)
     assert type(mine) is not type(its) and type(parse(its)) is TPUEmbeddingConfiguration
     assert parse(its) == mine
@@ -61,12 +65,17 @@ def test_any_configuration_is_the_same_bytes_and_fields(theirs: Any, given_field
 
 
 def test_every_field_is_described_as_theirs_is() -> None:
-    from tensorflow.core.protobuf.tpu import optimization_parameters_pb2, tpu_embedding_configuration_pb2
+    from tensorflow.core.protobuf.tpu import (
+        optimization_parameters_pb2,
+        tpu_embedding_configuration_pb2,
+    )
 
     described: dict[str, Any] = {}
     for file in (optimization_parameters_pb2, tpu_embedding_configuration_pb2):
         described |= {n: _plain(m) for n, m in file.DESCRIPTOR.message_types_by_name.items()}
-    mine = {n: _plain(m) for n, m in ours.DESCRIPTOR.message_types_by_name.items() if n not in OUR_OWN}
+    mine = {
+        n: _plain(m) for n, m in ours.DESCRIPTOR.message_types_by_name.items() if n not in OUR_OWN
+    }
     assert mine == described
 
 
@@ -84,7 +93,9 @@ def _unordered(m: descriptor_pb2.DescriptorProto) -> Any:
             f.name,
             f.type,
             f.label,
-            f.type_name.removeprefix(".gradlab.tpu.").removeprefix(".tensorflow.tpu.").removeprefix(".xla."),
+            f.type_name.removeprefix(".gradlab.tpu.")
+            .removeprefix(".tensorflow.tpu.")
+            .removeprefix(".xla."),
             oneofs[f.oneof_index] if f.HasField("oneof_index") else None,
             f.options.deprecated,
         )
@@ -92,7 +103,13 @@ def _unordered(m: descriptor_pb2.DescriptorProto) -> Any:
     }
     enums = {e.name: {v.number: v.name for v in e.value} for e in m.enum_type}
     reserved = {n for r in m.reserved_range for n in range(r.start, r.end)}
-    return fields, enums, reserved, set(m.reserved_name), {n.name: _unordered(n) for n in m.nested_type}
+    return (
+        fields,
+        enums,
+        reserved,
+        set(m.reserved_name),
+        {n.name: _unordered(n) for n in m.nested_type},
+    )
 
 
 def test_tensorflow_can_be_imported_first() -> None:
@@ -102,13 +119,16 @@ def test_tensorflow_can_be_imported_first() -> None:
     t.optimization_parameters.ftrl.l1 = 0.5
     data = config.SerializeToString() + b"\x40\x01"
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT.format(data=data.hex())], capture_output=True, text=True, check=False
+        [sys.executable, "-c", SCRIPT.format(data=data.hex())],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [data.hex()] * 2
 
 
-# --- shape functions -------------------------------------------------------------------------------------------------
+# --- shape functions ------------------------------------------------------------------------------
 
 
 def shapes_of(operation: str, **attributes: Any) -> list[tuple[int | None, ...]]:
@@ -127,7 +147,9 @@ def shapes_of(operation: str, **attributes: Any) -> list[tuple[int | None, ...]]
 
 @repeatable
 @given(configurations())
-def test_activations_have_the_shapes_of_tensorflows_shape_function(config: TPUEmbeddingConfiguration) -> None:
+def test_activations_have_the_shapes_of_tensorflows_shape_function(
+    config: TPUEmbeddingConfiguration,
+) -> None:
     mine = activation_shapes(config)
     data = config.SerializeToString()
     assert shapes_of("RecvTPUEmbeddingActivations", config=data, num_outputs=len(mine)) == mine
@@ -144,7 +166,9 @@ def test_parameters_have_the_shapes_of_tensorflows_shape_function(
         mine = all_parameter_shapes(config, shards, shard)
     except ValueError:
         with pytest.raises(ValueError, match="non-empty"):
-            shapes_of("RetrieveAllTPUEmbeddingParameters", **sent, num_shards=shards, shard_id=shard)
+            shapes_of(
+                "RetrieveAllTPUEmbeddingParameters", **sent, num_shards=shards, shard_id=shard
+            )
         return
     its = shapes_of("RetrieveAllTPUEmbeddingParameters", **sent, num_shards=shards, shard_id=shard)
     assert its == [shape for part in mine for shape in part]

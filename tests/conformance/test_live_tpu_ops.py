@@ -1,4 +1,6 @@
-"""The operations of TPU embeddings beside TensorFlow's: signatures, and shape functions over drawn configurations."""
+"""The operations of TPU embeddings beside TensorFlow's: signatures, and shape functions over drawn
+configurations.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ pytestmark = pytest.mark.tensorflow
 
 OPS = {name: op for name in raw_ops.__all__ if hasattr(op := getattr(raw_ops, name), "shapes")}
 LEFT_OUT = {"EnqueueTPUEmbeddingBatch"}  # takes batches in a serialized form that is not public
-OPTIMIZERS = [f.name for f in tpu.OptimizationParameters.DESCRIPTOR.oneofs_by_name["parameters"].fields]
+OPTIMIZERS = [
+    f.name for f in tpu.OptimizationParameters.DESCRIPTOR.oneofs_by_name["parameters"].fields
+]
 TPU_PART = {"embedding_partitions": b"", "hbm_buffers_config": b"", "tpu_topology": b""}
 MORE = {"num_shards": 1, "shard_id": 0, "table_id": -1, "table_name": "", "config": ""}
 
@@ -33,9 +37,13 @@ shapes = st.one_of(st.none(), unknown_sizes.map(tuple))
 @st.composite
 def configurations(draw: Any) -> bytes:
     """With features or without, with SPMD sharding or without, some that an operation refuses."""
-    config = TPUEmbeddingConfiguration(mode=draw(st.integers(0, 3)), batch_size_per_tensor_core=draw(sizes))
+    config = TPUEmbeddingConfiguration(
+        mode=draw(st.integers(0, 3)), batch_size_per_tensor_core=draw(sizes)
+    )
     for k in range(draw(st.integers(1, 3))):
-        t = config.table_descriptor.add(name=f"t{k}", vocabulary_size=draw(sizes), dimension=draw(sizes))
+        t = config.table_descriptor.add(
+            name=f"t{k}", vocabulary_size=draw(sizes), dimension=draw(sizes)
+        )
         t.num_features = draw(st.integers(0, 3))
         getattr(t.optimization_parameters, draw(st.sampled_from(OPTIMIZERS))).SetInParent()
         t.optimization_parameters.gradient_accumulation_status = draw(st.integers(0, 2))
@@ -61,12 +69,18 @@ def check(name: str, **arguments: Any) -> None:
     inputs = {i.name for i in tensorflow_ops.registered(name).input_arg}
     own = {k: x for k, x in arguments.items() if k in inspect.signature(OPS[name]).parameters}
     mine = attempt(lambda: OPS[name].shapes(**own))
-    theirs = attempt(lambda: tensorflow_ops.shapes(name, **{**dict.fromkeys(inputs, ()), **arguments}))
+    theirs = attempt(
+        lambda: tensorflow_ops.shapes(name, **{**dict.fromkeys(inputs, ()), **arguments})
+    )
     if isinstance(theirs, Raised):
         expected: Any = {"error": type(theirs.error).__name__}
-        assert isinstance(mine, Raised), f"{name} {own}: gave {mine}, TensorFlow raised {theirs.error}"
+        assert isinstance(mine, Raised), (
+            f"{name} {own}: gave {mine}, TensorFlow raised {theirs.error}"
+        )
         names = [c.__name__ for c in type(mine.error).__mro__]
-        assert expected["error"] in names, f"{name} {own}: {mine.error!r}, TensorFlow {theirs.error!r}"
+        assert expected["error"] in names, (
+            f"{name} {own}: {mine.error!r}, TensorFlow {theirs.error!r}"
+        )
     else:
         assert differences(theirs, mine, {"exact": True}, name) == [], f"{name} {own}"
 
@@ -91,7 +105,9 @@ def test_signatures(name: str) -> None:
         return
     definition = tensorflow_ops.registered(name)
     inputs = [i.name for i in definition.input_arg]
-    inferred = {i.number_attr for i in definition.input_arg} | {i.type_attr for i in definition.input_arg}
+    inferred = {i.number_attr for i in definition.input_arg} | {
+        i.type_attr for i in definition.input_arg
+    }
     attributes = {a.name for a in definition.attr} - (inferred - {"integer_type", "float_type"})
     numbers = {i.number_attr for i in definition.output_arg} - {""}
     assert [n for n in parameters if n in inputs] == inputs
@@ -106,16 +122,29 @@ def test_receiving(config: bytes, more: int) -> None:
     for version in ("", "V2"):
         extra = {"deduplication_data": None, "num_tables": count, "config": config, **TPU_PART}
         check(f"XlaRecvTPUEmbeddingActivations{version}", **extra)
-        for name in ("XlaRecvTPUEmbeddingDeduplicationData", "ComputeDedupDataSize", "ComputeDedupDataTupleMask"):
+        for name in (
+            "XlaRecvTPUEmbeddingDeduplicationData",
+            "ComputeDedupDataSize",
+            "ComputeDedupDataTupleMask",
+        ):
             check(name + version, config=config, **TPU_PART)
 
 
 @repeatable
-@given(configurations(), st.lists(shapes, max_size=3), st.lists(st.one_of(shapes, st.just(())), max_size=2))
+@given(
+    configurations(),
+    st.lists(shapes, max_size=3),
+    st.lists(st.one_of(shapes, st.just(())), max_size=2),
+)
 def test_sending(config: bytes, gradients: list[Any], rates: list[Any]) -> None:
     check("SendTPUEmbeddingGradients", inputs=gradients, learning_rates=rates, config=config)
     for version in ("", "V2"):
-        arguments = {"gradients": gradients, "learning_rates": rates, "deduplication_data": None, "config": config}
+        arguments = {
+            "gradients": gradients,
+            "learning_rates": rates,
+            "deduplication_data": None,
+            "config": config,
+        }
         check(f"XlaSendTPUEmbeddingGradients{version}", **arguments, **TPU_PART)
 
 
@@ -123,7 +152,12 @@ def test_sending(config: bytes, gradients: list[Any], rates: list[Any]) -> None:
 @given(configurations(), st.integers(-1, 6), st.integers(-1, 6), st.integers(0, 1))
 def test_retrieving_all(config: bytes, num_shards: int, shard_id: int, more: int) -> None:
     count = len(tpu.parse(config).table_descriptor) + more
-    arguments = {"NumTables": count, "config": config, "num_shards": num_shards, "shard_id": shard_id}
+    arguments = {
+        "NumTables": count,
+        "config": config,
+        "num_shards": num_shards,
+        "shard_id": shard_id,
+    }
     check("RetrieveAllTPUEmbeddingParameters", **arguments)
 
 
@@ -135,20 +169,37 @@ def test_loading_all(config: bytes, data: Any) -> None:
     if isinstance(lists, Raised):
         lists = [[(1, 1)] * len(message.table_descriptor)] * 8
     lists = [list(x) for x in lists]
-    k, t = data.draw(st.integers(0, 7)), data.draw(st.integers(0, len(message.table_descriptor) - 1))
+    k, t = (
+        data.draw(st.integers(0, 7)),
+        data.draw(st.integers(0, len(message.table_descriptor) - 1)),
+    )
     lists[k][t] = data.draw(st.one_of(st.just(lists[k][t]), shapes, st.just((0,)), st.just((0, 3))))
     names = ["parameters", *(f"auxiliary{n}" for n in range(1, 8))]
-    check("LoadAllTPUEmbeddingParameters", **dict(zip(names, lists, strict=True)), **{**MORE, "config": config})
+    check(
+        "LoadAllTPUEmbeddingParameters",
+        **dict(zip(names, lists, strict=True)),
+        **{**MORE, "config": config},
+    )
 
 
 @pytest.mark.parametrize("name", [n for n in OPS if n.startswith(("LoadTPU", "RetrieveTPU"))])
 def test_one_table(name: str) -> None:
     inputs = [i.name for i in tensorflow_ops.registered(name).input_arg]
-    for which in ({}, {"table_id": 0}, {"table_name": "t"}, {"table_id": 3, "table_name": "t"}, {"table_id": -2}):
+    for which in (
+        {},
+        {"table_id": 0},
+        {"table_name": "t"},
+        {"table_id": 3, "table_name": "t"},
+        {"table_id": -2},
+    ):
         check(name, **dict.fromkeys(inputs, (8, 4)), **{**MORE, **which})
     for wrong in ((8, 5), (8,), None, (None, 4), (8, 4, 1)):
         if inputs:
-            check(name, **{**dict.fromkeys(inputs, (8, 4)), inputs[-1]: wrong}, **{**MORE, "table_id": 0})
+            check(
+                name,
+                **{**dict.fromkeys(inputs, (8, 4)), inputs[-1]: wrong},
+                **{**MORE, "table_id": 0},
+            )
 
 
 MASKS = {
@@ -171,14 +222,23 @@ MASKS = {
 def test_masks(mask: str) -> None:
     arguments = {"tuple_mask": bytes.fromhex(MASKS[mask]), "config": "", "integer_type": "uint32"}
     tf = tensorflow()
-    check("SplitDedupData", input=None, **{**arguments, "float_type": "float32", "integer_type": tf.uint32})
+    check(
+        "SplitDedupData",
+        input=None,
+        **{**arguments, "float_type": "float32", "integer_type": tf.uint32},
+    )
     check("MergeDedupData", integer_tensor=(3,), float_tensor=(1,), **arguments)
 
 
 @repeatable
 @given(st.integers(0, 3), st.integers(0, 3), st.sampled_from([n for n in OPS if "Enqueue" in n]))
 def test_enqueueing(inputs: int, combiners: int, name: str) -> None:
-    given = {"combiners": ["sum"] * combiners, "device_ordinal": -1, "table_ids": [0] * inputs, "mode_override": ""}
+    given = {
+        "combiners": ["sum"] * combiners,
+        "device_ordinal": -1,
+        "table_ids": [0] * inputs,
+        "mode_override": "",
+    }
     definition = tensorflow_ops.registered(name)
     lists = {i.name: [(3,)] * inputs for i in definition.input_arg if i.number_attr}
     if name.startswith("Dynamic"):
@@ -187,11 +247,15 @@ def test_enqueueing(inputs: int, combiners: int, name: str) -> None:
 
 
 @pytest.mark.parametrize("shape", [(), (1,), None], ids=str)
-@pytest.mark.parametrize("name", [n for n in OPS if "Memory" in n or "Host" in n or "Finalize" in n])
+@pytest.mark.parametrize(
+    "name", [n for n in OPS if "Memory" in n or "Host" in n or "Finalize" in n]
+)
 def test_parts_of_configuring(name: str, shape: Any) -> None:
     for argument in tensorflow_ops.registered(name).input_arg:
         given = [shape] if argument.number_attr else shape
-        others = {i.name: [()] if i.number_attr else () for i in tensorflow_ops.registered(name).input_arg}
+        others = {
+            i.name: [()] if i.number_attr else () for i in tensorflow_ops.registered(name).input_arg
+        }
         check(name, **{**others, argument.name: given}, config=tpu.example_config())
 
 
@@ -204,5 +268,9 @@ def test_partitioning(config: bytes) -> None:
 
 
 def test_bytes_that_are_no_configuration() -> None:
-    for name in ("ExecuteTPUEmbeddingPartitioner", "RecvTPUEmbeddingActivations", "RetrieveAllTPUEmbeddingParameters"):
+    for name in (
+        "ExecuteTPUEmbeddingPartitioner",
+        "RecvTPUEmbeddingActivations",
+        "RetrieveAllTPUEmbeddingParameters",
+    ):
         check(name, config=b"\xff", num_outputs=1, NumTables=1, num_shards=1, shard_id=0)

@@ -39,7 +39,12 @@ def test_every_scenario_of_our_own_has_a_line_and_there_are_few() -> None:
             "StochasticGradientDescent",
         ),
         (
-            {"group": "v1", "calls": [{"do": "new", "class": "v1.RMSPropOptimizer", "kwargs": {"centered": True}}]},
+            {
+                "group": "v1",
+                "calls": [
+                    {"do": "new", "class": "v1.RMSPropOptimizer", "kwargs": {"centered": True}}
+                ],
+            },
             "CenteredRMSProp",
         ),
         ({"group": "minimize", "calls": [{"do": "new", "class": "keras.SGD"}]}, "Keras SGD"),
@@ -69,7 +74,8 @@ def test_the_table_tells_what_failed_and_by_how_much() -> None:
     good = OPS["op.GradientDescent.dense"]
     data = copy.deepcopy(good.data)
     (outputs,) = data["expected"].values()
-    outputs[0]["steps"][0]["var"]["values"][1] *= 1 + 2**-21  # 8 ulp of -1.98, 4 of the largest, 2.95
+    # 8 ulp of -1.98, 4 of the largest, 2.95.
+    outputs[0]["steps"][0]["var"]["values"][1] *= 1 + 2**-21
     row = table([good, replace(good, data=data)], jit=False)[2]
     assert row == "| StochasticGradientDescent | 1 of 2 | 6 | 83.3 % | 4 | - | - | - |"
 

@@ -40,14 +40,25 @@ def _spoil(x: Any) -> bool:
     return any(map(_spoil, x.values() if isinstance(x, dict) else x if isinstance(x, list) else ()))
 
 
-@pytest.mark.parametrize("scenario", [s for s in CLIPS if s.id != "clip.value.empty"], ids=lambda s: s.id)
+@pytest.mark.parametrize(
+    "scenario", [s for s in CLIPS if s.id != "clip.value.empty"], ids=lambda s: s.id
+)
 def test_one_wrong_number_fails(scenario: Scenario) -> None:
     assert runner.differences(changed(scenario))
 
 
 VAR = {"dtype": "float32", "shape": [1], "values": [1.0]}
-OP = {"do": "op", "op": "GradientDescent", "var": VAR, "slots": {}, "hyper": {"alpha": 0.1}, "grads": [VAR]}
-OTHERS = [s for topic in ("ops", "v1", "keras") for s in load_file(OWN_GOLDEN / f"{topic}.json")[::6]]
+OP = {
+    "do": "op",
+    "op": "GradientDescent",
+    "var": VAR,
+    "slots": {},
+    "hyper": {"alpha": 0.1},
+    "grads": [VAR],
+}
+OTHERS = [
+    s for topic in ("ops", "v1", "keras") for s in load_file(OWN_GOLDEN / f"{topic}.json")[::6]
+]
 OTHERS = [s for s in OTHERS if "shape" in str(s.data["expected"])]
 
 
@@ -66,17 +77,26 @@ UNKNOWN: dict[str, dict[str, Any]] = {
     "oracle": {"expected": {"torch2.13.0": [{}]}},
     "class": {"group": "v1", "calls": [{"do": "new", "class": "v1.OtherOptimizer"}]},
     "v1_verb": {"group": "v1", "calls": [{"do": "juggle"}]},
-    "op": {"group": "ops", "calls": [{"do": "op", "op": "Mystery", "slots": {}, "grads": [], "hyper": {}, "var": VAR}]},
+    "op": {
+        "group": "ops",
+        "calls": [{"do": "op", "op": "Mystery", "slots": {}, "grads": [], "hyper": {}, "var": VAR}],
+    },
     "op_verb": {"group": "ops", "calls": [{"do": "juggle"}]},
     "op_slot": {"group": "ops", "calls": [{**OP, "slots": {"luck": 0.0}}]},
     "op_argument": {"group": "ops", "calls": [{**OP, "hyper": {"alpha": 0.1, "luck": 1.0}}]},
-    "sparsecore": {"group": "sparsecore_optimizer", "inputs": {"optimizer": "mystery", "var": [], "slots": {}}},
+    "sparsecore": {
+        "group": "sparsecore_optimizer",
+        "inputs": {"optimizer": "mystery", "var": [], "slots": {}},
+    },
     "slots": {"group": "slot_init", "inputs": {"optimizer": "Mystery"}, "expected": {"values": {}}},
     "formula": {"group": "derived", "inputs": {"riddle": 1}},
     "peer": {"group": "peers", "id": "peers.torch.mystery", "input": {"riddle": 1}},
     "keras": {"group": "adagrad", "calls": [{"do": "new", "class": "keras.Other"}]},
     "loss": {"group": "v1", "calls": [{"do": "gradients", "ys": [{"luck": 1}], "xs": []}]},
-    "constraint": {"group": "v1", "vars": {"v": {"dtype": "int32", "shape": [], "values": [1], "constraint": "odd"}}},
+    "constraint": {
+        "group": "v1",
+        "vars": {"v": {"dtype": "int32", "shape": [], "values": [1], "constraint": "odd"}},
+    },
 }
 
 
@@ -84,7 +104,13 @@ def unknown(what: str) -> dict[str, Any]:
     """A scenario that is like a supported one but for one thing."""
     call = {"do": "trainable_variables"} if UNKNOWN[what].get("group") == "v1" else PLAIN.calls[0]
     plain = {"group": "clip", "mode": "eager", "compare": "bitwise", "vars": {}, "calls": [call]}
-    return {"id": f"unknown.{what}", "note": "", "expected": {"both": [{}]}, **plain, **UNKNOWN[what]}
+    return {
+        "id": f"unknown.{what}",
+        "note": "",
+        "expected": {"both": [{}]},
+        **plain,
+        **UNKNOWN[what],
+    }
 
 
 @pytest.mark.parametrize("what", UNKNOWN)
@@ -95,9 +121,25 @@ def test_what_no_adapter_knows_is_unsupported(what: str) -> None:
 
 
 def run(directory: Path) -> tuple[int, list[str]]:
-    """Exit status and output lines of `python -m pytest tests/conformance/test_golden.py -q --golden directory`."""
-    command = [sys.executable, "-m", "pytest", "tests/conformance/test_golden.py", "-q", "-p", "no:cacheprovider"]
-    done = subprocess.run([*command, "--golden", str(directory)], cwd=ROOT, capture_output=True, text=True, check=False)
+    """Exit status and output lines of `python -m pytest tests/conformance/test_golden.py -q
+    --golden directory`.
+    """
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "tests/conformance/test_golden.py",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+    ]
+    done = subprocess.run(
+        [*command, "--golden", str(directory)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return done.returncode, done.stdout.splitlines()
 
 
@@ -135,7 +177,11 @@ def test_unsupported_alone_is_no_failure_and_no_pass(tmp_path: Path) -> None:
     assert "passed" not in lines[-1]
 
 
-def test_a_folder_without_golden_files_is_an_error(tmp_path: Path, pytestconfig: pytest.Config) -> None:
-    given = SimpleNamespace(getoption=lambda *_, **__: str(tmp_path), invocation_params=pytestconfig.invocation_params)
+def test_a_folder_without_golden_files_is_an_error(
+    tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    given = SimpleNamespace(
+        getoption=lambda *_, **__: str(tmp_path), invocation_params=pytestconfig.invocation_params
+    )
     with pytest.raises(pytest.UsageError, match=r"no \*\.json files in"):
         golden_directory(given)

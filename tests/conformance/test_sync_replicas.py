@@ -1,4 +1,6 @@
-"""The adapter of SyncReplicasOptimizer notices every deviation, and says so where it does not understand."""
+"""The adapter of SyncReplicasOptimizer notices every deviation, and says so where it does not
+understand.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,8 @@ def test_every_key_counts(key: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [("tokens_per_step", 2), ("accumulator_class", "SparseConditionalAccumulator")]
+    ("key", "value"),
+    [("tokens_per_step", 2), ("accumulator_class", "SparseConditionalAccumulator")],
 )
 def test_what_is_said_of_the_setup_counts(key: str, value: Any) -> None:
     (found,) = run(setup={**BACKUP.data["setup"], key: value}, events=EVENTS)
@@ -77,11 +80,17 @@ def test_what_is_unknown_is_unsupported(setup: Any, event: Any) -> None:
     [
         ("get_chief_queue_runner before apply_gradients", {"error": "ValueError"}),
         ("get_init_tokens_op() before apply_gradients", {"error": "ValueError"}),
-        ("make_session_run_hook(is_chief=True): begin() before apply_gradients", {"error": "ValueError"}),
+        (
+            "make_session_run_hook(is_chief=True): begin() before apply_gradients",
+            {"error": "ValueError"},
+        ),
         ("apply_gradients: all gradients are None", {"error": "ValueError"}),
         ("replicas_to_aggregate=5, total_num_replicas=2: get_init_tokens_op(3)", {"out": 3}),
         ("SyncReplicasOptimizer(GradientDescent, 2, 4): get_init_tokens_op()", {"out": "an op"}),
-        ("SyncReplicasOptimizer(Adam,2) introspection", {"out": {"tokens_per_step": 2, "accumulators": 1}}),
+        (
+            "SyncReplicasOptimizer(Adam,2) introspection",
+            {"out": {"tokens_per_step": 2, "accumulators": 1}},
+        ),
         ("an embedding gradient", {"out": {"accumulator_class": "SparseConditionalAccumulator"}}),
     ],
 )

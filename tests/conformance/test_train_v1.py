@@ -1,4 +1,6 @@
-"""Decays by name and moving averages beside TensorFlow: the scenarios of `golden/library/train_v1.json`."""
+"""Decays by name and moving averages beside TensorFlow: the scenarios of
+`golden/library/train_v1.json`.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +16,17 @@ pytestmark = pytest.mark.every_case
 
 FILE = "train_v1.json"
 AVERAGE = "ExponentialMovingAverage"
-# TensorFlow's graph optimizer multiplies by 1 / decay_steps, which rounds differently in float16 from eager
-# TensorFlow. Its bits are ours.
+# TensorFlow's graph optimizer multiplies by 1 / decay_steps, which rounds differently in float16
+# from eager TensorFlow. Its bits are ours.
 ROUNDED_IN_GRAPHS = ("inverse_time_decay/plain_float16_rate", "polynomial_decay/plain_float16_rate")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     scenarios = library.load(metafunc.config, FILE)
     chosen = [s for s in scenarios if _kind(s) in metafunc.fixturenames]
-    metafunc.parametrize(next(name for name in KINDS if name in metafunc.fixturenames), chosen, ids=lambda s: s["id"])
+    metafunc.parametrize(
+        next(name for name in KINDS if name in metafunc.fixturenames), chosen, ids=lambda s: s["id"]
+    )
 
 
 KINDS = ("decay", "average", "few_lines")
@@ -80,15 +84,22 @@ def test_an_average_moves_as_tensorflows(average: dict[str, Any]) -> None:
                 count.assign(counts[k - 1])
             operation.run() if in_graph else ema.apply([v])
             states.append((ema.average(v).numpy(), v.numpy()))
-        names = ema.average_name(v), {name: x.name for name, x in ema.variables_to_restore([v]).items()}
+        names = (
+            ema.average_name(v),
+            {name: x.name for name, x in ema.variables_to_restore([v]).items()},
+        )
 
     expected = average["expected"]["initial_and_after_each_step"]
-    for wanted, (mean, value) in zip(expected[-len(states) :], states[-len(expected) :], strict=True):
+    for wanted, (mean, value) in zip(
+        expected[-len(states) :], states[-len(expected) :], strict=True
+    ):
         assert not library.deviation(wanted["average"], mean, average["compare"])
         assert not library.deviation(wanted["variable"], value, average["compare"])
     assert names[0] == average["expected"]["names"]["average_name"]
     if "variables_to_restore" in average["expected"]["names"]:
-        restored = {name: saved.removesuffix(":0") for name, saved in names[1].items() if name != "count"}
+        restored = {
+            name: saved.removesuffix(":0") for name, saved in names[1].items() if name != "count"
+        }
         assert restored == average["expected"]["names"]["variables_to_restore"]
 
 
@@ -163,8 +174,12 @@ def empty(graph: gl.Graph) -> dict[str, Any]:
     return {"type": type(gl.train.ExponentialMovingAverage(0.9).apply([])).__name__}
 
 
-def restored(ema: gl.train.ExponentialMovingAverage, averaged: list[gl.Variable] | None = None) -> dict[str, str]:
-    return {name: v.name.removesuffix(":0") for name, v in ema.variables_to_restore(averaged).items()}
+def restored(
+    ema: gl.train.ExponentialMovingAverage, averaged: list[gl.Variable] | None = None
+) -> dict[str, str]:
+    return {
+        name: v.name.removesuffix(":0") for name, v in ema.variables_to_restore(averaged).items()
+    }
 
 
 def names_of(graph: gl.Graph) -> list[str]:

@@ -1,4 +1,6 @@
-"""Training ops beside TensorFlow: each scenario of `golden/library/training_ops.json` is played by gradlab."""
+"""Training ops beside TensorFlow: each scenario of `golden/library/training_ops.json` is played by
+gradlab.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,10 @@ def test_an_op_does_what_tensorflow_does(scenario: dict[str, Any]) -> None:
             before = {name: v.numpy() for name, v in variables.items()}
             with pytest.raises(gl.errors.InvalidArgumentError):
                 op(**variables, **arguments)
-            assert all(np.array_equal(v.numpy(), before[name], equal_nan=True) for name, v in variables.items())
+            assert all(
+                np.array_equal(v.numpy(), before[name], equal_nan=True)
+                for name, v in variables.items()
+            )
             return
         result = op(**variables, **arguments)
         assert result is (None if scenario["op"].startswith("Resource") else variables["var"])
@@ -53,7 +58,9 @@ def test_an_op_takes_the_dtypes_that_tensorflow_has_kernels_for(dtypes: dict[str
 
 
 def make_variables(scenario: dict[str, Any]) -> dict[str, gl.Variable]:
-    return {name: gl.Variable(library.value(x), name=name) for name, x in scenario["inputs"].items()}
+    return {
+        name: gl.Variable(library.value(x), name=name) for name, x in scenario["inputs"].items()
+    }
 
 
 def read_arguments(scenario: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
@@ -83,7 +90,17 @@ def takes(name: str, kind: str) -> bool:
 
 
 SLOTS = {
-    "var", "accum", "accum_update", "linear", "m", "v", "vhat", "ms", "mg", "mom", "gradient_accumulator",
+    "var",
+    "accum",
+    "accum_update",
+    "linear",
+    "m",
+    "v",
+    "vhat",
+    "ms",
+    "mg",
+    "mom",
+    "gradient_accumulator",
     "gradient_squared_accumulator",
-}  # fmt: skip
+}
 SPECIAL = {"indices": np.array([0, 1]), "global_step": 1, "lr_power": -0.5}

@@ -1,4 +1,6 @@
-"""Right answers are right, wrong ones get the hint that names the mistake; what the answers claim is so."""
+"""Right answers are right, wrong ones get the hint that names the mistake; what the answers claim
+is so.
+"""
 
 from typing import Any
 
@@ -76,7 +78,9 @@ def test_whoever_forgets_the_step_is_dropped_after_the_first_take() -> None:
 
 
 def test_each_row_is_divided_by_its_own_count() -> None:
-    found = row_mean([np.array([0, 1]), np.array([1, 3])], [np.float32([2, 4]), np.float32([8, 6])], 4)
+    found = row_mean(
+        [np.array([0, 1]), np.array([1, 3])], [np.float32([2, 4]), np.float32([8, 6])], 4
+    )
     assert found.tolist() == [2, 6, 0, 6]
 
 
@@ -96,7 +100,10 @@ def test_a_round_is_flat_until_the_last_worker() -> None:
         ([95, 96, 97, 98, 99, 99, 100], "a stall in one gradient of fifty"),
         ([5, 10, 20, 40, 60, 80, 100], "a third of the round"),
         ([40, 45, 50, 60, 80, 90, 100], "one or two workers to spare"),
-        ([38, 40, 42, 45, 53, 66, 100], "1.5 times as long as for fifteen, and 1.9 times as long as for fourteen"),
+        (
+            [38, 40, 42, 45, 53, 66, 100],
+            "1.5 times as long as for fifteen, and 1.9 times as long as for fourteen",
+        ),
     ],
 )
 def test_what_is_said_depends_on_the_guess(guess: list[float], said: str) -> None:

@@ -1,4 +1,6 @@
-"""Right answers are right, wrong ones get the hint that names the mistake; what the hints claim is so."""
+"""Right answers are right, wrong ones get the hint that names the mistake; what the hints claim is
+so.
+"""
 
 from typing import Any
 
@@ -14,7 +16,9 @@ def step(w: np.ndarray, accumulator: np.ndarray, g: np.ndarray, lr: float) -> li
     return [w - lr * g / np.sqrt(accumulator), accumulator]
 
 
-def sparse(w: Any, accumulator: Any, indices: Any, values: Any, lr: float) -> tuple[np.ndarray, np.ndarray]:
+def sparse(
+    w: Any, accumulator: Any, indices: Any, values: Any, lr: float
+) -> tuple[np.ndarray, np.ndarray]:
     for i in set(indices.tolist()):
         g = values[indices == i].sum()
         accumulator[i] += g * g
@@ -29,7 +33,8 @@ def sparse(w: Any, accumulator: Any, indices: Any, values: Any, lr: float) -> tu
         ("adagrad.zero_epsilon", "(B)"),
         ("adagrad.stopped", "c"),
         ("adagrad.step", step),
-        ("adagrad.step", lambda w, a, g, lr: [w - lr * g / (np.sqrt(a + g * g) + 1e-7), a + g * g]),  # as in Keras
+        # As in Keras.
+        ("adagrad.step", lambda w, a, g, lr: [w - lr * g / (np.sqrt(a + g * g) + 1e-7), a + g * g]),
         ("adagrad.step", lambda w, a, g, lr: [w - lr * g / np.sqrt(a + g * g + 1e-8), a + g * g]),
         ("adagrad.sparse", sparse),
     ],
@@ -44,7 +49,11 @@ def test_right_answers(name: str, answer: Any) -> None:
         ("adagrad.first_step", "a", "Gradient descent does that"),
         ("adagrad.zero_epsilon", None, "Write your guess first"),
         ("adagrad.stopped", "b", "A NaN gradient does that"),
-        ("adagrad.step", lambda w, a, g, lr: step(w, a, g, lr) if g.any() else [w * np.nan, a], "divide lr * g"),
+        (
+            "adagrad.step",
+            lambda w, a, g, lr: step(w, a, g, lr) if g.any() else [w * np.nan, a],
+            "divide lr * g",
+        ),
         ("adagrad.sparse", lambda w, a, i, v, lr: [w * 2, a], "Sum the values of each row first"),
         ("adagrad.sparse", None, "Pass the function itself"),
     ],
@@ -119,7 +128,8 @@ def test_a_rare_feature_moves_a_tenth_as_far_in_a_hundredth_of_the_steps() -> No
 
 
 @pytest.mark.parametrize(
-    ("guess", "hint"), [(1.0, "has grown less"), (100.0, "the root of it"), (10.0, "about a tenth as far")]
+    ("guess", "hint"),
+    [(1.0, "has grown less"), (100.0, "the root of it"), (10.0, "about a tenth as far")],
 )
 def test_a_guess_of_the_ratio_is_answered(guess: float, hint: str) -> None:
     assert hint in RATIO.said(np.array([guess]), np.array([10.0]))

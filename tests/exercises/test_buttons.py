@@ -12,7 +12,9 @@ def test_a_press_answers_and_what_is_said_is_shown() -> None:
     row, said = asked.box.children
     assert [button.description for button in row.children] == ["(a)", "(b)", "(c)"]
     row.children[0].click()
-    assert "Not yet. The gradient points" in said.value and row.children[0].button_style == "warning"
+    assert (
+        "Not yet. The gradient points" in said.value and row.children[0].button_style == "warning"
+    )
     row.children[1].click()
     assert "Right." in said.value and 'role="status"' in said.value
     assert [button.button_style for button in row.children] == ["", "success", ""]
@@ -37,5 +39,8 @@ def test_what_is_saved_of_it_tells_no_answer() -> None:
 
 
 def test_what_is_not_multiple_choice_has_no_buttons() -> None:
-    with pytest.raises(ValueError, match=r"'start.norm' is not a multiple-choice exercise; choose one of: start.sign"):
+    with pytest.raises(
+        ValueError,
+        match=r"'start.norm' is not a multiple-choice exercise; choose one of: start.sign",
+    ):
         gl.exercises.choose("start.norm")

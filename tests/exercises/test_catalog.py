@@ -1,4 +1,6 @@
-"""What is true of every exercise: its mistakes are recognized, none of them passes, and names say the notebook."""
+"""What is true of every exercise: its mistakes are recognized, none of them passes, and names say
+the notebook.
+"""
 
 from typing import Any
 
@@ -31,7 +33,9 @@ def test_every_exercise_asks_something_and_knows_what_goes_wrong(name: str) -> N
     assert all(hints)
 
 
-@pytest.mark.parametrize("name", [name for name, exercise in EXERCISES.items() if isinstance(exercise, Coded)])
+@pytest.mark.parametrize(
+    "name", [name for name, exercise in EXERCISES.items() if isinstance(exercise, Coded)]
+)
 def test_what_is_right_passes(name: str) -> None:
     exercise = EXERCISES[name]
     assert isinstance(exercise, Coded)

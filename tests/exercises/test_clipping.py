@@ -31,7 +31,10 @@ def by_global_norm(tensors: list[np.ndarray], limit: float) -> list[np.ndarray]:
         ("clipping.by_norm", gl.clip_by_norm),
         ("clipping.by_norm", lambda t, c: by_norm(t, c).tolist()),
         ("clipping.by_global_norm", by_global_norm),
-        ("clipping.by_global_norm", lambda tensors, c: tuple(gl.clip_by_global_norm(tensors, c)[0])),
+        (
+            "clipping.by_global_norm",
+            lambda tensors, c: tuple(gl.clip_by_global_norm(tensors, c)[0]),
+        ),
         ("clipping.keep_95", 1.25),
     ],
 )
@@ -50,14 +53,34 @@ def test_right_answers(name: str, answer: Any) -> None:
         ("clipping.infinite", "b", "PyTorch and optax"),
         ("clipping.below", "a", "The documentation says so"),
         ("clipping.by_norm", lambda t, c: t.clip(-c, c), "clips every entry by itself"),
-        ("clipping.by_norm", lambda t, c: t / np.sqrt((t * t).sum()) * c, "even where it was smaller"),
-        ("clipping.by_norm", lambda t, c: t / np.sqrt((t * t).sum()), "should have the norm of the limit"),
+        (
+            "clipping.by_norm",
+            lambda t, c: t / np.sqrt((t * t).sum()) * c,
+            "even where it was smaller",
+        ),
+        (
+            "clipping.by_norm",
+            lambda t, c: t / np.sqrt((t * t).sum()),
+            "should have the norm of the limit",
+        ),
         ("clipping.by_norm", lambda t, c: t / np.abs(t).sum() * c, "sum of the entries"),
-        ("clipping.by_norm", lambda t, c: by_norm(t, c) if c < 5 else t / 2, "within the limit already"),
+        (
+            "clipping.by_norm",
+            lambda t, c: by_norm(t, c) if c < 5 else t / 2,
+            "within the limit already",
+        ),
         ("clipping.by_norm", lambda t, c: by_norm(t, c) if t.any() else t / 0, "0 / 0 is NaN"),
         ("clipping.by_norm", lambda t, c: t * 0.5, "Its norm was 5 and is 2.5 now; it should be 1"),
-        ("clipping.by_global_norm", lambda tensors, c: [by_norm(t, c) for t in tensors], "a limit of its own"),
-        ("clipping.by_global_norm", lambda tensors, c: [t * 3 for t in tensors], "Its norm was 13 and is 39 now"),
+        (
+            "clipping.by_global_norm",
+            lambda tensors, c: [by_norm(t, c) for t in tensors],
+            "a limit of its own",
+        ),
+        (
+            "clipping.by_global_norm",
+            lambda tensors, c: [t * 3 for t in tensors],
+            "Its norm was 13 and is 39 now",
+        ),
         ("clipping.keep_95", "1", "write it without quotes"),
         ("clipping.keep_95", 0.01, "keeps 0% of them, not 95%"),
         ("clipping.keep_95", 0.8, "Raise it"),
@@ -75,9 +98,13 @@ def test_a_hint_is_not_the_solution() -> None:
 
 
 def test_an_unknown_exercise_lists_the_others() -> None:
-    with pytest.raises(ValueError, match=r"'adagrad.rate' is a prediction: use predict\('adagrad.rate'\)"):
+    with pytest.raises(
+        ValueError, match=r"'adagrad.rate' is a prediction: use predict\('adagrad.rate'\)"
+    ):
         check("adagrad.rate", lambda: None)
-    with pytest.raises(ValueError, match=r"'clipping.below' is an exercise: use check\('clipping.below', answer\)"):
+    with pytest.raises(
+        ValueError, match=r"'clipping.below' is an exercise: use check\('clipping.below', answer\)"
+    ):
         predict("clipping.below")
     with pytest.raises(ValueError, match=r"unknown exercise 'x'; choose one of: start.sign"):
         check("x", 1)
@@ -99,7 +126,9 @@ def test_an_unknown_exercise_lists_the_others() -> None:
         (Spikes(), [4], "A handful"),
     ],
 )
-def test_the_sentence_fits_the_guess(prediction: Prediction, guess: list[float], sentence: str) -> None:
+def test_the_sentence_fits_the_guess(
+    prediction: Prediction, guess: list[float], sentence: str
+) -> None:
     truth = np.atleast_1d(prediction.truth(np.array(prediction.at, float)))
     assert sentence in prediction.said(np.array(guess, float), truth)
 
@@ -107,7 +136,9 @@ def test_the_sentence_fits_the_guess(prediction: Prediction, guess: list[float],
 def test_the_results_are_the_librarys() -> None:
     run = gl.models.char_rnn.shipped()[None]
     share = Share().truth(np.array([0.01, 3.0, 10.0, 1000.0]))
-    np.testing.assert_allclose(share, [100 * (run.global_norm > c).mean() for c in (0.01, 3.0, 10.0, 1000.0)])
+    np.testing.assert_allclose(
+        share, [100 * (run.global_norm > c).mean() for c in (0.01, 3.0, 10.0, 1000.0)]
+    )
     assert share[1] - share[2] > 79  # 8 norms in 10
     turn = Turn().truth(np.array([0.0, 30.0, 45.0, 60.0, 90.0]))
     np.testing.assert_allclose(turn, [0, 15, 0, 15, 0], atol=1e-3)

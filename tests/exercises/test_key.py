@@ -41,11 +41,15 @@ def test_the_key_of_a_prediction_has_the_result_and_what_to_discuss() -> None:
     assert (found.answer, found.recognized) == ("3 steps", ())
     assert found.why.startswith("A handful")
     assert found.discuss.endswith("?")
-    assert key("three_steps.coast").answer.startswith("1 first steps at step 1, 4.1 first steps at step 5")
+    assert key("three_steps.coast").answer.startswith(
+        "1 first steps at step 1, 4.1 first steps at step 5"
+    )
 
 
 def test_who_is_unknown_has_no_key() -> None:
-    with pytest.raises(ValueError, match=r"unknown exercise 'x'; choose one of: start.sign.*start.reader"):
+    with pytest.raises(
+        ValueError, match=r"unknown exercise 'x'; choose one of: start.sign.*start.reader"
+    ):
         key("x")
 
 
@@ -65,7 +69,9 @@ def test_other_cells_stay_as_they_are() -> None:
 
 
 def test_no_key_is_missing() -> None:
-    assert all(EXERCISES[name].starter.strip() and EXERCISES[name].solution.strip() for name in WRITTEN)
+    assert all(
+        EXERCISES[name].starter.strip() and EXERCISES[name].solution.strip() for name in WRITTEN
+    )
     assert all(prediction.discuss for prediction in PREDICTIONS.values())
 
 
@@ -77,8 +83,12 @@ def test_every_exercise_is_solved_by_its_key(name: str) -> None:
 @pytest.mark.parametrize("name", WRITTEN)
 def test_no_hint_holds_the_code_that_solves_it(name: str) -> None:
     exercise = EXERCISES[name]
-    said = [repr(check(name, answer)) for answer in (None, *(wrong for wrong, _ in exercise.mistakes))]
+    said = [
+        repr(check(name, answer)) for answer in (None, *(wrong for wrong, _ in exercise.mistakes))
+    ]
     for line in exercise.solution.strip().splitlines():
-        formula = line.strip().removeprefix("return ").partition(" = ")[2] or line.strip().removeprefix("return ")
+        formula = line.strip().removeprefix("return ").partition(" = ")[
+            2
+        ] or line.strip().removeprefix("return ")
         if len(formula) > 8:
             assert not [hint for hint in said if formula in hint], formula

@@ -1,4 +1,6 @@
-"""A guess comes first and stays; the result comes from the library, and is nowhere before it is revealed."""
+"""A guess comes first and stays; the result comes from the library, and is nowhere before it is
+revealed.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -85,7 +87,9 @@ def test_the_words_state_the_distance_in_the_unit_of_the_axis(name: str) -> None
     words = prediction.description
     unit = "percentage points" if prediction.y.unit == "%" else prediction.y.unit
     off = f"{np.abs(first - result).mean():.3g} {unit} off"
-    assert (f"{max(first / result, result / first)[0]:.3g} times too" if unit == "times" else off) in words.summary
+    assert (
+        f"{max(first / result, result / first)[0]:.3g} times too" if unit == "times" else off
+    ) in words.summary
     assert all("guess " in value and "result " in value for _, value in words.table)
     assert words.alt.startswith(prediction.question)
     assert len(words.table) == len(prediction.params)
@@ -102,7 +106,8 @@ def test_revealing_changes_the_picture_and_every_view_hears_of_it(name: str) -> 
     prediction.reveal()
     assert prediction.live.frame() != before
     assert sent[-1]["kind"] == "frame"
-    assert sent[-1]["edition"] > sent[0]["edition"]  # so that the browser forgets pictures without the result
+    # So that the browser forgets pictures without the result.
+    assert sent[-1]["edition"] > sent[0]["edition"]
     assert sent[-1]["summary"] == prediction.description.summary
 
 
@@ -111,7 +116,9 @@ def test_a_guess_has_to_be_made(name: str, monkeypatch: pytest.MonkeyPatch) -> N
     prediction, said = predict(name), []
     monkeypatch.setattr(prediction.live, "say", said.append)
     prediction.reveal()
-    assert said == ["A prediction is worth something only if it is made before: move your guess first."]
+    assert said == [
+        "A prediction is worth something only if it is made before: move your guess first."
+    ]
     assert prediction.compute(prediction.params).first is None
 
 
@@ -123,7 +130,9 @@ def test_every_handle_has_a_name_a_place_and_starts_in_the_middle(name: str) -> 
     assert len({handle.label for handle in handles}) == len(handles)
     assert all(handle.hidden and handle.label.startswith("Guess") for handle in handles)
     middle = prediction.y.middle
-    assert all(abs(handle.position(middle) - handle.position(handle.value)) <= 1 for handle in handles)
+    assert all(
+        abs(handle.position(middle) - handle.position(handle.value)) <= 1 for handle in handles
+    )
 
 
 @every_prediction
@@ -153,7 +162,10 @@ def test_a_prediction_needs_a_question_a_truth_and_a_sentence() -> None:
     square = Square(guess_2=3.0)
     square.reveal()
     shown = square.compute(square.params)
-    assert square.description.summary == "Your guess is on average 2 m2 off, most at side 0 m (2). Squares grow."
+    assert (
+        square.description.summary
+        == "Your guess is on average 2 m2 off, most at side 0 m (2). Squares grow."
+    )
     assert shown.result is not None
     assert shown.result.tolist() == [0, 1, 4]
     np.testing.assert_array_equal(shown.curve[:, 1], shown.curve[:, 0] ** 2)  # type: ignore[index]

@@ -17,7 +17,10 @@ def sketched(page: Any) -> Iterator[tuple[Any, Wire]]:  # noqa: F811
     prediction = predict("clipping.share")
     wire = Wire(prediction.live, page)
     wire.open()
-    box, panel = page.locator(".gl-picture").bounding_box(), prediction.live._state.scene.panels()[0]
+    box, panel = (
+        page.locator(".gl-picture").bounding_box(),
+        prediction.live._state.scene.panels()[0],
+    )
 
     def to(x: float, y: float) -> None:
         across, down = panel["left"] + panel["width"] * x, panel["top"] + panel["height"] * (1 - y)
@@ -36,7 +39,8 @@ def sketched(page: Any) -> Iterator[tuple[Any, Wire]]:  # noqa: F811
 
 def revealed(wire: Wire, prediction: Any) -> None:
     wire.button("Reveal").click()
-    wire.until(lambda: prediction.compute(prediction.params).first is not None)  # a button works in a thread
+    # A button works in a thread.
+    wire.until(lambda: prediction.compute(prediction.params).first is not None)
     wire.until(lambda: " off" in wire.readout())
     wire.settle()
 

@@ -7,7 +7,11 @@ from gradlab.exercises.prediction_picture import CurveView, Guess, NumberView, Q
 from gradlab.live.scene import Scene
 
 LIMIT, SHARE = Quantity("limit", "", 0.1, 10.0, "log"), Quantity("share", "%", 0.0, 100.0)
-X, GUESS, RESULT = np.array([0.1, 1.0, 10.0]), np.array([50.0, 40.0, 30.0]), np.array([100.0, 50.0, 0.0])
+X, GUESS, RESULT = (
+    np.array([0.1, 1.0, 10.0]),
+    np.array([50.0, 40.0, 30.0]),
+    np.array([100.0, 50.0, 0.0]),
+)
 CURVE = np.stack([X, RESULT], axis=1)
 
 
@@ -34,7 +38,9 @@ def test_a_number_carries_its_value_and_unit() -> None:
     view.draw(Guess(np.empty(0), np.array([30.0])))
     texts = [text.get_text() for text in view._texts if text.get_visible()]
     assert texts == ["your guess: 30 steps"]
-    view.draw(Guess(np.empty(0), np.array([5.0]), np.array([30.0]), np.array([3.0]), np.empty((0, 2))))
+    view.draw(
+        Guess(np.empty(0), np.array([5.0]), np.array([30.0]), np.array([3.0]), np.empty((0, 2)))
+    )
     assert [text.get_text() for text in view._texts] == [
         "your guess: 5 steps",
         "result: 3 steps",
@@ -43,7 +49,9 @@ def test_a_number_carries_its_value_and_unit() -> None:
     assert view._lines[1].get_xdata() == [3.0, 3.0]
 
 
-@pytest.mark.parametrize("view", [CurveView("How much? " * 8, LIMIT, SHARE), NumberView("How many? " * 8, SHARE)])
+@pytest.mark.parametrize(
+    "view", [CurveView("How much? " * 8, LIMIT, SHARE), NumberView("How many? " * 8, SHARE)]
+)
 def test_it_fits_a_narrow_page(view: CurveView | NumberView) -> None:
     scene = Scene(view.figure)
     wide = scene.size
@@ -72,7 +80,15 @@ def test_axes_name_their_unit_once() -> None:
 
 
 def test_chosen_ticks_of_a_log_axis_carry_plain_numbers() -> None:
-    view = CurveView("How much?", Quantity("step", "", 1.0, 256.0, "log", ticks=(1, 4, 16, 64, 256)), SHARE)
+    view = CurveView(
+        "How much?", Quantity("step", "", 1.0, 256.0, "log", ticks=(1, 4, 16, 64, 256)), SHARE
+    )
     view.figure.canvas.draw()
-    assert [text.get_text() for text in view.axes.get_xticklabels()] == ["1", "4", "16", "64", "256"]
+    assert [text.get_text() for text in view.axes.get_xticklabels()] == [
+        "1",
+        "4",
+        "16",
+        "64",
+        "256",
+    ]
     assert not view.axes.get_xticks(minor=True).size

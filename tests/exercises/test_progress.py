@@ -1,4 +1,6 @@
-"""What is solved is saved in a kernel only, never gets in the way of a check, and is shown by notebook."""
+"""What is solved is saved in a kernel only, never gets in the way of a check, and is shown by
+notebook.
+"""
 
 import json
 import os
@@ -29,7 +31,9 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_outside_a_kernel_nothing_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outside_a_kernel_nothing_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert check("start.sign", "b").progress == ""
     assert not list(tmp_path.iterdir())
@@ -41,8 +45,14 @@ def test_a_notebook_is_not_told_where_answers_are_kept(kernel: Path) -> None:
 
 
 def test_a_kernel_is_an_ipython_that_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    for shell, kernel in ((None, False), (SimpleNamespace(), False), (SimpleNamespace(kernel=1), True)):
-        monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda shell=shell: shell))
+    for shell, kernel in (
+        (None, False),
+        (SimpleNamespace(), False),
+        (SimpleNamespace(kernel=1), True),
+    ):
+        monkeypatch.setitem(
+            sys.modules, "IPython", SimpleNamespace(get_ipython=lambda shell=shell: shell)
+        )
         assert _progress.in_kernel() == kernel
     monkeypatch.delitem(sys.modules, "IPython")
     assert not _progress.in_kernel()
@@ -67,11 +77,16 @@ def test_a_notebook_that_is_only_run_leaves_no_file_behind(kernel: Path) -> None
     check("start.sign", "b")
     assert progress().entries["start.sign"].tries == 3
     check("start.units", "a")
-    assert json.loads((kernel / FILE).read_text())["entries"]["start.units"] == {"solved": None, "tries": 1}
+    assert json.loads((kernel / FILE).read_text())["entries"]["start.units"] == {
+        "solved": None,
+        "tries": 1,
+    }
 
 
 @pytest.mark.parametrize("text", ["{", "[1]"])
-def test_a_file_that_is_something_else_is_left_alone_and_spoken_of_once(kernel: Path, text: str) -> None:
+def test_a_file_that_is_something_else_is_left_alone_and_spoken_of_once(
+    kernel: Path, text: str
+) -> None:
     (kernel / FILE).write_text(text)
     said = [check("start.sign", answer).progress for answer in ("a", "b", "b")]
     assert said[0].startswith(f"not saved, {FILE} cannot be used: ")
@@ -81,7 +96,9 @@ def test_a_file_that_is_something_else_is_left_alone_and_spoken_of_once(kernel: 
     assert "cannot be used" in progress().trouble
 
 
-def test_a_folder_that_cannot_be_written_breaks_no_check(kernel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_written_breaks_no_check(
+    kernel: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*args: object) -> None:
         raise PermissionError("read-only")
 
@@ -158,7 +175,9 @@ def test_a_file_that_was_changed_by_hand_is_refused(tmp_path: Path) -> None:
 
 def test_of_two_entries_the_solved_one_counts_or_that_with_more_tries() -> None:
     done = Entry("2026-11-22 14:05", 1)
-    both = _progress.merged({"a": done, "b": Entry(None, 2)}, {"a": Entry(None, 9), "b": Entry(None, 3), "c": done})
+    both = _progress.merged(
+        {"a": done, "b": Entry(None, 2)}, {"a": Entry(None, 9), "b": Entry(None, 3), "c": done}
+    )
     assert both == {"a": done, "b": Entry(None, 3), "c": done}
 
 
@@ -166,7 +185,9 @@ def test_two_notebooks_at_once_lose_nothing(tmp_path: Path) -> None:
     def solve(name: str) -> None:
         for k in range(10):
             with _progress.locked(tmp_path):
-                _progress.write(tmp_path, _progress.read(tmp_path) | {f"{name}.{k}": Entry("now", 1)})
+                _progress.write(
+                    tmp_path, _progress.read(tmp_path) | {f"{name}.{k}": Entry("now", 1)}
+                )
 
     both = [threading.Thread(target=solve, args=(name,)) for name in "ab"]
     for one in both:
@@ -176,7 +197,9 @@ def test_two_notebooks_at_once_lose_nothing(tmp_path: Path) -> None:
     assert len(json.loads((tmp_path / FILE).read_text())["entries"]) == 20
 
 
-def test_a_forgotten_lock_is_taken_away_and_a_held_one_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_forgotten_lock_is_taken_away_and_a_held_one_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(_progress, "_PATIENCE", 0.0)
     lock = tmp_path / f"{FILE}.lock"
     lock.touch()

@@ -1,4 +1,6 @@
-"""Cases that a grader draws: what is right passes them, what is wrong does not, nor what knows the results by heart."""
+"""Cases that a grader draws: what is right passes them, what is wrong does not, nor what knows the
+results by heart.
+"""
 
 import numpy as np
 import pytest
@@ -11,7 +13,11 @@ RANDOM = [name for name, e in EXERCISES.items() if not isinstance(e, Choice) and
 
 
 def test_every_exercise_that_asks_for_a_function_is_drawn() -> None:
-    functions = {name for name, e in EXERCISES.items() if not isinstance(e, Choice) and not no_function(value(name))}
+    functions = {
+        name
+        for name, e in EXERCISES.items()
+        if not isinstance(e, Choice) and not no_function(value(name))
+    }
     assert set(RANDOM) == functions
 
 

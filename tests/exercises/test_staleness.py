@@ -1,4 +1,6 @@
-"""Right answers are right, wrong ones get the hint that names the mistake; what the answers claim is so."""
+"""Right answers are right, wrong ones get the hint that names the mistake; what the answers claim
+is so.
+"""
 
 from typing import Any
 
@@ -18,7 +20,10 @@ from gradlab.workers import Bowl, Experiment, Server
         ("staleness.both_pass", "(B)"),
         ("staleness.noted_late", "a"),
         ("staleness.accept", lambda now, noted, limit: now - noted <= limit),
-        ("staleness.compensate", lambda g, now, read, strength: g * (1 + strength * g * (now - read))),
+        (
+            "staleness.compensate",
+            lambda g, now, read, strength: g * (1 + strength * g * (now - read)),
+        ),
     ],
 )
 def test_right_answers(name: str, answer: Any) -> None:
@@ -116,7 +121,9 @@ def test_hardly_any_is_staler_than_ten_and_little_is_lost_at_seven(share: np.nda
         ([10, 40, 60, 80, 90, 95, 99], "less stale"),
     ],
 )
-def test_what_is_said_depends_on_the_guess(guess: list[float], said: str, share: np.ndarray) -> None:
+def test_what_is_said_depends_on_the_guess(
+    guess: list[float], said: str, share: np.ndarray
+) -> None:
     assert said in Accepted().said(np.array(guess), share)
 
 

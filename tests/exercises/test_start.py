@@ -10,7 +10,9 @@ from gradlab.models import word_topics
 
 
 def test_the_librarys_own_functions_are_right_answers() -> None:
-    def step(weights: list[np.ndarray], grads: list[np.ndarray | None], lr: float) -> list[np.ndarray]:
+    def step(
+        weights: list[np.ndarray], grads: list[np.ndarray | None], lr: float
+    ) -> list[np.ndarray]:
         values = [gl.Variable(w) for w in weights]
         gl.train.GradientDescentOptimizer(lr).apply_gradients(list(zip(grads, values, strict=True)))
         return [v.numpy() for v in values]
@@ -31,7 +33,9 @@ def test_a_positive_gradient_moves_a_weight_down_and_its_unit_moves_it_further()
 
 
 @pytest.mark.parametrize(("size", "is_same"), [(1.0, False), (1e3, True)])
-def test_adagrads_step_ignores_the_unit_of_the_loss_once_gradients_are_large(size: float, is_same: bool) -> None:
+def test_adagrads_step_ignores_the_unit_of_the_loss_once_gradients_are_large(
+    size: float, is_same: bool
+) -> None:
     reader = gl.workers.Reader()
     start = reader.start()
     gradient = reader.gradient(start, np.random.default_rng(0))
@@ -39,14 +43,25 @@ def test_adagrads_step_ignores_the_unit_of_the_loss_once_gradients_are_large(siz
     for name, w in start.items():
         seen = gradient[name][np.abs(gradient[name]) > 1e-2]
         w = np.zeros_like(seen)
-        once, ten_times = (np.linalg.norm(rule(w, rule.init(w), size * x * seen, 1.0)[0]) for x in (1, 10))
+        once, ten_times = (
+            np.linalg.norm(rule(w, rule.init(w), size * x * seen, 1.0)[0]) for x in (1, 10)
+        )
         assert (ten_times / once < 1.01) == is_same, name
 
 
 def test_a_hint_for_what_has_no_name() -> None:
-    assert check("start.descent", lambda w, g, lr: [x + 7 for x in w]).text.endswith("by 0.5 times it.")
-    assert check("start.norm", lambda grads: 7.0).text.endswith("How do further entries count, and arrays?")
-    assert "None" in check("start.descent", lambda w, g, lr: [x - lr * y for x, y in zip(w, g, strict=True)]).text
+    assert check("start.descent", lambda w, g, lr: [x + 7 for x in w]).text.endswith(
+        "by 0.5 times it."
+    )
+    assert check("start.norm", lambda grads: 7.0).text.endswith(
+        "How do further entries count, and arrays?"
+    )
+    assert (
+        "None"
+        in check(
+            "start.descent", lambda w, g, lr: [x - lr * y for x, y in zip(w, g, strict=True)]
+        ).text
+    )
 
 
 TRUTH = Reader().truth(np.array(Reader.at))
@@ -55,9 +70,11 @@ TRUTH = Reader().truth(np.array(Reader.at))
 def test_the_reader_learns_as_in_the_loop_of_the_notebook() -> None:
     assert (np.diff(TRUTH) > 0).all()
     assert 57 < TRUTH[-1] < 61  # the loop goes on to 61%, so four in ten stay wrong
-    assert TRUTH[2] - TRUTH[1] < 2 < 13 < TRUTH[3] - TRUTH[2]  # it stalls between 4 and 16 steps, then climbs
+    # It stalls between 4 and 16 steps, then climbs.
+    assert TRUTH[2] - TRUTH[1] < 2 < 13 < TRUTH[3] - TRUTH[2]
     topics = word_topics.shipped().held_out.topics
-    assert 100 * np.bincount(topics).max() / len(topics) > 25  # whoever says the commonest topic: one in four
+    # Whoever says the commonest topic: one in four.
+    assert 100 * np.bincount(topics).max() / len(topics) > 25
 
 
 @pytest.mark.parametrize(

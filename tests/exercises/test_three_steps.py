@@ -69,12 +69,32 @@ def test_wrong_guesses_get_their_hint(name: str, letter: str | None, hint: str) 
     [
         (None, "Pass the function itself"),
         (lambda opt, loss, var_list, global_step: loss, "No variable has moved"),
-        (lambda opt, loss, var_list, global_step: opt.compute_gradients(loss, var_list), "No variable has moved"),
-        (lambda opt, loss, var_list, global_step: opt.minimize(loss), "minimize is what you are writing"),
-        (lambda opt, loss, var_list, global_step: both_steps(opt, loss(), var_list, global_step), "must be a function"),
-        (lambda opt, loss, var_list, global_step: both_steps(opt, loss, None, global_step), "not in var_list"),
-        (lambda opt, loss, var_list, global_step: both_steps(opt, loss, var_list[:1], global_step), "Only one of"),
-        (lambda opt, loss, var_list, global_step: both_steps(opt, loss, var_list, None), "global_step is 0"),
+        (
+            lambda opt, loss, var_list, global_step: opt.compute_gradients(loss, var_list),
+            "No variable has moved",
+        ),
+        (
+            lambda opt, loss, var_list, global_step: opt.minimize(loss),
+            "minimize is what you are writing",
+        ),
+        (
+            lambda opt, loss, var_list, global_step: both_steps(opt, loss(), var_list, global_step),
+            "must be a function",
+        ),
+        (
+            lambda opt, loss, var_list, global_step: both_steps(opt, loss, None, global_step),
+            "not in var_list",
+        ),
+        (
+            lambda opt, loss, var_list, global_step: both_steps(
+                opt, loss, var_list[:1], global_step
+            ),
+            "Only one of",
+        ),
+        (
+            lambda opt, loss, var_list, global_step: both_steps(opt, loss, var_list, None),
+            "global_step is 0",
+        ),
         (counted_twice, "global_step is 2"),
         (twice, "How many were there?"),
         (lambda opt, loss: None, "raises TypeError"),
@@ -91,7 +111,10 @@ def test_a_wrong_minimize_gets_its_hint(answer: Any, hint: str) -> None:
         ("gradient a", "Write a list of all four tasks"),
         (["gradient a", "update a"], "'gradient a', 'update a', 'gradient b', 'update b'"),
         (["gradient a", "gradient a", "update a", "update b"], "runs every task once"),
-        (["update b", "gradient b", "gradient a", "update a"], "'update b' cannot run before 'gradient b'"),
+        (
+            ["update b", "gradient b", "gradient a", "update a"],
+            "'update b' cannot run before 'gradient b'",
+        ),
         (["gradient a", "gradient b", "update a", "update b"], "Both gradients come first"),
         (["gradient b", "gradient a", "update b", "update a"], "Both gradients come first"),
     ],
@@ -148,7 +171,9 @@ def on_present(clip: Any) -> Any:
     return lambda pairs: [(g if g is None else clip(g), v) for g, v in pairs]
 
 
-@pytest.mark.parametrize("answer", [by_zip, by_hand, lambda pairs: tuple(by_zip(pairs))], ids=["zip", "hand", "tuple"])
+@pytest.mark.parametrize(
+    "answer", [by_zip, by_hand, lambda pairs: tuple(by_zip(pairs))], ids=["zip", "hand", "tuple"]
+)
 def test_right_middle_steps(answer: Any) -> None:
     assert check("three_steps.process", answer).right
 
@@ -160,22 +185,36 @@ def test_right_middle_steps(answer: Any) -> None:
         (lambda pairs: None, "did you forget `return`?"),
         (lambda pairs: list(pairs), "Its norm is over the limit: shrink it"),
         (lambda pairs: [(gl.clip_by_norm(g, 1.0), v) for g, v in pairs], "Is it the None?"),
-        (lambda pairs: gl.clip_by_global_norm([g for g, _ in pairs], 1.0), "the tensors and the norm"),
+        (
+            lambda pairs: gl.clip_by_global_norm([g for g, _ in pairs], 1.0),
+            "the tensors and the norm",
+        ),
         (lambda pairs: gl.clip_by_global_norm([g for g, _ in pairs], 1.0)[0], "a list of pairs"),
         (lambda pairs: 3.0, "a list of pairs"),
         (lambda pairs: [(v, g) for g, v in pairs], "the gradient comes first"),
         (lambda pairs: [(g, g) for g, _ in pairs], "must be the variable"),
-        (lambda pairs: [p for p in by_hand(pairs) if p[0] is not None], "the pair without a gradient is gone"),
+        (
+            lambda pairs: [p for p in by_hand(pairs) if p[0] is not None],
+            "the pair without a gradient is gone",
+        ),
         (lambda pairs: by_hand(pairs)[:1], "3 pairs go in and 1 come out"),
         (lambda pairs: [*by_hand(pairs), pairs[0]], "3 pairs go in and 4 come out"),
         (lambda pairs: by_hand(pairs)[::-1], "another order"),
-        (lambda pairs: [(np.zeros(1) if g is None else g, v) for g, v in by_hand(pairs)], "Zero is not None"),
+        (
+            lambda pairs: [(np.zeros(1) if g is None else g, v) for g, v in by_hand(pairs)],
+            "Zero is not None",
+        ),
         (lambda pairs: [(None, v) for _, v in pairs], "had a gradient and has none now"),
         (on_present(lambda g: g.sum()), "has shape () now, not (2,)"),
         (on_present(lambda g: gl.clip_by_norm(g, 1.0)), "gives every tensor a limit of its own"),
-        (on_present(lambda g: g.clip(-1, 1)), "clips every entry by itself, and the gradient turns"),
         (
-            lambda pairs: [(g if g is None else g / gl.global_norm([g for g, _ in pairs]), v) for g, v in pairs],
+            on_present(lambda g: g.clip(-1, 1)),
+            "clips every entry by itself, and the gradient turns",
+        ),
+        (
+            lambda pairs: [
+                (g if g is None else g / gl.global_norm([g for g, _ in pairs]), v) for g, v in pairs
+            ],
             "A limit only ever shortens",
         ),
         (on_present(lambda g: g / 2), "Its norm was 13 and is 6.5 now; it should be 1"),
@@ -213,6 +252,8 @@ def test_it_leaves_no_variables_behind() -> None:
         (lambda x: 10 - 9 * 0.8**x, "ten times as far"),
     ],
 )
-def test_a_guess_gets_the_sentence_it_needs(guess: Callable[[np.ndarray], np.ndarray], hint: str) -> None:
+def test_a_guess_gets_the_sentence_it_needs(
+    guess: Callable[[np.ndarray], np.ndarray], hint: str
+) -> None:
     x = np.array(Coast.at, float)
     assert hint in Coast().said(guess(x), Coast().truth(x))

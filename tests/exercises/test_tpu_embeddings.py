@@ -1,4 +1,6 @@
-"""Right answers are right, wrong ones get the hint that names the mistake; what the answers claim is so."""
+"""Right answers are right, wrong ones get the hint that names the mistake; what the answers claim
+is so.
+"""
 
 from typing import Any
 
@@ -20,7 +22,9 @@ def plan(rows: int, samples: int, rule: Rule | None = None, **table: Any) -> tpu
 
 def pooled(table: np.ndarray, samples: np.ndarray, ids: np.ndarray, count: int) -> Any:
     of = plan(len(table), count, width=table.shape[1])
-    return tpu.lookup(tpu.create(of, [table]), tpu.make_batch(of, {"f": tpu.Ids(samples, ids)}))[0][0]
+    return tpu.lookup(tpu.create(of, [table]), tpu.make_batch(of, {"f": tpu.Ids(samples, ids)}))[0][
+        0
+    ]
 
 
 def row_gradient(samples: np.ndarray, ids: np.ndarray, gradients: np.ndarray, rows: int) -> Any:
@@ -34,7 +38,9 @@ def row_gradient(samples: np.ndarray, ids: np.ndarray, gradients: np.ndarray, ro
 
 
 def rate(lr: float, beta1: float, beta2: float, step: int) -> float:
-    """What turns the step of Adam without a correction into that of Adam with one, from the rules themselves."""
+    """What turns the step of Adam without a correction into that of Adam with one, from the rules
+    themselves.
+    """
     with_correction = Adam(beta1, beta2, 0.0)
     shared = with_correction.start()
     for _ in range(step - 1):
@@ -66,8 +72,16 @@ def test_right_answers_and_what_the_tables_themselves_say(name: str, answer: Any
         ("tpu_embeddings.twice", "a", "also counted once"),
         ("tpu_embeddings.zero", "a", "Which rows does the rule run for"),
         ("tpu_embeddings.ftrl", None, "Write your guess first"),
-        ("tpu_embeddings.pooled", lambda table, samples, ids, count: np.ones((count, 2)), "For every sample"),
-        ("tpu_embeddings.row_gradient", lambda samples, ids, g, rows: np.ones(rows), "For every lookup"),
+        (
+            "tpu_embeddings.pooled",
+            lambda table, samples, ids, count: np.ones((count, 2)),
+            "For every sample",
+        ),
+        (
+            "tpu_embeddings.row_gradient",
+            lambda samples, ids, g, rows: np.ones(rows),
+            "For every lookup",
+        ),
         ("tpu_embeddings.rate", lambda lr, beta1, beta2, step: 2 * lr, "put both into the rate"),
         ("tpu_embeddings.rate", None, "Pass the function itself"),
     ],

@@ -34,20 +34,26 @@ def test_right_letters(name: str, letter: str) -> None:
 
 def test_a_recorder_after_the_clip_sees_no_norm_above_the_limit() -> None:
     before = gl.models.char_rnn.shipped()[1.0].global_norm
-    after = [gl.clip_by_global_norm([np.float32([norm])], 1.0)[1] for norm in np.minimum(before, 1.0)]
+    after = [
+        gl.clip_by_global_norm([np.float32([norm])], 1.0)[1] for norm in np.minimum(before, 1.0)
+    ]
     assert max(after) <= 1.0
 
 
 def test_another_limit_is_another_run() -> None:
     runs = gl.models.char_rnn.shipped()
-    told, happened = (runs[limit].what_if(clip_global_norm=1.0).fraction_fired for limit in (None, 1.0))
+    told, happened = (
+        runs[limit].what_if(clip_global_norm=1.0).fraction_fired for limit in (None, 1.0)
+    )
     assert told > happened + 0.5
     assert "It did in 02_clipping" in check("your_run.counterfactual", "c").text
 
 
 def test_a_hint_for_what_has_no_name() -> None:
     assert check("your_run.fired", lambda norms, limit: 7.0).text.endswith("divide by all 4.")
-    assert check("your_run.suggest", lambda norms, percentile: 7.5).text.endswith("75th percentile.")
+    assert check("your_run.suggest", lambda norms, percentile: 7.5).text.endswith(
+        "75th percentile."
+    )
 
 
 TRUTH = Share().truth(np.array(Share.at))
@@ -59,7 +65,9 @@ def test_a_limit_from_the_first_steps_is_too_low_for_the_rest() -> None:
     assert 40 < TRUTH[0] < 50
     assert TRUTH[3] > 5
     assert TRUTH[-1] == 0
-    assert "its first 200 steps never fires later" in Share().said(np.array([60, 50, 40, 30, 20, 10.0]), TRUTH)
+    assert "its first 200 steps never fires later" in Share().said(
+        np.array([60, 50, 40, 30, 20, 10.0]), TRUTH
+    )
     assert Share().truth(np.array([150.0])) > 0  # the first half isn't enough
     assert Share().truth(np.array([50.0])) > 9
     assert Share().truth(np.array([100.0])) == pytest.approx(5, abs=1)
@@ -70,7 +78,9 @@ def test_few_norms_make_a_poor_percentile_without_any_drift() -> None:
     norms = gl.models.char_rnn.shipped()[3.0].global_norm.astype(float)
     draw = np.random.default_rng(0)
     orders = [draw.permutation(norms) for _ in range(1000)]
-    after = {n: np.mean([(x[n:] > np.percentile(x[:n], 95)).mean() for x in orders]) for n in (5, 100)}
+    after = {
+        n: np.mean([(x[n:] > np.percentile(x[:n], 95)).mean() for x in orders]) for n in (5, 100)
+    }
     assert after[5] == pytest.approx(0.19, abs=0.01)
     assert after[100] == pytest.approx(0.055, abs=0.01)
 

@@ -19,7 +19,8 @@ def run(fault: Fault, seconds: float, seed: int) -> tuple[int, list[str], str]:
     """How often it was tried, what each loss was, and the last figure."""
     tries, losses, figure, end = 0, [], "", time.monotonic() + seconds
     while tries < max(fault.short, 1) or time.monotonic() < end:
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # an encoder may outlive who is killed
+        # An encoder may outlive who is killed.
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             lost, figure = tried(fault.long or fault.once, Path(folder), seed + tries)
         if lost:
             losses.append(f"seed {seed + tries}: {lost}")
@@ -40,7 +41,9 @@ def main() -> int:
     print(f"{'fault':<{_WIDTH}} {'tries':>7} {'lost':>5}", flush=True)
     for fault in chosen:
         tries, losses, figure = run(fault, 60 * given.minutes / len(chosen), given.seed)
-        print(f"{fault.name:<{_WIDTH}} {tries:>7,} {len(losses):>5,}  {figure}".rstrip(), flush=True)
+        print(
+            f"{fault.name:<{_WIDTH}} {tries:>7,} {len(losses):>5,}  {figure}".rstrip(), flush=True
+        )
         for loss in losses[:3]:
             print(f"    {loss}", flush=True)
         failed |= len(losses) > fault.allowed * tries

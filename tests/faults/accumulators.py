@@ -16,13 +16,20 @@ from tests.train.accumulators.test_machine import AgainstTheModel as OfAccumulat
 from tests.train.sync_replicas.test_against_a_model import AgainstTheModel as OfReplicas
 
 
-def against_a_model(machine: type[RuleBasedStateMachine], examples: int, folder: Path, seed: int) -> str:
+def against_a_model(
+    machine: type[RuleBasedStateMachine], examples: int, folder: Path, seed: int
+) -> str:
     """So many random sequences of calls, mistakes, deaths and ends of waits among them."""
     seeded: Any = hypothesis.seed(seed)(type(machine.__name__, (machine,), {}))
     few = hypothesis.settings(
-        max_examples=examples, stateful_step_count=60, deadline=None, database=None, print_blob=False,
-        suppress_health_check=list(hypothesis.HealthCheck), phases=[hypothesis.Phase.generate],
-    )  # fmt: skip
+        max_examples=examples,
+        stateful_step_count=60,
+        deadline=None,
+        database=None,
+        print_blob=False,
+        suppress_health_check=list(hypothesis.HealthCheck),
+        phases=[hypothesis.Phase.generate],
+    )
     try:
         with gl.variable_collection():
             run_state_machine_as_test(seeded, settings=few)
@@ -33,7 +40,9 @@ def against_a_model(machine: type[RuleBasedStateMachine], examples: int, folder:
 
 def _model(name: str, machine: type[RuleBasedStateMachine]) -> Fault:
     short, long = (partial(against_a_model, machine, examples) for examples in (5, 50))
-    return Fault(f"50 sequences (in CI 5) of calls of {name}, against a plain model", short, 1, long=long)
+    return Fault(
+        f"50 sequences (in CI 5) of calls of {name}, against a plain model", short, 1, long=long
+    )
 
 
 FAULTS = [

@@ -28,7 +28,10 @@ def _add(rec: gl.Recorder) -> None:
 def _append(path: Path) -> None:
     """Again and again; beside the file is how many steps are in it."""
     rec = gl.Recorder(16, entries=8, sample_every=4)
-    with rec.append_to(path, seconds=0, sync=False), open(path.with_suffix(".count"), "wb", buffering=0) as count:
+    with (
+        rec.append_to(path, seconds=0, sync=False),
+        open(path.with_suffix(".count"), "wb", buffering=0) as count,
+    ):
         while True:
             _add(rec)
             count.write(f"{rec.seen}\n".encode())
@@ -48,7 +51,10 @@ def _wrong(found: gl.Recorder) -> str:
 def killed_while_appending(folder: Path, seed: int) -> str:
     """The process is killed at some instant after its first piece; then another one goes on."""
     path = folder / "run.rec"
-    code = f"import pathlib; from tests.faults.appended import _append; _append(pathlib.Path({str(path)!r}))"
+    code = (
+        "import pathlib; from tests.faults.appended import _append; "
+        f"_append(pathlib.Path({str(path)!r}))"
+    )
     process = subprocess.Popen([sys.executable, "-c", code])
     count = path.with_suffix(".count")
     while not count.exists() or not count.read_text():
@@ -66,7 +72,11 @@ def killed_while_appending(folder: Path, seed: int) -> str:
             return said
         with found.append_to(path, seconds=0, sync=False):
             _add(found)
-        return _wrong(gl.Recorder.load(path)) if gl.Recorder.load(path).seen == found.seen else "it does not go on"
+        return (
+            _wrong(gl.Recorder.load(path))
+            if gl.Recorder.load(path).seen == found.seen
+            else "it does not go on"
+        )
     except (OSError, ValueError) as error:
         return f"{type(error).__name__}: {error}"
 
@@ -84,7 +94,9 @@ def _file() -> bytes:
 
 
 def damaged_recording(folder: Path, seed: int) -> str:
-    """Cut off, with zeros, other bytes, or a bit that flipped; it is refused, or all of it is there."""
+    """Cut off, with zeros, other bytes, or a bit that flipped; it is refused, or all of it is
+    there.
+    """
     path = folder / "run.rec"
     path.write_bytes(next(damaged(_file(), 100, seed)))
     try:
@@ -97,6 +109,10 @@ def damaged_recording(folder: Path, seed: int) -> str:
 
 
 FAULTS = [
-    Fault("kill -9 while a recording is appended to: the last piece at most is lost", killed_while_appending, 2),
+    Fault(
+        "kill -9 while a recording is appended to: the last piece at most is lost",
+        killed_while_appending,
+        2,
+    ),
     Fault("a damaged recording that grows", damaged_recording, 60),
 ]

@@ -26,7 +26,11 @@ def _written(name: str) -> tuple[Files, Content]:
 
 
 def _files(folder: Path) -> Files:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def damaged_copy(name: str, folder: Path, seed: int) -> str:
@@ -48,4 +52,6 @@ def damaged_copy(name: str, folder: Path, seed: int) -> str:
     return "" if found == good else f"{changed} was believed"
 
 
-FAULTS = [Fault(f"damaged file of {kept.name}", partial(damaged_copy, kept.name), 60) for kept in CHECKED]
+FAULTS = [
+    Fault(f"damaged file of {kept.name}", partial(damaged_copy, kept.name), 60) for kept in CHECKED
+]

@@ -1,4 +1,6 @@
-"""What a fault is: something that is done to a file, a process or a message, and what it must not cost."""
+"""What a fault is: something that is done to a file, a process or a message, and what it must not
+cost.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,13 @@ class Fault(NamedTuple):
 
     Attributes:
         name: what happens, to what.
-        once: does it in an empty folder with a seed that says when and where; "" if nothing is lost, doubled or
-            changed, else what is. It raises nothing.
+        once: does it in an empty folder with a seed that says when and where; "" if nothing is
+            lost, doubled or changed, else what is. It raises nothing.
         short: how many tries CI makes; 0 of what differs little from another line.
-        allowed: the share of tries that may lose something, with its reason in the name; 0 where that is a promise.
-        long: what `python -m tests.faults` does in place of `once`, where what the name says takes too long for CI.
+        allowed: the share of tries that may lose something, with its reason in the name; 0 where
+            that is a promise.
+        long: what `python -m tests.faults` does in place of `once`, where what the name says takes
+            too long for CI.
     """
 
     name: str

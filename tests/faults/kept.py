@@ -1,4 +1,6 @@
-"""Everything that gradlab keeps in files: how to write the k-th of it, and how to read all of it back as bytes."""
+"""Everything that gradlab keeps in files: how to write the k-th of it, and how to read all of it
+back as bytes.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,8 @@ class Kept(NamedTuple):
     """One kind of file.
 
     Attributes:
-        name: of the kind. file: of what is written, in a folder. write: the k-th content. read: what is there.
+        name: of the kind. file: of what is written, in a folder. write: the k-th content. read:
+            what is there.
     """
 
     name: str
@@ -45,7 +48,11 @@ def lost(kept: Kept, path: Path) -> str:
     """Empty if what is there is all of one content, else what is wrong with it."""
     try:
         found = kept.read(path)
-        return "" if found == content(kept, found["number"]) else "parts of it are not those of one save"
+        return (
+            ""
+            if found == content(kept, found["number"])
+            else "parts of it are not those of one save"
+        )
     except Exception as error:  # whatever it is, nothing has been saved then
         return f"{type(error).__name__}: {error}"
 
@@ -60,7 +67,10 @@ def content(kept: Kept, k: int) -> Content:
 
 def bits(arrays: Mapping[str, Any]) -> dict[str, Any]:
     """Dtype, shape and bytes of each."""
-    return {name: (np.asarray(x).dtype.str, np.asarray(x).shape, np.asarray(x).tobytes()) for name, x in arrays.items()}
+    return {
+        name: (np.asarray(x).dtype.str, np.asarray(x).shape, np.asarray(x).tobytes())
+        for name, x in arrays.items()
+    }
 
 
 def _write_recording(path: Path, k: int) -> None:
@@ -69,7 +79,13 @@ def _write_recording(path: Path, k: int) -> None:
     rec.prepare({"w": (6, 5), "b": (3,)}, ["loss"])
     norm = rng.random((n, 2))
     rec.extend(
-        {"norm": norm, "largest": norm / 2, "nonfinite": 0 * norm, "entry": rng.random((n, 8)), "loss": np.full(n, k)}
+        {
+            "norm": norm,
+            "largest": norm / 2,
+            "nonfinite": 0 * norm,
+            "entry": rng.random((n, 8)),
+            "loss": np.full(n, k),
+        }
     )
     rec.save(path)
 
@@ -78,21 +94,36 @@ def read_recording(path: Path) -> Content:
     rec = gl.Recorder.load(path)
     columns = {name: x[: len(rec)] for name, x in rec.flush().columns.items()}
     loss = rec[rec.scalars[0]][0] if rec.scalars else 0
-    return {"number": int(loss), "layout": rec.layout, "seen": rec.seen, "stride": rec.stride, **bits(columns)}
+    return {
+        "number": int(loss),
+        "layout": rec.layout,
+        "seen": rec.seen,
+        "stride": rec.stride,
+        **bits(columns),
+    }
 
 
 def _write_trace(path: Path, k: int) -> None:
     n = 2000
-    rounds = {name: np.arange(n) % 4 if name == "worker" else np.arange(n) + k for name in Round._fields}
+    rounds = {
+        name: np.arange(n) % 4 if name == "worker" else np.arange(n) + k for name in Round._fields
+    }
     moves = np.stack([np.zeros(n), np.arange(n) % 4], axis=1).astype(np.int32)
     weights = {"w": np.random.default_rng(k).random(5000)}
-    Trace(Experiment(Bowl(), seed=k), "hand", "ticks", moves, np.arange(n), rounds, weights).save(path)
+    Trace(Experiment(Bowl(), seed=k), "hand", "ticks", moves, np.arange(n), rounds, weights).save(
+        path
+    )
 
 
 def read_trace(path: Path) -> Content:
     trace = Trace.load(path)
     arrays = bits({"moves": trace.moves, "times": trace.times, **trace.rounds, **trace.weights})
-    return {"number": trace.experiment.seed, "experiment": trace.experiment, "engine": trace.engine, "arrays": arrays}
+    return {
+        "number": trace.experiment.seed,
+        "experiment": trace.experiment,
+        "engine": trace.engine,
+        "arrays": arrays,
+    }
 
 
 def _embedding(rows: int = _ROWS) -> tpu.experimental.embedding.TPUEmbeddingForServing:
@@ -133,15 +164,25 @@ def read_tables(path: Path) -> Content:
 def in_state(state: tpu.State) -> Content:
     """Its numbers."""
     names = {f"{k}/{n}": x for k, s in enumerate(state.slots) for n, x in enumerate(s)}
-    pending = {} if state.pending is None else {f"pending{k}": x.sums for k, x in enumerate(state.pending.rows)}
-    shared = {f"shared{k}/{name}": x for k, own in enumerate(state.shared) for name, x in own.items()}
+    pending = (
+        {}
+        if state.pending is None
+        else {f"pending{k}": x.sums for k, x in enumerate(state.pending.rows)}
+    )
+    shared = {
+        f"shared{k}/{name}": x for k, own in enumerate(state.shared) for name, x in own.items()
+    }
     rates = {} if state.pending is None else {"rates": np.stack(state.pending.learning_rates)}
-    arrays = bits({**names, **pending, **shared, **rates, **{f"t{k}": x for k, x in enumerate(state.tables)}})
+    arrays = bits(
+        {**names, **pending, **shared, **rates, **{f"t{k}": x for k, x in enumerate(state.tables)}}
+    )
     return {"number": int(state.tables[0][0, 0]), **arrays}
 
 
 def _write_progress(path: Path, k: int) -> None:
-    _progress.write(path.parent, {f"clipping.{n}": _progress.Entry("2026-11-22 14:05", k) for n in range(200)})
+    _progress.write(
+        path.parent, {f"clipping.{n}": _progress.Entry("2026-11-22 14:05", k) for n in range(200)}
+    )
 
 
 def read_progress(path: Path) -> Content:
@@ -255,5 +296,13 @@ FILM = Kept("a lab's .gif", "lab.gif", _write_lab, _read_film)
 VIDEO = Kept("a lab's .mp4", "lab.mp4", _write_lab, _read_film)
 SITE = Kept("a lab's page of the site", "site.html", _write_site_page, _read_page)
 CHECKED = (RECORDING, TRACE, EMBEDDING, TABLES, PROGRESS)
-DRAWN = (NUMBERS, PICTURE, VECTORS, FILM, *([VIDEO] if find_spec("imageio_ffmpeg") else []), PAGE, SITE)
+DRAWN = (
+    NUMBERS,
+    PICTURE,
+    VECTORS,
+    FILM,
+    *([VIDEO] if find_spec("imageio_ffmpeg") else []),
+    PAGE,
+    SITE,
+)
 ALL = {kept.name: kept for kept in (*CHECKED, *DRAWN, REPORT)}

@@ -1,7 +1,9 @@
-"""What a long day leaves in memory: labs that are shown again, steps that are recorded, controls that are moved.
+"""What a long day leaves in memory: labs that are shown again, steps that are recorded, controls
+that are moved.
 
-Each is done for a while first, until caches are full, and then again as often as its line says. What the process holds
-must not have grown by more than a stated part of what one of those things would have cost.
+Each is done for a while first, until caches are full, and then again as often as its line says.
+What the process holds must not have grown by more than a stated part of what one of those things
+would have cost.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from tests.live.kernel import kernel
 
 MOST = 12.0  # MB by which a process may grow, an allocator's slack; a lab that stays takes 3
 
-# What the process holds now, in MB; free memory goes back to the system first, where that can be asked for.
+# What the process holds now, in MB; free memory goes back to the system first, where that can be
+# asked for.
 RSS = """
 import ctypes, gc, psutil
 def rss():
@@ -82,7 +85,9 @@ import numpy as np, gradlab as gl
 rng = np.random.default_rng({seed})
 rec, gradients = gl.Recorder(), [{{"w": rng.normal(size=(8, 4)), "b": rng.normal(size=4)}} for _ in range(50)]
 """
-    return _alone(setup, "rec.record(gradients[k % 50], loss=1.0 / (1 + k))", 5_000, times, f"{times} steps")
+    return _alone(
+        setup, "rec.record(gradients[k % 50], loss=1.0 / (1 + k))", 5_000, times, f"{times} steps"
+    )
 
 
 def controls_moved(times: int, folder: Path, seed: int) -> str | Measured:
@@ -91,7 +96,9 @@ def controls_moved(times: int, folder: Path, seed: int) -> str | Measured:
     return _alone(setup, "lab.set(limit=0.5 + k % 97 / 20)", 150, times, f"{times} times set")
 
 
-def _line(name: str, once: Callable[[int, Path, int], str | Measured], short: int, long: int) -> Fault:
+def _line(
+    name: str, once: Callable[[int, Path, int], str | Measured], short: int, long: int
+) -> Fault:
     """A line of the bench that does it `short` times in CI, and `long` times at length."""
     return Fault(f"memory: {name}", partial(once, short), 1, long=partial(once, long))
 

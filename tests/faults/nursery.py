@@ -1,4 +1,6 @@
-"""A process that has everything imported and forks children that save: a child costs milliseconds, not seconds."""
+"""A process that has everything imported and forks children that save: a child costs milliseconds,
+not seconds.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,12 @@ class Nursery:
     def __init__(self) -> None:
         command = [sys.executable, "-m", "tests.faults.nursery"]
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=_ROOT, stderr=subprocess.DEVNULL
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=_ROOT,
+            stderr=subprocess.DEVNULL,
         )
 
     def child(self, act: str, kept: str, path: Path, number: int) -> int:
@@ -111,7 +118,10 @@ def _refused(write: Callable[[Path, int], None], path: Path) -> str:
     return "the save that could not be made raised nothing"
 
 
-ACTS = {act.__name__: act for act in (_again_and_again, _some_times, _on_a_full_disk, _in_a_folder_to_read)}
+ACTS = {
+    act.__name__: act
+    for act in (_again_and_again, _some_times, _on_a_full_disk, _in_a_folder_to_read)
+}
 
 
 def _bury(*_: object) -> None:

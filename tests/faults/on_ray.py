@@ -13,12 +13,22 @@ from tests.workers.killing import Killer, find_fault
 
 
 def killed(times: int, folder: Path, seed: int) -> str:
-    """Make runs until this many processes were killed; each replays bit for bit, and its log holds it."""
+    """Make runs until this many processes were killed; each replays bit for bit, and its log holds
+    it.
+    """
     kills = 0
     with connect(None):
         for k in itertools.count():
             policy = ("drop", "apply", "backup")[(seed + k) % 3]
-            e = Experiment(Bowl(noise=0.5), workers=3, policy=policy, staleness=2, aggregate=2, gradients=90, seed=seed)
+            e = Experiment(
+                Bowl(noise=0.5),
+                workers=3,
+                policy=policy,
+                staleness=2,
+                aggregate=2,
+                gradients=90,
+                seed=seed,
+            )
             log = folder / f"{k}.log"
             try:
                 with Killer(seed + k, kills=3) as killer:
@@ -36,5 +46,10 @@ def killed(times: int, folder: Path, seed: int) -> str:
 
 FAULTS = [
     # tests/workers/test_on_ray.py has some in every run of the tests.
-    Fault("100 kills of server and workers of runs on Ray", partial(killed, 4), 0, long=partial(killed, 100))
+    Fault(
+        "100 kills of server and workers of runs on Ray",
+        partial(killed, 4),
+        0,
+        long=partial(killed, 100),
+    )
 ]

@@ -1,8 +1,10 @@
-"""Files that are wrong though every checksum of their container is right: rebuilt, swapped, cut and put together again.
+"""Files that are wrong though every checksum of their container is right: rebuilt, swapped, cut and
+put together again.
 
-A flipped bit is found by ZIP's own checksums, so that it doesn't show whether gradlab's are looked at. These changes
-are ones that only gradlab's checks see: another value in the head of an archive, a member or a whole shard of another
-file, a directory that hides members, and records of a log that are left out, moved or doubled.
+A flipped bit is found by ZIP's own checksums, so that it doesn't show whether gradlab's are looked
+at. These changes are ones that only gradlab's checks see: another value in the head of an archive,
+a member or a whole shard of another file, a directory that hides members, and records of a log that
+are left out, moved or doubled.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ from tests.faults.fault import Fault
 from tests.faults.kept import CHECKED, PROGRESS, Content, Kept
 
 Files = dict[str, bytes]
-Change = Callable[[Files, Files, np.random.Generator], Files]  # a file, another one of its kind -> what is read
+# A file, another one of its kind -> what is read.
+Change = Callable[[Files, Files, np.random.Generator], Files]
 _HEAD = "gradlab.json"
 _RECORDS = 20
 _END = struct.Struct("<4s4H2LH")  # of a ZIP file
@@ -40,7 +43,11 @@ def _written(name: str, number: int) -> tuple[Files, Content]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / kept.file
         kept.write(path, number)
-        files = {str(p.relative_to(folder)): p.read_bytes() for p in Path(folder).rglob("*") if p.is_file()}
+        files = {
+            str(p.relative_to(folder)): p.read_bytes()
+            for p in Path(folder).rglob("*")
+            if p.is_file()
+        }
         return files, kept.read(path)
 
 
@@ -127,7 +134,9 @@ def swapped_file(files: Files, other: Files, rng: np.random.Generator) -> Files:
 
 
 def hidden_members(files: Files, _: Files, rng: np.random.Generator) -> Files:
-    """Hide members from who reads the directory: behind one whose comment is as long as they are, or all of them."""
+    """Hide members from who reads the directory: behind one whose comment is as long as they are,
+    or all of them.
+    """
     name = _archive(files, rng)
     data = bytearray(files[name])
     end = len(data) - _END.size
@@ -162,8 +171,14 @@ def moved_records(folder: Path, seed: int) -> str:
     columns = "is_start, producer, sequence, fields, arrays, crc32"
     statements = (
         f"DELETE FROM records WHERE number = {at}",
-        f"INSERT OR REPLACE INTO records SELECT {at + 1}, {columns} FROM records WHERE number = {at}",
-        f"UPDATE records SET number = CASE number WHEN {at} THEN -1 ELSE {at} END WHERE number IN ({at}, {at + 1})",
+        (
+            f"INSERT OR REPLACE INTO records SELECT {at + 1}, {columns} FROM "
+            f"records WHERE number = {at}"
+        ),
+        (
+            f"UPDATE records SET number = CASE number WHEN {at} THEN -1 ELSE {at} END WHERE "
+            f"number IN ({at}, {at + 1})"
+        ),
     )
     with closing(sqlite3.connect(path)) as database:
         database.execute(statements[seed % 3])
@@ -181,11 +196,23 @@ def moved_records(folder: Path, seed: int) -> str:
 _ARCHIVES = [kept for kept in CHECKED if kept is not PROGRESS]
 FAULTS = [
     *(
-        Fault(f"another value in the head of {kept.name}", partial(_tried, kept.name, another_head), 12)
+        Fault(
+            f"another value in the head of {kept.name}",
+            partial(_tried, kept.name, another_head),
+            12,
+        )
         for kept in CHECKED
     ),
-    *(Fault(f"an array of another {kept.name}", partial(_tried, kept.name, swapped_member), 8) for kept in _ARCHIVES),
-    *(Fault(f"hidden arrays of {kept.name}", partial(_tried, kept.name, hidden_members), 12) for kept in _ARCHIVES),
-    Fault("a file of another folder of gl.tpu.save", partial(_tried, "gl.tpu.save", swapped_file), 4),
+    *(
+        Fault(f"an array of another {kept.name}", partial(_tried, kept.name, swapped_member), 8)
+        for kept in _ARCHIVES
+    ),
+    *(
+        Fault(f"hidden arrays of {kept.name}", partial(_tried, kept.name, hidden_members), 12)
+        for kept in _ARCHIVES
+    ),
+    Fault(
+        "a file of another folder of gl.tpu.save", partial(_tried, "gl.tpu.save", swapped_file), 4
+    ),
     Fault("records of a log left out, doubled or exchanged", moved_records, 12),
 ]

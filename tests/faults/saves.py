@@ -1,4 +1,6 @@
-"""Whatever becomes of a save, the file under its name is all of an older content or all of a newer one."""
+"""Whatever becomes of a save, the file under its name is all of an older content or all of a newer
+one.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,9 @@ def full_disk(kept: Kept, folder: Path, seed: int) -> str:
     """There is room for a part of the new file only."""
     path = _place(kept, folder)
     kept.write(path, 1)
-    pid = nursery().child("_on_a_full_disk", kept.name, path, int(np.random.default_rng(seed).integers(950)))
+    pid = nursery().child(
+        "_on_a_full_disk", kept.name, path, int(np.random.default_rng(seed).integers(950))
+    )
     return _done(folder, pid) or lost(kept, path) or _not_the_first(kept, path) or _parts(folder)
 
 
@@ -86,7 +90,8 @@ _FAULTS: dict[str, tuple[Callable[[Kept, Path, int], str], int]] = {
     "read-only folder": (folder_to_read, 1),
     "two writers": (two_writers, 1),
 }
-_OFTEN = (*CHECKED, NUMBERS, REPORT)  # what is drawn takes longer, and ends up in a file the same way
+# What is drawn takes longer, and ends up in a file the same way.
+_OFTEN = (*CHECKED, NUMBERS, REPORT)
 
 
 def _short(kept: Kept, short: int) -> int:

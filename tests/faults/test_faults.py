@@ -8,7 +8,9 @@ from tests.faults.catalog import FAULTS, ON_RAY
 from tests.faults.fault import Fault, tried
 
 CASES = [
-    pytest.param(fault, marks=pytest.mark.ray if fault in ON_RAY else pytest.mark.exhaustive, id=fault.name)
+    pytest.param(
+        fault, marks=pytest.mark.ray if fault in ON_RAY else pytest.mark.exhaustive, id=fault.name
+    )
     for fault in (*FAULTS, *ON_RAY)
     if fault.short
 ]

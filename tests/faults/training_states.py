@@ -1,4 +1,6 @@
-"""Kills and damage to training states: a run goes on from the last whole one, or is told that there is none."""
+"""Kills and damage to training states: a run goes on from the last whole one, or is told that there
+is none.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,11 @@ _ROWS = 20_000
 
 def _fresh() -> tuple[gl.Variable, gl.train.MomentumOptimizer, gl.Variable]:
     opt = gl.train.MomentumOptimizer(-1.0, 0.0)
-    return gl.Variable(np.zeros((_ROWS, 8), np.float32)), opt, gl.Variable(np.int64(0), trainable=False)
+    return (
+        gl.Variable(np.zeros((_ROWS, 8), np.float32)),
+        opt,
+        gl.Variable(np.int64(0), trainable=False),
+    )
 
 
 def _train_and_save(path: Path) -> None:
@@ -33,7 +39,8 @@ def killed_while_saving(folder: Path, seed: int) -> str:
     """A process that trains and saves is killed at some instant after its first save."""
     path = folder / "run"
     code = (
-        f"import pathlib\nfrom tests.faults.training_states import _train_and_save as f\nf(pathlib.Path({str(path)!r}))"
+        "import pathlib\nfrom tests.faults.training_states import _train_and_save as "
+        f"f\nf(pathlib.Path({str(path)!r}))"
     )
     process = subprocess.Popen([sys.executable, "-c", code])
     try:
@@ -55,7 +62,9 @@ def killed_while_saving(folder: Path, seed: int) -> str:
 
 
 def damaged_on_disk(folder: Path, seed: int) -> str:
-    """100 damaged copies of one file: each is refused and changes nothing, or is loaded to the last bit."""
+    """100 damaged copies of one file: each is refused and changes nothing, or is loaded to the last
+    bit.
+    """
     path, rng = folder / "run", np.random.default_rng(seed)
 
     def fresh() -> tuple[list[gl.Variable], gl.train.AdamOptimizer]:

@@ -1,4 +1,6 @@
-"""Kills and damage to the durable log of a server, and forks of a process whose threads are at work."""
+"""Kills and damage to the durable log of a server, and forks of a process whose threads are at
+work.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +26,16 @@ def _record(k: int) -> tuple[dict[str, int], dict[str, np.ndarray]]:
 
 
 def _bits(log: GrowingFile) -> list[tuple[object, ...]]:
-    return [(str(fields), *((name, str(x.dtype), x.shape, x.tobytes()) for name, x in arrays.items()))
-            for fields, arrays in log]  # fmt: skip
+    return [
+        (str(fields), *((name, str(x.dtype), x.shape, x.tobytes()) for name, x in arrays.items()))
+        for fields, arrays in log
+    ]
 
 
 def killed_while_appending(folder: Path, seed: int) -> str:
-    """A process says the number of each record once `append` has returned, and is killed at some instant."""
+    """A process says the number of each record once `append` has returned, and is killed at some
+    instant.
+    """
     path, rng = folder / "run.log", np.random.default_rng(seed)
     code = f"""
 import itertools
@@ -51,7 +57,10 @@ with GrowingFile({str(path)!r}, sync={bool(seed % 2)}) as log:
         process.stdout.close()
         process.wait()
         numbers = [int(line) for line in heard.split(b"\n")[:-1]]
-        if numbers != list(range(acknowledged + 1, acknowledged + 1 + len(numbers))) and numbers[0] > acknowledged + 2:
+        if (
+            numbers != list(range(acknowledged + 1, acknowledged + 1 + len(numbers)))
+            and numbers[0] > acknowledged + 2
+        ):
             return f"after record {acknowledged} came {numbers[:3]}"
         acknowledged = max([acknowledged, *numbers])
     try:
@@ -62,7 +71,11 @@ with GrowingFile({str(path)!r}, sync={bool(seed % 2)}) as log:
     if not acknowledged < len(found) <= acknowledged + 2:
         return f"{len(found)} records, {acknowledged + 1} were acknowledged"
     expected = [_record(k) for k in range(len(found))]
-    return "" if found == [(f, a["w"].tobytes()) for f, a in expected] else "a record is not what was appended"
+    return (
+        ""
+        if found == [(f, a["w"].tobytes()) for f, a in expected]
+        else "a record is not what was appended"
+    )
 
 
 def damaged_log(folder: Path, seed: int) -> str:
@@ -114,8 +127,12 @@ over.set()
 for thread in threads:
     thread.join()
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=400, check=False)
-    return done.stdout.strip() or done.stderr.strip()[-200:] if done.returncode or done.stdout else ""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=400, check=False
+    )
+    return (
+        done.stdout.strip() or done.stderr.strip()[-200:] if done.returncode or done.stdout else ""
+    )
 
 
 FAULTS = [

@@ -1,4 +1,5 @@
-"""Run scenarios of conditional accumulators on TensorFlow: one graph and one session each, or eager.
+"""Run scenarios of conditional accumulators on TensorFlow: one graph and one session each, or
+eager.
 
 A take that may wait runs in its own thread; after every call the threads get a moment to come back.
 """
@@ -48,10 +49,16 @@ class Runner:
         self.closed = False
 
     def make(self, **more: Any) -> Any:
-        kind = "SparseConditionalAccumulator" if self.spec["kind"] == "sparse" else "ConditionalAccumulator"
+        kind = (
+            "SparseConditionalAccumulator"
+            if self.spec["kind"] == "sparse"
+            else "ConditionalAccumulator"
+        )
         if self.spec["reduction_type"] is not None:
             more["reduction_type"] = self.spec["reduction_type"]
-        return getattr(self.tf.compat.v1, kind)(self.tf.as_dtype(self.spec["dtype"]), self.spec["shape"], **more)
+        return getattr(self.tf.compat.v1, kind)(
+            self.tf.as_dtype(self.spec["dtype"]), self.spec["shape"], **more
+        )
 
     def call(self, call: Json) -> Json:
         verb = call.pop("op")
@@ -83,14 +90,22 @@ class Runner:
         return {key: x for key, x in found.items() if x}
 
     def start(self, name: str, act: Callable[[], Any]) -> None:
-        self.takers[name] = threading.Thread(target=lambda: self.results.update({name: self.caught(act)}), daemon=True)
+        self.takers[name] = threading.Thread(
+            target=lambda: self.results.update({name: self.caught(act)}), daemon=True
+        )
         self.takers[name].start()
 
     def encoded(self, out: Any) -> Any:
         if isinstance(out, np.ndarray | np.generic):
-            return {"empty_shape": list(out.shape)} if out.size == 0 else _words(out.astype(np.float64).tolist())
+            return (
+                {"empty_shape": list(out.shape)}
+                if out.size == 0
+                else _words(out.astype(np.float64).tolist())
+            )
         indices, values = np.asarray(out.indices), np.asarray(out.values)
-        shape = np.asarray(out.shape if hasattr(out, "_fields") and "shape" in out._fields else out.dense_shape)
+        shape = np.asarray(
+            out.shape if hasattr(out, "_fields") and "shape" in out._fields else out.dense_shape
+        )
         found = {"indices": indices.tolist(), "values": _words(values.astype(np.float64).tolist())}
         found |= {"values_shape_if_empty": list(values.shape)} if values.size == 0 else {}
         return {**found, "shape": shape.tolist()}
@@ -164,13 +179,17 @@ class InSession(Runner):
 
         def build() -> Any:
             dense_shape = None if shape is None else self.tf.constant(shape, self.tf.int64)
-            made = self.tf.IndexedSlices(self.tf.constant(values), self.tf.constant(indices), dense_shape)
+            made = self.tf.IndexedSlices(
+                self.tf.constant(values), self.tf.constant(indices), dense_shape
+            )
             return self.acc.apply_indexed_slices_grad(made, **step)
 
         self.run(build)
 
     def take_grad(self, call: Json) -> Any:
-        return self.encoded(self.run(lambda: self.acc.take_grad(call["num_required"]), ms=BLOCKED_MS))
+        return self.encoded(
+            self.run(lambda: self.acc.take_grad(call["num_required"]), ms=BLOCKED_MS)
+        )
 
     def take_indexed_slices_grad(self, call: Json) -> Any:
         take = self.acc.take_indexed_slices_grad
@@ -185,7 +204,9 @@ class InSession(Runner):
     def start_take(self, call: Json) -> None:
         with self.graph.as_default():
             out = self.acc.take_grad(call["num_required"])
-        self.start(call["taker"], lambda: self.encoded(self._run(out, ms=call.get("timeout_ms", 0))))
+        self.start(
+            call["taker"], lambda: self.encoded(self._run(out, ms=call.get("timeout_ms", 0)))
+        )
 
     def wait_ms(self, call: Json) -> None:
         threading.Event().wait(call["ms"] / 1000)

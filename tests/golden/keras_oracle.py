@@ -1,4 +1,6 @@
-"""Run scenarios on Keras's legacy optimizers (package tf_keras), which TensorFlow 2.3 had as tf.keras.optimizers."""
+"""Run scenarios on Keras's legacy optimizers (package tf_keras), which TensorFlow 2.3 had as
+tf.keras.optimizers.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Play steps that make objects and call their methods, on gradlab or on TensorFlow: one player for both.
+"""Play steps that make objects and call their methods, on gradlab or on TensorFlow: one player for
+both.
 
 A step names the object it is about, so that several may be alive at once:
 
@@ -8,11 +9,12 @@ A step names the object it is about, so that several may be alive at once:
     {"do": "attribute", "of": "a", "name": "dtype"}
     {"do": "delete", "of": "a"}
 
-Instead of a name, `of` may describe an object that only this step is about: its `class` and arguments. Libraries refuse
-some arguments when an object is made and some when it is first used; such a step fails either way.
+Instead of a name, `of` may describe an object that only this step is about: its `class` and
+arguments. Libraries refuse some arguments when an object is made and some when it is first used;
+such a step fails either way.
 
-Its outcome is `{}`, `{"out": array or text}` or `{"error": exception}`. In eager mode methods act at once, in graph
-mode each one builds an operation and runs it.
+Its outcome is `{}`, `{"out": array or text}` or `{"error": exception}`. In eager mode methods act
+at once, in graph mode each one builds an operation and runs it.
 """
 
 from __future__ import annotations
@@ -42,13 +44,16 @@ class Gradlab:
 
     def run(self, method: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         returned = method(*args, **kwargs)
-        return None if type(returned).__name__ == "Receipt" else returned  # TensorFlow's apply returns nothing
+        # TensorFlow's apply returns nothing.
+        return None if type(returned).__name__ == "Receipt" else returned
 
     def dtype(self, name: str) -> Any:
         return np.dtype(str) if name == "string" else decode.dtype(name)
 
     def tensor(self, x: Any) -> Any:
-        """A bare array is a tensor, whose dtype stands as that of a JAX array does; slices are of NumPy arrays."""
+        """A bare array is a tensor, whose dtype stands as that of a JAX array does; slices are of
+        NumPy arrays.
+        """
         import jax
 
         if not decode.is_array(x):
@@ -141,7 +146,9 @@ def _arguments(call: Json, library: Library) -> tuple[list[Any], dict[str, Any]]
 
 
 def argument(x: Any, library: Library) -> Any:
-    """Plain numbers and texts as they are; a dtype, a NumPy array, slices and tensors as the library has them."""
+    """Plain numbers and texts as they are; a dtype, a NumPy array, slices and tensors as the
+    library has them.
+    """
     if not isinstance(x, dict):
         return x
     if x.keys() == {"dtype"}:
@@ -155,4 +162,6 @@ def shown(out: Any) -> Any:
     """Texts as they are, dtypes by name, numbers as an array."""
     if isinstance(out, str):
         return out
-    return out.name if isinstance(out, np.dtype) or hasattr(out, "as_numpy_dtype") else np.asarray(out)
+    return (
+        out.name if isinstance(out, np.dtype) or hasattr(out, "as_numpy_dtype") else np.asarray(out)
+    )

@@ -28,10 +28,16 @@ def run(call: Json) -> Json:
 def apply(tf: Any, op: str, state: dict[str, Any], g: Any, hyper: Json) -> None:
     """One step of `op`, by its name without "ResourceApply" or "ResourceSparseApply"."""
     dtype = state["var"].dtype
-    numbers = {name: x if isinstance(x, bool) else tf.constant(x, _dtype(tf, name, dtype)) for name, x in hyper.items()}
+    numbers = {
+        name: x if isinstance(x, bool) else tf.constant(x, _dtype(tf, name, dtype))
+        for name, x in hyper.items()
+    }
     handles = {name: v.handle for name, v in state.items()}
     if hasattr(g, "indices"):
-        kernel, given = getattr(tf.raw_ops, f"ResourceSparseApply{op}"), {"grad": g.values, "indices": g.indices}
+        kernel, given = (
+            getattr(tf.raw_ops, f"ResourceSparseApply{op}"),
+            {"grad": g.values, "indices": g.indices},
+        )
     else:
         # The op of plain descent has its own name for the gradient.
         kernel, given = getattr(tf.raw_ops, f"ResourceApply{op}"), {DELTA.get(op, "grad"): g}

@@ -1,4 +1,6 @@
-"""Run scenarios on TensorFlow itself: the clip functions, and tf.compat.v1.train eagerly or in a graph and session."""
+"""Run scenarios on TensorFlow itself: the clip functions, and tf.compat.v1.train eagerly or in a
+graph and session.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,16 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.golden import op_oracle, sessions
-from tests.golden.tensorflow_values import Json, array, constraint, error, loss, recorded, tensorflow, value
+from tests.golden.tensorflow_values import (
+    Json,
+    array,
+    constraint,
+    error,
+    loss,
+    recorded,
+    tensorflow,
+    value,
+)
 
 AGGREGATION = ("ADD_N", "DEFAULT", "EXPERIMENTAL_TREE", "EXPERIMENTAL_ACCUMULATE_N")
 
@@ -43,7 +54,7 @@ class TensorFlow:
         except Exception as raised:  # which class it is, is the result
             return error(raised)
 
-    # --- running -----------------------------------------------------------------------------------------------
+    # --- running ----------------------------------------------------------------------------------
 
     def run(self, operation: Any) -> None:
         if self.is_symbolic:
@@ -51,7 +62,9 @@ class TensorFlow:
             self.session.run(operation)
 
     def read(self, x: Any) -> Any:
-        """Tensors, slices and variables (nested, None allowed) -> their values now, as they are recorded."""
+        """Tensors, slices and variables (nested, None allowed) -> their values now, as they are
+        recorded.
+        """
         return recorded(self._read(x) if self.is_symbolic else x)
 
     def _read(self, x: Any) -> Any:
@@ -68,7 +81,7 @@ class TensorFlow:
             self.session.run([v.initializer for v in fresh])
             self.initialized |= {v.name for v in fresh}
 
-    # --- arguments ---------------------------------------------------------------------------------------------
+    # --- arguments --------------------------------------------------------------------------------
 
     def variable(self, name: str, x: Json) -> Any:
         how = {"trainable": x.get("trainable", True), "constraint": constraint(x.get("constraint"))}
@@ -88,13 +101,16 @@ class TensorFlow:
         return loss(x, variables) if self.is_symbolic or is_tensor else lambda: loss(x, variables)
 
     def clip(self, name: str) -> Callable[..., Any]:
-        special = {"v1.global_norm": self.v1.global_norm, "clip_by_average_norm": self.v1.clip_by_average_norm}
+        special = {
+            "v1.global_norm": self.v1.global_norm,
+            "clip_by_average_norm": self.v1.clip_by_average_norm,
+        }
         if name in special:
             return special[name]
         owner = self.tf.linalg if name in ("global_norm", "linalg.global_norm") else self.tf
         return getattr(owner, name.removeprefix("linalg."))
 
-    # --- what is called ----------------------------------------------------------------------------------------
+    # --- what is called ---------------------------------------------------------------------------
 
     def optimizer(self, name: str, args: list[Any], kwargs: Json) -> Any:
         return getattr(self.v1.train, name.removeprefix("v1."))(*args, **kwargs)

@@ -24,17 +24,23 @@ def outputs(scenario: Json) -> list[Json]:
     grads = given["grads"]
     strategy = two_cpus()
     with strategy.scope():
-        variables = [tf.Variable(np.zeros(3, np.float32), name=f"v{k}") for k in range(len(grads[0]))]
+        variables = [
+            tf.Variable(np.zeros(3, np.float32), name=f"v{k}") for k in range(len(grads[0]))
+        ]
         opt = getattr(tf_keras.optimizers.legacy, given["opt"]["class"])(**given["opt"]["kwargs"])
     found = []
     for call in scenario["calls"]:
         kwargs = {key: x for key, x in call.items() if key != "do"}
-        strategy.run(tf.function(lambda: _step(tf, opt, variables, grads, given.get("pre"), kwargs)))  # noqa: B023
+        strategy.run(
+            tf.function(lambda: _step(tf, opt, variables, grads, given.get("pre"), kwargs))  # noqa: B023
+        )
         found.append(_state(strategy, opt, variables, grads[0]))
     return found
 
 
-def _step(tf: Any, opt: Any, variables: list[Any], grads: list[Any], pre: str | None, kwargs: Json) -> None:
+def _step(
+    tf: Any, opt: Any, variables: list[Any], grads: list[Any], pre: str | None, kwargs: Json
+) -> None:
     """What one replica does: its own gradients, averaged by hand where the scenario says so."""
     context = tf.distribute.get_replica_context()
     mine = [_own(tf, context, by_replica) for by_replica in zip(*grads, strict=True)]
@@ -56,4 +62,9 @@ def _state(strategy: Any, opt: Any, variables: list[Any], grads: list[Any]) -> J
     stepped = [v for v, g in zip(variables, grads, strict=True) if g is not None]
     slots = [[name, shown(opt.get_slot(v, name))] for v in stepped for name in opt.get_slot_names()]
     iterations = int(opt.iterations.numpy())
-    return {"returned": "None", "vars": [shown(v) for v in variables], "iterations": iterations, "slots": slots}
+    return {
+        "returned": "None",
+        "vars": [shown(v) for v in variables],
+        "iterations": iterations,
+        "slots": slots,
+    }

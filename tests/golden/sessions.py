@@ -1,8 +1,9 @@
 """Play scenarios of optimizers: the same steps on gradlab and on TensorFlow, one method per verb.
 
-A session holds the variables and the optimizers of one scenario. Whatever depends on the library (how a variable is
-made, how an operation is run, how a value is read) is asked of a `Library`. There are `Gradlab` and `GradlabKeras` in
-`tests/conformance/adapters`, `TensorFlow` and `TensorFlowKeras` in this folder.
+A session holds the variables and the optimizers of one scenario. Whatever depends on the library
+(how a variable is made, how an operation is run, how a value is read) is asked of a `Library`.
+There are `Gradlab` and `GradlabKeras` in `tests/conformance/adapters`, `TensorFlow` and
+`TensorFlowKeras` in this folder.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import Any, Protocol
 from tests.conformance import decode
 
 Json = dict[str, Any]
-OWN_KEYS = ("semantics", "strict")  # of the configurations of gradlab's optimizers; the originals have none
+# Of the configurations of gradlab's optimizers; the originals have none.
+OWN_KEYS = ("semantics", "strict")
 
 
 class Library(Protocol):
@@ -46,7 +48,9 @@ class Library(Protocol):
     def read(self, x: Any) -> Any:
         """Variables and tensors, nested in lists and dictionaries, as their values now."""
 
-    def gradients(self, ys: list[Json], xs: list[Any], variables: dict[str, Any], kwargs: Json) -> list[Any]:
+    def gradients(
+        self, ys: list[Json], xs: list[Any], variables: dict[str, Any], kwargs: Json
+    ) -> list[Any]:
         """`tf.gradients` of losses."""
 
     def trainable_variables(self, kwargs: Json) -> list[Any]:
@@ -60,7 +64,10 @@ class Library(Protocol):
 
 
 class Session:
-    """`tf.compat.v1.train`. An optimizer that could not be made is None, as it is to who goes on after the error."""
+    """`tf.compat.v1.train`.
+
+    An optimizer that could not be made is None, as it is to who goes on after the error.
+    """
 
     def __init__(self, scenario: Json, library: Library) -> None:
         self.library = library
@@ -70,9 +77,12 @@ class Session:
 
     def play(self, calls: list[Json]) -> list[Any]:
         """The outcome of each call."""
-        return [self.library.outcome(lambda call=call: getattr(self, f"do_{call['do']}")(call)) for call in calls]
+        return [
+            self.library.outcome(lambda call=call: getattr(self, f"do_{call['do']}")(call))
+            for call in calls
+        ]
 
-    # --- arguments ---------------------------------------------------------------------------------------------
+    # --- arguments --------------------------------------------------------------------------------
 
     def opt(self, call: Json) -> Any:
         return self.optimizers.get(call.get("opt", "opt"))
@@ -84,7 +94,8 @@ class Session:
         return self.variables[names] if isinstance(names, str) else names
 
     def loss(self, call: Json) -> Any:
-        is_tensor = self.is_eager and call.get("tensor_loss", False)  # in a graph every loss is a tensor
+        # In a graph every loss is a tensor.
+        is_tensor = self.is_eager and call.get("tensor_loss", False)
         return self.library.loss(call["loss"], self.variables, is_tensor)
 
     def kwargs(self, call: Json) -> Json:
@@ -100,13 +111,16 @@ class Session:
     def pairs(self, call: Json) -> Any:
         """Gradients and variables, as a list or an iterator."""
         value = self.library.value
-        pairs = [(value(g), self.variables[v] if isinstance(v, str) else value(v)) for g, v in call["grads"]]
+        pairs = [
+            (value(g), self.variables[v] if isinstance(v, str) else value(v))
+            for g, v in call["grads"]
+        ]
         return iter(pairs) if call.get("iterator") else pairs
 
     def name_of(self, variable: Any) -> str:
         return next(name for name, v in self.variables.items() if v is variable)
 
-    # --- steps -------------------------------------------------------------------------------------------------
+    # --- steps ------------------------------------------------------------------------------------
 
     def do_new(self, call: Json) -> Json:
         args = self.library.value(call.get("args", []))
@@ -121,10 +135,14 @@ class Session:
     def do_minimize(self, call: Json) -> Json:
         var_list = self.vars(call.get("var_list"))
         given = (lambda: var_list) if call.get("var_list_callable") else var_list
-        return self.done(self.opt(call).minimize(self.loss(call), var_list=given, **self.kwargs(call)), call)
+        return self.done(
+            self.opt(call).minimize(self.loss(call), var_list=given, **self.kwargs(call)), call
+        )
 
     def do_apply_gradients(self, call: Json) -> Json:
-        return self.done(self.opt(call).apply_gradients(self.pairs(call), **self.kwargs(call)), call)
+        return self.done(
+            self.opt(call).apply_gradients(self.pairs(call), **self.kwargs(call)), call
+        )
 
     def done(self, operation: Any, call: Json) -> Json:
         """Run what was described, and tell what it is."""
@@ -136,7 +154,9 @@ class Session:
 
     def do_compute_gradients(self, call: Json) -> Json:
         var_list = self.vars(call.get("var_list"))
-        pairs = self.opt(call).compute_gradients(self.loss(call), var_list=var_list, **self.kwargs(call))
+        pairs = self.opt(call).compute_gradients(
+            self.loss(call), var_list=var_list, **self.kwargs(call)
+        )
         return {"grads_and_vars": [[self.library.read(g), self.name_of(v)] for g, v in pairs]}
 
     def do_three_step(self, call: Json) -> Json:
@@ -150,7 +170,10 @@ class Session:
     def _three_step(self, call: Json) -> tuple[Json, Callable[[], None]]:
         """What is told of a step, and its update."""
         opt, var_list, clip = self.opt(call), self.vars(call["var_list"]), call["clip"]
-        f, kwargs = self.library.clip(clip["fn"]), self.library.value({"dict": clip.get("kwargs", {})})
+        f, kwargs = (
+            self.library.clip(clip["fn"]),
+            self.library.value({"dict": clip.get("kwargs", {})}),
+        )
         grads = [g for g, _ in opt.compute_gradients(self.loss(call), var_list=var_list)]
         entry: Json = {}
         if clip["fn"] == "clip_by_global_norm":
@@ -170,7 +193,7 @@ class Session:
         update()
         return {**before, "vars": self.library.read(dict(self.variables))}
 
-    # --- state -------------------------------------------------------------------------------------------------
+    # --- state ------------------------------------------------------------------------------------
 
     def do_state(self, call: Json) -> Any:
         values = self.library.read(dict(self.variables))
@@ -178,13 +201,17 @@ class Session:
         if opt is None:
             return {"vars": values}
         slots = {name: self.slots(opt, v) for name, v in self.variables.items()}
-        return {"vars": values, "slots": {name: self.library.read(s) for name, s in slots.items() if s}}
+        return {
+            "vars": values,
+            "slots": {name: self.library.read(s) for name, s in slots.items() if s},
+        }
 
     def slots(self, opt: Any, variable: Any) -> Json:
         """Those that a variable has."""
         found = {}
         for name in opt.get_slot_names():
-            with contextlib.suppress(KeyError):  # which Keras raises where TensorFlow 1 returns None
+            # Which Keras raises where TensorFlow 1 returns None.
+            with contextlib.suppress(KeyError):
                 found[name] = opt.get_slot(variable, name)
         return {name: slot for name, slot in found.items() if slot is not None}
 
@@ -206,13 +233,17 @@ class Session:
     def do_collection(self, call: Json) -> Json:
         return {"names": [op.name for op in self.library.collection(call["name"])]}
 
-    # --- functions ---------------------------------------------------------------------------------------------
+    # --- functions --------------------------------------------------------------------------------
 
     def do_gradients(self, call: Json) -> Json:
         kwargs = self.kwargs(call)
         if "stop_gradients" in call:
             kwargs["stop_gradients"] = self.vars(call["stop_gradients"])
-        return {"grads": self.library.gradients(call["ys"], self.vars(call["xs"]), self.variables, kwargs)}
+        return {
+            "grads": self.library.gradients(
+                call["ys"], self.vars(call["xs"]), self.variables, kwargs
+            )
+        }
 
     def do_trainable_variables(self, call: Json) -> Json:
         kwargs = self.library.value({"dict": call.get("kwargs", {})})
@@ -257,9 +288,12 @@ class KerasSession(Session):
         else:
             config = self.library.value({"dict": call["config"]})
         self.optimizers[call.get("opt", "opt")] = self.library.from_config(call["class"], config)
-        return {"returned": "optimizer", "config_after": sorted(k for k in config if k not in OWN_KEYS)}
+        return {
+            "returned": "optimizer",
+            "config_after": sorted(k for k in config if k not in OWN_KEYS),
+        }
 
-    # --- state -------------------------------------------------------------------------------------------------
+    # --- state ------------------------------------------------------------------------------------
 
     def do_state(self, call: Json) -> Json:
         state = super().do_state(call)
@@ -281,7 +315,7 @@ class KerasSession(Session):
     def do_set_weights(self, call: Json) -> Json:
         return self.shown(self.opt(call).set_weights(decode.value(call["weights"])))
 
-    # --- configurations and attributes -------------------------------------------------------------------------
+    # --- configurations and attributes ------------------------------------------------------------
 
     def do_get_config(self, call: Json) -> Json:
         """The files write NumPy scalars as arrays of rank 0."""
@@ -293,7 +327,8 @@ class KerasSession(Session):
         if hasattr(x, "assign"):
             return {"kind": "Variable", "value": self.library.read(x)}
         kind = {"kind": self.library.kind(x)}
-        return kind if hasattr(x, "get_config") else {**kind, "value": x}  # a schedule is told by its class
+        # A schedule is told by its class.
+        return kind if hasattr(x, "get_config") else {**kind, "value": x}
 
     def do_setattr(self, call: Json) -> Json:
         setattr(self.opt(call), call["name"], self.library.value(call["value"]))

@@ -1,9 +1,12 @@
-"""Record what the preprocessing of jax-tpu-embedding makes, on CPU, of the batches of sparsecore.json.
+"""Record what the preprocessing of jax-tpu-embedding makes, on CPU, of the batches of
+sparsecore.json.
 
     python -m tests.golden.sparsecore_oracle
 
-Needs jax-tpu-embedding 0.1.0, which needs no TPU for this. `tests/conformance` compares. The batches were drawn at
-random: tables, features, cores, limits, stacking, dropping, minibatches, small buffers, something of everything.
+Needs jax-tpu-embedding 0.1.0, which needs no TPU for this. `tests/conformance` compares. The
+batches were drawn at
+random: tables, features, cores, limits, stacking, dropping, minibatches, small buffers, something
+of everything.
 """
 
 from __future__ import annotations
@@ -23,7 +26,9 @@ def outputs(s: Json) -> Json:
     features = _features(s)
     devices, each = s["cores"], s["per_core"]
     if s["stacking"]:
-        table_stacking.auto_stack_tables(features, devices, each, use_short_stack_names=False, **_limits(s))
+        table_stacking.auto_stack_tables(
+            features, devices, each, use_short_stack_names=False, **_limits(s)
+        )
     embedding.prepare_feature_specs_for_training(features, devices, each)
     _set_buffers(features, s)
     ids = [_rows(f["ids"], np.int32) for f in s["features"]]
@@ -43,12 +48,17 @@ def _features(s: Json) -> list[Any]:
 
     tables = {
         t["name"]: spec.TableSpec(
-            name=t["name"], vocabulary_size=t["rows"], embedding_dim=t["width"], combiner=t["combiner"],
-            initializer=jax.nn.initializers.zeros, optimizer=spec.SGDOptimizerSpec(),
-            max_ids_per_partition=s["limits"][0], max_unique_ids_per_partition=s["limits"][1],
+            name=t["name"],
+            vocabulary_size=t["rows"],
+            embedding_dim=t["width"],
+            combiner=t["combiner"],
+            initializer=jax.nn.initializers.zeros,
+            optimizer=spec.SGDOptimizerSpec(),
+            max_ids_per_partition=s["limits"][0],
+            max_unique_ids_per_partition=s["limits"][1],
         )
         for t in s["tables"]
-    }  # fmt: skip
+    }
     return [
         spec.FeatureSpec(
             name=f["name"], table_spec=tables[f["table"]], input_shape=(len(f["ids"]), 1),
@@ -70,7 +80,9 @@ def _set_buffers(features: list[Any], s: Json) -> None:
     """A size of the buffers stands in the stacked table, where only `replace` can put it."""
     for f in features if "buffer_size" in s else []:
         stacked = f.table_spec.stacked_table_spec
-        f.table_spec.stacked_table_spec = stacked.replace(suggested_coo_buffer_size_per_device=s["buffer_size"])
+        f.table_spec.stacked_table_spec = stacked.replace(
+            suggested_coo_buffer_size_per_device=s["buffer_size"]
+        )
 
 
 def _rows(rows: list[Any], dtype: Any) -> np.ndarray:
@@ -89,7 +101,8 @@ def _stack(name: str, made: Any, counted: Any, s: Json, minibatches: int) -> Jso
     samples, gains = devices(made.lhs_sample_ids), devices(made.lhs_gains)
     used = s["per_core"] * minibatches * max(s["cores"] * s["per_core"], 8)
     lookups = [
-        partitions(pointers[d].tolist(), ids[d], samples[d], gains[d], s, minibatches) for d in range(s["cores"])
+        partitions(pointers[d].tolist(), ids[d], samples[d], gains[d], s, minibatches)
+        for d in range(s["cores"])
     ]
     return {
         "row_pointers": pointers[:, :used].tolist(),
@@ -107,17 +120,23 @@ def _places(features: list[Any]) -> Json:
     for f in features:
         place, stacked = f.table_spec.setting_in_stack, f.table_spec.stacked_table_spec
         found[f.table_spec.name] = [
-            stacked.stack_name, place.padded_vocab_size, place.padded_embedding_dim, place.row_offset_in_shard,
+            stacked.stack_name,
+            place.padded_vocab_size,
+            place.padded_embedding_dim,
+            place.row_offset_in_shard,
             place.shard_rotation,
-        ]  # fmt: skip
+        ]
     return found
 
 
-def partitions(pointers: list[int], ids: Any, samples: Any, gains: Any, how: Json, minibatches: int) -> Json:
-    """The lookups of one device by number of the partition: [ids, samples, gains] of each that has any.
+def partitions(
+    pointers: list[int], ids: Any, samples: Any, gains: Any, how: Json, minibatches: int
+) -> Json:
+    """The lookups of one device by number of the partition: [ids, samples, gains] of each that has
+    any.
 
-    Partitions count through all minibatches and SparseCores. Read by loops of plain Python, so that it has nothing in
-    common with what it checks.
+    Partitions count through all minibatches and SparseCores. Read by loops of plain Python, so that
+    it has nothing in common with what it checks.
     """
     shards, found, begin = how["cores"] * how["per_core"], {}, 0
     stride = max(shards, 8)
@@ -140,7 +159,9 @@ def main() -> None:
 
     content = write.read("sparsecore")
     content["oracles"] = {"jax-tpu-embedding": str(version.__version__)}
-    content["scenarios"] = [{**write.steps(s), "expected": outputs(s)} for s in content["scenarios"]]
+    content["scenarios"] = [
+        {**write.steps(s), "expected": outputs(s)} for s in content["scenarios"]
+    ]
     (write.HERE / "sparsecore.json").write_text(write.text(content), encoding="utf-8")
 
 

@@ -1,7 +1,9 @@
-"""Run schedules of SyncReplicasOptimizer: its real ops in one session, one optimizer for each worker.
+"""Run schedules of SyncReplicasOptimizer: its real ops in one session, one optimizer for each
+worker.
 
-Workers of one graph share accumulators and tokens by name and have local steps of their own, as on a cluster. An op
-that blocks stays in its thread; counters behind the ops say how far each has come, so that nothing depends on time.
+Workers of one graph share accumulators and tokens by name and have local steps of their own, as on
+a cluster. An op that blocks stays in its thread; counters behind the ops say how far each has come,
+so that nothing depends on time.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ def outputs(scenario: Json) -> list[Json]:
 
 
 class Played:
-    """One variable, one optimizer per worker around one inner optimizer, and the threads in which their ops run."""
+    """One variable, one optimizer per worker around one inner optimizer, and the threads in which
+    their ops run.
+    """
 
     session: Any
 
@@ -41,14 +45,20 @@ class Played:
         self.step = v1.train.get_or_create_global_step()
         start = np.array(setup["variable_init"], np.float32)
         self.variable = v1.get_variable("v", initializer=start, use_resource=True)
-        self.inner = getattr(v1.train, f"{setup['inner_optimizer']}Optimizer")(**setup["inner_args"])
+        self.inner = getattr(v1.train, f"{setup['inner_optimizer']}Optimizer")(
+            **setup["inner_args"]
+        )
         self.names = [f"w{k}" for k in range(setup["workers"])]
         self.feeds, self.train_ops, self.local_steps, self.optimizers = {}, {}, [], []
-        self.counters = [v1.get_variable(f"counter{k}", initializer=0, use_resource=True) for k in range(2)]
+        self.counters = [
+            v1.get_variable(f"counter{k}", initializer=0, use_resource=True) for k in range(2)
+        ]
         for name in self.names:
             self._build(name)
         self.chief = self.optimizers[0]
-        takes = [op for op in v1.get_default_graph().get_operations() if op.type.endswith("TakeGradient")]
+        takes = [
+            op for op in v1.get_default_graph().get_operations() if op.type.endswith("TakeGradient")
+        ]
         (sync_op,) = self.chief.get_chief_queue_runner().enqueue_ops
         self.sync_op = [sync_op, self._counted(takes[:1], self.counters[1])]
         self.init_tokens = self.chief.get_init_tokens_op(setup["num_init_tokens"])
@@ -66,11 +76,19 @@ class Played:
                 v1.placeholder(self.tf.float32, [None, *self.variable.shape[1:]]),
                 v1.placeholder(self.tf.int64, [None]),
             )
-            gradient = self.tf.IndexedSlices(*feeds, self.tf.constant(self.variable.shape.as_list(), self.tf.int64))
-        opt = v1.train.SyncReplicasOptimizer(self.inner, setup["replicas_to_aggregate"], setup["total_num_replicas"])
+            gradient = self.tf.IndexedSlices(
+                *feeds, self.tf.constant(self.variable.shape.as_list(), self.tf.int64)
+            )
+        opt = v1.train.SyncReplicasOptimizer(
+            self.inner, setup["replicas_to_aggregate"], setup["total_num_replicas"]
+        )
         train_op = opt.apply_gradients([(gradient, self.variable)], self.step)
         opt.ready_for_local_init_op.mark_used()
-        (dequeue,) = [op for op in v1.get_default_graph().get_operations() if op.type.startswith("QueueDequeue")][-1:]
+        (dequeue,) = [
+            op
+            for op in v1.get_default_graph().get_operations()
+            if op.type.startswith("QueueDequeue")
+        ][-1:]
         self.feeds[name], self.optimizers = feeds, [*self.optimizers, opt]
         self.train_ops[name] = [train_op, self._counted(dequeue.control_inputs, self.counters[0])]
         self.local_steps.append(opt._local_step)
@@ -93,7 +111,9 @@ class Played:
         """What hooks do at the start of a session."""
         v1 = self.tf.compat.v1
         self.session.run([v1.global_variables_initializer(), v1.local_variables_initializer()])
-        self.session.run([self.chief.chief_init_op, *(opt.local_step_init_op for opt in self.optimizers)])
+        self.session.run(
+            [self.chief.chief_init_op, *(opt.local_step_init_op for opt in self.optimizers)]
+        )
         self.session.run(self.init_tokens)
 
     def play(self, call: Json) -> Json:
@@ -120,7 +140,10 @@ class Played:
         feeds, written = self.feeds[call["worker"]], call["gradient"]
         if self.setup["gradient_kind"] == "dense":
             return {feeds: np.array(written, np.float32)}
-        return {feeds[0]: np.array(written["values"], np.float32), feeds[1]: np.array(written["indices"], np.int64)}
+        return {
+            feeds[0]: np.array(written["values"], np.float32),
+            feeds[1]: np.array(written["indices"], np.int64),
+        }
 
     def _run(self, name: str, ops: list[Any], fed: Json) -> None:
         def run() -> None:
@@ -143,7 +166,8 @@ class Played:
         """What is seen once every op that runs can go no further."""
         bell, settled = threading.Event(), 0
         for _ in range(int(PATIENCE / PAUSE)):
-            seen = self.session.run(self.seen)  # not at one instant: what is returned was read after all was at rest
+            # Not at one instant: what is returned was read after all was at rest.
+            seen = self.session.run(self.seen)
             if self.errors:
                 raise self.errors[0]
             settled = settled + 1 if self._is_settled(seen) else 0
@@ -156,11 +180,16 @@ class Played:
         """All pushes have arrived, no sync is under way, and nobody waits for what is there."""
         pushes, takes = (int(x) for x in seen["counters"])
         size, needs = int(seen["tokens_in_queue"]), self.setup["replicas_to_aggregate"]
-        first, per_step = self.setup["num_init_tokens"], max(needs, self.setup["total_num_replicas"])
+        first, per_step = (
+            self.setup["num_init_tokens"],
+            max(needs, self.setup["total_num_replicas"]),
+        )
         given = (needs if first == -1 else first) + self.synced * per_step - size
         all_done = pushes == self.pushed and takes == self.synced and given == self.finished
         worker_may_go = size and self.pushed > self.finished
-        chief_may_go = seen["num_accumulated"] >= needs and self.running.get("chief", _NOBODY).is_alive()
+        chief_may_go = (
+            seen["num_accumulated"] >= needs and self.running.get("chief", _NOBODY).is_alive()
+        )
         return bool(all_done and not worker_may_go and not chief_may_go)
 
     def close(self) -> None:

@@ -21,7 +21,9 @@ Json = dict[str, Any]
 
 @cache
 def tensorflow() -> Any:
-    """The tensorflow module, without its start-up messages, on two logical CPUs if nothing has run on it yet."""
+    """The tensorflow module, without its start-up messages, on two logical CPUs if nothing has run
+    on it yet.
+    """
     import os
 
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -30,7 +32,9 @@ def tensorflow() -> Any:
     tf.get_logger().setLevel("ERROR")
     (cpu,) = tf.config.list_physical_devices("CPU")
     with contextlib.suppress(RuntimeError):  # it is too late
-        tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+        tf.config.set_logical_device_configuration(
+            cpu, [tf.config.LogicalDeviceConfiguration()] * 2
+        )
     return tf
 
 
@@ -78,7 +82,9 @@ def loss(x: Json, variables: Mapping[str, Any]) -> Any:
     if kind == "square":
         return _add([tf.reduce_sum(tf.square(variables[name])) for name in inner])
     if kind == "gather":
-        return tf.reduce_sum(tf.gather(variables[inner["var"]], inner["ids"]) * value(inner["coef"]))
+        return tf.reduce_sum(
+            tf.gather(variables[inner["var"]], inner["ids"]) * value(inner["coef"])
+        )
     if kind == "vector":
         return value(inner["coef"]) * variables[inner["var"]]
     if kind == "matmul_sum":
@@ -110,7 +116,11 @@ def constraint(name: str | None) -> Callable[[Any], Any] | None:
 def encode(x: np.ndarray) -> Json:
     """An array, exactly: Python writes every float so that it reads back as the same."""
     wide = x if x.dtype.kind in "ciub" else x.astype(np.float64)
-    return {"dtype": x.dtype.name, "shape": list(x.shape), "values": [word(v.item()) for v in wide.reshape(-1)]}
+    return {
+        "dtype": x.dtype.name,
+        "shape": list(x.shape),
+        "values": [word(v.item()) for v in wide.reshape(-1)],
+    }
 
 
 def word(x: Any) -> Any:
@@ -123,7 +133,13 @@ def recorded(x: Any) -> Any:
     if hasattr(x, "indices") and hasattr(x, "dense_shape"):
         shape = None if x.dense_shape is None else [int(n) for n in np.asarray(x.dense_shape)]
         indices = [int(i) for i in np.asarray(x.indices)]
-        return {"indexed_slices": {"values": encode(np.asarray(x.values)), "indices": indices, "dense_shape": shape}}
+        return {
+            "indexed_slices": {
+                "values": encode(np.asarray(x.values)),
+                "indices": indices,
+                "dense_shape": shape,
+            }
+        }
     if isinstance(x, list | tuple):
         return [recorded(v) for v in x]
     if isinstance(x, dict):

@@ -15,7 +15,9 @@ LIMIT = 800_000  # bytes in all: small enough to read in a diff
 @pytest.mark.tensorflow
 @pytest.mark.filterwarnings("ignore:The `lr` argument is deprecated")
 @pytest.mark.parametrize("topic", write.PLAYERS)
-def test_tensorflow_still_gives_the_committed_numbers(topic: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tensorflow_still_gives_the_committed_numbers(
+    topic: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     tensorflow().compat.v1.reset_default_graph()  # names that other tests took
 
     assert write.check([topic]) == 0, capsys.readouterr().out

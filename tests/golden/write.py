@@ -3,12 +3,13 @@
     python -m tests.golden.write            run every scenario and write its outputs into its file
     python -m tests.golden.write --check    compare without writing; exit status 1 and the differences if any
 
-A golden file is plain data, one scenario a line: what is done (`calls`, one step each), and under `expected` what
-TensorFlow gave for each step. `tests/golden/README.md` has the format. To add a scenario, write its line without
-`expected` and run this; `tests/conformance` plays the same lines on gradlab.
+A golden file is plain data, one scenario a line: what is done (`calls`, one step each), and under
+`expected` what TensorFlow gave for each step. `tests/golden/README.md` has the format. To add a
+scenario, write its line without `expected` and run this; `tests/conformance` plays the same lines
+on gradlab.
 
-Needs the group `oracle` (tensorflow-cpu). The installed version is the only oracle, its outputs stand under
-`tf<version>`. Outcomes of races (`nondeterministic`) are not compared by `--check`.
+Needs the group `oracle` (tensorflow-cpu). The installed version is the only oracle, its outputs
+stand under `tf<version>`. Outcomes of races (`nondeterministic`) are not compared by `--check`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from tests.golden import accumulator_oracle, keras_oracle, oracle, replica_oracl
 from tests.golden.tensorflow_values import Json, tensorflow
 
 HERE = Path(__file__).parent
-# What plays the scenarios of a file on TensorFlow: the outputs of a scenario, one for each of its calls.
+# What plays the scenarios of a file on TensorFlow: the outputs of a scenario, one for each of its
+# calls.
 PLAYERS: dict[str, Callable[[Json], list[Json]]] = {
     "clip": oracle.outputs,
     "ops": oracle.outputs,
@@ -50,7 +52,12 @@ def record(topic: str, scenarios: Iterable[Json]) -> Json:
     play = PLAYERS[topic]
     recorded = [{**steps(scenario), "expected": {key: play(scenario)}} for scenario in scenarios]
     oracles = {key: f"tensorflow {version}, numpy {np.__version__}, CPU"}
-    return {"schema": 1, "topic": topic, "oracles": oracles, "scenarios": sorted(recorded, key=lambda s: s["id"])}
+    return {
+        "schema": 1,
+        "topic": topic,
+        "oracles": oracles,
+        "scenarios": sorted(recorded, key=lambda s: s["id"]),
+    }
 
 
 def steps(scenario: Json) -> Json:
@@ -81,7 +88,10 @@ def changes(committed: Json, fresh: Json) -> Iterator[str]:
             verb = call.get("do") or call["op"]
             is_race = new.get("nondeterministic") and verb == "state"
             if a != b and not is_race:
-                yield f"{new['id']} call {k} ({verb}):\n    file {_compact(a)}\n    now  {_compact(b)}"
+                yield (
+                    f"{new['id']} call {k} ({verb}):\n    file {_compact(a)}\n    now  "
+                    f"{_compact(b)}"
+                )
 
 
 def check(topics: Iterable[str] = tuple(PLAYERS)) -> int:
@@ -95,14 +105,21 @@ def check(topics: Iterable[str] = tuple(PLAYERS)) -> int:
         (written,) = committed["oracles"]
         (run,) = fresh["oracles"]
         count = len(fresh["scenarios"])
-        print(f"{topic}.json: {count} scenarios, written by {written}, run by {run}, {len(found)} differ")
+        print(
+            f"{topic}.json: {count} scenarios, written by {written}, run "
+            f"by {run}, {len(found)} differ"
+        )
         print("".join(f"  {line}\n" for line in found), end="")
     return deviations
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.golden.write", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="compare with the files, write nothing")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.golden.write", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="compare with the files, write nothing"
+    )
     options = parser.parse_args(arguments)
     if options.check:
         return 1 if check() else 0

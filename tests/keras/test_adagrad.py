@@ -62,14 +62,23 @@ def test_arguments_of_its_own() -> None:
         Adagrad(initial_accumulator_value=-1.0)
     with pytest.raises(TypeError):
         Adagrad(initial_accumulator_value=None)  # type: ignore[arg-type]
-    assert Adagrad(initial_accumulator_value=-1.0, semantics="keras3").get_config()["initial_accumulator_value"] == -1
+    assert (
+        Adagrad(initial_accumulator_value=-1.0, semantics="keras3").get_config()[
+            "initial_accumulator_value"
+        ]
+        == -1
+    )
     v = gl.Variable([1.0])
-    with pytest.raises(ValueError, match="epsilon is None, for which semantics='keras3' has no default"):
+    with pytest.raises(
+        ValueError, match="epsilon is None, for which semantics='keras3' has no default"
+    ):
         Adagrad(epsilon=None, semantics="keras3").apply_gradients([(F([1.0]), v)])
 
 
 def test_epsilon_0_is_replaced_where_keras_does_so_and_said() -> None:
-    with pytest.warns(KerasWarning, match=r"gl.keras.Adagrad\(semantics='legacy'\) replaces epsilon 0 by 1e-07"):
+    with pytest.warns(
+        KerasWarning, match=r"gl.keras.Adagrad\(semantics='legacy'\) replaces epsilon 0 by 1e-07"
+    ):
         assert Adagrad(epsilon=0.0).epsilon == 1e-7
     assert Adagrad(epsilon=None).epsilon == 1e-7
     opt = Adagrad(1.0, 0.0, epsilon=0.0, semantics="keras3")
@@ -95,7 +104,10 @@ def test_an_entry_that_freezes_is_said_once_it_does() -> None:
 def test_of_what_freezes_on_a_device_nothing_is_said(size: int) -> None:
     v, opt = gl.Variable(jnp.ones(size), name="v"), Adagrad(0.5)
     opt.apply_gradients([(jnp.full(size, 1e20), v)])
-    assert np.isinf(opt.get_slot(v, "accumulator").numpy()).all() and v.numpy().tolist() == [1.0] * size
+    assert (
+        np.isinf(opt.get_slot(v, "accumulator").numpy()).all()
+        and v.numpy().tolist() == [1.0] * size
+    )
 
 
 def test_weights_one_too_few_get_a_count_of_0_in_front() -> None:
@@ -114,7 +126,9 @@ def test_weights_one_too_few_get_a_count_of_0_in_front() -> None:
 def test_a_schedule_does_not_come_back_and_the_warning_says_what_to_do() -> None:
     config = Adagrad(gl.schedules.ExponentialDecay(0.5, 2, 0.5)).get_config()
     del config["initial_accumulator_value"]
-    with pytest.warns(KerasWarning, match=r"does not rebuild a schedule.*gl\.schedules\.deserialize"):
+    with pytest.warns(
+        KerasWarning, match=r"does not rebuild a schedule.*gl\.schedules\.deserialize"
+    ):
         opt = Adagrad.from_config(config)
     assert config["initial_accumulator_value"] == 0.1
     v = gl.Variable(F([1.0]))

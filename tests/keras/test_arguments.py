@@ -55,25 +55,50 @@ def test_refused(version: Any, kwargs: dict[str, Any], error: type[Exception]) -
 @pytest.mark.parametrize(
     ("version", "kwargs", "message"),
     [
-        ("legacy", {"clip_norm": 1.0}, "Unexpected keyword argument passed to optimizer: gl.keras.Adagrad(semantics="
+        (
+            "legacy",
+            {"clip_norm": 1.0},
+            "Unexpected keyword argument passed to optimizer: gl.keras.Adagrad(semantics="
             "'legacy') has no argument 'clip_norm'; did you mean "
-            "clipnorm? It takes learning_rate, initial_accumulator_value, epsilon, name, semantics, strict, "),
+            "clipnorm? It takes learning_rate, initial_accumulator_value, epsilon, name, "
+            "semantics, strict, ",
+        ),
         ("rewrite", {"foo": 1.0}, "foo is not a valid argument: gl.keras.Adagrad"),
-        ("keras3", {"learning_rte": 1.0}, "Argument(s) not recognized: gl.keras.Adagrad(semantics='keras3') has no "
+        (
+            "keras3",
+            {"learning_rte": 1.0},
+            "Argument(s) not recognized: gl.keras.Adagrad(semantics='keras3') has no "
             "argument 'learning_rte'; did you mean "
-            "learning_rate?"),
-        ("tf2.3", {"foo": 1.0}, "Adagrad(semantics='tf2.3') has no argument 'foo'; there are learning_rate, "),
-        ("rewrite", {"clipnorm": 1.0, "global_clipnorm": 1.0}, "gl.keras.Adagrad(semantics='rewrite') takes clipnorm "),
-        *[(version, {"clipnorm": 1.0, "global_clipnorm": 1.0}, words) for version, words in (
-            ("legacy", "Cannot accept both `clipnorm` and `global_clipnorm`"),
-            ("rewrite", "At most one of `clipnorm` and `global_clipnorm` can be set"),
-            ("keras3", "Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set"))],
-        *[(version, {"clipnorm": "1"}, "clipnorm must be a number, got '1'")
-            for version in ("tf2.3", "legacy", "rewrite", "keras3")],
+            "learning_rate?",
+        ),
+        (
+            "tf2.3",
+            {"foo": 1.0},
+            "Adagrad(semantics='tf2.3') has no argument 'foo'; there are learning_rate, ",
+        ),
+        (
+            "rewrite",
+            {"clipnorm": 1.0, "global_clipnorm": 1.0},
+            "gl.keras.Adagrad(semantics='rewrite') takes clipnorm ",
+        ),
+        *[
+            (version, {"clipnorm": 1.0, "global_clipnorm": 1.0}, words)
+            for version, words in (
+                ("legacy", "Cannot accept both `clipnorm` and `global_clipnorm`"),
+                ("rewrite", "At most one of `clipnorm` and `global_clipnorm` can be set"),
+                ("keras3", "Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set"),
+            )
+        ],
+        *[
+            (version, {"clipnorm": "1"}, "clipnorm must be a number, got '1'")
+            for version in ("tf2.3", "legacy", "rewrite", "keras3")
+        ],
         ("legacy", {"decay": [1]}, "decay must be a number, got [1]"),
     ],
-)  # fmt: skip
-def test_the_message_says_what_is_allowed(version: Any, kwargs: dict[str, Any], message: str) -> None:
+)
+def test_the_message_says_what_is_allowed(
+    version: Any, kwargs: dict[str, Any], message: str
+) -> None:
     with pytest.raises((TypeError, ValueError), match=re.escape(message)):
         Adagrad(semantics=version, **kwargs)
 
@@ -92,7 +117,10 @@ def test_a_limit_that_is_set_later_must_be_a_number() -> None:
         ("legacy", {"clipvalue": 1.0, "clipnorm": 1.0, "decay": 0.5}),
         ("tf2.3", {"clipvalue": 1.0, "clipnorm": 1.0, "lr": 0.1}),
         ("rewrite", {"clipvalue": 1.0, "clipnorm": 1.0, "weight_decay": None}),
-        ("keras3", {"decay": None, "use_ema": False, "ema_momentum": 7, "gradient_accumulation_steps": 0}),
+        (
+            "keras3",
+            {"decay": None, "use_ema": False, "ema_momentum": 7, "gradient_accumulation_steps": 0},
+        ),
         ("rewrite", {"jit_compile": True, "is_legacy_optimizer": True}),
     ],
 )

@@ -31,12 +31,17 @@ def _applied(opt: SGD, *grads: Any) -> list[np.ndarray]:
     ],
 )
 def test_order(version: Any, limits: dict[str, float], expected: np.ndarray) -> None:
-    np.testing.assert_allclose(_applied(SGD(1.0, semantics=version, **limits), G)[0], expected, rtol=1e-6)
+    np.testing.assert_allclose(
+        _applied(SGD(1.0, semantics=version, **limits), G)[0], expected, rtol=1e-6
+    )
 
 
 def test_tf_2_3_never_clips_in_apply_gradients_and_says_so() -> None:
     with pytest.warns(KerasWarning, match=r"clipnorm, clipvalue does nothing here"):
-        assert _applied(SGD(1.0, semantics="tf2.3", clipnorm=1.0, clipvalue=0.7), G)[0].tolist() == G.tolist()
+        assert (
+            _applied(SGD(1.0, semantics="tf2.3", clipnorm=1.0, clipvalue=0.7), G)[0].tolist()
+            == G.tolist()
+        )
 
 
 def test_tf_2_3_clips_in_minimize_norm_first() -> None:
@@ -87,7 +92,9 @@ def test_limits_may_be_set_later() -> None:
 def test_norms_see_slices_before_rows_are_summed_and_it_is_said() -> None:
     g = gl.IndexedSlices(F([[3.0], [4.0]]), [1, 1], (2, 1))
     v = gl.Variable(np.zeros((2, 1), F), name="v")
-    with pytest.warns(KerasWarning, match="clipnorm takes the norm of the slices of v:0 as they stand"):
+    with pytest.warns(
+        KerasWarning, match="clipnorm takes the norm of the slices of v:0 as they stand"
+    ):
         SGD(1.0, clipnorm=1.0).apply_gradients([(g, v)])
     np.testing.assert_allclose(v.numpy().ravel(), [0, -1.4], rtol=1e-6)
     v.assign([[0.0], [0.0]])
@@ -99,10 +106,16 @@ def test_norms_see_slices_before_rows_are_summed_and_it_is_said() -> None:
 def test_in_keras_3_slices_leave_the_global_clip_summed() -> None:
     g = gl.IndexedSlices(F([[3.0], [4.0]]), [1, 1], (2, 1))
     clipped, raw = gl.Variable(np.zeros((2, 1), F)), gl.Variable(np.zeros((2, 1), F))
-    opts = Adagrad(1.0, 0.0, semantics="keras3", global_clipnorm=5.0), Adagrad(1.0, 0.0, semantics="keras3")
+    opts = (
+        Adagrad(1.0, 0.0, semantics="keras3", global_clipnorm=5.0),
+        Adagrad(1.0, 0.0, semantics="keras3"),
+    )
     for opt, v in zip(opts, (clipped, raw), strict=True):
         opt.apply_gradients([(g, v)])
-    accumulators = [opt.get_slot(v, "accumulator").numpy()[1, 0] for opt, v in zip(opts, (clipped, raw), strict=True)]
+    accumulators = [
+        opt.get_slot(v, "accumulator").numpy()[1, 0]
+        for opt, v in zip(opts, (clipped, raw), strict=True)
+    ]
     assert accumulators == [49.0, 25.0]
 
 
@@ -123,7 +136,11 @@ def test_a_report_of_what_the_limits_would_do() -> None:
     slices = gl.IndexedSlices(F([[6.0], [6.0]]), [1, 1], (2, 1))
     for version in ("tf2.3", "legacy"):
         report = SGD(clipvalue=3.5, semantics=version).clip_report([(G, v), (None, e)])
-        assert (report.norm_before, report.fraction_clipped, list(report.tensors)) == (5.0, 1 / 3, ["v:0"])
+        assert (report.norm_before, report.fraction_clipped, list(report.tensors)) == (
+            5.0,
+            1 / 3,
+            ["v:0"],
+        )
     with pytest.warns(KerasWarning, match="as they stand"):
         report = SGD(global_clipnorm=1.0, semantics="keras3").clip_report([(G, v), (slices, e)])
     assert report.tensors["e:0"].norm_before == 12.0

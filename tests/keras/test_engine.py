@@ -31,10 +31,20 @@ STAIRS = gl.schedules.ExponentialDecay(0.5, 2, 0.5, True)
     gradlab="SGD, as in the other versions; None makes it unique",
 )
 def test_names() -> None:
-    assert (Adagrad().get_config()["name"], Adagrad(name="Ada").get_config()["name"]) == ("Adagrad", "Ada")
-    assert [Adagrad(name=n).get_config()["name"] for n in (None, "", None)] == ["adagrad", "adagrad_1", "adagrad_2"]
+    assert (Adagrad().get_config()["name"], Adagrad(name="Ada").get_config()["name"]) == (
+        "Adagrad",
+        "Ada",
+    )
+    assert [Adagrad(name=n).get_config()["name"] for n in (None, "", None)] == [
+        "adagrad",
+        "adagrad_1",
+        "adagrad_2",
+    ]
     assert SGD(name=None).get_config()["name"] == "sgd"
-    assert [SGD(semantics="keras3", **more).name for more in ({}, {"name": None})] == ["SGD", "sgd_1"]
+    assert [SGD(semantics="keras3", **more).name for more in ({}, {"name": None})] == [
+        "SGD",
+        "sgd_1",
+    ]
 
 
 def test_config_holds_limits_that_are_set_and_versions_that_are_not_the_default() -> None:
@@ -55,7 +65,10 @@ def test_round_trip(version: Any) -> None:
     assert Adagrad.from_config(opt.get_config()).get_config() == opt.get_config()
     scheduled = SGD(STAIRS, semantics=version)
     assert SGD.from_config(scheduled.get_config()).get_config() == scheduled.get_config()
-    assert Adagrad.from_config({}, semantics=version).get_config().get("semantics", "legacy") == version
+    assert (
+        Adagrad.from_config({}, semantics=version).get_config().get("semantics", "legacy")
+        == version
+    )
 
 
 def test_from_config_changes_the_dictionary_and_refuses_unknown_names() -> None:
@@ -67,7 +80,10 @@ def test_from_config_changes_the_dictionary_and_refuses_unknown_names() -> None:
 
 
 def test_schedules_are_written_as_each_version_writes_them() -> None:
-    assert SGD(STAIRS, semantics="tf2.3").get_config()["learning_rate"].keys() == {"class_name", "config"}
+    assert SGD(STAIRS, semantics="tf2.3").get_config()["learning_rate"].keys() == {
+        "class_name",
+        "config",
+    }
     assert "registered_name" in SGD(STAIRS).get_config()["learning_rate"]
     assert SGD(lambda: 0.5).get_config()["learning_rate"] == 0.5
 
@@ -75,14 +91,16 @@ def test_schedules_are_written_as_each_version_writes_them() -> None:
 def test_an_optimizer_shows_what_it_was_told_and_makes_nothing_for_it() -> None:
     opt = Adagrad(0.1, clipnorm=2.0, epsilon=1e-8)
     shown = (
-        "Adagrad('Adagrad', learning_rate=0.1, initial_accumulator_value=0.1, epsilon=1e-08, clipnorm=2.0, "
-        "semantics='legacy')"
+        "Adagrad('Adagrad', learning_rate=0.1, initial_accumulator_value=0.1, epsilon=1e-08, "
+        "clipnorm=2.0, semantics='legacy')"
     )
     assert repr(opt) == shown
     assert opt.weights == [] and not opt._engine.has_created_hyper
     assert opt.learning_rate is not None and repr(opt) == shown
     function = lambda: 1 / 0  # noqa: E731
-    assert repr(SGD(function, semantics="keras3")).startswith(f"SGD('SGD', learning_rate={function!r}, momentum=0.0, ")
+    assert repr(SGD(function, semantics="keras3")).startswith(
+        f"SGD('SGD', learning_rate={function!r}, momentum=0.0, "
+    )
 
 
 # Steps: which gradients count, atomic or as Keras leaves it, constraints, variables that come late
@@ -119,7 +137,11 @@ BAD = [(F([1.0, 2.0]), InvalidArgumentError), (np.array([1.0]), InvalidArgumentE
 
 @pytest.mark.parametrize(("bad", "error"), BAD)
 def test_all_or_nothing(bad: np.ndarray, error: type[Exception]) -> None:
-    v, w, opt = gl.Variable([1.0], name="v"), gl.Variable([1.0], name="w"), Adagrad(0.1, clipnorm=1.0)
+    v, w, opt = (
+        gl.Variable([1.0], name="v"),
+        gl.Variable([1.0], name="w"),
+        Adagrad(0.1, clipnorm=1.0),
+    )
     with pytest.raises(error, match="w:0"):
         opt.apply_gradients([(F([1.0]), v), (bad, w)])
     assert (v.numpy().tolist(), opt.weights) == ([1.0], [])
@@ -143,7 +165,11 @@ def test_a_constraint_that_raises_leaves_all_as_it_was() -> None:
 )
 @pytest.mark.parametrize(("bad", "error"), BAD)
 def test_strict_leaves_done_what_keras_leaves_done(bad: np.ndarray, error: type[Exception]) -> None:
-    v, w, opt = gl.Variable([1.0], name="v"), gl.Variable([1.0], name="w"), Adagrad(0.1, 3.0, strict="tf")
+    v, w, opt = (
+        gl.Variable([1.0], name="v"),
+        gl.Variable([1.0], name="w"),
+        Adagrad(0.1, 3.0, strict="tf"),
+    )
     with pytest.raises(error, match="w:0"):
         opt.apply_gradients([(F([1.0]), v), (bad, w)])
     assert v.numpy().tolist() == [F(0.95)]
@@ -197,7 +223,9 @@ def test_the_same_variable_twice_means_two_updates() -> None:
 
 def test_constraints() -> None:
     def make() -> gl.Variable:
-        return gl.Variable(F([[1.0], [-4.0]]), name="c", constraint=lambda w: gl.clip_by_value(w, 0.0, 9.0))
+        return gl.Variable(
+            F([[1.0], [-4.0]]), name="c", constraint=lambda w: gl.clip_by_value(w, 0.0, 9.0)
+        )
 
     dense, sparse = F([[2.0], [1.0]]), gl.IndexedSlices(F([[2.0]]), [0])
     c = make()
@@ -210,9 +238,15 @@ def test_constraints() -> None:
     assert c.numpy().ravel().tolist() == [0, 0]
 
 
-@pytest.mark.parametrize(("version", "error"), [("keras3", ValueError), ("rewrite", KeyError), ("legacy", None)])
+@pytest.mark.parametrize(
+    ("version", "error"), [("keras3", ValueError), ("rewrite", KeyError), ("legacy", None)]
+)
 def test_variables_that_come_late(version: Any, error: type[Exception] | None) -> None:
-    v, w, opt = gl.Variable([1.0], name="v"), gl.Variable([1.0], name="w"), Adagrad(semantics=version)
+    v, w, opt = (
+        gl.Variable([1.0], name="v"),
+        gl.Variable([1.0], name="w"),
+        Adagrad(semantics=version),
+    )
     with pytest.raises(InvalidArgumentError):
         opt.apply_gradients([(F([1.0, 1.0]), w)])  # was no first step
     opt.apply_gradients([(F([1.0]), v)])
@@ -224,7 +258,11 @@ def test_variables_that_come_late(version: Any, error: type[Exception] | None) -
 
 
 def test_the_variables_of_the_first_step_stay_known() -> None:
-    v, w, opt = gl.Variable([1.0], name="v"), gl.Variable([1.0], name="w"), SGD(1.0, semantics="keras3")
+    v, w, opt = (
+        gl.Variable([1.0], name="v"),
+        gl.Variable([1.0], name="w"),
+        SGD(1.0, semantics="keras3"),
+    )
     for variables in ((v, w), (v,), (w,)):
         opt.apply_gradients([(F([1.0]), x) for x in variables])
     assert (v.numpy().tolist(), w.numpy().tolist()) == ([-1.0], [-1.0])
@@ -252,7 +290,8 @@ def test_jax_variables_stay_jax() -> None:
 def test_threads_lose_no_step() -> None:
     v, opt = gl.Variable([0.0], name="v"), SGD(1.0)
     work = [
-        threading.Thread(target=lambda: [opt.apply_gradients([(F([1.0]), v)]) for _ in range(50)]) for _ in range(4)
+        threading.Thread(target=lambda: [opt.apply_gradients([(F([1.0]), v)]) for _ in range(50)])
+        for _ in range(4)
     ]
     for t in work:
         t.start()
@@ -280,8 +319,12 @@ STEPS = [
 ]
 MAKE: dict[str, Any] = {
     "adagrad": lambda version: Adagrad(0.1, semantics=version),
-    "momentum": lambda version: SGD(0.1, momentum=0.9, nesterov=True, semantics=version, global_clipnorm=2.0),
-    "schedule": lambda version: SGD(gl.schedules.InverseTimeDecay(0.5, 2, 0.5), semantics=version, clipvalue=0.5),
+    "momentum": lambda version: SGD(
+        0.1, momentum=0.9, nesterov=True, semantics=version, global_clipnorm=2.0
+    ),
+    "schedule": lambda version: SGD(
+        gl.schedules.InverseTimeDecay(0.5, 2, 0.5), semantics=version, clipvalue=0.5
+    ),
 }
 
 
@@ -323,7 +366,9 @@ def test_in_a_scan() -> None:
 
 def _on_mesh(opt: SGD, w: Any, grads: Any) -> Any:
     """One step where every device brings its own row of `grads`."""
-    mesh = jax.make_mesh((DEVICES,), ("data",), axis_types=(AxisType.Auto,), devices=jax.devices("cpu")[:DEVICES])
+    mesh = jax.make_mesh(
+        (DEVICES,), ("data",), axis_types=(AxisType.Auto,), devices=jax.devices("cpu")[:DEVICES]
+    )
     all_of, own = PartitionSpec(), PartitionSpec("data")
 
     @partial(jax.shard_map, mesh=mesh, in_specs=(all_of, own), out_specs=all_of)
@@ -334,14 +379,21 @@ def _on_mesh(opt: SGD, w: Any, grads: Any) -> Any:
 
 
 @pytest.mark.parametrize("version", ["legacy", "rewrite", "keras3"])
-@pytest.mark.parametrize("limits", [{}, {"clipnorm": 1.0}, {"global_clipnorm": 1.0}, {"clipvalue": 0.25}])
+@pytest.mark.parametrize(
+    "limits", [{}, {"clipnorm": 1.0}, {"global_clipnorm": 1.0}, {"clipvalue": 0.25}]
+)
 def test_a_mesh_steps_like_replicas(version: Any, limits: dict[str, float]) -> None:
     grads = {k: RNG.normal(size=(DEVICES, *w.shape)).astype(F) for k, w in W.items()}
     got = _on_mesh(SGD(0.5, semantics=version, **limits), jax.tree.map(jnp.asarray, W), grads)
     eight = replicas(DEVICES)
     with eight.scope():
-        opt, variables = SGD(0.5, semantics=version, **limits), {k: gl.Variable(w) for k, w in W.items()}
-    eight.apply_gradients(opt, [[(grads[k][d], v) for k, v in variables.items()] for d in range(DEVICES)])
+        opt, variables = (
+            SGD(0.5, semantics=version, **limits),
+            {k: gl.Variable(w) for k, w in W.items()},
+        )
+    eight.apply_gradients(
+        opt, [[(grads[k][d], v) for k, v in variables.items()] for d in range(DEVICES)]
+    )
     for k, v in variables.items():
         np.testing.assert_allclose(got[k], v.numpy(), rtol=2e-6, atol=2e-6)
 
@@ -360,7 +412,9 @@ def test_slices_of_all_devices_are_joined_and_summed_by_row() -> None:
 def test_tf_2_3_refuses_limits_on_a_mesh_and_ignores_them_elsewhere() -> None:
     opt, w = SGD(1.0, clipnorm=1.0, semantics="tf2.3"), jnp.zeros(2)
     with pytest.raises(ValueError, match="refuses clipnorm for replicas"):
-        jax.vmap(lambda g: opt.step(w, opt.init(w), g, axis_name="data")[0], axis_name="data")(jnp.ones((2, 2)))
+        jax.vmap(lambda g: opt.step(w, opt.init(w), g, axis_name="data")[0], axis_name="data")(
+            jnp.ones((2, 2))
+        )
     with pytest.warns(KerasWarning, match="does nothing here"):
         assert opt.step(w, opt.init(w), jnp.array([3.0, 4.0]))[0].tolist() == [-3.0, -4.0]
 
@@ -378,7 +432,9 @@ def test_what_all_weights_share_advances() -> None:
     for grads in (STEPS[0], STEPS[2]):
         values, state = opt.step(values, state, grads)
         expected, other = pure.update(rule, F(0.1), other, expected, grads)
-    assert {k: w.tolist() for k, w in values.items()} == {k: w.tolist() for k, w in expected.items()}
+    assert {k: w.tolist() for k, w in values.items()} == {
+        k: w.tolist() for k, w in expected.items()
+    }
     assert state["shared"] == other["shared"] != opt.init(W)["shared"]
 
 

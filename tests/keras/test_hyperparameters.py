@@ -26,7 +26,12 @@ def _rates(opt: SGD, steps: int = 3, dtype: Any = F) -> list[float]:
 def test_python_numbers_are_float32_arrays_keep_their_bits() -> None:
     for rate in (0.1, lambda: 0.1, F(0.1), gl.Variable(0.1)):
         assert _rates(SGD(rate), 1, np.float64) == [float(F(0.1))]
-    for rate in (np.float64(0.1), np.array(0.1), lambda: np.float64(0.1), gl.Variable(np.array(0.1))):
+    for rate in (
+        np.float64(0.1),
+        np.array(0.1),
+        lambda: np.float64(0.1),
+        gl.Variable(np.array(0.1)),
+    ):
         assert _rates(SGD(rate), 1, np.float64) == [0.1]
     assert _rates(SGD(gl.schedules.ExponentialDecay(0.1, 1, 1.0)), 1, np.float64) == [float(F(0.1))]
 
@@ -71,7 +76,9 @@ def test_schedules_and_what_replaces_them() -> None:
     number.lr = STAIRS
     assert number.lr is STAIRS
     fixed = SGD(STAIRS, semantics="keras3")
-    with pytest.raises(TypeError, match=r"created with a `LearningRateSchedule`.*take the place of this"):
+    with pytest.raises(
+        TypeError, match=r"created with a `LearningRateSchedule`.*take the place of this"
+    ):
         fixed.learning_rate = 1.0
 
 
@@ -95,7 +102,9 @@ def test_the_step_is_cast_to_the_dtype_of_the_variable_first() -> None:
     assert (half.numpy().tolist(), single.numpy().tolist()) == ([-1.0], [-0.5])
 
 
-@pytest.mark.parametrize(("bad", "error"), [(None, TypeError), ("0.1", ValueError), ([0.1], InvalidArgumentError)])
+@pytest.mark.parametrize(
+    ("bad", "error"), [(None, TypeError), ("0.1", ValueError), ([0.1], InvalidArgumentError)]
+)
 def test_what_is_no_rate_is_refused_at_the_first_use(bad: Any, error: type[Exception]) -> None:
     opt, v = Adagrad(bad), gl.Variable(F([1.0]))
     with pytest.raises(error, match="learning_rate must be"):

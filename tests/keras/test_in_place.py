@@ -1,4 +1,6 @@
-"""Large variables are updated in place: bits of the pure form, all warnings, and a call works or changes nothing."""
+"""Large variables are updated in place: bits of the pure form, all warnings, and a call works or
+changes nothing.
+"""
 
 from typing import Any
 
@@ -44,7 +46,9 @@ def _run(opt: Any, w: Any, grads: list[Any], hold: bool = False) -> list[np.ndar
         opt.apply_gradients([(g, v)])
         if hold:
             held.append([(x.value, x.numpy()) for x in (v, *opt.weights)])
-    assert all(np.array_equal(x, copy) for step in held for x, copy in step), "what somebody holds has changed"
+    assert all(np.array_equal(x, copy) for step in held for x, copy in step), (
+        "what somebody holds has changed"
+    )
     return _state(opt, v)
 
 
@@ -70,7 +74,9 @@ def test_numpy_has_the_bits_of_the_pure_form(
 def test_jax_has_the_same_bits_whoever_looks_on(name: str, version: Any) -> None:
     w, grads = _dense(), [_dense(), _slices(), _dense(), _slices()]
     made = [OPTIMIZERS[name](semantics=version) for _ in range(3)]
-    held, free = (_run(opt, jnp.array(w), grads, hold) for opt, hold in zip(made, (True, False), strict=False))
+    held, free = (
+        _run(opt, jnp.array(w), grads, hold) for opt, hold in zip(made, (True, False), strict=False)
+    )
     for a, b, c in zip(held, free, _run(made[2], w, grads), strict=True):
         np.testing.assert_array_equal(a, b)
         np.testing.assert_allclose(a, c, rtol=1e-5, atol=1e-6)
@@ -78,7 +84,9 @@ def test_jax_has_the_same_bits_whoever_looks_on(name: str, version: Any) -> None
 
 def _places(opt: Any, v: gl.Variable) -> list[int]:
     values: list[Any] = [x._value for x in (v, *opt.weights) if x.shape]
-    return [x.ctypes.data if isinstance(x, np.ndarray) else x.unsafe_buffer_pointer() for x in values]
+    return [
+        x.ctypes.data if isinstance(x, np.ndarray) else x.unsafe_buffer_pointer() for x in values
+    ]
 
 
 @summed
@@ -86,9 +94,17 @@ def _places(opt: Any, v: gl.Variable) -> list[int]:
 @every_version
 @pytest.mark.parametrize("strict", [None, "tf"])
 def test_a_sparse_step_copies_no_table(module: Any, version: Any, strict: Any) -> None:
-    moves_every_row = {"tf2.3": (), "legacy": (), "rewrite": ("sgd", "momentum"), "keras3": ("momentum",)}[version]
+    moves_every_row = {
+        "tf2.3": (),
+        "legacy": (),
+        "rewrite": ("sgd", "momentum"),
+        "keras3": ("momentum",),
+    }[version]
     for make in (OPTIMIZERS[name] for name in OPTIMIZERS.keys() - moves_every_row):
-        opt, v = make(semantics=version, strict=strict), gl.Variable(module.asarray(_dense()), name="v")
+        opt, v = (
+            make(semantics=version, strict=strict),
+            gl.Variable(module.asarray(_dense()), name="v"),
+        )
         for _ in range(2):  # the first step makes the slots
             opt.apply_gradients([(_slices(), v)])
         places = _places(opt, v)
@@ -114,7 +130,11 @@ def test_all_or_nothing_unless_strict(sparse: bool) -> None:
 
     g = _slices() if sparse else _dense()
     assert _fails(None, refuse, g) == (False, False, [])
-    assert _fails("tf", refuse, g) == (True, False, ["Adagrad/v/accumulator:0", "Adagrad/w/accumulator:0"])
+    assert _fails("tf", refuse, g) == (
+        True,
+        False,
+        ["Adagrad/v/accumulator:0", "Adagrad/w/accumulator:0"],
+    )
 
 
 def test_an_index_outside_leaves_other_tables_alone() -> None:
@@ -144,9 +164,16 @@ def test_entries_that_freeze_are_said_once_and_before_anything_is_stored(sparse:
 
 
 def test_slots_stand_in_the_order_of_the_pairs_whatever_their_size() -> None:
-    small, large, opt = gl.Variable([1.0], name="small"), gl.Variable(_dense(), name="large"), Adagrad()
+    small, large, opt = (
+        gl.Variable([1.0], name="small"),
+        gl.Variable(_dense(), name="large"),
+        Adagrad(),
+    )
     opt.apply_gradients([(np.float32([1]), small), (_slices(), large)])
-    assert [x.name for x in opt.weights[1:]] == ["Adagrad/small/accumulator:0", "Adagrad/large/accumulator:0"]
+    assert [x.name for x in opt.weights[1:]] == [
+        "Adagrad/small/accumulator:0",
+        "Adagrad/large/accumulator:0",
+    ]
 
 
 def test_constraints_and_mixed_libraries_work_as_ever() -> None:

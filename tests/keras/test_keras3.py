@@ -1,4 +1,6 @@
-"""What the rewrite and Keras 3 do around the rule; some numbers are those of Keras 3.15's own tests."""
+"""What the rewrite and Keras 3 do around the rule; some numbers are those of Keras 3.15's own
+tests.
+"""
 
 import copy
 import itertools
@@ -28,8 +30,18 @@ from tests.golden.tensorflow_values import tensorflow
 F = np.float32
 ONES = np.ones((2, 2), F)
 EVERYTHING: dict[str, Any] = {
-    "rewrite": {"weight_decay": 0.1, "use_ema": True, "ema_momentum": 0.5, "ema_overwrite_frequency": 2},
-    "keras3": {"weight_decay": 0.1, "use_ema": True, "ema_momentum": 0.5, "ema_overwrite_frequency": 2}
+    "rewrite": {
+        "weight_decay": 0.1,
+        "use_ema": True,
+        "ema_momentum": 0.5,
+        "ema_overwrite_frequency": 2,
+    },
+    "keras3": {
+        "weight_decay": 0.1,
+        "use_ema": True,
+        "ema_momentum": 0.5,
+        "ema_overwrite_frequency": 2,
+    }
     | {"gradient_accumulation_steps": 2, "loss_scale_factor": 4.0},
 }
 
@@ -50,12 +62,15 @@ def test_averages_as_in_keras_3s_test() -> None:
     np.testing.assert_allclose(seen, [(2, 2), (1, 1.9), (1.71, 1.71)], rtol=1e-6)
 
 
-def test_averages_of_the_rewrite_start_at_the_weights_and_leave_variables_without_gradients() -> None:
+def test_averages_of_the_rewrite_start_at_the_weights_and_leave_variables_without_gradients() -> (
+    None
+):
     v, w = _v([2.0]), _v([2.0], "w")
     opt = SGD(1.0, semantics="rewrite", use_ema=True, ema_momentum=0.5, ema_overwrite_frequency=3)
     for g in (F([1.0]), F([1.0]), F([1.0])):
         opt.apply_gradients([(g, v), (None, w)])
-    assert (v.numpy().tolist(), w.numpy().tolist()) == ([-0.125], [2.0])  # the number in tf_keras's docstring
+    # The number in tf_keras's docstring.
+    assert (v.numpy().tolist(), w.numpy().tolist()) == ([-0.125], [2.0])
     assert [x.name for x in opt.variables] == [
         "iteration:0", "SGD/average/v:0", "SGD/average/w:0", "SGD/momentum/v:0", "SGD/momentum/w:0"
     ]  # fmt: skip
@@ -70,7 +85,9 @@ def test_the_scale_of_the_loss_as_in_keras_3s_test() -> None:
     assert v.numpy().tolist() == [[0, 0], [0, 0]]
     with pytest.raises(ValueError, match="loss_scale_factor must scale the loss on the tape"):
         opt.minimize(F(1.0), [v], tape=object())
-    report = SGD(semantics="keras3", clipnorm=1.0, loss_scale_factor=2.0).clip_report([([[6.0, 8.0], [0.0, 0.0]], v)])
+    report = SGD(semantics="keras3", clipnorm=1.0, loss_scale_factor=2.0).clip_report(
+        [([[6.0, 8.0], [0.0, 0.0]], v)]
+    )
     assert report.norm_before == 5
 
 
@@ -79,7 +96,9 @@ def test_accumulation_as_in_keras_3s_test() -> None:
     seen = []
     for _ in range(4):
         count = opt.apply_gradients([(ONES, v)])
-        seen.append((v.numpy()[0, 0], opt.get_slot(v, "gradient_accumulator").numpy()[0, 0], opt.iterations))
+        seen.append(
+            (v.numpy()[0, 0], opt.get_slot(v, "gradient_accumulator").numpy()[0, 0], opt.iterations)
+        )
     assert seen == [(1, 1, 0), (1, 2, 0), (0, 0, 1), (0, 1, 1)]
     assert opt.weights[0].numpy() == 4 and count == 1  # the variable counts calls
 
@@ -98,11 +117,17 @@ def test_weights_come_from_build_and_set_weights_needs_it() -> None:
 
 
 def test_a_variable_that_comes_twice_has_one_average_and_decays_twice() -> None:
-    v, opt = _v([2.0]), SGD(1.0, semantics="keras3", weight_decay=0.5, use_ema=True, ema_momentum=0.5)
+    v, opt = (
+        _v([2.0]),
+        SGD(1.0, semantics="keras3", weight_decay=0.5, use_ema=True, ema_momentum=0.5),
+    )
     for _ in range(2):
         opt.apply([[1.0], [1.0]], [v, v])
     assert len(opt.variables) == 3
-    assert (v.numpy().tolist(), opt.get_slot(v, "average").numpy().tolist()) == ([-2.375], [-1.9375])
+    assert (v.numpy().tolist(), opt.get_slot(v, "average").numpy().tolist()) == (
+        [-2.375],
+        [-1.9375],
+    )
 
 
 def test_apply() -> None:
@@ -153,7 +178,11 @@ def test_excluded_variables_do_not_decay() -> None:
     gradlab="each variable gets its own",
 )
 def test_each_variable_gets_its_own_average() -> None:
-    v, w, opt = _v([4.0]), _v([8.0], "w"), SGD(1.0, semantics="keras3", use_ema=True, ema_momentum=0.5)
+    v, w, opt = (
+        _v([4.0]),
+        _v([8.0], "w"),
+        SGD(1.0, semantics="keras3", use_ema=True, ema_momentum=0.5),
+    )
     for _ in range(2):
         opt.apply([[1.0], [1.0]], [v, w])
     opt.finalize_variable_values([w, v])
@@ -173,7 +202,9 @@ def test_what_is_missing_is_refused() -> None:
     late = SGD(semantics="keras3")
     late.build([v])
     late.use_ema = True
-    with pytest.raises(RuntimeError, match="use_ema and gradient_accumulation_steps cannot be set after"):
+    with pytest.raises(
+        RuntimeError, match="use_ema and gradient_accumulation_steps cannot be set after"
+    ):
         late.apply([ONES])
 
 
@@ -206,14 +237,22 @@ def _train(variables: list[gl.Variable], opt: Any, steps: int) -> list[Any]:
 
 
 @pytest.mark.parametrize("version", EVERYTHING)
-def test_saved_copied_and_in_a_graph_it_goes_on_with_the_same_bits(version: Any, tmp_path: Path) -> None:
+def test_saved_copied_and_in_a_graph_it_goes_on_with_the_same_bits(
+    version: Any, tmp_path: Path
+) -> None:
     def fresh() -> tuple[list[gl.Variable], Any]:
-        return [_v([1.0, 2.0]), _v([[3.0]], "w")], SGD(0.25, 0.5, semantics=version, **EVERYTHING[version])
+        return [_v([1.0, 2.0]), _v([[3.0]], "w")], SGD(
+            0.25, 0.5, semantics=version, **EVERYTHING[version]
+        )
 
     (variables, opt), (later, other) = fresh(), fresh()
     _train(variables, opt, 3)
     gl.save(tmp_path / "run.npz", v=variables, opt=opt)
-    pairs = [copy.deepcopy((variables, opt)), pickle.loads(pickle.dumps((variables, opt))), (later, other)]
+    pairs = [
+        copy.deepcopy((variables, opt)),
+        pickle.loads(pickle.dumps((variables, opt))),
+        (later, other),
+    ]
     gl.load(tmp_path / "run.npz", v=later, opt=other)
     expected = _train(variables, opt, 4)
     assert [_train(*pair, 4) for pair in pairs] == [expected] * 3
@@ -249,10 +288,15 @@ def test_the_pure_form_has_the_same_numbers(version: Any, xp: str) -> None:
         with pytest.warns(gl.errors.KerasWarning) if k == 4 and version == "keras3" else _nothing():
             opt.apply_gradients(list(zip(grads, variables, strict=True)))
         values, state = step(values, state, grads)
-    slots = [[opt.get_slot(v, "average").numpy() for v in variables], [v.numpy() for v in variables]]
+    slots = [
+        [opt.get_slot(v, "average").numpy() for v in variables],
+        [v.numpy() for v in variables],
+    ]
     for mine, theirs in zip([state["average"], values], slots, strict=True):
         for a, b in zip(mine, theirs, strict=True):
-            np.testing.assert_array_equal(a, b) if xp == "numpy" else np.testing.assert_allclose(a, b, rtol=1e-5)
+            np.testing.assert_array_equal(a, b) if xp == "numpy" else np.testing.assert_allclose(
+                a, b, rtol=1e-5
+            )
     assert {type(x) for x in values} == {np.ndarray} or xp == "jit"
 
 
@@ -262,8 +306,12 @@ def _nothing() -> Any:
     return nullcontext()
 
 
-KERAS_3 = {  # weights of replica 0 after each of 4 steps, then the slot, from Keras 3.15 under MirroredStrategy
-    "weight_decay": ([[-1.05, -0.1], [-2.9975, -2.095], [-4.8476248, -3.99025], [-6.6052437, -5.7907376]], None),
+# Weights of replica 0 after each of 4 steps, then the slot, from Keras 3.15 under MirroredStrategy.
+KERAS_3 = {
+    "weight_decay": (
+        [[-1.05, -0.1], [-2.9975, -2.095], [-4.8476248, -3.99025], [-6.6052437, -5.7907376]],
+        None,
+    ),
     "loss_scale_factor": ([[0.45, 1.6], [-0.1, 1.2], [-0.65, 0.8], [-1.2, 0.4]], None),
     "use_ema": ([[-1, 0], [-2, -1], [-4, -3], [-4.5, -3.5]], [-4.5, -3.5]),
     "gradient_accumulation_steps": ([[1, 2], [0.2, 1.6], [0.2, 1.6], [-0.6, 1.2]], [0, 0]),
@@ -305,12 +353,18 @@ def test_names_constraints_and_order_as_in_keras_3() -> None:
     grow = lambda x: x + 1.0  # noqa: E731  # shows when it is called
     theirs = [keras.Variable(F([1.0, 2.0]), name="a"), keras.Variable(F([[3.0]]), name="b")]
     theirs[0].constraint = grow
-    original = keras.optimizers.SGD(0.5, momentum=0.5, gradient_accumulation_steps=2, name="SGD", **more)
+    original = keras.optimizers.SGD(
+        0.5, momentum=0.5, gradient_accumulation_steps=2, name="SGD", **more
+    )
     mine = [_v([1.0, 2.0], "a", constraint=grow), _v([[3.0]], "b")]
     opt = SGD(0.5, momentum=0.5, gradient_accumulation_steps=2, semantics="keras3", **more)
     for k in range(7):
         g = F([k, -1.0]), None if k in (1, 4) else F([[k]])
-        with pytest.warns(UserWarning, match="Gradients do not exist") if g[1] is None else _nothing():
+        with (
+            pytest.warns(UserWarning, match="Gradients do not exist")
+            if g[1] is None
+            else _nothing()
+        ):
             original.apply_gradients(
                 [(None if x is None else tf.constant(x), v) for x, v in zip(g, theirs, strict=True)]
             )
@@ -341,10 +395,13 @@ def test_every_number_is_rounded_to_the_dtype_of_the_weight(xp: Any) -> None:
                 take_mean(w, w, 3),
                 unscale(w, 3.0),
             ]
-            assert {x.dtype for x in results} == {w.dtype} and {type(x) for x in results} == {type(w)}
+            assert {x.dtype for x in results} == {w.dtype} and {type(x) for x in results} == {
+                type(w)
+            }
             assert (keep, take) == (w.dtype.type(0.99), w.dtype.type(1) - w.dtype.type(0.99))
     decay, rate = np.float64(np.float32(0.1)), np.float64(0.5)
-    assert decay_weights(np.ones(1), 0.1, rate).tolist() == [1 - decay * 0.5]  # float32 on the way, as in TensorFlow
+    # float32 on the way, as in TensorFlow.
+    assert decay_weights(np.ones(1), 0.1, rate).tolist() == [1 - decay * 0.5]
     assert (
         shares_of_rewrite(0.99, np.float32)[1] != shares_of_keras3(np.int64(3), 0.99, np.float32)[1]
     )  # as the two Kerases do it
@@ -365,5 +422,7 @@ def test_a_state_notes_which_variables_do_not_decay(version: Any) -> None:
     saved.exclude_from_weight_decay([v], ["bias"])
     saved.build([v])
 
-    with pytest.warns(gl.errors.StateWarning, match="without weight decay was 'bias, 1 variables', is ''"):
+    with pytest.warns(
+        gl.errors.StateWarning, match="without weight decay was 'bias, 1 variables', is ''"
+    ):
         other.load_state_dict(saved.state_dict(), [v])

@@ -29,7 +29,8 @@ def test_decay_comes_on_top() -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "at_first", "last"), [("tf2.3", 1.0, 0.25), ("tf2.3", 0.0, 1.0), ("legacy", 1.0, 0.5)]
+    ("version", "at_first", "last"),
+    [("tf2.3", 1.0, 0.25), ("tf2.3", 0.0, 1.0), ("legacy", 1.0, 0.5)],
 )
 def test_decay_set_later(version: Any, at_first: float, last: float) -> None:
     opt = SGD(1.0, decay=at_first, semantics=version)

@@ -112,7 +112,9 @@ def test_get_gradients() -> None:
         SGD().get_gradients(_square(v), [v])
     with gl.Graph().as_default():
         v, w = gl.Variable([1.5, 2.0], name="v"), gl.Variable([1.0], name="w")
-        assert [g.tolist() for g in SGD(clipnorm=1.0).get_gradients(_square(v), [v])] == [[3.0, 4.0]]
+        assert [g.tolist() for g in SGD(clipnorm=1.0).get_gradients(_square(v), [v])] == [
+            [3.0, 4.0]
+        ]
         (clipped,) = SGD(clipnorm=1.0, semantics="tf2.3").get_gradients(_square(v), [v])
         np.testing.assert_allclose(clipped, [0.6, 0.8], rtol=1e-6)
         with pytest.raises(ValueError, match="does not depend on w"):
@@ -140,7 +142,9 @@ COMPLEX_LOSSES = {
 def test_complex_weights_go_down(version: Any, dtype: str, module: Any) -> None:
     with jax.enable_x64(dtype == "complex128"):
         v = gl.Variable(module.asarray(np.array([1 + 2j, 3 - 1j], dtype)))
-        gl.keras.SGD(0.25, semantics=version).minimize(lambda: COMPLEX_LOSSES["holomorphic"](v), [v])
+        gl.keras.SGD(0.25, semantics=version).minimize(
+            lambda: COMPLEX_LOSSES["holomorphic"](v), [v]
+        )
         assert v.dtype == dtype and v.numpy().tolist() == [1.5 + 3.5j, 1]
         gl.keras.SGD(0.25, semantics=version).minimize(lambda: COMPLEX_LOSSES["modulus"](v), [v])
     np.testing.assert_allclose(v.numpy(), np.array([0.75 + 1.75j, 0.5]), rtol=1e-6)
@@ -166,4 +170,6 @@ def test_complex_weights_as_in_tf_keras(name: str, loss: str, dtype: str) -> Non
     for _ in range(3):
         ours.minimize(lambda: COMPLEX_LOSSES[loss](mine), [mine])
         optimizer.minimize(lambda: theirs(want), [want])
-    np.testing.assert_allclose(mine.numpy(), want.numpy(), rtol=1e-6 if dtype == "complex64" else 1e-13)
+    np.testing.assert_allclose(
+        mine.numpy(), want.numpy(), rtol=1e-6 if dtype == "complex64" else 1e-13
+    )

@@ -27,7 +27,10 @@ def test_a_name_that_is_no_string_is_refused(name: Any, version: Any) -> None:
 def test_keras_3_refuses_a_slash_and_the_others_do_not() -> None:
     with pytest.raises(ValueError, match='name must not hold "/"'):
         gl.keras.optimizers.Adagrad(0.1, name="a/b", semantics="keras3")
-    assert gl.keras.optimizers.Adagrad(0.1, name="a/b", semantics="legacy").get_config()["name"] == "a/b"
+    assert (
+        gl.keras.optimizers.Adagrad(0.1, name="a/b", semantics="legacy").get_config()["name"]
+        == "a/b"
+    )
 
 
 @pytest.mark.parametrize("name", ["a b!", "_x"])

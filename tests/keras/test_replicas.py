@@ -17,7 +17,9 @@ V, T = gl.Variable([0.0, 0.0], name="v"), gl.Variable([[0.0], [0.0]], name="t")
 A, B = F([3.0, 4.0, 0.0]), F([1.0, 0.0, 2.0])
 
 
-def _step(opt: Any, two: Any, grads: Any, start: Any = (0.0, 0.0, 0.0), **kwargs: Any) -> list[list[float]]:
+def _step(
+    opt: Any, two: Any, grads: Any, start: Any = (0.0, 0.0, 0.0), **kwargs: Any
+) -> list[list[float]]:
     v = gl.Variable(np.array(start, F), name="v")
     two.apply_gradients(opt, [[(g, v)] for g in grads], **kwargs)
     return [x.tolist() for x in two.values(v)]
@@ -41,10 +43,14 @@ def test_gradients_are_summed_not_averaged(version: Any) -> None:
     assert opt.iterations.numpy() == 1
 
 
-@pytest.mark.parametrize(("version", "before"), [("legacy", False), ("rewrite", False), ("keras3", True)])
+@pytest.mark.parametrize(
+    ("version", "before"), [("legacy", False), ("rewrite", False), ("keras3", True)]
+)
 def test_clips_before_or_after_the_sum(version: Any, before: bool) -> None:
     two = replicas(2)
-    sums = gl.clip_by_norm(A, 1.0) + gl.clip_by_norm(B, 1.0) if before else gl.clip_by_norm(A + B, 1.0)
+    sums = (
+        gl.clip_by_norm(A, 1.0) + gl.clip_by_norm(B, 1.0) if before else gl.clip_by_norm(A + B, 1.0)
+    )
     assert _step(_made(two, version, clipnorm=1.0), two, (A, B)) == [(-sums).tolist()] * 2
 
 
@@ -59,7 +65,10 @@ def test_tf_2_3_refuses_limits_inside_and_ignores_them_outside() -> None:
 def test_without_aggregation_copies_drift() -> None:
     two = replicas(2)
     opt = _made(two, "legacy")
-    assert _step(opt, two, (A, B), experimental_aggregate_gradients=False) == [[-3, -4, 0], [-1, 0, -2]]
+    assert _step(opt, two, (A, B), experimental_aggregate_gradients=False) == [
+        [-3, -4, 0],
+        [-1, 0, -2],
+    ]
     assert opt.iterations.numpy() == 1
     with pytest.raises(TypeError, match="no experimental_aggregate_gradients"):
         _step(_made(two, "keras3"), two, (A, B), experimental_aggregate_gradients=False)
@@ -93,7 +102,10 @@ def test_slices_are_joined_then_summed() -> None:
     two = replicas(2)
     with two.scope():
         opt, v = Adagrad(1.0, 1.0), gl.Variable(np.zeros((3, 1), F), name="v")
-    slices = [gl.IndexedSlices(F([[1.0], [1.0]]), [0, 2], (3, 1)), gl.IndexedSlices(F([[2.0]]), [2], (3, 1))]
+    slices = [
+        gl.IndexedSlices(F([[1.0], [1.0]]), [0, 2], (3, 1)),
+        gl.IndexedSlices(F([[2.0]]), [2], (3, 1)),
+    ]
     two.apply_gradients(opt, [[(g, v)] for g in slices])
     assert opt.get_slot(v, "accumulator").numpy().ravel().tolist() == [2, 1, 10]
 
@@ -138,7 +150,9 @@ def test_what_is_refused_changes_nothing() -> None:
         with pytest.raises(ValueError):  # noqa: PT011
             two.apply_gradients(opt, lists)
     with pytest.raises(gl.errors.InvalidArgumentError):
-        two.apply_gradients(opt, [[(A, v)], [(F([1.0]), v)]], experimental_aggregate_gradients=False)
+        two.apply_gradients(
+            opt, [[(A, v)], [(F([1.0]), v)]], experimental_aggregate_gradients=False
+        )
     with pytest.raises(ValueError, match="other replicas"):
         replicas(2).apply_gradients(opt, [[(A, v)], [(A, v)]])
     with pytest.raises(ValueError, match="at least one"):
@@ -161,9 +175,9 @@ def test_a_replica_that_raises_leaves_all_as_they_were(bad: int, size: int) -> N
     v, w = gl.Variable(np.zeros(size, F), name="v"), gl.Variable(A, name="w", constraint=constraint)
     with pytest.raises(ArithmeticError):
         three.apply_gradients(opt, [[(np.ones(size, F), v), (A, w)]] * 3)
-    assert [(x.any(), y.tolist()) for x, y in zip(three.values(v), three.values(w), strict=True)] == [
-        (False, A.tolist())
-    ] * 3
+    assert [
+        (x.any(), y.tolist()) for x, y in zip(three.values(v), three.values(w), strict=True)
+    ] == [(False, A.tolist())] * 3
     assert (opt.weights, [weights.all for weights in three._weights[opt]]) == ([], [[], []])
 
 
@@ -187,9 +201,15 @@ def _slices(value: float, row: int) -> gl.IndexedSlices:
 
 
 def test_dense_gradients_are_added_and_slices_joined() -> None:
-    (g, v), (s, t), (none, _) = summed([[(F([k, 1.0]), V), (_slices(k, 1), T), (None, V)] for k in (1.0, 2.0, 4.0)])
+    (g, v), (s, t), (none, _) = summed(
+        [[(F([k, 1.0]), V), (_slices(k, 1), T), (None, V)] for k in (1.0, 2.0, 4.0)]
+    )
     assert (g.tolist(), v, t, none) == ([7, 3], V, T, None)
-    assert (s.values.ravel().tolist(), s.indices.tolist(), s.dense_shape) == ([1, 2, 4], [1, 1, 1], (2, 1))
+    assert (s.values.ravel().tolist(), s.indices.tolist(), s.dense_shape) == (
+        [1, 2, 4],
+        [1, 1, 1],
+        (2, 1),
+    )
 
 
 def test_a_mean_keeps_the_dtype_and_the_rows() -> None:
@@ -205,7 +225,10 @@ def test_a_mean_keeps_the_dtype_and_the_rows() -> None:
         ([[(F([1, 1]), V)], [(_slices(1.0, 0), T)]], "the same variables in the same order"),
         ([[(F([1, 1]), V)], []], "the same variables in the same order"),
         ([[(F([1, 1]), V)], [(None, V)]], "v:0: either all replicas give a dense gradient"),
-        ([[(F([[1], [1]]), T)], [(_slices(1.0, 0), T)]], "t:0: either all replicas give a dense gradient"),
+        (
+            [[(F([[1], [1]]), T)], [(_slices(1.0, 0), T)]],
+            "t:0: either all replicas give a dense gradient",
+        ),
         ([[(F([1, 1]), V)], [(F([1]), V)]], r"shape \(1,\)"),
     ],
 )

@@ -32,4 +32,7 @@ def test_what_is_refused() -> None:
         opt = deserialize(config)
     with pytest.raises(ValueError, match="config of a schedule"):
         opt.apply_gradients([(np.float32([1.0]), gl.Variable([1.0]))])
-    assert "lr" not in config["config"] and deserialize(config, semantics="keras3").learning_rate is not None
+    assert (
+        "lr" not in config["config"]
+        and deserialize(config, semantics="keras3").learning_rate is not None
+    )

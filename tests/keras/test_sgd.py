@@ -28,7 +28,10 @@ def test_plain_momentum_and_nesterov(version: str) -> None:
 def test_only_rows_named_roll_in_legacy_all_rows_in_keras_3() -> None:
     rolling = gl.IndexedSlices(F([[1.0]]), [0], (2, 1)), gl.IndexedSlices(F([[1.0]]), [1], (2, 1))
     assert _weights(SGD(1.0, momentum=0.5), list(rolling), (2, 1)) == [-1.0, -1.0]
-    assert _weights(SGD(1.0, momentum=0.5, semantics="keras3"), list(rolling), (2, 1)) == [-1.5, -1.0]
+    assert _weights(SGD(1.0, momentum=0.5, semantics="keras3"), list(rolling), (2, 1)) == [
+        -1.5,
+        -1.0,
+    ]
     assert _weights(SGD(1.0, momentum=0.5), [SLICES], (2, 1)) == [-3.0, 0.0]
     assert _weights(SGD(1.0), [SLICES], (2, 1)) == [-3.0, 0.0]
 
@@ -75,7 +78,13 @@ def test_momentum_of_a_function_is_asked_once_for_each_step() -> None:
 
 def test_config() -> None:
     opt = SGD(0.5, momentum=0.25, nesterov=True)
-    assert opt.get_config() == {"name": "SGD", "learning_rate": 0.5, "decay": 0.0, "momentum": 0.25, "nesterov": True}
+    assert opt.get_config() == {
+        "name": "SGD",
+        "learning_rate": 0.5,
+        "decay": 0.0,
+        "momentum": 0.25,
+        "nesterov": True,
+    }
     assert SGD.from_config(opt.get_config()).get_config() == opt.get_config()
     schedule = gl.schedules.InverseTimeDecay(0.5, 2, 0.25)
     again = SGD.from_config(SGD(schedule).get_config()).learning_rate

@@ -1,4 +1,6 @@
-"""What the versions have in common, and what only some of them have; copies, pickles, and subclasses of your own."""
+"""What the versions have in common, and what only some of them have; copies, pickles, and
+subclasses of your own.
+"""
 
 import copy
 import inspect
@@ -13,7 +15,14 @@ from tests.differences import differs
 
 CLASSES = [gl.keras.SGD, gl.keras.Adagrad]
 NEWER_NAMES = ["build", "exclude_from_weight_decay", "finalize_variable_values"]
-NEWER_SETTINGS = ["name", "built", "weight_decay", "use_ema", "ema_momentum", "gradient_accumulation_steps"]
+NEWER_SETTINGS = [
+    "name",
+    "built",
+    "weight_decay",
+    "use_ema",
+    "ema_momentum",
+    "gradient_accumulation_steps",
+]
 
 
 class Mine(gl.keras.SGD):

@@ -56,9 +56,15 @@ def test_names_of_other_versions(version: str, names: list[str]) -> None:
 def test_slots_of_your_own() -> None:
     v, opt = gl.Variable([1.0, 2.0], name="v"), Adagrad()
     extra = opt.add_slot(v, "extra")
-    assert (extra.name, extra.numpy().tolist(), opt.add_slot(v, "extra", "ones")) == ("v/extra:0", [0, 0], extra)
+    assert (extra.name, extra.numpy().tolist(), opt.add_slot(v, "extra", "ones")) == (
+        "v/extra:0",
+        [0, 0],
+        extra,
+    )
     assert opt.add_slot(v, "ones", "ones").numpy().tolist() == [1, 1]
-    assert opt.add_slot(v, "made", lambda shape, dtype: np.full(shape, 2, dtype)).numpy().tolist() == [2, 2]
+    assert opt.add_slot(
+        v, "made", lambda shape, dtype: np.full(shape, 2, dtype)
+    ).numpy().tolist() == [2, 2]
     assert opt.add_slot(v, "given", F([3, 4])).numpy().tolist() == [3, 4]
     assert opt.add_slot(v, "other", shape=[3]).shape == (3,)
     with pytest.raises(ValueError, match="initializer must be"):
@@ -86,9 +92,16 @@ def test_unknown_slots() -> None:
 def test_a_weight_of_your_own_does_not_join() -> None:
     opt = Adagrad()
     w = opt.add_weight("beta", [2], initializer="ones")
-    assert (w.name, w.dtype, w.trainable, w.numpy().tolist(), opt.weights) == ("beta:0", F, True, [1, 1], [])
+    assert (w.name, w.dtype, w.trainable, w.numpy().tolist(), opt.weights) == (
+        "beta:0",
+        F,
+        True,
+        [1, 1],
+        [],
+    )
     assert opt.add_weight("n", (), dtype=np.int64, trainable=False).dtype == np.int64
-    same = opt.add_weight("beta", [2], None, "ones", None, "on_read", aggregation="mean")  # no effect
+    # No effect.
+    same = opt.add_weight("beta", [2], None, "ones", None, "on_read", aggregation="mean")
     assert (same.dtype, same.trainable, same.numpy().tolist()) == (F, True, [1, 1])
 
 
@@ -96,12 +109,15 @@ def test_set_weights() -> None:
     v, opt = gl.Variable([1.0, 2.0], name="v"), Adagrad()
     opt.set_weights([])
     with pytest.raises(
-        ValueError, match="2 weights, but the optimizer was expecting 0 weights: none before the first step"
+        ValueError,
+        match="2 weights, but the optimizer was expecting 0 weights: none before the first step",
     ):
         opt.set_weights([np.int64(1), F([1, 2])])
     _stepped(opt, v)
     opt.set_weights([F(4.0), np.array([1.0, 2.0])])
     assert [(w.dtype, w.tolist()) for w in opt.get_weights()] == [(np.int64, 4), (F, [1, 2])]
-    with pytest.raises(ValueError, match=r"shape \(2,\) is not compatible with provided weight shape \(1,\)"):
+    with pytest.raises(
+        ValueError, match=r"shape \(2,\) is not compatible with provided weight shape \(1,\)"
+    ):
         opt.set_weights([np.int64(1), F([9])])
     assert opt.iterations.numpy() == 4

@@ -6,7 +6,16 @@ from gradlab.labs._accumulators.accumulator_picture import AccumulatorView
 from gradlab.labs._accumulators.bucket_picture import Arrivals, BucketState
 
 ZERO = np.zeros(4, np.float32)
-PAST = Arrivals([0, 2, 1], [0, 0, 1], [0, 1, 1], [True, False, True], [1, 0, 1], ["A", "", ""], [1, 0, 0], [ZERO] * 3)
+PAST = Arrivals(
+    [0, 2, 1],
+    [0, 0, 1],
+    [0, 1, 1],
+    [True, False, True],
+    [1, 0, 1],
+    ["A", "", ""],
+    [1, 0, 0],
+    [ZERO] * 3,
+)
 
 
 def inside(**changes: object) -> BucketState:

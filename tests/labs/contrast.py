@@ -20,7 +20,10 @@ PAPERS = {
     "staleness": ["white", _style.PALE_BLUE], "table": ["white", _style.PALE_BLUE],
     "two tables": ["white", _style.PALE_BLUE],
 }  # fmt: skip
-THEMES = {"light": lambda rgb: tuple(rgb[:3]), "dark": lambda rgb: Palette(_style.DARK).dark(rgb[:3])}
+THEMES = {
+    "light": lambda rgb: tuple(rgb[:3]),
+    "dark": lambda rgb: Palette(_style.DARK).dark(rgb[:3]),
+}
 
 
 def linear(rgb: tuple[float, ...]) -> np.ndarray:
@@ -40,15 +43,25 @@ def _contrast(theme: str, *colors: tuple[float, ...]) -> float:
 
 
 def too_faint(view: Any, papers: list[str]) -> dict[str, list[str]]:
-    """Return, for each theme, the texts that are hard to read on these papers, and the marks that do not stand out."""
+    """Return, for each theme, the texts that are hard to read on these papers, and the marks that
+    do not stand out.
+    """
     drawn = [artist for artist in view.figure.findobj() if artist.get_visible()]
-    texts, lines, patches = ([a for a in drawn if isinstance(a, kind)] for kind in (Text, Line2D, PathPatch))
+    texts, lines, patches = (
+        [a for a in drawn if isinstance(a, kind)] for kind in (Text, Line2D, PathPatch)
+    )
     found = {}
     for theme in THEMES:
         faint = [
-            text for text in texts if any(contrast(theme, text.get_color(), on) < 4.5 for on in _behind(text, papers))
+            text
+            for text in texts
+            if any(contrast(theme, text.get_color(), on) < 4.5 for on in _behind(text, papers))
         ]
-        faint += [line for line in lines if any(contrast(theme, color) < 3 for color in _colors(theme, line))]
+        faint += [
+            line
+            for line in lines
+            if any(contrast(theme, color) < 3 for color in _colors(theme, line))
+        ]
         faint += [patch for patch in patches if _palest(theme, patch) < 3]
         found[theme] = [str(artist) for artist in faint]
     return found
@@ -66,7 +79,11 @@ def _colors(theme: str, line: Any) -> set[Any]:
     colors = {line.get_color()} if line.get_linestyle() != "None" else set()
     if line.get_marker() != "None":
         face, edge = line.get_markerfacecolor(), line.get_markeredgecolor()
-        colors.add(edge if line.get_markeredgewidth() and contrast(theme, edge) > contrast(theme, face) else face)
+        colors.add(
+            edge
+            if line.get_markeredgewidth() and contrast(theme, edge) > contrast(theme, face)
+            else face
+        )
     return colors - {_style.GRID, _style.FAINT}
 
 

@@ -1,4 +1,6 @@
-"""The visual language, as far as a machine can hold it: what of a figure is not as its page in the guide says."""
+"""The visual language, as far as a machine can hold it: what of a figure is not as its page in the
+guide says.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,21 @@ from gradlab.live.drawing import style as _style
 
 SIZES = {_style.TITLE, _style.LABEL, _style.SMALL}
 PALETTE = {
-    to_hex(color) for name in dir(_style) if isinstance(color := getattr(_style, name), str) and color[:1] == "#"
+    to_hex(color)
+    for name in dir(_style)
+    if isinstance(color := getattr(_style, name), str) and color[:1] == "#"
 }
 # Fills of cells and of workers: they are no series, and their word or number is in them.
 FILLS = {
-    *libraries.LOOKS.values(), *digits.LOOKS.values(), digits.QUIET, digits.RUST, gate.PALE_ORANGE, gate.BAND,
-    *accumulator.TINTS, *tpu_run.SHADES,
-}  # fmt: skip
+    *libraries.LOOKS.values(),
+    *digits.LOOKS.values(),
+    digits.QUIET,
+    digits.RUST,
+    gate.PALE_ORANGE,
+    gate.BAND,
+    *accumulator.TINTS,
+    *tpu_run.SHADES,
+}
 # What a colored word says, and the color that says it, too.
 MEANING = {
     "before": _style.ORANGE_TEXT, "dropped": _style.ORANGE_TEXT, "clipped": _style.ORANGE_TEXT,
@@ -37,18 +47,41 @@ MEANING = {
 
 def broken(view: Any, panels: list[Any]) -> list[str]:
     """What does not speak the language: sizes, colors, their meanings, axes without names, legends."""
-    nowhere = {part for axes in view.figure.axes if not axes.axison for axis in (axes.xaxis, axes.yaxis)
-               for part in axis.findobj()}  # fmt: skip
-    shown = [artist for artist in view.figure.findobj() if artist.get_visible() and artist not in nowhere]
-    texts = [t for t in shown if isinstance(t, Text) and t.get_text().strip() and "Mono" not in t.get_family()[0]]
+    nowhere = {
+        part
+        for axes in view.figure.axes
+        if not axes.axison
+        for axis in (axes.xaxis, axes.yaxis)
+        for part in axis.findobj()
+    }
+    shown = [
+        artist for artist in view.figure.findobj() if artist.get_visible() and artist not in nowhere
+    ]
+    texts = [
+        t
+        for t in shown
+        if isinstance(t, Text) and t.get_text().strip() and "Mono" not in t.get_family()[0]
+    ]
     drawn = {hue for artist in shown for hue in hues(artist)}
     return [
-        *(f"size {t.get_fontsize()} of {t.get_text()!r}" for t in texts if t.get_fontsize() not in SIZES),
-        *(f"color {hue}" for hue in sorted(drawn - PALETTE - {to_hex(color) for color in FILLS}) if colored(hue)),
-        *(f"{t.get_text()!r} in {t.get_color()}" for t in texts if t.get_color() in MEANING.values() and misled(t)),
+        *(
+            f"size {t.get_fontsize()} of {t.get_text()!r}"
+            for t in texts
+            if t.get_fontsize() not in SIZES
+        ),
+        *(
+            f"color {hue}"
+            for hue in sorted(drawn - PALETTE - {to_hex(color) for color in FILLS})
+            if colored(hue)
+        ),
+        *(
+            f"{t.get_text()!r} in {t.get_color()}"
+            for t in texts
+            if t.get_color() in MEANING.values() and misled(t)
+        ),
         *nameless(panels),
         *("a legend" for one in view.figure.findobj(Legend)),
-    ]  # fmt: skip
+    ]
 
 
 def hues(artist: Any) -> Iterator[str]:
@@ -61,7 +94,9 @@ def hues(artist: Any) -> Iterator[str]:
         elif artist.get_marker() not in ("None", None) and artist.get_markerfacecolor() != "none":
             yield to_hex(artist.get_markerfacecolor())
     if isinstance(artist, PathPatch):
-        yield from (to_hex(color) for color in (artist.get_facecolor(), artist.get_edgecolor()) if color[3])
+        yield from (
+            to_hex(color) for color in (artist.get_facecolor(), artist.get_edgecolor()) if color[3]
+        )
 
 
 def colored(hue: str) -> bool:
@@ -77,10 +112,20 @@ def misled(text: Text) -> bool:
 
 
 def nameless(panels: list[Any]) -> Iterator[str]:
-    """Axes with numbers that no label names; of an upright one the title of the panel may be the name."""
+    """Axes with numbers that no label names; of an upright one the title of the panel may be the
+    name.
+    """
     for axes in panels:
         title = axes.get_title("left").strip()
         for axis in (axes.xaxis, axes.yaxis):
-            ticks = [t for t in axis.get_ticklabels() if t.get_visible() and any(map(str.isdigit, t.get_text()))]
-            if axis.get_visible() and ticks and not (axis.label.get_text().strip() or (axis is axes.yaxis and title)):
+            ticks = [
+                t
+                for t in axis.get_ticklabels()
+                if t.get_visible() and any(map(str.isdigit, t.get_text()))
+            ]
+            if (
+                axis.get_visible()
+                and ticks
+                and not (axis.label.get_text().strip() or (axis is axes.yaxis and title))
+            ):
                 yield f"the {axis.axis_name} axis of {title!r} has no label"

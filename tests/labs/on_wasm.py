@@ -1,4 +1,5 @@
-"""Every lab along its axis, as numbers and words in one JSON file: what `test_on_wasm.py` runs here and in WebAssembly.
+"""Every lab along its axis, as numbers and words in one JSON file: what `test_on_wasm.py` runs here
+and in WebAssembly.
 
 It imports nothing but gradlab and what gradlab imports, and is a file that any Python can run.
 """
@@ -29,7 +30,9 @@ def main(out: Path, pictures: bool) -> None:
 
 def followed(lab: Any) -> dict[str, Any]:
     """Give numbers of the traces and the words of a lab at up to `STATES` places of its axis."""
-    control = next((c for c in lab.controls if c.name == lab.axis), None) or next(c for c in lab.controls if c.values())
+    control = next((c for c in lab.controls if c.name == lab.axis), None) or next(
+        c for c in lab.controls if c.values()
+    )
     places = control.values()
     numbers: list[float] = []
     words = []
@@ -51,9 +54,15 @@ def flat(x: Any, seen: set[int]) -> Iterator[float]:
             yield from flat(x[name], seen)
     elif isinstance(x, np.ndarray) and x.dtype.kind in "fiub":
         yield from x.ravel().astype(float).tolist()
-    elif id(x) not in seen and (isinstance(x, (list, tuple, Mapping)) or type(x).__module__.startswith("gradlab")):
+    elif id(x) not in seen and (
+        isinstance(x, (list, tuple, Mapping)) or type(x).__module__.startswith("gradlab")
+    ):
         seen.add(id(x))
-        inside = x if isinstance(x, (list, tuple)) else (x if isinstance(x, Mapping) else vars(x)).values()
+        inside = (
+            x
+            if isinstance(x, (list, tuple))
+            else (x if isinstance(x, Mapping) else vars(x)).values()
+        )
         for one in inside:
             yield from flat(one, seen)
 

@@ -1,4 +1,5 @@
-"""Every figure fits a wide and a narrow page: nothing cut off, no text on another, and back again pixel by pixel.
+"""Every figure fits a wide and a narrow page: nothing cut off, no text on another, and back again
+pixel by pixel.
 
 And it can be read, in light and in dark: each figure is made once for all of these tests.
 """
@@ -47,12 +48,16 @@ class Texts(Agg):
         self.painted += 1
         width, height, descent = self.get_text_width_height_descent(s, prop, ismath)
         box = Bbox([[0, -descent], [width, height - descent]])
-        self.boxes[s, x, y] = box.transformed(Affine2D().rotate_deg(angle).translate(x, self.height - y))
+        self.boxes[s, x, y] = box.transformed(
+            Affine2D().rotate_deg(angle).translate(x, self.height - y)
+        )
         self.sizes.setdefault(s, set()).add(prop.get_size_in_points())
 
 
 def texts(shown: Shown) -> tuple[Texts, list[str]]:
-    """What is painted, and the moving artists of which nothing is, though they have something to show."""
+    """What is painted, and the moving artists of which nothing is, though they have something to
+    show.
+    """
     size = shown.scene._at(shown.scene.dpi)
     renderer, silent = Texts(*size), []
     shown.view.figure.draw(renderer)
@@ -67,7 +72,11 @@ def texts(shown: Shown) -> tuple[Texts, list[str]]:
 def has_something(artist: Any) -> bool:
     if isinstance(artist, Text):
         return artist.get_visible() and bool(artist.get_text().strip())
-    if isinstance(artist, Line2D) and artist.get_linestyle() == "None" and artist.get_marker() in ("None", None):
+    if (
+        isinstance(artist, Line2D)
+        and artist.get_linestyle() == "None"
+        and artist.get_marker() in ("None", None)
+    ):
         return False
     points = artist.get_path().vertices if hasattr(artist, "get_path") else np.zeros((1, 2))
     return artist.get_visible() and bool(np.isfinite(points).all(axis=1).any())
@@ -88,7 +97,9 @@ class Page:
 # Of every second lab one state, and those with the longest texts; the others are exhaustive.
 TELLING = {"libraries, errors", "five adagrads, refused", "race, long names", "engines, refused"}
 OFTEN = {*TELLING, *[state for state in STATES if "," not in state][::2]}
-FIGURES = [pytest.param(state, marks=[pytest.mark.exhaustive] * (state not in OFTEN)) for state in STATES]
+FIGURES = [
+    pytest.param(state, marks=[pytest.mark.exhaustive] * (state not in OFTEN)) for state in STATES
+]
 
 
 @pytest.fixture(scope="module", params=FIGURES)
@@ -117,8 +128,15 @@ def test_texts_are_on_the_page_and_apart(pages: dict[bool, Page], narrow: bool) 
     boxes = pages[narrow].texts.boxes
     for (text, *_), box in boxes.items():
         assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height, text
-    (x0, y0), (x1, y1) = (np.array([getattr(box, edge) for box in boxes.values()]).T for edge in ("min", "max"))
-    together = (x0[:, None] + 1 <= x1) & (x1[:, None] - 1 >= x0) & (y0[:, None] + 1 <= y1) & (y1[:, None] - 1 >= y0)
+    (x0, y0), (x1, y1) = (
+        np.array([getattr(box, edge) for box in boxes.values()]).T for edge in ("min", "max")
+    )
+    together = (
+        (x0[:, None] + 1 <= x1)
+        & (x1[:, None] - 1 >= x0)
+        & (y0[:, None] + 1 <= y1)
+        & (y1[:, None] - 1 >= y0)
+    )
     words = [text for text, *_ in boxes]
     assert not [(words[a], words[b]) for a, b in np.argwhere(np.triu(together, 1))]
 
@@ -129,7 +147,9 @@ def test_what_moves_is_painted(pages: dict[bool, Page], narrow: bool) -> None:
 
 
 @either
-def test_panels_are_on_the_page_apart_and_large_enough(pages: dict[bool, Page], narrow: bool) -> None:
+def test_panels_are_on_the_page_apart_and_large_enough(
+    pages: dict[bool, Page], narrow: bool
+) -> None:
     (width, height), boxes = pages[narrow].size, pages[narrow].panels
     for box in boxes:
         assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height
@@ -141,7 +161,9 @@ def test_panels_are_on_the_page_apart_and_large_enough(pages: dict[bool, Page], 
         assert len({round(box.x0) for box in boxes}) <= 1  # one column
 
 
-def test_texts_are_as_large_on_a_narrow_page(pages: dict[bool, Page], request: pytest.FixtureRequest) -> None:
+def test_texts_are_as_large_on_a_narrow_page(
+    pages: dict[bool, Page], request: pytest.FixtureRequest
+) -> None:
     wide, narrow = pages[False].texts.sizes, pages[True].texts.sizes
     shared = set(wide) & set(narrow)
     assert len(shared) >= 5 or "gate" in request.node.callspec.params["pages"]
@@ -150,7 +172,9 @@ def test_texts_are_as_large_on_a_narrow_page(pages: dict[bool, Page], request: p
 
 @either
 @pytest.mark.parametrize("theme", THEMES)
-def test_texts_are_readable_and_marks_stand_out(pages: dict[bool, Page], narrow: bool, theme: str) -> None:
+def test_texts_are_readable_and_marks_stand_out(
+    pages: dict[bool, Page], narrow: bool, theme: str
+) -> None:
     assert not pages[narrow].faint[theme]
 
 
@@ -179,4 +203,6 @@ def test_nothing_is_painted_beyond_the_edge() -> None:
             shown.arrange(narrow)
             pixels = shown.scene.over(shown.scene.blank(100.0))
             edges = (pixels[0], pixels[-1], pixels[:, 0])
-            assert all(np.array_equal(edge[..., :3], np.full_like(edge[..., :3], 255)) for edge in edges)
+            assert all(
+                np.array_equal(edge[..., :3], np.full_like(edge[..., :3], 255)) for edge in edges
+            )

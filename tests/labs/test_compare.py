@@ -1,4 +1,6 @@
-"""Runs on the same axes: shares are each run's own, words say what differs first, what is no recording is refused."""
+"""Runs on the same axes: shares are each run's own, words say what differs first, what is no
+recording is refused.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,11 @@ def spoiled(steps: int = 60, room: int = 1000) -> gl.Recorder:
     rec, rng = gl.Recorder(room), np.random.default_rng(1)
     for t in range(steps):
         factor = {3: np.nan, 7: 0.0, 9: np.inf}.get(t, 1.0)
-        rec.record({"layer0/0": factor * rng.normal(size=5).astype(np.float32)}, skipped=t == 9, scale=1024.0)
+        rec.record(
+            {"layer0/0": factor * rng.normal(size=5).astype(np.float32)},
+            skipped=t == 9,
+            scale=1024.0,
+        )
     return rec
 
 
@@ -32,7 +38,10 @@ def test_shares_are_those_of_every_run_alone() -> None:
 
 
 def test_the_glance_is_that_of_the_shipped_runs() -> None:
-    assert "A limit fires on nearly every step of one and on a tenth of the other's." in gl.labs.glance(gl.labs.compare)
+    assert (
+        "A limit fires on nearly every step of one and on a tenth of the other's."
+        in gl.labs.glance(gl.labs.compare)
+    )
     lab = gl.labs.compare()
     shares = lab.compute(lab.params).shares
     assert shares[0] > 0.97
@@ -44,20 +53,26 @@ def test_words_say_what_differs_first_and_how_often_the_limit_fires() -> None:
     assert lab.description.summary == (
         "Limit 1 fires on 97.7% of the steps of “unclipped” and on 10.0% of “clip at 1”."
     )
-    said = "unclipped and clip at 1 first differ at step 5: loss 3.82 and 3.69, global norm 1.7 and 0.904."
+    said = (
+        "unclipped and clip at 1 first differ at step 5: loss 3.82 and "
+        "3.69, global norm 1.7 and 0.904."
+    )
     assert dict(lab.description.table)["what differs first"] == said
     several = gl.labs.compare(*gl.models.char_rnn.shipped().values(), limit=1.0)
     assert "The 5 runs first differ at step 1: loss 4.51 to 4.55," in several.description.alt
     assert "8.0% of run 3, the fewest, to 97.7% of run 1, the most" in several.description.alt
-    assert several.description.summary == "Limit 1 fires on 8.0% of the steps of “run 3” to 97.7% of “run 1”."
+    assert (
+        several.description.summary
+        == "Limit 1 fires on 8.0% of the steps of “run 3” to 97.7% of “run 1”."
+    )
 
 
 def test_shipped_runs_are_single_ones_at_one_rate_and_have_no_winner() -> None:
     lab = gl.labs.compare()
     table = dict(lab.description.table)
     assert table["what the runs are"] == (
-        "one run of each, from one seed, with learning rate 0.4 and momentum 0.9; which limit is better can't be seen "
-        "from single runs"
+        "one run of each, from one seed, with learning rate 0.4 and momentum 0.9; which limit is "
+        "better can't be seen from single runs"
     )
     assert not any(word in lab.description.summary for word in ("best", "better", "lowest"))
     runs = gl.models.char_rnn.shipped()
@@ -92,7 +107,9 @@ def test_recorders_and_paths_are_taken_and_what_is_none_is_refused(tmp_path: Pat
     assert gl.labs.compare(a, b).code() == "gl.labs.compare(recording_1, recording_2)"
     assert dict(lab.description.table)["b: steps skipped"] == "1"
     (tmp_path / "torn.npz").write_bytes(b"no recording")
-    with pytest.raises(ValueError, match=r"torn.npz is no recording of gradlab's, or it is damaged"):
+    with pytest.raises(
+        ValueError, match=r"torn.npz is no recording of gradlab's, or it is damaged"
+    ):
         gl.labs.compare(a, tmp_path / "torn.npz")
     with pytest.raises(ValueError, match="2 to 6 recordings, got 1"):
         gl.labs.compare(a)
@@ -100,7 +117,8 @@ def test_recorders_and_paths_are_taken_and_what_is_none_is_refused(tmp_path: Pat
         gl.labs.compare(tmp_path / "a.npz", tmp_path / "elsewhere" / "a.npz")
     again = gl.labs.compare(a, b)
     a.record({name: np.ones(5) for name in a.names})
-    assert again.description.table == gl.labs.compare(*again.comparison.recs).description.table  # as it was
+    # As it was.
+    assert again.description.table == gl.labs.compare(*again.comparison.recs).description.table
     with pytest.raises(TypeError, match=r"a recording is a gl\.Recorder"):
         gl.labs.compare(a, [1.0, 2.0])
 

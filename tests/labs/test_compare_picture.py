@@ -18,4 +18,8 @@ def test_names_are_apart_in_their_order_and_on_the_axis() -> None:
 
 def test_the_run_that_others_are_compared_with_is_before_and_the_next_one_after() -> None:
     assert [look.color for look in LOOKS[:2]] == [ORANGE, BLUE]
-    assert len({(look.color, str(look.dash)) for look in LOOKS}) == len({look.marker for look in LOOKS}) == len(LOOKS)
+    assert (
+        len({(look.color, str(look.dash)) for look in LOOKS})
+        == len({look.marker for look in LOOKS})
+        == len(LOOKS)
+    )

@@ -1,4 +1,6 @@
-"""Labs that follow a recorder: new steps appear, at no more than their share of the time, until nobody looks."""
+"""Labs that follow a recorder: new steps appear, at no more than their share of the time, until
+nobody looks.
+"""
 
 import gc
 import threading
@@ -58,7 +60,8 @@ def test_new_steps_appear(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     told.clear()
     go_on(rec, 12)
     kinds = [m["kind"] for m in told]
-    assert len(kinds) == 12 and kinds.count("frame") >= 4  # mostly there is room, and only what moves is drawn
+    # Mostly there is room, and only what moves is drawn.
+    assert len(kinds) == 12 and kinds.count("frame") >= 4
     assert "12 steps" in told[-1]["summary"]
     before = lab.live._state.controls["limit"]
     go_on(rec, 13, scale=1e6)
@@ -78,14 +81,21 @@ def test_new_steps_appear(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def signs(figure: Any) -> int:
     """How often a figure says that it waits."""
-    return sum(text.get_text() == "Waiting for the first step" for axes in figure.axes for text in axes.texts)
+    return sum(
+        text.get_text() == "Waiting for the first step"
+        for axes in figure.axes
+        for text in axes.texts
+    )
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("make", [*LABS, *OTHERS])
 def test_a_lab_waits_for_the_first_step(make: Any) -> None:
     rec = gl.Recorder(40)
-    with pytest.raises(ValueError, match=r"nothing is recorded yet.*when the recorder knows its tensors.*rec\.prepare"):
+    with pytest.raises(
+        ValueError,
+        match=r"nothing is recorded yet.*when the recorder knows its tensors.*rec\.prepare",
+    ):
         make(rec)
     rec.prepare({"a": (5,), "b": (2,)}, ["loss"])
     lab = make(rec)
@@ -94,7 +104,10 @@ def test_a_lab_waits_for_the_first_step(make: Any) -> None:
         lab.save("never.png")
     told = shown(lab)
     go_on(rec, 2)
-    until(lambda: lab.description == make(rec, **lab.params).description, saying="the last step is shown")
+    until(
+        lambda: lab.description == make(rec, **lab.params).description,
+        saying="the last step is shown",
+    )
     assert "still" in [m["kind"] for m in told] and signs(lab.live._state.scene.figure) == 0
     if make in LABS:  # it stands where it would have begun with the first step
         first = gl.Recorder()
@@ -109,9 +122,13 @@ def test_the_other_labs_of_a_run_follow_too(make: Any) -> None:
     lab = make(rec)
     told = shown(lab)
     go_on(rec, 7)
-    until(lambda: lab.description == make(rec, **lab.params).description, saying="the last step is shown")
+    until(
+        lambda: lab.description == make(rec, **lab.params).description,
+        saying="the last step is shown",
+    )
     assert "still" in [m["kind"] for m in told]
-    if make is gl.labs.run_adagrad:  # at the end of the run it stays there, and where somebody looks it stays as well
+    # At the end of the run it stays there, and where somebody looks it stays as well.
+    if make is gl.labs.run_adagrad:
         assert lab.params["step"] == 7 and "7 steps" in lab.description.summary
         lab.set(step=3)
         go_on(rec, 8)
@@ -147,12 +164,17 @@ def test_no_lab_is_kept_by_its_recorder() -> None:
     del lab
     with turns._guard:
         turns._waiting.clear()
-    until(lambda: gc.collect() >= 0 and gone() is None, saying="the thread that drew ahead has let go of it")
+    until(
+        lambda: gc.collect() >= 0 and gone() is None,
+        saying="the thread that drew ahead has let go of it",
+    )
     assert follower() is None and not len(rec.listeners)
 
 
 @pytest.mark.exhaustive
-def test_in_a_thread_it_waits_for_the_cell_and_the_last_steps_come(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_a_thread_it_waits_for_the_cell_and_the_last_steps_come(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(_following, "QUIET", 0.2)
     rec = gl.Recorder()
     go_on(rec, 5)

@@ -24,7 +24,9 @@ from gradlab.live import Button, Menu, Range, Slider, Toggle
 from gradlab.live.frame_cache import MOST_BYTES, pack
 
 LABS = list(gl.labs.catalog().items())
-every_lab = pytest.mark.parametrize("make", [make for _, make in LABS], ids=[name for name, _ in LABS])
+every_lab = pytest.mark.parametrize(
+    "make", [make for _, make in LABS], ids=[name for name, _ in LABS]
+)
 SAVED_TWICE = ("clip_libraries", "gate_race")  # in the default run: a table, and curves
 
 
@@ -58,7 +60,9 @@ def drawn_afresh(live: Any) -> bytes:
 
 
 @every_lab
-def test_every_control_changes_params_and_words_and_every_menu_the_picture(make: Any, shown: Any) -> None:
+def test_every_control_changes_params_and_words_and_every_menu_the_picture(
+    make: Any, shown: Any
+) -> None:
     lab = shown(make)
     before = lab.live.frame(), lab.params
     for control in movable(lab):
@@ -100,12 +104,19 @@ def test_a_first_look_sees_at_most_four_controls_and_one_that_plays() -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("make", [make for _, make in LABS if type(make()).idle is not gl.labs.Lab.idle])
+@pytest.mark.parametrize(
+    "make", [make for _, make in LABS if type(make()).idle is not gl.labs.Lab.idle]
+)
 def test_what_cannot_be_moved_would_change_nothing(make: Any) -> None:
     lab, found = make(), set()
     start = lab.params
     ends = [{c.name: c.minimum} for c in movable(lab) if isinstance(c, Slider)]
-    chosen = [{c.name: value} for c in movable(lab) if isinstance(c, Menu | Toggle) for value in c.values()]
+    chosen = [
+        {c.name: value}
+        for c in movable(lab)
+        if isinstance(c, Menu | Toggle)
+        for value in c.values()
+    ]
     for state in (*lab.presets.values(), *ends, *chosen):
         lab.set(**{**start, **state})
         for name in lab.live.description.idle:
@@ -121,7 +132,9 @@ def test_what_cannot_be_moved_would_change_nothing(make: Any) -> None:
 def test_bad_params_are_refused_and_change_nothing(make: Any) -> None:
     lab = make()
     before = lab.params
-    with pytest.raises(ValueError, match=f"^gl.labs.{make.__name__} has no control 'speed'; allowed are "):
+    with pytest.raises(
+        ValueError, match=f"^gl.labs.{make.__name__} has no control 'speed'; allowed are "
+    ):
         lab.set(**{movable(lab)[0].name: other_value(movable(lab)[0]), "speed": 1})
     for control in movable(lab):
         with pytest.raises((ValueError, TypeError), match=f"{control.name} must be"):
@@ -144,7 +157,11 @@ def test_a_figure_shows_its_moving_artists_and_leaves_the_lab_alone(make: Any) -
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.exhaustive] * (name not in SAVED_TWICE)) for name, _ in LABS]
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.exhaustive] * (name not in SAVED_TWICE))
+        for name, _ in LABS
+    ],
 )
 def test_the_same_state_saves_the_same_bytes(
     name: str, shown: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -153,7 +170,8 @@ def test_the_same_state_saves_the_same_bytes(
     if name not in SAVED_TWICE:  # the same calls paint fewer pixels
         monkeypatch.setattr(_save, "DPI", 50)
     for copy, lab in {"a": shown(make), "b": make()}.items():
-        # .svg and .pdf are drawn by the same calls as .png: what else is in them is the same for all labs.
+        # .svg and .pdf are drawn by the same calls as .png: what else is in them is the same for
+        # all labs.
         for suffix in (".png", ".csv", *[".svg", ".pdf"] * (name in SAVED_TWICE)):
             lab.save(tmp_path / f"{copy}{suffix}")
     for one in tmp_path.glob("a.*"):
@@ -169,7 +187,9 @@ def test_the_csv_holds_the_trace(make: Any, tmp_path: Path) -> None:
         header, *rows = csv.reader(file)
     columns = lab.columns(lab.compute(lab.params))
     assert header == list(columns)
-    assert [float(row[0]) for row in rows] == pytest.approx(list(next(iter(columns.values()))), nan_ok=True)
+    assert [float(row[0]) for row in rows] == pytest.approx(
+        list(next(iter(columns.values()))), nan_ok=True
+    )
 
 
 @every_lab
@@ -251,7 +271,9 @@ def test_every_control_is_named_for_people_and_every_lab_described(make: Any) ->
     assert make.__doc__.splitlines()[0].endswith(".")
     for control in make().controls:
         assert control.label[0].isupper()
-        assert isinstance(control, Button) or control.name in make.__doc__, f"describe {control.name}"
+        assert isinstance(control, Button) or control.name in make.__doc__, (
+            f"describe {control.name}"
+        )
 
 
 ROOT = Path(__file__).parents[2]
@@ -286,10 +308,16 @@ def test_code_leaves_out_what_is_at_its_default() -> None:
 @pytest.mark.parametrize(
     ("link", "message"),
     [
-        ("https://example.org/x.ipynb", r"a link to a lab ends in #gl=1&lab=NAME&\.\.\., got 'https"),
+        (
+            "https://example.org/x.ipynb",
+            r"a link to a lab ends in #gl=1&lab=NAME&\.\.\., got 'https",
+        ),
         ("#gl=2&lab=clipping", "made by another version of gradlab; this one reads #gl=1"),
         ("#gl=1&lab=cliping", "a lab 'cliping'; there are descent, clipping, "),
-        ("#gl=1&lab=clipping&limmit=3&limit=1", "names 'limmit', which clipping does not have; its settings are limit"),
+        (
+            "#gl=1&lab=clipping&limmit=3&limit=1",
+            "names 'limmit', which clipping does not have; its settings are limit",
+        ),
         ("#gl=1&lab=clipping&limit=-3", "limit must be from 0.001 to 100000, got -3"),
         ("#gl=1&lab=clipping&limit=much", "limit must be a number, got 'much'"),
         ("#gl=1&lab=clipping&run=fast", "run must be one of 'none'"),
@@ -317,14 +345,19 @@ def test_on_binder_a_link_launches_what_runs_there(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("BINDER_REQUEST", "v2/gh/fork/gradlab/binder-jax")
     monkeypatch.setenv("BINDER_REPO_URL", "https://github.com/fork/gradlab")
     link = gl.labs.clipping().link("binder")
-    assert link.startswith("https://binder.example.org/v2/gh/fork/gradlab/binder-jax?urlpath=git-pull%3Frepo%3D")
+    assert link.startswith(
+        "https://binder.example.org/v2/gh/fork/gradlab/binder-jax?urlpath=git-pull%3Frepo%3D"
+    )
     assert link.partition("%3Frepo%3D")[2].startswith("https://github.com/fork/gradlab%26")
 
 
-def test_without_a_repository_a_link_to_binder_says_how_to_set_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_repository_a_link_to_binder_says_how_to_set_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(addresses, "REPOSITORY", "")
     with pytest.raises(
-        ValueError, match=r"no repository that Binder could open; `python -m notebooks\.repository OWNER"
+        ValueError,
+        match=r"no repository that Binder could open; `python -m notebooks\.repository OWNER",
     ):
         gl.labs.clipping().link("binder")
 
@@ -341,9 +374,12 @@ def test_where_there_is_no_page_a_link_says_so() -> None:
         gl.labs.clipping().link("colab")
 
 
-@pytest.mark.parametrize("link", Path(__file__).with_name("saved_links.txt").read_text("utf-8").split())
+@pytest.mark.parametrize(
+    "link", Path(__file__).with_name("saved_links.txt").read_text("utf-8").split()
+)
 def test_a_link_made_by_an_earlier_version_opens(link: str) -> None:
-    assert set(link.split("&")) <= set(from_link(link).link().split("&"))  # controls may be added, and change places
+    # Controls may be added, and change places.
+    assert set(link.split("&")) <= set(from_link(link).link().split("&"))
 
 
 def test_a_closed_lab_goes_on_from_its_values() -> None:

@@ -1,4 +1,6 @@
-"""How every lab on a run takes a recording: from memory, from a file, and what it says of those it cannot take."""
+"""How every lab on a run takes a recording: from memory, from a file, and what it says of those it
+cannot take.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -9,14 +11,24 @@ import pytest
 import gradlab as gl
 from gradlab.labs._own_run import MOST_DRAWN, in_sight, limit_slider, reach
 
-LABS = {name: gl.labs.catalog()[name] for name in ("clipping", "run_layers", "run_adagrad", "run_staleness")}
+LABS = {
+    name: gl.labs.catalog()[name]
+    for name in ("clipping", "run_layers", "run_adagrad", "run_staleness")
+}
 every_lab = pytest.mark.parametrize("make", LABS.values(), ids=LABS)
 
 
-def recorded(steps: int = 40, room: int = 64, names: int = 3, entries: int = 32, scale: float = 1.0) -> gl.Recorder:
+def recorded(
+    steps: int = 40, room: int = 64, names: int = 3, entries: int = 32, scale: float = 1.0
+) -> gl.Recorder:
     rec, rng = gl.Recorder(steps=room, entries=entries), np.random.default_rng(0)
     for _ in range(steps):
-        rec.record({f"layer{k // 2}/{k}": scale * rng.normal(size=5).astype(np.float32) for k in range(names)})
+        rec.record(
+            {
+                f"layer{k // 2}/{k}": scale * rng.normal(size=5).astype(np.float32)
+                for k in range(names)
+            }
+        )
     return rec
 
 
@@ -46,7 +58,9 @@ def test_a_recorder_a_path_and_a_string_are_one(make: Any, tmp_path: Path) -> No
 def test_what_is_no_recording_is_refused_kindly(make: Any, tmp_path: Path) -> None:
     for name, content in (("text.npz", b"no recording"), ("empty.npz", b"")):
         (tmp_path / name).write_bytes(content)
-        with pytest.raises(ValueError, match=rf"{name} is no recording of gradlab's, or it is damaged"):
+        with pytest.raises(
+            ValueError, match=rf"{name} is no recording of gradlab's, or it is damaged"
+        ):
             make(tmp_path / name)
     np.savez(tmp_path / "other.npz", x=np.ones(3))
     with pytest.raises(ValueError, match="is no recording"):
@@ -62,7 +76,13 @@ def test_what_is_no_recording_is_refused_kindly(make: Any, tmp_path: Path) -> No
 @every_lab
 @pytest.mark.parametrize(
     "rec",
-    [recorded(scale=0.0), recorded(1), recorded(300, room=16), recorded(names=1), recorded(scale=1e-30)],
+    [
+        recorded(scale=0.0),
+        recorded(1),
+        recorded(300, room=16),
+        recorded(names=1),
+        recorded(scale=1e-30),
+    ],
     ids=["all zero", "one step", "merged", "one tensor", "tiny"],
 )
 def test_every_run_can_be_looked_at(make: Any, rec: gl.Recorder) -> None:
@@ -84,7 +104,14 @@ def test_a_thousand_tensors_are_shown_in_a_few_words(make: Any) -> None:
     rec = gl.Recorder(steps=8)
     rec.prepare({f"block{k // 10}/layer_with_a_long_name_{k}/kernel": (4, 4) for k in range(1000)})
     norm = np.random.default_rng(0).random((20, 1000)) + np.arange(1000)
-    rec.extend({"norm": norm, "largest": norm, "nonfinite": 0 * norm, "entry": np.ones((20, len(rec.sampled[0])))})
+    rec.extend(
+        {
+            "norm": norm,
+            "largest": norm,
+            "nonfinite": 0 * norm,
+            "entry": np.ones((20, len(rec.sampled[0]))),
+        }
+    )
     shown(make(rec))
 
 
@@ -95,8 +122,14 @@ def test_a_recording_of_the_first_version_has_no_entries_to_ask_for() -> None:
     shown(gl.labs.run_layers(rec))
     lab = gl.labs.run_staleness(rec)
     shown(lab)
-    assert "all the same, for no times were recorded" in dict(lab.description.table)["how long steps take"]
-    assert dict(lab.description.table)["agreement of gradients 1 update apart"] == "not known without probes"
+    assert (
+        "all the same, for no times were recorded"
+        in dict(lab.description.table)["how long steps take"]
+    )
+    assert (
+        dict(lab.description.table)["agreement of gradients 1 update apart"]
+        == "not known without probes"
+    )
     with pytest.raises(ValueError, match="holds no single entries"):
         gl.labs.run_adagrad(rec)
 

@@ -7,7 +7,9 @@ from gradlab.labs.placement_picture import KIB, MIB, PlacementPicture
 from gradlab.tpu import plan_placement
 from tests.labs.language import broken
 
-TABLES = tuple(gl.tpu.Table(f"t{k}", rows, 16) for k, rows in enumerate((40_000, *range(700, 1800, 100))))
+TABLES = tuple(
+    gl.tpu.Table(f"t{k}", rows, 16) for k, rows in enumerate((40_000, *range(700, 1800, 100)))
+)
 PLAN = gl.tpu.Plan(TABLES, tuple(gl.tpu.Feature(f"f{k}", k, (64,)) for k in range(12)), cores=4)
 PLACED = plan_placement(PLAN, 4, budget=2 << 20, layouts={"t0": "rows", "t1": "copies"})
 
@@ -25,7 +27,8 @@ def test_bars_are_as_long_as_what_devices_hold_and_send_and_words_say_so() -> No
     assert not broken(picture, [held, sent])
     html = picture._repr_html_()
     assert (
-        picture.alt.startswith("12 tables on 4 devices: each has room for ") and " of 2 MiB and sends " in picture.alt
+        picture.alt.startswith("12 tables on 4 devices: each has room for ")
+        and " of 2 MiB and sends " in picture.alt
     )
     assert "t2 whole on device " in picture.alt and f'<img alt="{picture.alt}"' in html
     assert html.count("<tr>") == 1 + len(TABLES) and repr(picture) == repr(PLACED)

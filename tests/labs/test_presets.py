@@ -17,36 +17,77 @@ pytestmark = pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("name", "values", "said"),
     [
-        ("descent", {"step": 0}, "jumps across the minimum and lands lower: loss 8 before the first step."),
+        (
+            "descent",
+            {"step": 0},
+            "jumps across the minimum and lands lower: loss 8 before the first step.",
+        ),
         ("accumulators", {"event": 0}, "A waits for 4 gradients: none is in yet."),
         (
             "accumulators",
             {"needs": 1},
             "A waits for one gradient: none is in yet; 9 of 15 were stale and were dropped.",
         ),
-        ("sparse_accumulators", {"case": "two", "event": 2}, "its mean is 6 over that one, 3 over both."),
+        (
+            "sparse_accumulators",
+            {"case": "two", "event": 2},
+            "its mean is 6 over that one, 3 over both.",
+        ),
         ("staleness", {"workers": 1}, "All 3 gradients are accepted; none is stale."),
         ("staleness", {"now": 0}, "No gradient has been handed in yet."),
-        ("staleness_phases", {"straggler": 3.0, "measure": "slow"}, "limit 4 accepts none of the slow worker's"),
+        (
+            "staleness_phases",
+            {"straggler": 3.0, "measure": "slow"},
+            "limit 4 accepts none of the slow worker's",
+        ),
         ("staleness_phases", {"limit": 24}, "limit 24 accepts all of the gradients."),
         ("staleness_phases", {"measure": "waiting"}, "no worker waits."),
         ("staleness_races", {"event": 0}, "Before the first move no gradient is applied."),
-        ("staleness_races", {"schedule": "turns"}, "Limit 0 holds: all 3 gradients are accepted, none too stale."),
+        (
+            "staleness_races",
+            {"schedule": "turns"},
+            "Limit 0 holds: all 3 gradients are accepted, none too stale.",
+        ),
         ("sync_replicas", {"workers": 1}, "and none will come: only 1 of 2 gradients is there."),
-        ("compare", {}, "Limit 1 fires on 97.7% of the steps of “unclipped” and on 10.0% of “clip at 1”."),
-        ("adagrad_libraries", {"step": 0}, "Before the first step all five libraries have the same weights."),
-        ("run_layers", {"limit": 2.0}, "Limit 2 on the norm of each tensor clips none of them on any of 512 steps."),
-        ("optimizers", {"step": 0, "third": "none", "fourth": "none"}, "Both rules start at (−1.7, −0.6)."),
-        ("optimizers", {"factor": 0.01}, "At 0.01 times their own rates (at least 0.0001), turning the ravine"),
+        (
+            "compare",
+            {},
+            "Limit 1 fires on 97.7% of the steps of “unclipped” and on 10.0% of “clip at 1”.",
+        ),
+        (
+            "adagrad_libraries",
+            {"step": 0},
+            "Before the first step all five libraries have the same weights.",
+        ),
+        (
+            "run_layers",
+            {"limit": 2.0},
+            "Limit 2 on the norm of each tensor clips none of them on any of 512 steps.",
+        ),
+        (
+            "optimizers",
+            {"step": 0, "third": "none", "fourth": "none"},
+            "Both rules start at (−1.7, −0.6).",
+        ),
+        (
+            "optimizers",
+            {"factor": 0.01},
+            "At 0.01 times their own rates (at least 0.0001), turning the ravine",
+        ),
     ],
 )
-def test_a_sentence_is_true_and_english_at_the_ends(name: str, values: dict[str, Any], said: str) -> None:
+def test_a_sentence_is_true_and_english_at_the_ends(
+    name: str, values: dict[str, Any], said: str
+) -> None:
     lab = gl.labs.catalog()[name](**values)
     assert said in lab.description.summary
 
 
 def test_two_gradients_are_both() -> None:
-    said = [gl.labs.staleness(now=now, workers=2, spread=0.0).description.summary for now in range(0, 400, 20)]
+    said = [
+        gl.labs.staleness(now=now, workers=2, spread=0.0).description.summary
+        for now in range(0, 400, 20)
+    ]
     assert any(one.startswith("Both gradients are accepted") for one in said)
     assert not any("All 2" in one for one in said)
 
@@ -55,24 +96,63 @@ def test_two_gradients_are_both() -> None:
     ("name", "preset", "said"),
     [
         ("accumulators", "Two rounds", "A gets the mean of 4 gradients; 3 of 11"),
-        ("accumulators", "Forgotten step", "none is in yet; 9 of 12 noted a step that is over and were dropped"),
+        (
+            "accumulators",
+            "Forgotten step",
+            "none is in yet; 9 of 12 noted a step that is over and were dropped",
+        ),
         ("accumulators", "In line", "A waits for 2 more gradients: 1 of 3 is in."),
         ("accumulators", "Steps from the future", "A gets the mean of 4 gradients."),
-        ("staleness", "Everybody at one speed", "All 48 gradients are accepted; the largest staleness is 3 updates."),
-        ("staleness", "A straggler starves", "The slow worker 4 starves: all 3 of its gradients are dropped."),
+        (
+            "staleness",
+            "Everybody at one speed",
+            "All 48 gradients are accepted; the largest staleness is 3 updates.",
+        ),
+        (
+            "staleness",
+            "A straggler starves",
+            "The slow worker 4 starves: all 3 of its gradients are dropped.",
+        ),
         ("staleness", "All wait for it", "are accepted, but workers wait 46% of the time."),
-        ("staleness", "One backup worker", "The slow worker 4 starves: all 3 of its gradients are dropped."),
-        ("staleness", "Older than it says", "66 of 73 gradients are staler than recorded, by up to 12."),
-        ("tpu_embedding", "A popular id", "fetched once, and moves by the sum of 5 samples' gradients."),
-        ("tpu_embedding", "A padding sample", "Sample 7 names no id: its activation is 0, and it moves no row."),
-        ("tpu_embedding", "An id out of range", "Id 30, beyond the 24 rows, is clamped to row 23, which moves."),
+        (
+            "staleness",
+            "One backup worker",
+            "The slow worker 4 starves: all 3 of its gradients are dropped.",
+        ),
+        (
+            "staleness",
+            "Older than it says",
+            "66 of 73 gradients are staler than recorded, by up to 12.",
+        ),
+        (
+            "tpu_embedding",
+            "A popular id",
+            "fetched once, and moves by the sum of 5 samples' gradients.",
+        ),
+        (
+            "tpu_embedding",
+            "A padding sample",
+            "Sample 7 names no id: its activation is 0, and it moves no row.",
+        ),
+        (
+            "tpu_embedding",
+            "An id out of range",
+            "Id 30, beyond the 24 rows, is clamped to row 23, which moves.",
+        ),
         ("tpu_embedding", "FTRL and a zero gradient", "and moves, though its gradients sum to 0."),
         ("tpu_embedding_run", "Rows dealt out in turn", "serves 27% of all rows"),
-        ("tpu_engines", "Two ways, one answer", "All lookups have room in the buffers, and every row moves alike."),
+        (
+            "tpu_engines",
+            "Two ways, one answer",
+            "All lookups have room in the buffers, and every row moves alike.",
+        ),
         (
             "tpu_engines",
             "Accumulation off",
-            "Every row moves alike; without sums of gradients, row 0 moves by 1.41 instead of 0.529.",
+            (
+                "Every row moves alike; without sums of gradients, row 0 "
+                "moves by 1.41 instead of 0.529."
+            ),
         ),
         (
             "gate_race",
@@ -82,10 +162,17 @@ def test_two_gradients_are_both() -> None:
         (
             "gate_race",
             "Luck",
-            "In the first, a is wrong: its gradient read the new b; in the second, a and b are right.",
+            (
+                "In the first, a is wrong: its gradient read the new b; in "
+                "the second, a and b are right."
+            ),
         ),
         ("gate_race", "Two gates", "Either way, update b waits at the gate."),
-        ("tpu_engines", "Split, and exact", "All lookups have room in 5 minibatches, and every row moves alike."),
+        (
+            "tpu_engines",
+            "Split, and exact",
+            "All lookups have room in 5 minibatches, and every row moves alike.",
+        ),
         (
             "run_layers",
             "The suggested limit",
@@ -95,7 +182,10 @@ def test_two_gradients_are_both() -> None:
         (
             "optimizers",
             "Saddle",
-            "Here gradient descent and Adagrad end lowest; Momentum, third, is below the picture, too.",
+            (
+                "Here gradient descent and Adagrad end lowest; Momentum, third, is below the "
+                "picture, too."
+            ),
         ),
         (
             "run_adagrad",
@@ -107,9 +197,17 @@ def test_two_gradients_are_both() -> None:
             "A small initial accumulator",
             "12 of 99 countable entries are held back; of 2 judged tensors none is in trouble.",
         ),
-        ("run_staleness", "Two workers", "With 2 workers gradients are 0.83 updates stale on average"),
+        (
+            "run_staleness",
+            "Two workers",
+            "With 2 workers gradients are 0.83 updates stale on average",
+        ),
         ("run_staleness", "All in step", "updates stale on average; limit 7 drops none."),
-        ("compare", "Most different tensor", "Limit 1 on readout fires on 96.3% of the steps of “unclipped”"),
+        (
+            "compare",
+            "Most different tensor",
+            "Limit 1 on readout fires on 96.3% of the steps of “unclipped”",
+        ),
     ],
 )
 def test_a_preset_says_what_it_shows(name: str, preset: str, said: str) -> None:
@@ -144,7 +242,9 @@ def test_a_preset_leads_back_from_any_other() -> None:
 
 def test_the_clipping_lab_counts_the_steps_of_a_recording() -> None:
     lab = gl.labs.clipping(gl.models.reader_run.shipped(), limit=1.2)
-    share = gl.models.reader_run.shipped().what_if(clip_global_norm=lab.params["limit"]).fraction_fired
+    share = (
+        gl.models.reader_run.shipped().what_if(clip_global_norm=lab.params["limit"]).fraction_fired
+    )
     assert f"clips {100 * share:.1f}% of 512 steps" in lab.description.summary
 
 
@@ -163,7 +263,11 @@ def test_the_layout_has_room_for_every_state_whichever_the_lab_began_with(name: 
     lab = gl.labs.catalog()[name]()
     live = lab.live
     slider = live._state.controls.get(lab.axis)
-    ends = [{lab.axis: end} for end in (slider.minimum, slider.maximum)] if isinstance(slider, Slider) else [{}]
+    ends = (
+        [{lab.axis: end} for end in (slider.minimum, slider.maximum)]
+        if isinstance(slider, Slider)
+        else [{}]
+    )
     start = _places(lab)
     for values, end in itertools.product(lab.presets.values(), ends):
         lab.set(**{**values, **end})

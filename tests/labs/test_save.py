@@ -25,7 +25,9 @@ class View:
 
     def __init__(self) -> None:
         self.figure = Figure(figsize=(2, 1))
-        (self.line,) = self.figure.add_subplot(title="A short line").plot([0, 1], [0, 1], animated=True)
+        (self.line,) = self.figure.add_subplot(title="A short line").plot(
+            [0, 1], [0, 1], animated=True
+        )
 
     def draw(self, trace: dict[str, Any]) -> None:
         self.line.set_ydata([0, trace["end"]])
@@ -46,19 +48,33 @@ class plain(gl.labs.Lab):
         return View()
 
     def describe(self, trace: dict[str, Any]) -> Description:
-        return Description(f"The end is {trace['end']:g}.", f"end {trace['end']:g}, kind {trace['kind']}")
+        return Description(
+            f"The end is {trace['end']:g}.", f"end {trace['end']:g}, kind {trace['kind']}"
+        )
 
 
 @pytest.mark.parametrize(
     ("name", "theme", "message"),
     [
-        ("x.bmp", "light", r"cannot save 'x.bmp': allowed are .png, .svg, .pdf, .csv, .html, .gif and .mp4"),
+        (
+            "x.bmp",
+            "light",
+            r"cannot save 'x.bmp': allowed are .png, .svg, .pdf, .csv, .html, .gif and .mp4",
+        ),
         ("x", "light", r"cannot save 'x': allowed are "),
         ("x.png", "blue", r"theme must be one of light, dark, got 'blue'"),
         ("x.svg", "dark", r"the dark theme is for .png, .gif and .mp4, not for .svg"),
         ("x.html", "dark", r"the dark theme is for .png, .gif and .mp4, not for .html"),
-        ("x.gif", "light", r"A plain lab has no axis to film along: allowed are .png, .svg, .pdf, .csv and .html"),
-        ("x.MP4", "light", r"A plain lab has no axis to film along: allowed are .png, .svg, .pdf, .csv and .html"),
+        (
+            "x.gif",
+            "light",
+            r"A plain lab has no axis to film along: allowed are .png, .svg, .pdf, .csv and .html",
+        ),
+        (
+            "x.MP4",
+            "light",
+            r"A plain lab has no axis to film along: allowed are .png, .svg, .pdf, .csv and .html",
+        ),
     ],
 )
 def test_what_cannot_be_saved_is_said(name: str, theme: str, message: str, tmp_path: Path) -> None:
@@ -82,7 +98,9 @@ def test_other_params_are_saved_and_the_lab_stays(ending: str, tmp_path: Path) -
 
 @pytest.mark.parametrize("there", ["the last good one", None])
 @pytest.mark.parametrize("ending", [".png", ".csv", ".svg", ".pdf", ".html", ".gif"])
-def test_a_save_that_fails_leaves_what_was_there(ending: str, there: str | None, tmp_path: Path) -> None:
+def test_a_save_that_fails_leaves_what_was_there(
+    ending: str, there: str | None, tmp_path: Path
+) -> None:
     class torn(plain):
         axis = "end"
 
@@ -94,7 +112,9 @@ def test_a_save_that_fails_leaves_what_was_there(ending: str, there: str | None,
         path.write_text(there)
     with pytest.raises(MemoryError):
         torn().save(path)
-    assert {file.name: file.read_text() for file in tmp_path.iterdir()} == ({path.name: there} if there else {})
+    assert {file.name: file.read_text() for file in tmp_path.iterdir()} == (
+        {path.name: there} if there else {}
+    )
 
 
 def test_a_lab_that_is_shown_can_be_saved_and_stays_where_it_is(tmp_path: Path) -> None:
@@ -114,7 +134,9 @@ def test_a_picture_may_be_dark(tmp_path: Path) -> None:
             assert image.convert("RGB").getpixel((0, 0)) == corner
 
 
-def test_text_in_an_svg_is_text_and_says_what_is_seen_at_which_settings_and_where_it_is_from(tmp_path: Path) -> None:
+def test_text_in_an_svg_is_text_and_says_what_is_seen_at_which_settings_and_where_it_is_from(
+    tmp_path: Path,
+) -> None:
     lab = plain(end=0.25)
     lab.save(tmp_path / "x.svg")
     svg = (tmp_path / "x.svg").read_text("utf-8")
@@ -147,7 +169,9 @@ def test_a_page_without_an_axis_has_its_menu_and_says_what_it_holds(
     assert re.fullmatch(r"\d+ kB", plain().save(tmp_path / "x.png"))
     assert capsys.readouterr().out == "", "only the command prints"
     html = (tmp_path / "x.html").read_text("utf-8")
-    (layout,) = json.loads(re.search(r'type="application/json">(.*?)</script>', html, re.DOTALL)[1])["layouts"]
+    (layout,) = json.loads(
+        re.search(r'type="application/json">(.*?)</script>', html, re.DOTALL)[1]
+    )["layouts"]
     assert [c["name"] for c in layout["setup"]["controls"] if not c.get("fixed")] == ["end", "kind"]
 
 
@@ -169,7 +193,10 @@ def test_no_picture_of_a_film_says_where_its_axis_stood_before(tmp_path: Path) -
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[pytest.mark.exhaustive] * (name != FILMED)) for name in gl.labs.catalog()],
+    [
+        pytest.param(name, marks=[pytest.mark.exhaustive] * (name != FILMED))
+        for name in gl.labs.catalog()
+    ],
 )
 def test_a_film_of_every_lab_is_small(name: str, tmp_path: Path) -> None:
     """Every fifth picture is a fifth of its bytes, or more: neighbors that are alike take fewer."""

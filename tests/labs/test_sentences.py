@@ -1,4 +1,5 @@
-"""The sentence above a picture fits: in one line of a laptop where a lab begins and at its presets, else in two.
+"""The sentence above a picture fits: in one line of a laptop where a lab begins and at its presets,
+else in two.
 
 Measured in DejaVu Sans, the widest of the fonts that a page of JupyterLab may fall back to.
 """
@@ -35,14 +36,18 @@ def starts(lab: Any) -> Iterator[dict[str, Any]]:
 
 def somewhere(lab: Any) -> Iterator[dict[str, Any]]:
     """Settings at random, the same in every run."""
-    rng, choices = np.random.default_rng(0), {name: control.values() for name, control in lab._valued().items()}
+    rng, choices = (
+        np.random.default_rng(0),
+        {name: control.values() for name, control in lab._valued().items()},
+    )
     for _ in range(DRAWN):
         yield {name: values[rng.integers(len(values))] for name, values in choices.items()}
 
 
 @pytest.mark.parametrize(
     ("states", "most"),
-    [(starts, 1.0), pytest.param(somewhere, 1.9, marks=pytest.mark.exhaustive)],  # a line ends at the end of a word
+    # A line ends at the end of a word.
+    [(starts, 1.0), pytest.param(somewhere, 1.9, marks=pytest.mark.exhaustive)],
     ids=["starts", "somewhere"],
 )
 @pytest.mark.parametrize(("name", "make"), list(gl.labs.catalog().items()))

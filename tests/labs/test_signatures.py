@@ -28,7 +28,9 @@ def controls(lab: gl.labs.Lab) -> dict[str, Valued]:
 
 def takes_recordings(name: str) -> bool:
     """Tell whether the ranges of controls depend on what is passed."""
-    return bool({"recording", "recordings"} & inspect.signature(getattr(gl.labs, name)).parameters.keys())
+    return bool(
+        {"recording", "recordings"} & inspect.signature(getattr(gl.labs, name)).parameters.keys()
+    )
 
 
 def options(hint: Any) -> list[Any]:
@@ -81,12 +83,16 @@ def test_types_are_those_of_the_controls(name: str) -> None:
 def test_documentation_has_every_parameter_and_the_range_of_a_slider(name: str) -> None:
     make = getattr(gl.labs, name)
     arguments = str(inspect.getdoc(make)).partition("\nArgs:\n")[2].partition("\n\n")[0]
-    entries = dict(re.findall(r"^    \*?(\w+): (.*?)(?=^    \S|\Z)", arguments, re.MULTILINE | re.DOTALL))
+    entries = dict(
+        re.findall(r"^    \*?(\w+): (.*?)(?=^    \S|\Z)", arguments, re.MULTILINE | re.DOTALL)
+    )
 
     assert list(entries) == list(inspect.signature(make).parameters)
     for key, control in controls(make()).items():
         if isinstance(control, Slider) and not takes_recordings(name):
-            assert f"{control.minimum:g} to {control.maximum:g}" in " ".join(entries[key].split()), key
+            assert f"{control.minimum:g} to {control.maximum:g}" in " ".join(
+                entries[key].split()
+            ), key
 
 
 @pytest.mark.exhaustive

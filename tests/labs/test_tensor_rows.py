@@ -10,9 +10,16 @@ def test_rows_are_named_from_the_top_and_one_is_framed() -> None:
     axes = new_figure(4, 3).add_subplot()
     rows = TensorRows(5, axes)
     rows.draw(["a", "a name that is far too long"], 1)
-    assert [name.get_text() for name in rows._names[0][:3]] == ["a", short("a name that is far too long"), ""]
+    assert [name.get_text() for name in rows._names[0][:3]] == [
+        "a",
+        short("a name that is far too long"),
+        "",
+    ]
     assert len(short("a name that is far too long")) <= 13
-    low, high = rows._frames[0].get_path().vertices[:, 1].min(), rows._frames[0].get_path().vertices[:, 1].max()
+    low, high = (
+        rows._frames[0].get_path().vertices[:, 1].min(),
+        rows._frames[0].get_path().vertices[:, 1].max(),
+    )
     assert low < 1 < high and low > 0
     rows.draw(["a"], None)
     assert np.isnan(rows._frames[0].get_path().vertices).all()
@@ -34,7 +41,9 @@ def test_marks_are_named_while_they_and_the_row_of_names_are_in_sight() -> None:
 
     def named() -> tuple[list[bool], int]:
         names._place()
-        return [name.get_visible() for name in names._names], np.isfinite(names._leaders.get_xdata()).sum() // 2
+        return [name.get_visible() for name in names._names], np.isfinite(
+            names._leaders.get_xdata()
+        ).sum() // 2
 
     names.draw([2.0, 8.0])
     assert named() == ([True, True], 2)

@@ -1,4 +1,6 @@
-"""Words of a lab lie on the page and apart, at its presets and at both ends of its controls, on any page."""
+"""Words of a lab lie on the page and apart, at its presets and at both ends of its controls, on any
+page.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,9 @@ class Pages:
     def beyond(self, texts: list[tuple[str, Bbox]]) -> list[str]:
         """Return the words that leave the page."""
         width, height = self.scene.size
-        return [words for words, box in texts if min(box.min) < 0 or box.x1 > width or box.y1 > height]
+        return [
+            words for words, box in texts if min(box.min) < 0 or box.x1 > width or box.y1 > height
+        ]
 
 
 def overlapping(texts: list[tuple[str, Bbox]]) -> list[tuple[str, str]]:

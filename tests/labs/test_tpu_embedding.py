@@ -1,4 +1,6 @@
-"""The lab of one step: its presets tell what they are named for, a clicked row is explained, targets can be reached."""
+"""The lab of one step: its presets tell what they are named for, a clicked row is explained,
+targets can be reached.
+"""
 
 import numpy as np
 import pytest
@@ -48,7 +50,14 @@ def test_rows_can_be_pointed_at_in_the_table_and_among_those_fetched() -> None:
     lab = gl.labs.tpu_embedding(rule="adam")
     items = lab.live.description.items
     assert items is not None and len(items) == 24
-    assert list(items.values) == ["weight 0", "weight 1", "weight 2", "weight 3", "m, mean", "v, mean"]
+    assert list(items.values) == [
+        "weight 0",
+        "weight 1",
+        "weight 2",
+        "weight 3",
+        "m, mean",
+        "v, mean",
+    ]
 
 
 def test_the_deduplication_data_are_in_the_table() -> None:
@@ -67,18 +76,34 @@ def test_without_accumulation_rows_are_fetched_as_they_come() -> None:
 def test_a_refusal_is_said_in_words() -> None:
     words = gl.labs.tpu_embedding(last="raise").description
     assert words.summary == "The batch is refused: row 0 is not looked up, and no row moves."
-    assert "id 30 of feature id, sample 7" in words.alt and dict(words.table)["refused"].startswith("id 30")
+    assert "id 30 of feature id, sample 7" in words.alt and dict(words.table)["refused"].startswith(
+        "id 30"
+    )
 
 
 @pytest.mark.parametrize(
     ("target", "reached", "missed"),
     [
-        ("moved_by_nothing", {"rule": "adam", "zipf": 0.0, "last": "zero", "step": 2, "row": 2}, {"decay": "before"}),
-        ("moved_by_nothing", {"rule": "adam", "zipf": 0.0, "last": "zero", "step": 2, "row": 2}, {"step": 1}),
-        ("farther_alone", {"rule": "adam", "zipf": 0.0, "accumulate": False, "row": 2, "duplicates": 0.0}, {"row": 19}),
+        (
+            "moved_by_nothing",
+            {"rule": "adam", "zipf": 0.0, "last": "zero", "step": 2, "row": 2},
+            {"decay": "before"},
+        ),
+        (
+            "moved_by_nothing",
+            {"rule": "adam", "zipf": 0.0, "last": "zero", "step": 2, "row": 2},
+            {"step": 1},
+        ),
+        (
+            "farther_alone",
+            {"rule": "adam", "zipf": 0.0, "accumulate": False, "row": 2, "duplicates": 0.0},
+            {"row": 19},
+        ),
     ],
 )
-def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, object], missed: dict[str, object]) -> None:
+def test_targets_can_be_reached_and_missed(
+    target: str, reached: dict[str, object], missed: dict[str, object]
+) -> None:
     lab = gl.labs.tpu_embedding(target=target)
     assert lab.description.goal.endswith("not yet.")
     lab.set(**reached)
@@ -93,8 +118,14 @@ def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, objec
         ({"row": 9}, "Row 9 is named by no id and stays as it is."),
         ({}, "Row 0 is named 4 times, fetched once, and moves by the sum of 3 samples' gradients."),
         ({"row": 11}, "Row 11 is named once, fetched once, and moves by one sample's gradient."),
-        ({"accumulate": False}, "Row 0 is named and fetched 4 times, and moves by 4 updates, one for each."),
-        ({"accumulate": False, "row": 11}, "Row 11 is named and fetched once, and moves by one update."),
+        (
+            {"accumulate": False},
+            "Row 0 is named and fetched 4 times, and moves by 4 updates, one for each.",
+        ),
+        (
+            {"accumulate": False, "row": 11},
+            "Row 11 is named and fetched once, and moves by one update.",
+        ),
         (
             {"last": "zero", "row": 8, "rule": "sgd", "zipf": 0.5},
             "Row 8 is named by no id and stays as it is.",
@@ -107,7 +138,10 @@ def test_the_sentence_tells_of_the_row(params: dict[str, object], said: str) -> 
 
 def test_the_sentence_says_when_gradients_sum_to_nothing() -> None:
     adam = {"rule": "adam", "zipf": 0.0, "last": "zero", "step": 2, "row": 2}
-    moves, stays = (gl.labs.tpu_embedding(**(adam | {"rule": rule})).description.summary for rule in ("adam", "sgd"))
+    moves, stays = (
+        gl.labs.tpu_embedding(**(adam | {"rule": rule})).description.summary
+        for rule in ("adam", "sgd")
+    )
     assert moves.endswith("and moves, though its gradients sum to 0.")
     assert stays.endswith("and stays as it is, because its gradients sum to 0.")
 
@@ -127,4 +161,8 @@ def test_a_formula_beside_the_row_is_what_happened(rule: str) -> None:
 
 def test_without_a_formula_the_rule_is_named() -> None:
     assert _shown(shown(rule="adam")).rule == ["Adam, as tables", "have it"]
-    assert _shown(shown(clip="sum", decay="after")).rule == ["Adagrad", "with clipping", "and decay"]
+    assert _shown(shown(clip="sum", decay="after")).rule == [
+        "Adagrad",
+        "with clipping",
+        "and decay",
+    ]

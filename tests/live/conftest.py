@@ -16,7 +16,8 @@ from tests.live.examples import clipped
 QUIET_MS = 110  # more than the browser waits before it tells the kernel what it shows already
 LIVE = Path(gradlab.live.__file__).parent
 
-# The page plays the part of the notebook: `model` keeps what the widget sends and hands it what a test wants to say.
+# The page plays the part of the notebook: `model` keeps what the widget sends and hands it what a
+# test wants to say.
 PAGE = """<!doctype html><meta charset="utf-8"><style>body{margin:0;background:#fff}%CSS%</style><div id="here"></div>
 <script type="module">
 const source = new Blob([%JS%], {type: "text/javascript"});
@@ -65,12 +66,20 @@ window.ready = true;
 
 @pytest.fixture(scope="module")
 def shared_page(chromium: Any) -> Iterator[Any]:
-    """A page with the widget for the tests of a module; it may neither log an error nor ask for anything."""
+    """A page with the widget for the tests of a module; it may neither log an error nor ask for
+    anything.
+    """
     page = chromium.new_page()
     troubles: list[str] = []
     page.on("pageerror", lambda error: troubles.append(str(error)))
-    page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
-    page.on("request", lambda request: troubles.append(request.url) if request.url.startswith("http") else None)
+    page.on(
+        "console",
+        lambda message: troubles.append(message.text) if message.type == "error" else None,
+    )
+    page.on(
+        "request",
+        lambda request: troubles.append(request.url) if request.url.startswith("http") else None,
+    )
     script = json.dumps(widget_source()).replace("</", "<\\/")
     html = PAGE.replace("%CSS%", widget_style()).replace("%JS%", script)
     page.set_content(html)
@@ -92,7 +101,9 @@ def page(shared_page: Any) -> Iterator[Any]:
 
 @pytest.fixture
 def hurry(page: Any) -> Iterator[Callable[[], None]]:
-    """Let the timers of a second and more go off now, and only then; ask for it before the view that sets them."""
+    """Let the timers of a second and more go off now, and only then; ask for it before the view
+    that sets them.
+    """
     page.evaluate("""() => { const overdue = new Map(), { setTimeout, clearTimeout } = window;
       window.setTimeout = (act, ms, ...rest) => {
         const id = setTimeout(ms >= 1000 ? () => {} : act, ms, ...rest);
@@ -107,14 +118,21 @@ def hurry(page: Any) -> Iterator[Callable[[], None]]:
 
 
 class Wire:
-    """Carries messages between a LiveFigure and a page, one direction at a time, so that a test can hold them back."""
+    """Carries messages between a LiveFigure and a page, one direction at a time, so that a test can
+    hold them back.
+    """
 
     def __init__(self, live: Any, page: Any = None) -> None:
         self.live, self.page = live, page
         self.replies: list[tuple[dict[str, Any], list[bytes]]] = []
-        live.send = lambda content, buffers=None: self.replies.append((content, list(buffers or ())))
+        live.send = lambda content, buffers=None: self.replies.append(
+            (content, list(buffers or ()))
+        )
         if page is not None:  # which hears of traits as well
-            live.observe(lambda change: self.replies.append(({"kind": "trait", **change}, [])), names=list(live.values))
+            live.observe(
+                lambda change: self.replies.append(({"kind": "trait", **change}, [])),
+                names=list(live.values),
+            )
 
     @staticmethod
     def text(data: bytes) -> str:
@@ -136,17 +154,27 @@ class Wire:
         while self.replies:
             content, buffers = self.replies.pop(0)
             if content["kind"] == "trait":
-                self.page.evaluate("([name, value]) => hear(name, value)", [content["name"], content["new"]])
+                self.page.evaluate(
+                    "([name, value]) => hear(name, value)", [content["name"], content["new"]]
+                )
                 continue
             texts = [self.text(data) for data in buffers]
-            self.page.evaluate("([message, buffers]) => window.say(message, ...buffers)", [content, texts])
+            self.page.evaluate(
+                "([message, buffers]) => window.say(message, ...buffers)", [content, texts]
+            )
         self.page.evaluate("new Promise((done) => setTimeout(done, 20))")
 
     def together(self) -> None:
-        """Let the browser hear Python's messages one right after another, however long it takes to show them."""
-        messages = [(content, [self.text(data) for data in buffers]) for content, buffers in self.replies]
+        """Let the browser hear Python's messages one right after another, however long it takes to
+        show them.
+        """
+        messages = [
+            (content, [self.text(data) for data in buffers]) for content, buffers in self.replies
+        ]
         self.replies.clear()
-        self.page.evaluate("(all) => { for (const [message, buffers] of all) say(message, ...buffers) }", messages)
+        self.page.evaluate(
+            "(all) => { for (const [message, buffers] of all) say(message, ...buffers) }", messages
+        )
 
     def slider(self, name: str = "Limit") -> Any:
         return self.page.get_by_role("slider", name=name, exact=True)
@@ -164,14 +192,17 @@ class Wire:
         return text
 
     def settle(self) -> list[dict[str, Any]]:
-        """Carry messages until neither side has had more to say for a while; give what the browser said."""
+        """Carry messages until neither side has had more to say for a while; give what the browser
+        said.
+        """
         messages: list[dict[str, Any]] = []
         while more := self.both() or self._later():
             messages += more
         return messages
 
     def _later(self) -> list[dict[str, Any]]:
-        self.page.evaluate(f"new Promise((done) => setTimeout(done, {QUIET_MS}))")  # by the clock of its timers
+        # By the clock of its timers.
+        self.page.evaluate(f"new Promise((done) => setTimeout(done, {QUIET_MS}))")
         return self.both()
 
     def both(self) -> list[dict[str, Any]]:
@@ -188,14 +219,18 @@ class Wire:
 
     def frames(self) -> None:
         """Wait until the page has noticed what changed about it, which it does with its next frame."""
-        self.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        self.page.evaluate(
+            "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )
 
     def open(self) -> None:
         """Show one more view and wait until it is painted."""
         views = self.page.locator(".gl-live").count()
         self.page.evaluate("window.open_view()")
         self.both()
-        self.page.wait_for_function(f"document.querySelectorAll('.gl-live[data-frame]').length > {views}")
+        self.page.wait_for_function(
+            f"document.querySelectorAll('.gl-live[data-frame]').length > {views}"
+        )
 
 
 def sets(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -1,4 +1,6 @@
-"""A LiveFigure with one of everything a reader can use: controls of all kinds, handles, items, presets, a film."""
+"""A LiveFigure with one of everything a reader can use: controls of all kinds, handles, items,
+presets, a film.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,7 +28,8 @@ KNOTS = (0.2, 0.5, 0.8)
 
 
 def everything(names: Sequence[str] = (), folded: Sequence[str] = (), **more: Any) -> LiveFigure:
-    """Norms of 40 steps and their distribution; the limit is a line to drag, and three points make a curve.
+    """Norms of 40 steps and their distribution; the limit is a line to drag, and three points make
+    a curve.
 
     While they are not clipped, the limit changes nothing.
     """
@@ -49,12 +52,21 @@ def everything(names: Sequence[str] = (), folded: Sequence[str] = (), **more: An
         first, last = values["window"]
         inside = (first <= STEPS) & (last >= STEPS)
         shown = clipped[inside].mean() if inside.any() else float("nan")
-        items = Items("step", {left: (STEPS, clipped), right: (clipped / 10, STEPS / 40)}, {"norm": clipped}, names)
+        items = Items(
+            "step",
+            {left: (STEPS, clipped), right: (clipped / 10, STEPS / 40)},
+            {"norm": clipped},
+            names,
+        )
         return Description(
-            f"The limit is {limit:g}.", f"limit {limit:g}, mean {shown:.2f}", (("limit", f"{limit:g}"),),
-            goal="" if limit < 5 else "Goal: bring the limit below 5.", items=items,
-            met=limit < 9, idle=() if values["on"] else ("limit",),
-        )  # fmt: skip
+            f"The limit is {limit:g}.",
+            f"limit {limit:g}, mean {shown:.2f}",
+            (("limit", f"{limit:g}"),),
+            goal="" if limit < 5 else "Goal: bring the limit below 5.",
+            items=items,
+            met=limit < 9,
+            idle=() if values["on"] else ("limit",),
+        )
 
     controls = [
         Slider("limit", "Limit", 0.1, 10.0, 1.0, scale="log", unit="N", play=True),
@@ -65,8 +77,21 @@ def everything(names: Sequence[str] = (), folded: Sequence[str] = (), **more: An
         Button("train", "Train", lambda: None),
     ]
     controls = [replace(control, folded=control.name in folded) for control in controls]
-    drags = (Drag(left, y="limit", label="Limit line"), *(Drag(right, y=f"k{k}", at=at) for k, at in enumerate(KNOTS)))
-    presets = (Preset("No limit", {"limit": 10.0, "on": False}), Preset("Tight", {"limit": 0.5, "window": (0, 39)}))
+    drags = (
+        Drag(left, y="limit", label="Limit line"),
+        *(Drag(right, y=f"k{k}", at=at) for k, at in enumerate(KNOTS)),
+    )
+    presets = (
+        Preset("No limit", {"limit": 10.0, "on": False}),
+        Preset("Tight", {"limit": 0.5, "window": (0, 39)}),
+    )
     return LiveFigure(
-        figure, controls, update, drags=drags, label="Everything", name="everything", presets=presets, **more
+        figure,
+        controls,
+        update,
+        drags=drags,
+        label="Everything",
+        name="everything",
+        presets=presets,
+        **more,
     )

@@ -12,14 +12,18 @@ X = np.linspace(0.0, 10.0, 100)
 
 
 def without_ticks(*panels: Axes) -> None:
-    """Take the ticks of panels away: laying them out and drawing them takes longer than all the rest of a picture."""
+    """Take the ticks of panels away: laying them out and drawing them takes longer than all the
+    rest of a picture.
+    """
     for axes in panels:
         axes.minorticks_off()
         axes.set(xticks=[], yticks=[])
 
 
 def clipped(**more: Any) -> LiveFigure:
-    """A sine clipped to a limit; the limit is a log slider and can be dragged, the phase drags along x."""
+    """A sine clipped to a limit; the limit is a log slider and can be dragged, the phase drags
+    along x.
+    """
     figure = Figure(figsize=(4, 2.5), dpi=100)
     axes = figure.add_subplot()
     axes.set(xlim=(0, 10), ylim=(0.01, 100), yscale="log")
@@ -32,7 +36,11 @@ def clipped(**more: Any) -> LiveFigure:
             raise RuntimeError("no such rule")
         limit = values["limit"]
         line.set_ydata(np.minimum(1.5 + np.sin(X + values["phase"]), limit))
-        return Description(f"The limit is {limit:g}.", f"limit {limit:g}", (("limit", f"{limit:g}"), ("rule", "<sgd>")))
+        return Description(
+            f"The limit is {limit:g}.",
+            f"limit {limit:g}",
+            (("limit", f"{limit:g}"), ("rule", "<sgd>")),
+        )
 
     controls = [
         Slider("limit", "Limit", 0.01, 100.0, 1.0, scale="log", unit="N"),

@@ -46,14 +46,27 @@ def dashes(axes: Axes) -> None:
 def joins(axes: Axes) -> None:
     for k, join in enumerate(["miter", "round", "bevel"]):
         cap = ["butt", "round", "projecting"][k]
-        axes.plot([1, 2, 3], np.array([-1, 1, -1]) + 0.1 * k, lw=8, solid_joinstyle=join, solid_capstyle=cap)
+        axes.plot(
+            [1, 2, 3],
+            np.array([-1, 1, -1]) + 0.1 * k,
+            lw=8,
+            solid_joinstyle=join,
+            solid_capstyle=cap,
+        )
         axes.lines[-1].set_xdata(np.array([1, 2, 3]) + 3 * k)
 
 
 @picture
 def markers(axes: Axes) -> None:
     for k, marker in enumerate("osD^v*+x.,"):
-        axes.plot(X[::25] + 0.07 * k, np.sin(X[::25]) * 0.5 + 0.2 * k - 0.9, marker, ms=4 + k % 3 * 2, mec="k", mew=0.7)
+        axes.plot(
+            X[::25] + 0.07 * k,
+            np.sin(X[::25]) * 0.5 + 0.2 * k - 0.9,
+            marker,
+            ms=4 + k % 3 * 2,
+            mec="k",
+            mew=0.7,
+        )
 
 
 @picture
@@ -69,7 +82,12 @@ def fills(axes: Axes) -> None:
 @picture
 def scatter(axes: Axes) -> None:
     numbers = np.random.default_rng(0)
-    axes.scatter(numbers.uniform(0, 10, 60), numbers.uniform(-1, 1, 60), s=numbers.uniform(5, 120, 60), c=np.arange(60))
+    axes.scatter(
+        numbers.uniform(0, 10, 60),
+        numbers.uniform(-1, 1, 60),
+        s=numbers.uniform(5, 120, 60),
+        c=np.arange(60),
+    )
     axes.scatter([1, 5, 9], [1.2, 1.2, 1.2], s=40, marker="s", c=["r", "g", "b"], edgecolors="k")
     axes.vlines([2, 4, 6], -1.2, 0.3, colors=["C0", "C1", "C2"], linestyles="--")
 
@@ -78,7 +96,14 @@ def scatter(axes: Axes) -> None:
 def images(axes: Axes) -> None:
     data = np.random.default_rng(0).uniform(size=(8, 12))
     axes.imshow(data, extent=(1, 5, -1, 1), interpolation="none", aspect="auto")
-    axes.imshow(data, extent=(5.5, 9.5, -1, 1), interpolation="bilinear", aspect="auto", origin="lower", alpha=0.7)
+    axes.imshow(
+        data,
+        extent=(5.5, 9.5, -1, 1),
+        interpolation="bilinear",
+        aspect="auto",
+        origin="lower",
+        alpha=0.7,
+    )
     axes.set(xlim=(0, 10), ylim=(-1.5, 1.5))
 
 
@@ -116,9 +141,18 @@ def log_axes(axes: Axes) -> None:
 
 @picture
 def arrows(axes: Axes) -> None:
-    axes.add_patch(FancyArrowPatch((1, -1), (5, 1), arrowstyle="-|>", mutation_scale=18, lw=2, color="C0"))
     axes.add_patch(
-        FancyArrowPatch((9, -1), (5, 1), arrowstyle="->", mutation_scale=15, connectionstyle="arc3,rad=0.3", color="C1")
+        FancyArrowPatch((1, -1), (5, 1), arrowstyle="-|>", mutation_scale=18, lw=2, color="C0")
+    )
+    axes.add_patch(
+        FancyArrowPatch(
+            (9, -1),
+            (5, 1),
+            arrowstyle="->",
+            mutation_scale=15,
+            connectionstyle="arc3,rad=0.3",
+            color="C1",
+        )
     )
     axes.annotate("here", (7, 0.5), (8, 1.1), arrowprops={"arrowstyle": "->"})
     axes.quiver([2, 3], [0.5, 0.5], [1, 1], [0.2, -0.2], color="C2")

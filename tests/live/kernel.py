@@ -23,7 +23,8 @@ class Kernel:
         self._client = client
 
     def run(self, code: str, cell: str | None = None, **expressions: str) -> dict[str, Any]:
-        """Run code as the cell with this id, or as that of a front end that sends none; give values of expressions.
+        """Run code as the cell with this id, or as that of a front end that sends none; give values
+        of expressions.
 
         Raises:
             RuntimeError: the cell, or an expression after it, raised.
@@ -41,7 +42,10 @@ class Kernel:
         for name, it in reply["user_expressions"].items():
             if it["status"] != "ok":
                 raise RuntimeError(f"{name}: {it['ename']}: {it['evalue']}")
-        return {k: ast.literal_eval(it["data"]["text/plain"]) for k, it in reply["user_expressions"].items()}
+        return {
+            k: ast.literal_eval(it["data"]["text/plain"])
+            for k, it in reply["user_expressions"].items()
+        }
 
     def _reply(self, asked: str) -> Any:
         end = time.monotonic() + SECONDS

@@ -20,17 +20,24 @@ Mask = tuple[int, int, np.ndarray]
 
 def data_of(html: str) -> dict[str, Any]:
     """The data in a page."""
-    return json.loads(re.search(r'<script type="application/json">(.*?)</script>', html, re.DOTALL)[1])
+    return json.loads(
+        re.search(r'<script type="application/json">(.*?)</script>', html, re.DOTALL)[1]
+    )
 
 
-def states_of(data: dict[str, Any], narrow: int = 0) -> list[tuple[dict[str, Any], str, dict[str, Any], bytes]]:
+def states_of(
+    data: dict[str, Any], narrow: int = 0
+) -> list[tuple[dict[str, Any], str, dict[str, Any], bytes]]:
     """The states of a layout, each with its display list."""
     rows, stream = opened(b64decode(data["layouts"][narrow]["states"]))
     masks, read, known = list(masks_of(b64decode(data["masks"]))), numbers(stream), []
     before: list[Any] = []
     found = []
     for row in rows:
-        before = [operation(read, before[k] if k < len(before) else None, known) for k in range(next(read))]
+        before = [
+            operation(read, before[k] if k < len(before) else None, known)
+            for k in range(next(read))
+        ]
         found.append((*row, b"".join(written(*one, masks) for one in before)))
     return found
 
@@ -74,7 +81,10 @@ def operation(read: Iterator[int], before: Any, known: list[Any]) -> Any:
 def written(code: int, words: list[int], masks: list[Mask]) -> bytes:
     if code == TEXT:
         width, height, rows = masks[words[3]]
-        body = struct.pack("<5I", *(word % 2**32 for word in words[:3]), width, height) + rows.tobytes()
+        body = (
+            struct.pack("<5I", *(word % 2**32 for word in words[:3]), width, height)
+            + rows.tobytes()
+        )
         body += bytes(-rows.size % 4)
     elif code == IMAGE:
         body = struct.pack("<9I", *(word % 2**32 for word in words[:9])) + bytes(words[9:])

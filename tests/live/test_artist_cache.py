@@ -1,4 +1,6 @@
-"""Moving artists are drawn again exactly when they would differ: each change is made, and the frame compared."""
+"""Moving artists are drawn again exactly when they would differ: each change is made, and the frame
+compared.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -46,7 +48,9 @@ def drawn(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     found: list[Any] = []
     for artist in parts(scene)[1:]:
         draw = artist.draw
-        monkeypatch.setattr(artist, "draw", lambda renderer, a=artist, d=draw: (found.append(a), d(renderer)))
+        monkeypatch.setattr(
+            artist, "draw", lambda renderer, a=artist, d=draw: (found.append(a), d(renderer))
+        )
     scene.frame(1.0)
     monkeypatch.undo()
     return found
@@ -66,7 +70,9 @@ CHANGES: dict[str, Callable[[Any, Any, Any, Any, Any], object]] = {
     "marker": lambda axes, line, patch, words, boxed: line.set_marker("s"),
     "path": lambda axes, line, patch, words, boxed: patch.set_path(Path(TRIANGLE + 1)),
     "codes": lambda axes, line, patch, words, boxed: patch.set_path(Path(TRIANGLE, [1, 1, 2])),
-    "path in place": lambda axes, line, patch, words, boxed: patch.set_path(moved_in_place(patch.get_path())),
+    "path in place": lambda axes, line, patch, words, boxed: patch.set_path(
+        moved_in_place(patch.get_path())
+    ),
     "fill": lambda axes, line, patch, words, boxed: patch.set_facecolor("blue"),
     "words": lambda axes, line, patch, words, boxed: words.set_text("others"),
     "place": lambda axes, line, patch, words, boxed: words.set_position((3, 3)),
@@ -74,12 +80,16 @@ CHANGES: dict[str, Callable[[Any, Any, Any, Any, Any], object]] = {
     "weight": lambda axes, line, patch, words, boxed: words.set(weight="bold"),
     "box": lambda axes, line, patch, words, boxed: words.set_bbox({"fc": "red"}),
     "no box": lambda axes, line, patch, words, boxed: boxed.set_bbox(None),
-    "color of the box": lambda axes, line, patch, words, boxed: boxed.get_bbox_patch().set_facecolor("red"),
+    "color of the box": lambda axes, line, patch, words, boxed: (
+        boxed.get_bbox_patch().set_facecolor("red")
+    ),
     "hidden": lambda axes, line, patch, words, boxed: line.set_visible(False),
     "order": lambda axes, line, patch, words, boxed: line.set_zorder(9),
     "limits": lambda axes, line, patch, words, boxed: axes.set_xlim(0, 20),
     "scale": lambda axes, line, patch, words, boxed: axes.set_xscale("symlog"),
-    "place of the panel": lambda axes, line, patch, words, boxed: axes.set_position((0.2, 0.2, 0.5, 0.5)),
+    "place of the panel": lambda axes, line, patch, words, boxed: axes.set_position(
+        (0.2, 0.2, 0.5, 0.5)
+    ),
     "removed": lambda axes, line, patch, words, boxed: line.remove(),
     "transform": lambda axes, line, patch, words, boxed: words.set_transform(axes.transAxes),
     "clip": lambda axes, line, patch, words, boxed: line.set_clip_on(False),

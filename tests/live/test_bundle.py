@@ -21,13 +21,21 @@ def test_each_module_comes_once_and_after_what_it_needs(tmp_path: Path) -> None:
         c="const hidden = 1;\nexport const c = hidden;\n",
     )
     assert joined(folder, "a.js").split("\n") == [
-        "const hidden = 1;", "const c = hidden;", "", "const b = c + 1;", "", "const a = b + c;", "",
-    ]  # fmt: skip
+        "const hidden = 1;",
+        "const c = hidden;",
+        "",
+        "const b = c + 1;",
+        "",
+        "const a = b + c;",
+        "",
+    ]
 
 
 def test_a_name_defined_twice_is_refused(tmp_path: Path) -> None:
     folder = modules(
-        tmp_path, a='import { f } from "./b.js";\nconst same = f;\n', b="export function f() {}\nclass same {}\n"
+        tmp_path,
+        a='import { f } from "./b.js";\nconst same = f;\n',
+        b="export function f() {}\nclass same {}\n",
     )
     with pytest.raises(ValueError, match=r"b\.js and a\.js both define same"):
         joined(folder, "a.js")

@@ -1,4 +1,6 @@
-"""Captions: what is said around a saved picture, that it fits, and that the picture between is untouched."""
+"""Captions: what is said around a saved picture, that it fits, and that the picture between is
+untouched.
+"""
 
 import io
 from pathlib import Path
@@ -29,10 +31,12 @@ COLORS = [tuple(int(color[k : k + 2], 16) for k in (1, 3, 5)) for color in (DONE
 
 def test_settings_are_said_as_a_reader_sees_them() -> None:
     controls = [
-        Slider("limit", "Limit", 0.01, 1000.0, 1.0, scale="log", unit="V"), Range("of", "Steps", 0, 9, (2, 5)),
-        Menu("rule", "Rule", (("sgd", "plain SGD"), ("ada", "Adagrad")), "sgd"), Toggle("on", "Clip", True),
+        Slider("limit", "Limit", 0.01, 1000.0, 1.0, scale="log", unit="V"),
+        Range("of", "Steps", 0, 9, (2, 5)),
+        Menu("rule", "Rule", (("sgd", "plain SGD"), ("ada", "Adagrad")), "sgd"),
+        Toggle("on", "Clip", True),
         Button("go", "Train", lambda: None),
-    ]  # fmt: skip
+    ]
     values = {"limit": 999.6, "of": (2, 5), "rule": "ada", "on": False}
     said = settings({control.name: control for control in controls}, values)
     assert said.split(BETWEEN) == ["Limit: 999.6 V", "Steps: 2 to 5", "Rule: Adagrad", "Clip: off"]
@@ -73,8 +77,13 @@ def test_a_drawing_keeps_its_axes_where_they_were() -> None:
 def test_a_film_says_how_far_it_has_come(tmp_path: Path) -> None:
     save_film(clipped(axis="limit"), tmp_path / "x.gif", frames=5, source="gradlab")
     with Image.open(tmp_path / "x.gif") as film:
-        pictures = [np.asarray(one.convert("RGB")).astype(int) for one in ImageSequence.Iterator(film)]
-    done, rail = ((np.abs(np.array(pictures) - color).max(axis=-1) <= 3).sum(axis=2).max(axis=1) for color in COLORS)
+        pictures = [
+            np.asarray(one.convert("RGB")).astype(int) for one in ImageSequence.Iterator(film)
+        ]
+    done, rail = (
+        (np.abs(np.array(pictures) - color).max(axis=-1) <= 3).sum(axis=2).max(axis=1)
+        for color in COLORS
+    )
     width = pictures[0].shape[1]
     assert done.tolist() == [round(width * k / 4) for k in range(5)]
     assert (done[1:4] + rail[1:4] == width).all()
@@ -82,7 +91,9 @@ def test_a_film_says_how_far_it_has_come(tmp_path: Path) -> None:
 
 
 def test_the_bar_is_dark_in_a_dark_film() -> None:
-    around = Around.of([Caption(title, "", "gradlab") for title in ("One.", "Two, of more words than fit.")], 1.0)
+    around = Around.of(
+        [Caption(title, "", "gradlab") for title in ("One.", "Two, of more words than fit.")], 1.0
+    )
     picture = np.full((5, 100, 4), 17, np.uint8)
     light, dark = (around.stacked(picture, 100.0, palette, 1) for palette in (None, Palette()))
     assert light.shape == dark.shape

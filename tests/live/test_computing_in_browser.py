@@ -1,4 +1,6 @@
-"""A picture that is older than the controls is dimmed and says so, but not while answers come at once."""
+"""A picture that is older than the controls is dimmed and says so, but not while answers come at
+once.
+"""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -51,7 +53,9 @@ def test_an_unanswered_move_dims_the_picture_until_the_answer(wire: Wire) -> Non
     assert not wire.page.evaluate(DIMMED)
 
 
-def test_an_answer_that_comes_at_once_does_not_flicker(moments: Callable[[], list[int]], wire: Wire) -> None:
+def test_an_answer_that_comes_at_once_does_not_flicker(
+    moments: Callable[[], list[int]], wire: Wire
+) -> None:
     assert moments() == []
     wire.slider().press("End")
     assert len(moments()) == 1
@@ -60,7 +64,9 @@ def test_an_answer_that_comes_at_once_does_not_flicker(moments: Callable[[], lis
     assert not is_busy(wire)
 
 
-def test_pictures_that_follow_a_drag_are_not_old(moments: Callable[[], list[int]], wire: Wire) -> None:
+def test_pictures_that_follow_a_drag_are_not_old(
+    moments: Callable[[], list[int]], wire: Wire
+) -> None:
     """The controls are ahead all the time, but each picture is young."""
     wire.slider().press("ArrowRight")
     (first,) = moments()
@@ -73,7 +79,9 @@ def test_pictures_that_follow_a_drag_are_not_old(moments: Callable[[], list[int]
     assert moments() == []
 
 
-def test_a_picture_that_is_here_already_is_not_old(moments: Callable[[], list[int]], page: Any) -> None:
+def test_a_picture_that_is_here_already_is_not_old(
+    moments: Callable[[], list[int]], page: Any
+) -> None:
     wire = Wire(clipped(axis="limit"), page)
     wire.open()
     wire.slider().press("ArrowRight")
@@ -101,10 +109,14 @@ def test_a_widget_that_moves_it_in_the_page_makes_the_picture_old(wire: Wire) ->
     assert not wire.page.evaluate(DIMMED)
 
 
-def test_an_answer_that_is_long_in_coming_is_said_to_be_missing(wire: Wire, hurry: Callable[[], None]) -> None:
+def test_an_answer_that_is_long_in_coming_is_said_to_be_missing(
+    wire: Wire, hurry: Callable[[], None]
+) -> None:
     wire.slider().press("End")
     wire.page.wait_for_function(DIMMED)
     hurry()
-    wire.page.wait_for_function("document.querySelector('.gl-pill').textContent === 'no answer from the kernel yet'")
+    wire.page.wait_for_function(
+        "document.querySelector('.gl-pill').textContent === 'no answer from the kernel yet'"
+    )
     wire.settle()
     assert not wire.page.evaluate(DIMMED)

@@ -9,7 +9,14 @@ def test_a_menu_knows_its_options() -> None:
     menu = Menu("rule", "Rule", ("sgd", (1, "one"), (True, "yes"), (None, "none")), "sgd")
     assert menu.options == (("sgd", "sgd"), (1, "one"), (True, "yes"), (None, "none"))
     assert [menu.key(value) for value in menu.values()] == ["0", "1", "2", "3"]
-    assert [menu.read(text) for text in ("sgd", "1", "one", "yes", "None", "none")] == ["sgd", 1, 1, True, None, None]
+    assert [menu.read(text) for text in ("sgd", "1", "one", "yes", "None", "none")] == [
+        "sgd",
+        1,
+        1,
+        True,
+        None,
+        None,
+    ]
     assert [menu.write(value) for value in menu.values()] == ["sgd", "one", "yes", "none"]
     for wrong in ("adam", 2, False, []):
         with pytest.raises(ValueError, match="rule must be one of 'sgd', 1, True, None, got"):
@@ -51,14 +58,18 @@ def test_values_are_checked_by_name_and_the_message_lists_the_names() -> None:
     controls = by_name(CONTROLS)
     assert checked(controls, {"limit": 3}) == {"limit": 3.0}
     for name in ("limt", "go"):
-        with pytest.raises(ValueError, match=f"The lab has no control '{name}'; allowed are limit, on"):
+        with pytest.raises(
+            ValueError, match=f"The lab has no control '{name}'; allowed are limit, on"
+        ):
             checked(controls, {name: 1}, "The lab")
 
 
 def test_a_name_is_used_once_and_only_controls_are_controls() -> None:
     with pytest.raises(ValueError, match="two controls are called 'limit'"):
         by_name([CONTROLS[0], CONTROLS[0]])
-    with pytest.raises(TypeError, match="controls are Slider, Range, Menu, Toggle or Button objects, got Preset"):
+    with pytest.raises(
+        TypeError, match="controls are Slider, Range, Menu, Toggle or Button objects, got Preset"
+    ):
         by_name([Preset("x", {})])
 
 

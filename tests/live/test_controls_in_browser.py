@@ -1,4 +1,6 @@
-"""Controls in a page: keys, names, values in words, presets, and that the notebook never sees a key."""
+"""Controls in a page: keys, names, values in words, presets, and that the notebook never sees a
+key.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -40,11 +42,17 @@ def test_keys_move_sliders_and_nothing_else(page: Any, name: str, keys: str, exp
     assert wire.page.evaluate("window.escaped") == 0
 
 
-def test_everything_that_takes_the_focus_has_a_name_keeps_its_keys_and_is_large_enough(wire: Wire) -> None:
+def test_everything_that_takes_the_focus_has_a_name_keeps_its_keys_and_is_large_enough(
+    wire: Wire,
+) -> None:
     page = wire.page
     page.locator(".gl-field").press("ArrowRight")  # with an item selected there is more to see
     page.set_viewport_size({"width": 590, "height": 900})
-    focusable = page.locator("#here").locator("input, select, button, summary, [tabindex]").locator("visible=true")
+    focusable = (
+        page.locator("#here")
+        .locator("input, select, button, summary, [tabindex]")
+        .locator("visible=true")
+    )
     assert focusable.count() == 21
     for item in focusable.all():
         assert item.get_attribute("data-lm-suppress-shortcuts") == "true"
@@ -56,7 +64,10 @@ def test_everything_that_takes_the_focus_has_a_name_keeps_its_keys_and_is_large_
     tree = page.locator("#here").aria_snapshot()
     for line in tree.splitlines():
         role, _, name = line.strip("- ").partition(" ")
-        assert role not in ("slider", "button", "combobox", "switch", "group", "application") or '"' in name, line
+        assert (
+            role not in ("slider", "button", "combobox", "switch", "group", "application")
+            or '"' in name
+        ), line
 
 
 def test_nothing_overlaps_on_a_narrow_page(wire: Wire) -> None:
@@ -66,20 +77,30 @@ def test_nothing_overlaps_on_a_narrow_page(wire: Wire) -> None:
         boxes = [
             item.bounding_box()
             for item in wire.page.locator(".gl-main, .gl-side")
-            .locator("label, .gl-label, .gl-track, .gl-slider > input, select, button, output, [role=switch]")
+            .locator(
+                "label, .gl-label, .gl-track, .gl-slider > input, select, button, output, "
+                "[role=switch]"
+            )
             .locator("visible=true")
             .all()
         ]
         for k, a in enumerate(boxes):
             for b in boxes[:k]:
                 beside = a["x"] + a["width"] <= b["x"] + 0.5 or b["x"] + b["width"] <= a["x"] + 0.5
-                assert beside or a["y"] + a["height"] <= b["y"] + 0.5 or b["y"] + b["height"] <= a["y"] + 0.5, (a, b)
+                assert (
+                    beside
+                    or a["y"] + a["height"] <= b["y"] + 0.5
+                    or b["y"] + b["height"] <= a["y"] + 0.5
+                ), (a, b)
 
 
 def test_a_range_has_two_ends_that_do_not_cross(wire: Wire) -> None:
     assert wire.page.get_by_role("group", name="Window", exact=True).count() == 1
     low, high = wire.slider("Window, from"), wire.slider("Window, to")
-    assert (low.get_attribute("aria-valuetext"), high.get_attribute("aria-valuetext")) == ("5 steps", "20 steps")
+    assert (low.get_attribute("aria-valuetext"), high.get_attribute("aria-valuetext")) == (
+        "5 steps",
+        "20 steps",
+    )
     low.press("ArrowRight")
     assert sets(wire.settle()) == [{"window": [6, 20]}]
     assert wire.page.locator(".gl-range output").inner_text() == "6 – 20 steps"
@@ -137,7 +158,9 @@ def test_a_menu_holds_plain_values(wire: Wire) -> None:
 
 
 def test_presets_and_reset_move_several_controls_at_once(wire: Wire) -> None:
-    assert wire.page.get_by_role("group", name="Start from").get_by_role("button").all_inner_texts() == [
+    assert wire.page.get_by_role("group", name="Start from").get_by_role(
+        "button"
+    ).all_inner_texts() == [
         "No limit",
         "Tight",
     ]
@@ -152,7 +175,9 @@ def test_presets_and_reset_move_several_controls_at_once(wire: Wire) -> None:
     assert sets(wire.settle()) == []
 
 
-def test_the_goal_has_its_own_line_and_is_announced_when_it_changes(hurry: Callable[[], None], wire: Wire) -> None:
+def test_the_goal_has_its_own_line_and_is_announced_when_it_changes(
+    hurry: Callable[[], None], wire: Wire
+) -> None:
     goal, spoken = wire.page.locator(".gl-goal"), wire.page.locator("[aria-live=polite]")
     assert goal.is_hidden()
     hurry()
@@ -178,7 +203,8 @@ def test_a_control_that_is_fixed_does_not_move(wire: Wire) -> None:
     wire.page.wait_for_selector("[data-frame]")
     page = wire.page
     assert all(
-        item.is_disabled() for item in page.locator(".gl-track input, select[id], [role=switch], .gl-button").all()
+        item.is_disabled()
+        for item in page.locator(".gl-track input, select[id], [role=switch], .gl-button").all()
     )
     assert wire.slider().is_enabled()
     assert page.locator(".gl-handle").count() == 1

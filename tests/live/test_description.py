@@ -26,4 +26,6 @@ def test_words_are_what_the_browser_reads() -> None:
         "met": False,
         "idle": (),
     }
-    assert words == Description("The norm is 2.", "norm 2", (("norm", "2"),), "Target: 1.", Items("step", {}))
+    assert words == Description(
+        "The norm is 2.", "norm 2", (("norm", "2"),), "Target: 1.", Items("step", {})
+    )

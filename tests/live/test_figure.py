@@ -30,15 +30,25 @@ def test_values_can_be_set_and_read() -> None:
 @pytest.mark.parametrize(
     ("wrong", "error", "message"),
     [
-        ({"limt": 1}, ValueError, "Clipping & more has no control 'limt'; allowed are limit, phase, steps, rule"),
+        (
+            {"limt": 1},
+            ValueError,
+            "Clipping & more has no control 'limt'; allowed are limit, phase, steps, rule",
+        ),
         ({"train": 1}, ValueError, "has no control 'train'"),
         ({"phase": 1, "limit": -1}, ValueError, "limit must be from 0.01 to 100, got -1"),
         ({"phase": 1, "limit": "1"}, TypeError, "limit must be a number"),
-        ({"phase": 1, "rule": "adam"}, ValueError, "rule must be one of 'sgd', 'ada', 'broken', got 'adam'"),
+        (
+            {"phase": 1, "rule": "adam"},
+            ValueError,
+            "rule must be one of 'sgd', 'ada', 'broken', got 'adam'",
+        ),
         ({"phase": 1, "rule": "broken"}, RuntimeError, "no such rule"),
     ],
 )
-def test_an_error_leaves_everything_as_it_was(wrong: dict, error: type[Exception], message: str) -> None:
+def test_an_error_leaves_everything_as_it_was(
+    wrong: dict, error: type[Exception], message: str
+) -> None:
     live = clipped()
     wire = Wire(live)
     live._inbox.receive({"kind": "open", "view": "a", "ratio": 1})
@@ -70,7 +80,9 @@ def test_presets_hold_what_the_controls_allow() -> None:
     with pytest.raises(ValueError, match="Tiny has no control 'limt'"):
         clipped(presets=[Preset("Tiny", {"limt": 0.01})])
     live = clipped(presets=[Preset("Tiny", {"limit": 0.01})])
-    assert live._state.setup(1.0, False)[0]["presets"] == [{"label": "Tiny", "values": {"limit": 0.01}}]
+    assert live._state.setup(1.0, False)[0]["presets"] == [
+        {"label": "Tiny", "values": {"limit": 0.01}}
+    ]
 
 
 def test_the_view_that_spoke_last_decides_between_wide_and_narrow() -> None:
@@ -132,7 +144,10 @@ def test_the_fallback_is_well_formed_and_escaped() -> None:
     assert images[0]["alt"] == "The limit is 1."
     assert images[0]["src"].startswith("data:image/png;base64,")
     assert "max-width:100%" in images[0]["style"]
-    assert seen[0] == ("figure", {"role": "group", "aria-label": "Clipping & more", "style": "margin:0"})
+    assert seen[0] == (
+        "figure",
+        {"role": "group", "aria-label": "Clipping & more", "style": "margin:0"},
+    )
     assert "<td>&lt;sgd&gt;</td>" in html
     assert len(html) < 60_000
 
@@ -212,12 +227,16 @@ def test_what_a_message_moves_the_traits_of_the_page_follow() -> None:
     live, sent = clipped(), []
     live.send_state = lambda key=None: sent.append(sorted([key] if isinstance(key, str) else key))
     live._inbox.receive({"kind": "open", "view": "a", "ratio": 1})
-    live._inbox.receive({"kind": "set", "view": "a", "id": 1, "values": {"limit": 4.0, "rule": "ada"}})
+    live._inbox.receive(
+        {"kind": "set", "view": "a", "id": 1, "values": {"limit": 4.0, "rule": "ada"}}
+    )
     assert (live.limit, live.rule) == (4.0, "ada")
     assert sent == [["limit", "rule"]]  # in one message
 
 
-def test_pages_hear_of_traits_that_a_page_moves_once_its_pictures_are_there(monkeypatch: Any) -> None:
+def test_pages_hear_of_traits_that_a_page_moves_once_its_pictures_are_there(
+    monkeypatch: Any,
+) -> None:
     live, sent, turns = clipped(), [], []
     monkeypatch.setattr(AnyWidget, "send_state", lambda _, key=None: sent.append(sorted(key)))
     monkeypatch.setattr(figure, "in_background", lambda some: turns.append(some) or some)
@@ -282,7 +301,9 @@ def test_a_control_cannot_take_the_name_of_something_else(name: str) -> None:
         picture(Slider(name, "A", 0.0, 1.0, 0.5))
 
 
-def test_a_closed_figure_keeps_its_state_opens_when_shown_and_leaves_a_shared_layout_alone() -> None:
+def test_a_closed_figure_keeps_its_state_opens_when_shown_and_leaves_a_shared_layout_alone() -> (
+    None
+):
     live, other = clipped(), clipped()
     live.layout = other.layout
     live.set(limit=2.0)

@@ -31,19 +31,28 @@ def gif(path: Path) -> tuple[list[np.ndarray], list[int], str]:
     """The pictures of a film, how many milliseconds each is shown, and its comment."""
     with Image.open(path) as film:
         comment = film.info["comment"].decode()
-        shown = [(np.asarray(one.convert("RGB")), one.info["duration"]) for one in ImageSequence.Iterator(film)]
+        shown = [
+            (np.asarray(one.convert("RGB")), one.info["duration"])
+            for one in ImageSequence.Iterator(film)
+        ]
     return [pixels for pixels, _ in shown], [duration for _, duration in shown], comment
 
 
 def mp4(path: Path) -> tuple[list[np.ndarray], dict[str, Any]]:
     """The pictures of a film and what its file says about it."""
     ffmpeg = imageio_ffmpeg.get_ffmpeg_exe()
-    said = subprocess.run([ffmpeg, "-i", path, "-f", "ffmetadata", "-"], capture_output=True, text=True).stdout
-    shape = subprocess.run([ffmpeg, "-i", path, "-f", "image2pipe", "-c:v", "ppm", "-"], capture_output=True).stdout
+    said = subprocess.run(
+        [ffmpeg, "-i", path, "-f", "ffmetadata", "-"], capture_output=True, text=True
+    ).stdout
+    shape = subprocess.run(
+        [ffmpeg, "-i", path, "-f", "image2pipe", "-c:v", "ppm", "-"], capture_output=True
+    ).stdout
     header, size = shape.split(b"\n", 3)[:3], [int(n) for n in shape.split(b"\n", 3)[1].split()]
     length, pixels = len(b"\n".join(header)) + 1, size[0] * size[1] * 3
     frames = range(length, len(shape), length + pixels)
-    return [np.frombuffer(shape, np.uint8, pixels, at).reshape(size[1], size[0], 3) for at in frames], {"said": said}
+    return [
+        np.frombuffer(shape, np.uint8, pixels, at).reshape(size[1], size[0], 3) for at in frames
+    ], {"said": said}
 
 
 @given(st.integers(1, 3000), st.integers(2, 90))
@@ -76,7 +85,9 @@ def test_a_gif_shows_what_the_figure_shows(tmp_path: Path) -> None:
 
 
 def test_a_dark_film_is_dark(tmp_path: Path) -> None:
-    light, dark = (gif(saved(tmp_path / f"{dark}.gif", dark=dark, frames=2))[0][0] for dark in (False, True))
+    light, dark = (
+        gif(saved(tmp_path / f"{dark}.gif", dark=dark, frames=2))[0][0] for dark in (False, True)
+    )
     assert tuple(light[0, 0]) == (255, 255, 255)
     assert tuple(dark[0, 0]) == (17, 17, 17)
 
@@ -119,7 +130,9 @@ def test_a_file_that_cannot_be_written_is_an_error(ending: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("reads", ["cat > /dev/null", ""], ids=["in the end", "at once"])
-def test_an_encoder_that_gives_up_is_an_error(reads: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_encoder_that_gives_up_is_an_error(
+    reads: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     script = tmp_path / "ffmpeg"
     script.write_text(f"#!/bin/sh\n{reads}\necho no such codec >&2\nexit 1\n")
     script.chmod(0o755)

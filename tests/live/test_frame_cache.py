@@ -33,7 +33,13 @@ def test_what_is_sent_ahead_fits(count: int, each: float, most: int) -> None:
 
 
 @pytest.mark.exhaustive
-@given(st.lists(st.tuples(st.text(max_size=9), st.text(max_size=30), st.binary(max_size=20).map(lambda b: b * 4))))
+@given(
+    st.lists(
+        st.tuples(
+            st.text(max_size=9), st.text(max_size=30), st.binary(max_size=20).map(lambda b: b * 4)
+        )
+    )
+)
 def test_packing_loses_nothing(entries: list[tuple[str, str, bytes]]) -> None:
     described = [(key, Description(alt, key), frame) for key, alt, frame in entries]
     assert [(key, words["alt"], frame) for key, words, frame in unpack(pack(described))] == entries
@@ -104,7 +110,9 @@ def test_another_setting_is_recorded_anew_and_a_scrub_is_not() -> None:
     live, wire = opened()
     finished(live)
     wire.replies.clear()
-    live._inbox.receive({"kind": "set", "view": "a", "id": 1, "values": {"limit": 2.0}, "have": True})
+    live._inbox.receive(
+        {"kind": "set", "view": "a", "id": 1, "values": {"limit": 2.0}, "have": True}
+    )
     finished(live)
     assert [content["kind"] for content, _ in wire.replies] == ["answer"]
     live.set(rule="ada")
@@ -120,7 +128,9 @@ def test_another_control_between_two_positions_changes_nothing() -> None:
     live.set(phase=1.25)
     finished(live)
     slider = live._state.controls["limit"]
-    assert {key for key, _, _ in sent(wire)} == {f"{place},=3ff4000000000000,2,0" for place in range(slider.count + 1)}
+    assert {key for key, _, _ in sent(wire)} == {
+        f"{place},=3ff4000000000000,2,0" for place in range(slider.count + 1)
+    }
 
 
 @pytest.mark.exhaustive
@@ -143,7 +153,11 @@ def test_pictures_of_unequal_size_keep_to_the_limit(monkeypatch: pytest.MonkeyPa
     wire = Wire(live)
     live._inbox.receive({"kind": "open", "view": "a", "ratio": 1})
     finished(live)
-    assert 0 < sum(len(buffers[0]) for content, buffers in wire.replies if content["kind"] == "reel") <= 60_000
+    assert (
+        0
+        < sum(len(buffers[0]) for content, buffers in wire.replies if content["kind"] == "reel")
+        <= 60_000
+    )
 
 
 @pytest.mark.exhaustive
@@ -157,7 +171,9 @@ def test_every_view_gets_all_pictures() -> None:
 
 
 @pytest.mark.exhaustive
-def test_after_an_error_the_next_setting_is_recorded_again(caplog: pytest.LogCaptureFixture) -> None:
+def test_after_an_error_the_next_setting_is_recorded_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     live, wire = opened()
     send, calls = live.send, []
 
@@ -197,5 +213,7 @@ def test_a_state_that_cannot_be_drawn_is_passed_over() -> None:
 
 def test_the_axis_must_be_a_control_with_positions() -> None:
     for wrong in ("train", "nothing"):
-        with pytest.raises(ValueError, match=f"axis must name a slider, a menu or a toggle, got '{wrong}'"):
+        with pytest.raises(
+            ValueError, match=f"axis must name a slider, a menu or a toggle, got '{wrong}'"
+        ):
             clipped(axis=wrong)

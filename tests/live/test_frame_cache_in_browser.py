@@ -34,7 +34,9 @@ def send_ahead(wire: Wire, *places: int, edition: int | None = None) -> None:
     live._state.describe(live.values)
     now = live._state.edition if edition is None else edition
     colors = list(live._state.scene.colors.items())
-    wire.replies.append(({"kind": "reel", "ratio": 1, "edition": now, "colors": colors}, [pack(entries)]))
+    wire.replies.append(
+        ({"kind": "reel", "ratio": 1, "edition": now, "colors": colors}, [pack(entries)])
+    )
     wire.reply()
 
 
@@ -171,7 +173,9 @@ def test_a_new_edition_drops_what_was_sent_ahead(wire: Wire) -> None:
 def test_on_another_screen_the_pictures_are_dropped(wire: Wire) -> None:
     send_ahead(wire, 51)
     (view,) = wire.live._state.views
-    wire.live._inbox.receive({"kind": "open", "view": view, "ratio": 2.0, "dark": False, "narrow": False})
+    wire.live._inbox.receive(
+        {"kind": "open", "view": view, "ratio": 2.0, "dark": False, "narrow": False}
+    )
     wire.reply()
     wire.page.wait_for_function("document.querySelector('.gl-moving').width === 1200")
     wire.slider().press("ArrowRight")
@@ -199,7 +203,9 @@ def test_the_real_kernel_sends_every_position_ahead(page: Any) -> None:
     wire.reply()
     for key in ("Home", "End", "ArrowLeft"):
         wire.slider().press(key)
-        assert wire.readout().startswith(f"limit {(wire.slider().get_attribute('aria-valuetext') or '').split()[0]},")
+        assert wire.readout().startswith(
+            f"limit {(wire.slider().get_attribute('aria-valuetext') or '').split()[0]},"
+        )
     assert shown(wire, 9.55)
     asked = [message["have"] for message in wire.settle() if message["kind"] == "set"]
     assert asked and all(asked)

@@ -1,4 +1,6 @@
-"""The frame of a figure in a page: what stands beside what, what is folded, marked, or cannot be moved."""
+"""The frame of a figure in a page: what stands beside what, what is folded, marked, or cannot be
+moved.
+"""
 
 from dataclasses import replace
 from typing import Any

@@ -14,7 +14,9 @@ CHOICES = st.lists(st.integers(1, 12), max_size=4)
 
 
 @given(st.integers(1, 2000), CHOICES, st.integers(1, 5000))
-def test_grids_become_coarser_and_keep_to_their_bounds(places: int, choices: list[int], most: int) -> None:
+def test_grids_become_coarser_and_keep_to_their_bounds(
+    places: int, choices: list[int], most: int
+) -> None:
     found = list(resolutions(places, choices, most))
     assert found == sorted(found, key=lambda grid: (-grid[1], grid[0]))
     for step, moving in found:
@@ -43,9 +45,13 @@ def grid_of(most: int = 500, **more: Any) -> Grid:
 def test_the_axis_moves_whole_with_menus_and_other_controls_beside_a_few_places_of_it() -> None:
     found = grid_of(axis="limit")
     opening, *others = found.sheets
-    assert list(opening.moving) == ["limit", "rule"] and len(opening.moving["limit"]) >= FEWEST_PLACES
+    assert (
+        list(opening.moving) == ["limit", "rule"] and len(opening.moving["limit"]) >= FEWEST_PLACES
+    )
     assert all(len(sheet.moving) == 2 and sheet.base == opening.base for sheet in others)
-    assert {name for sheet in others for name in sheet.moving} - {"limit"} == found.moving.keys() - {"limit", "rule"}
+    assert {name for sheet in others for name in sheet.moving} - {
+        "limit"
+    } == found.moving.keys() - {"limit", "rule"}
     assert len(found.states()) <= 500
 
 
@@ -67,7 +73,11 @@ def test_a_menu_without_room_for_all_its_options_stands_still() -> None:
 
 
 def test_every_preset_is_in_it_beside_the_axis_even_between_positions() -> None:
-    presets = [Preset("odd", {"limit": 0.123456}), Preset("elsewhere", {"phase": 5.0}), Preset("ada", {"rule": "ada"})]
+    presets = [
+        Preset("odd", {"limit": 0.123456}),
+        Preset("elsewhere", {"phase": 5.0}),
+        Preset("ada", {"rule": "ada"}),
+    ]
     live = clipped(axis="limit", presets=presets)
     live.set(limit=7.654321)
     for most in (8, 500):
@@ -87,5 +97,6 @@ def test_states_have_keys_of_their_own_and_controls_that_never_change_are_not_sh
     assert specs["steps"]["hidden"] and specs["steps"]["fixed"]
     assert specs["phase"]["fixed"] and not specs["phase"]["hidden"], "a preset changes it"
     assert (
-        specs["limit"]["places"] == found.moving["limit"] and specs["limit"]["count"] == len(found.moving["limit"]) - 1
+        specs["limit"]["places"] == found.moving["limit"]
+        and specs["limit"]["count"] == len(found.moving["limit"]) - 1
     )

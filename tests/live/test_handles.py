@@ -1,4 +1,6 @@
-"""Handles in the picture: by pointer and by keys, lines and points, and a curve drawn over several of them."""
+"""Handles in the picture: by pointer and by keys, lines and points, and a curve drawn over several
+of them.
+"""
 
 import math
 from typing import Any
@@ -20,7 +22,9 @@ def whole(page: object) -> Wire:
 
 
 def drag(wire: Wire, *places: tuple[float, float], area: int = 0) -> list[dict[str, Any]]:
-    """Press, move and release in an area, in parts from its left and bottom; give what the kernel is asked for."""
+    """Press, move and release in an area, in parts from its left and bottom; give what the kernel
+    is asked for.
+    """
     box = wire.page.locator(".gl-area").nth(area).bounding_box()
     points = [(box["x"] + box["width"] * x, box["y"] + box["height"] * (1 - y)) for x, y in places]
     wire.page.mouse.move(*points[0])
@@ -37,7 +41,8 @@ def test_dragging_sets_sliders_on_linear_and_log_axes(wire: Wire) -> None:
     assert math.isclose(wire.live.values["limit"], 10, rel_tol=0.05)
     assert wire.slider().get_attribute("aria-valuetext") == f"{wire.live.values['limit']:g} N"
     focused = "document.activeElement.getAttribute('aria-label')"
-    assert wire.page.evaluate(focused) == "Drag to set the limit"  # the keys go on where the pointer stopped
+    # The keys go on where the pointer stopped.
+    assert wire.page.evaluate(focused) == "Drag to set the limit"
 
 
 def test_dragging_beyond_the_axes_stops_at_the_ends(wire: Wire) -> None:
@@ -51,7 +56,10 @@ def test_moving_the_pointer_without_pressing_does_nothing(wire: Wire) -> None:
     box = wire.page.locator(".gl-area").bounding_box()
     wire.page.mouse.move(box["x"] + 50, box["y"] + 50)
     assert wire.requests() == []
-    assert wire.page.locator(".gl-area").evaluate("(node) => getComputedStyle(node).touchAction") == "none"
+    assert (
+        wire.page.locator(".gl-area").evaluate("(node) => getComputedStyle(node).touchAction")
+        == "none"
+    )
 
 
 def test_a_point_is_a_slider_that_goes_both_ways(wire: Wire) -> None:
@@ -73,10 +81,22 @@ def test_a_point_is_a_slider_that_goes_both_ways(wire: Wire) -> None:
 
 def test_a_line_is_a_slider_with_value_and_unit(whole: Wire) -> None:
     handle = whole.slider("Limit line")
-    aria = {name: handle.get_attribute(f"aria-{name}") for name in ("valuenow", "valuemin", "valuemax", "valuetext")}
+    aria = {
+        name: handle.get_attribute(f"aria-{name}")
+        for name in ("valuenow", "valuemin", "valuemax", "valuetext")
+    }
     assert aria == {"valuenow": "1", "valuemin": "0.1", "valuemax": "10", "valuetext": "1 N"}
-    assert (handle.get_attribute("aria-orientation"), handle.get_attribute("tabindex")) == ("vertical", "0")
-    for key, value in (("ArrowUp", 1.05), ("ArrowLeft", 1.0), ("PageDown", 0.631), ("End", 10), ("Home", 0.1)):
+    assert (handle.get_attribute("aria-orientation"), handle.get_attribute("tabindex")) == (
+        "vertical",
+        "0",
+    )
+    for key, value in (
+        ("ArrowUp", 1.05),
+        ("ArrowLeft", 1.0),
+        ("PageDown", 0.631),
+        ("End", 10),
+        ("Home", 0.1),
+    ):
         handle.press(key)
         whole.settle()
         assert whole.live.values["limit"] == value
@@ -113,11 +133,14 @@ def test_pressing_takes_the_nearest_handle(whole: Wire) -> None:
 
 
 def test_a_stroke_over_several_handles_draws_a_curve(whole: Wire) -> None:
-    requests = drag(whole, (0.1, 0.2), (0.9, 1.0), area=1)  # one move of the pointer passes over all three
+    # One move of the pointer passes over all three.
+    requests = drag(whole, (0.1, 0.2), (0.9, 1.0), area=1)
     assert requests[-1].keys() == {"k0", "k1", "k2"}
     assert whole.live.values["k0"] == pytest.approx(0.3, abs=0.02)
     assert whole.live.values["k1"] == pytest.approx(0.6, abs=0.02)
-    assert whole.live.values["k2"] == pytest.approx(1.0, abs=0.02)  # the nearest to where the pointer is
+    assert whole.live.values["k2"] == pytest.approx(
+        1.0, abs=0.02
+    )  # the nearest to where the pointer is
     drag(whole, (0.9, 0.3), (0.5, 0.3), (0.1, 0.3), area=1)
     assert [whole.live.values[f"k{k}"] for k in range(3)] == pytest.approx([0.3] * 3, abs=0.02)
 

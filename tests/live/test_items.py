@@ -32,7 +32,11 @@ def place(wire: Wire, item: int, panel: int = 0) -> tuple[float, float]:
 
 def rings(wire: Wire, chosen: bool = False) -> list[tuple[float, float]]:
     """The middles of the rings."""
-    found = wire.page.locator(".gl-chosen" if chosen else ".gl-ring:not(.gl-chosen)").locator("visible=true").all()
+    found = (
+        wire.page.locator(".gl-chosen" if chosen else ".gl-ring:not(.gl-chosen)")
+        .locator("visible=true")
+        .all()
+    )
     boxes = [ring.bounding_box() for ring in found]
     return [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in boxes]
 
@@ -139,7 +143,9 @@ def test_keys_go_from_item_to_item(wire: Wire, keys: str, selected: int | None) 
 def test_the_selected_item_is_said_aloud_once(hurry: Callable[[], None], wire: Wire) -> None:
     hurry()
     wire.page.get_by_role("application").press("End")
-    assert wire.page.locator("[aria-live=polite]").text_content() == f"{wire.readout()} {wire.aside()}"
+    assert (
+        wire.page.locator("[aria-live=polite]").text_content() == f"{wire.readout()} {wire.aside()}"
+    )
     assert wire.aside() == "step 39: norm 1"
 
 
@@ -177,7 +183,10 @@ def test_selecting_saves_nothing_but_the_selection(wire: Wire) -> None:
 def test_a_view_opened_later_shows_the_selection(wire: Wire) -> None:
     wire.page.mouse.click(*place(wire, 4))
     wire.open()
-    assert [("step 4" in text) for text in wire.page.locator(".gl-aside").all_inner_texts()] == [True, True]
+    assert [("step 4" in text) for text in wire.page.locator(".gl-aside").all_inner_texts()] == [
+        True,
+        True,
+    ]
 
 
 def test_the_tip_stays_inside_the_picture(wire: Wire) -> None:
@@ -195,6 +204,11 @@ def test_the_painter_passes_over_items(wire: Wire) -> None:
     with_items = canvas_url(wire.page)
     message: Any = wire.live._state.now()
     frame = wire.live._state.scene.frame(1.0, None)
-    wire.replies[:] = [({"kind": "frame", "ratio": 1, "answer": None, **message, "number": 99, "edition": 99}, [frame])]
+    wire.replies[:] = [
+        (
+            {"kind": "frame", "ratio": 1, "answer": None, **message, "number": 99, "edition": 99},
+            [frame],
+        )
+    ]
     wire.reply()
     assert canvas_url(wire.page) == with_items

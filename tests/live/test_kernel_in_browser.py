@@ -1,4 +1,6 @@
-"""A figure whose kernel is gone says so, shows what belongs together, and moves no more; nothing is thrown."""
+"""A figure whose kernel is gone says so, shows what belongs together, and moves no more; nothing is
+thrown.
+"""
 
 from typing import Any
 
@@ -68,10 +70,14 @@ def test_nothing_moves_without_a_kernel_and_the_focus_stays(wire: Wire) -> None:
     wire.button("Reset").press("Enter")
     page.locator(".gl-handle").first.press("ArrowRight")
     page.get_by_role("combobox").press("ArrowDown")
-    texts = [slider.get_attribute("aria-valuetext") for slider in page.locator("input[type=range]").all()]
+    texts = [
+        slider.get_attribute("aria-valuetext") for slider in page.locator("input[type=range]").all()
+    ]
     assert texts == ["1 N", "0.0", "3"]
     assert page.get_by_role("combobox").input_value() == "0"
-    for control in page.locator(".gl-main input, .gl-controls :is(input, select, button), .gl-handle").all():
+    for control in page.locator(
+        ".gl-main input, .gl-controls :is(input, select, button), .gl-handle"
+    ).all():
         assert control.get_attribute("aria-disabled") == "true"
     assert page.evaluate("window.sent.filter(({ kind }) => kind === 'press').length") == 0
 

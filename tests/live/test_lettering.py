@@ -28,7 +28,9 @@ FORMS: dict[str, list[Any]] = {
     "multialignment": ["left", "right"],
     "linespacing": [1.0, 2.0],
     "parse_math": [True, False],
-    "wrap": [True],  # there is no way back: matplotlib 3.11 itself paints a turned text otherwise that was wrapped once
+    # There is no way back: matplotlib 3.11 itself paints a turned text otherwise that was wrapped
+    # once.
+    "wrap": [True],
     "transform_rotates_text": [True, False],
     "x": [20.0, 333.3],
     "y": [50.0, 120.4],
@@ -38,9 +40,12 @@ SHAPED = hasattr(Text, "set_fontfeatures")  # by matplotlib, from 3.11 on
 if SHAPED:
     FORMS |= {"fontfeatures": [None, ("-kern",)], "language": [None, "sr"]}
 CHANGES = st.lists(
-    st.sampled_from(sorted(FORMS)).flatmap(lambda name: st.tuples(st.just(name), st.sampled_from(FORMS[name]))),
-    min_size=1, max_size=8,
-)  # fmt: skip
+    st.sampled_from(sorted(FORMS)).flatmap(
+        lambda name: st.tuples(st.just(name), st.sampled_from(FORMS[name]))
+    ),
+    min_size=1,
+    max_size=8,
+)
 
 
 def scene_with_text(**form: Any) -> tuple[Scene, Text]:
@@ -68,7 +73,9 @@ def test_whatever_changes_it_looks_as_if_it_were_new(changes: list[tuple[str, An
 @pytest.mark.skipif(not SHAPED, reason="matplotlib shapes texts from 3.11 on")
 @pytest.mark.parametrize("rotation", [0, 30])
 @pytest.mark.parametrize(
-    "shaping", [{}, {"fontfeatures": ["-kern"]}, {"fontfeatures": ["-liga"]}, {"language": "sr"}], ids=str
+    "shaping",
+    [{}, {"fontfeatures": ["-kern"]}, {"fontfeatures": ["-liga"]}, {"language": "sr"}],
+    ids=str,
 )
 def test_a_text_is_shaped_as_agg_shapes_it(shaping: dict[str, Any], rotation: int) -> None:
     words = "AVAVAVAVAV fi \N{CYRILLIC SMALL LETTER BE}"  # 20 pixels longer without kerning

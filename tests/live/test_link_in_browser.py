@@ -45,7 +45,10 @@ def test_every_value_is_written_and_buttons_are_not(clean: Any) -> None:
     wire = opened(clean, "")
     wire.live.set(limit=0.123, window=(3, 30), rule=2, on=False, k1=0.25)
     wire.reply()
-    assert copied(wire) == "gl=1&lab=everything&limit=0.123&window=3~30&rule=two&on=0&k0=0.5&k1=0.25&k2=0.5"
+    assert (
+        copied(wire)
+        == "gl=1&lab=everything&limit=0.123&window=3~30&rule=two&on=0&k0=0.5&k1=0.25&k2=0.5"
+    )
 
 
 def test_a_link_that_was_copied_sets_the_same_state(clean: Any) -> None:
@@ -59,7 +62,13 @@ def test_a_link_that_was_copied_sets_the_same_state(clean: Any) -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("rule=none", None), ("rule=two", 2), ("rule=2", 2), ("rule=ada", "ada"), ("rule=Adagrad", "ada")],
+    [
+        ("rule=none", None),
+        ("rule=two", 2),
+        ("rule=2", 2),
+        ("rule=ada", "ada"),
+        ("rule=Adagrad", "ada"),
+    ],
 )
 def test_options_are_known_by_value_and_by_label(clean: Any, text: str, value: Any) -> None:
     assert opened(clean, f"#gl=1&lab=everything&{text}").live.values["rule"] == value
@@ -77,7 +86,10 @@ def test_a_link_to_another_lab_is_passed_over(clean: Any) -> None:
 @pytest.mark.parametrize(
     ("hash", "note"),
     [
-        ("gl=1&lab=everything&limmit=5", "The link names 'limmit', which this lab does not have; it was left out."),
+        (
+            "gl=1&lab=everything&limmit=5",
+            "The link names 'limmit', which this lab does not have; it was left out.",
+        ),
         (
             "gl=1&lab=everything&train=5",
             "The link gives 'train' the value '5', which it does not take; it was left out.",
@@ -86,7 +98,10 @@ def test_a_link_to_another_lab_is_passed_over(clean: Any) -> None:
             "gl=1&lab=everything&limit=11",
             "The link gives 'limit' the value '11', which it does not take; it was left out.",
         ),
-        ("gl=1&lab=everything&limit=", "The link gives 'limit' the value '', which it does not take; it was left out."),
+        (
+            "gl=1&lab=everything&limit=",
+            "The link gives 'limit' the value '', which it does not take; it was left out.",
+        ),
         (
             "gl=1&lab=everything&window=30~3",
             "The link gives 'window' the value '30~3', which it does not take; it was left out.",
@@ -95,7 +110,10 @@ def test_a_link_to_another_lab_is_passed_over(clean: Any) -> None:
             "gl=1&lab=everything&on=maybe",
             "The link gives 'on' the value 'maybe', which it does not take; it was left out.",
         ),
-        ("gl=2&lab=everything&limit=5", "The link was made by another version (gl=2); it was left out."),
+        (
+            "gl=2&lab=everything&limit=5",
+            "The link was made by another version (gl=2); it was left out.",
+        ),
     ],
 )
 def test_what_a_link_cannot_set_is_named_kindly(clean: Any, hash: str, note: str) -> None:
@@ -130,13 +148,17 @@ def test_a_link_is_for_the_first_lab_of_its_name(clean: Any) -> None:
     second.open()
     assert second.settle() == []
     assert (wire.live.values["limit"], second.live.values["limit"]) == (0.5, 1.0)
-    assert opened(clean, "#gl=1&lab=everything&limit=0.4").live.values["limit"] == 0.4  # another link
+    # Another link.
+    assert opened(clean, "#gl=1&lab=everything&limit=0.4").live.values["limit"] == 0.4
 
 
 @pytest.fixture
 def long(clean: Any) -> Iterator[Any]:
     """A page on which the lab is far below the window."""
-    clean.evaluate("() => { document.body.style.paddingTop = '3000px'; scrollTo(0, 0); hear('_name', 'everything') }")
+    clean.evaluate(
+        "() => { document.body.style.paddingTop = '3000px'; scrollTo(0, 0); hear('_name', "
+        "'everything') }"
+    )
     yield clean
     clean.evaluate("() => { document.body.style.paddingTop = ''; scrollTo(0, 0) }")
 
@@ -147,10 +169,15 @@ def is_in_view(page: Any) -> bool:
     return bool(box["y"] < 0.5 * page.viewport_size["height"])
 
 
-def test_the_lab_of_a_link_comes_into_view_and_stays_while_what_is_above_it_grows(long: Any) -> None:
+def test_the_lab_of_a_link_comes_into_view_and_stays_while_what_is_above_it_grows(
+    long: Any,
+) -> None:
     opened(long, "#gl=1&lab=everything&limit=0.5")
     assert is_in_view(long)
-    long.evaluate("() => { document.body.style.overflowAnchor = 'none'; document.body.style.paddingTop = '5000px' }")
+    long.evaluate(
+        "() => { document.body.style.overflowAnchor = 'none'; "
+        "document.body.style.paddingTop = '5000px' }"
+    )
     until(lambda: is_in_view(long), saying="it is in view again")
 
 
@@ -176,17 +203,39 @@ BINDER = "https://mybinder.org/v2/gh/me/it/binder?urlpath=git-pull%3Frepo%3Dx%26
     ("address", "base", "launch", "link"),
     [
         ("http://x/lab/a.ipynb?token=s3cret", "/", "", "http://x/lab/a.ipynb#gl=1&m=a+b"),
-        ("http://x/lab?reset&token=s3cret&path=b%20c#gl=1", "/", "", "http://x/lab?reset=&path=b+c#gl=1&m=a+b"),
-        ("http://x/lab?reset&path=b%20c", "/", "", "http://x/lab?reset&path=b%20c#gl=1&m=a+b"),
-        ("http://x/lab/workspaces/auto-J/tree/a.ipynb", "/", "", "http://x/lab/tree/a.ipynb#gl=1&m=a+b"),
-        ("http://x/doc/workspaces/auto-J/tree/a.ipynb", "/", "", "http://x/doc/tree/a.ipynb#gl=1&m=a+b"),
-        ("http://x/h/user/jo/lab/tree/a.ipynb", "/h/user/jo/", "", "http://x/h/hub/user-redirect/lab/tree/a.ipynb#gl=1&m=a+b"),
         (
-            "http://x/user/me-it-7/lab/tree/a%20b.ipynb?token=s3cret", "/user/me-it-7/", BINDER,
+            "http://x/lab?reset&token=s3cret&path=b%20c#gl=1",
+            "/",
+            "",
+            "http://x/lab?reset=&path=b+c#gl=1&m=a+b",
+        ),
+        ("http://x/lab?reset&path=b%20c", "/", "", "http://x/lab?reset&path=b%20c#gl=1&m=a+b"),
+        (
+            "http://x/lab/workspaces/auto-J/tree/a.ipynb",
+            "/",
+            "",
+            "http://x/lab/tree/a.ipynb#gl=1&m=a+b",
+        ),
+        (
+            "http://x/doc/workspaces/auto-J/tree/a.ipynb",
+            "/",
+            "",
+            "http://x/doc/tree/a.ipynb#gl=1&m=a+b",
+        ),
+        (
+            "http://x/h/user/jo/lab/tree/a.ipynb",
+            "/h/user/jo/",
+            "",
+            "http://x/h/hub/user-redirect/lab/tree/a.ipynb#gl=1&m=a+b",
+        ),
+        (
+            "http://x/user/me-it-7/lab/tree/a%20b.ipynb?token=s3cret",
+            "/user/me-it-7/",
+            BINDER,
             f"{BINDER}lab/tree/a%252520b.ipynb%2523gl%253D1%2526m%253Da%252Bb",
         ),
     ],
-)  # fmt: skip
+)
 def test_a_link_lets_nobody_in_and_leads_everybody_there(
     clean: Any, address: str, base: str, launch: str, link: str
 ) -> None:
@@ -204,7 +253,9 @@ def test_a_state_too_long_for_a_link_is_said_kindly(clean: Any) -> None:
     wire = Wire(live, clean)
     wire.open()
     wire.button("Copy link").click()
-    assert wire.aside().startswith("This state is too long for a link; lab.code() in a cell writes it")
+    assert wire.aside().startswith(
+        "This state is too long for a link; lab.code() in a cell writes it"
+    )
     assert clean.get_by_role("textbox", name="Link").is_hidden()
 
 
@@ -217,7 +268,8 @@ def test_where_the_clipboard_is_refused_the_link_is_there_to_copy(clean: Any) ->
     field.wait_for()
     assert field.input_value().startswith("about:blank#gl=1&lab=everything&limit=1&")
     selected = (
-        "(node) => node === document.activeElement && node.selectionEnd - node.selectionStart === node.value.length"
+        "(node) => node === document.activeElement && node.selectionEnd - node.selectionStart === "
+        "node.value.length"
     )
     assert field.evaluate(selected)
     assert not field.is_editable()

@@ -13,14 +13,20 @@ pytestmark = pytest.mark.browser
 # Lab's own colors, as its two themes set them.
 LAB = {
     "light": {
-        "--jp-ui-font-color1": "rgba(0,0,0,.87)", "--jp-ui-font-color2": "rgba(0,0,0,.54)",
-        "--jp-layout-color0": "white", "--jp-layout-color1": "white", "--jp-brand-color1": "#1976d2",
+        "--jp-ui-font-color1": "rgba(0,0,0,.87)",
+        "--jp-ui-font-color2": "rgba(0,0,0,.54)",
+        "--jp-layout-color0": "white",
+        "--jp-layout-color1": "white",
+        "--jp-brand-color1": "#1976d2",
     },
     "dark": {
-        "--jp-ui-font-color1": "rgba(255,255,255,.87)", "--jp-ui-font-color2": "rgba(255,255,255,.54)",
-        "--jp-layout-color0": "#111", "--jp-layout-color1": "#212121", "--jp-brand-color1": "#2196f3",
+        "--jp-ui-font-color1": "rgba(255,255,255,.87)",
+        "--jp-ui-font-color2": "rgba(255,255,255,.54)",
+        "--jp-layout-color0": "#111",
+        "--jp-layout-color1": "#212121",
+        "--jp-brand-color1": "#2196f3",
     },
-}  # fmt: skip
+}
 
 CONTRASTS = """() => {
   const canvas = new OffscreenCanvas(1, 1), ctx = canvas.getContext("2d", { willReadFrequently: true });
@@ -88,7 +94,9 @@ def test_moving_parts_take_the_dark_colors_with_the_dark_picture(wire: Wire) -> 
     wire.page.wait_for_function("window.sent.length")
     assert canvas_url(wire.page) == light  # until the still picture is here
     wire.both()
-    wire.page.wait_for_function("(old) => document.querySelector('.gl-still').src !== old", arg=still)
+    wire.page.wait_for_function(
+        "(old) => document.querySelector('.gl-still').src !== old", arg=still
+    )
     frame, colors = wire.live.frame(), list(wire.live._state.scene.colors.items())
     same = wire.page.evaluate(
         """([list, scheme]) => [null, scheme].map((colors) => {

@@ -28,7 +28,11 @@ def test_one_change_is_one_message(wire: Wire) -> None:
     (frame,) = ask(wire, {"limit": 2.0, "rule": "ada"}, 7)
     assert (frame["kind"], frame["answer"], frame["ratio"]) == ("frame", ["a", 7], 1.0)
     assert frame["values"] == {"limit": 2.0, "phase": 0.0, "steps": 3, "rule": "ada"}
-    assert (frame["alt"], frame["summary"], frame["table"][0]) == ("The limit is 2.", "limit 2", ("limit", "2"))
+    assert (frame["alt"], frame["summary"], frame["table"][0]) == (
+        "The limit is 2.",
+        "limit 2",
+        ("limit", "2"),
+    )
     assert wire.replies[0][1] == [wire.live.frame()]
     assert wire.live.values["rule"] == "ada"
 
@@ -58,24 +62,34 @@ def test_frames_are_numbered_upwards(wire: Wire) -> None:
         ([1, 2], {}),
     ],
 )
-def test_bad_values_do_no_harm_and_are_answered(wire: Wire, values: Any, expected: dict[str, Any]) -> None:
+def test_bad_values_do_no_harm_and_are_answered(
+    wire: Wire, values: Any, expected: dict[str, Any]
+) -> None:
     before = wire.live.values
     (frame,) = ask(wire, values)
     assert frame["answer"] == ["a", 1]
     assert wire.live.values == {**before, **expected}
 
 
-@pytest.mark.parametrize("message", [None, 3, "open", {}, {"kind": "dance"}, {"kind": []}, {"kind": "press"}])
+@pytest.mark.parametrize(
+    "message", [None, 3, "open", {}, {"kind": "dance"}, {"kind": []}, {"kind": "press"}]
+)
 def test_messages_without_meaning_are_ignored(wire: Wire, message: Any) -> None:
     wire.live._inbox.receive(message)
     assert wire.replies == []
 
 
-def test_an_error_in_update_is_shown_and_the_view_may_go_on(wire: Wire, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_error_in_update_is_shown_and_the_view_may_go_on(
+    wire: Wire, caplog: pytest.LogCaptureFixture
+) -> None:
     before = wire.live.values, wire.live.frame()
     with caplog.at_level(logging.CRITICAL, "gradlab.live"):
         answer, status = ask(wire, {"rule": "broken"})
-    assert (answer["kind"], answer["answer"], answer["values"]["rule"]) == ("answer", ["a", 1], "sgd")
+    assert (answer["kind"], answer["answer"], answer["values"]["rule"]) == (
+        "answer",
+        ["a", 1],
+        "sgd",
+    )
     assert status == {"kind": "status", "text": "RuntimeError: no such rule", "error": True}
     assert (wire.live.values, wire.live.frame()) == before
     assert ask(wire, {"limit": 3.0})[0]["kind"] == "frame"
@@ -85,12 +99,18 @@ def test_who_shows_the_picture_already_is_only_answered(wire: Wire) -> None:
     message = {"kind": "set", "view": "a", "id": 3, "values": {"limit": 2.0}, "have": True}
     wire.live._inbox.receive(message)
     ((answer, buffers),) = wire.replies
-    assert (answer["kind"], answer["answer"], answer["values"]["limit"], buffers) == ("answer", ["a", 3], 2.0, [])
+    assert (answer["kind"], answer["answer"], answer["values"]["limit"], buffers) == (
+        "answer",
+        ["a", 3],
+        2.0,
+        [],
+    )
     assert wire.live.description.alt == "The limit is 2."
     wire.live._inbox.receive({"kind": "open", "view": "b", "ratio": 1})
     wire.replies.clear()
     wire.live._inbox.receive(message)
-    assert [content["kind"] for content, _ in wire.replies] == ["frame"]  # the other view does not show it
+    # The other view does not show it.
+    assert [content["kind"] for content, _ in wire.replies] == ["frame"]
 
 
 def test_a_picture_has_a_key_also_where_a_value_lies_between_two_positions(wire: Wire) -> None:
@@ -101,7 +121,9 @@ def test_a_picture_has_a_key_also_where_a_value_lies_between_two_positions(wire:
 def test_zooming_shows_a_part_and_all_again(wire: Wire) -> None:
     axes = wire.live._state.scene.figure.axes[0]
     start, edition = axes.get_xlim(), wire.live._state.edition
-    wire.live._inbox.receive({"kind": "zoom", "view": "a", "panel": 0, "x": [0.25, 0.5], "y": [0.0, 1.0]})
+    wire.live._inbox.receive(
+        {"kind": "zoom", "view": "a", "panel": 0, "x": [0.25, 0.5], "y": [0.0, 1.0]}
+    )
     assert wire.replies[-1][0]["kind"] == "still" and wire.replies[-1][0]["zoomed"]
     assert wire.replies[-1][0]["edition"] > edition
     assert axes.get_xlim() == pytest.approx((2.5, 5.0))
@@ -156,10 +178,17 @@ def test_a_view_that_cannot_be_opened_hears_of_it_alone(
         broken.setattr(wire.live._state.scene, "still", lambda ratio, dark: 1 / 0)
         wire.live._inbox.receive({"kind": "open", "view": "b", "ratio": 1})
     ((said, _),) = wire.replies
-    assert said == {"kind": "status", "text": "ZeroDivisionError: division by zero", "error": True, "view": "b"}
+    assert said == {
+        "kind": "status",
+        "text": "ZeroDivisionError: division by zero",
+        "error": True,
+        "view": "b",
+    }
     wire.replies.clear()
     wire.live._inbox.receive({"kind": "open", "view": "b", "ratio": 1, "again": True})
-    assert [(content["kind"], content["status"]["text"]) for content, _ in wire.replies] == [("setup", "")]
+    assert [(content["kind"], content["status"]["text"]) for content, _ in wire.replies] == [
+        ("setup", "")
+    ]
 
 
 def test_each_resolution_gets_its_own_frame(wire: Wire) -> None:
@@ -193,7 +222,10 @@ def test_a_button_works_in_its_own_thread_and_only_once_at_a_time() -> None:
     live = clipped(press=work)
     wire = Wire(live)
     tell = live.send
-    live.send = lambda content, buffers=None: (tell(content, buffers), content.get("busy") is False and done.set())
+    live.send = lambda content, buffers=None: (
+        tell(content, buffers),
+        content.get("busy") is False and done.set(),
+    )
     press(wire)
     press(wire)
     ask(wire, {"limit": 2.0})
@@ -206,7 +238,9 @@ def test_a_button_works_in_its_own_thread_and_only_once_at_a_time() -> None:
     assert not live._state.busy
 
 
-def test_an_error_in_a_button_is_shown_and_frees_the_button(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_error_in_a_button_is_shown_and_frees_the_button(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     done = threading.Event()
 
     def fail() -> None:
@@ -214,7 +248,10 @@ def test_an_error_in_a_button_is_shown_and_frees_the_button(caplog: pytest.LogCa
 
     wire = Wire(clipped(press=fail))
     tell = wire.live.send
-    wire.live.send = lambda content, buffers=None: (tell(content), content.get("busy") is False and done.set())
+    wire.live.send = lambda content, buffers=None: (
+        tell(content),
+        content.get("busy") is False and done.set(),
+    )
     with caplog.at_level(logging.CRITICAL, "gradlab.live"):
         press(wire)
         assert done.wait(5)

@@ -1,4 +1,6 @@
-"""Cells that run again, in a real kernel: what they showed before is closed, unless another cell still shows it."""
+"""Cells that run again, in a real kernel: what they showed before is closed, unless another cell
+still shows it.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,10 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
 @pytest.fixture
 def notebook(started: Kernel) -> Kernel:
     """A kernel in which nothing is open and no cell is known."""
-    started.run("ipywidgets.Widget.close_all(); Out.clear(); made.clear(); gl.live.notebook_cells.cells._runs.clear()")
+    started.run(
+        "ipywidgets.Widget.close_all(); Out.clear(); made.clear(); "
+        "gl.live.notebook_cells.cells._runs.clear()"
+    )
     return started
 
 
@@ -46,11 +51,15 @@ def notebook(started: Kernel) -> Kernel:
 def test_a_cell_that_runs_again_keeps_one_lab(notebook: Kernel) -> None:
     """IPython holds the labs themselves in Out; their figures and widgets must not stay with them."""
     for k in range(5):
-        after = notebook.run(f"lab({k + 1})", "one", **AFTER, labs="sum(hasattr(x, 'params') for x in Out.values())")
+        after = notebook.run(
+            f"lab({k + 1})", "one", **AFTER, labs="sum(hasattr(x, 'params') for x in Out.values())"
+        )
     assert after == {"opened": 1, "alive": 1, "widgets": 2, "labs": 5}
     # A lab of long ago goes on from where it was.
     first = notebook.run(
-        "x = [x for x in Out.values() if hasattr(x, 'params')][0]; x", "two", limit="x.params['limit']"
+        "x = [x for x in Out.values() if hasattr(x, 'params')][0]; x",
+        "two",
+        limit="x.params['limit']",
     )
     assert first["limit"] == 1.0
     assert notebook.run("0", "three", **AFTER)["opened"] == 2
@@ -74,9 +83,13 @@ def test_what_another_cell_shows_stays(notebook: Kernel) -> None:
 def test_what_is_shown_again_stays_open(notebook: Kernel) -> None:
     notebook.run("a = lab(); b = lab(2.0)", "none")
     for _ in range(3):
-        after = notebook.run("display(a); display(b); x = a.live.model_id, b.live.model_id", "one", ids="x", **AFTER)
+        after = notebook.run(
+            "display(a); display(b); x = a.live.model_id, b.live.model_id", "one", ids="x", **AFTER
+        )
         assert after["opened"] == 2
-    assert notebook.run("0", "other", ids="(a.live.model_id, b.live.model_id)")["ids"] == after["ids"]
+    assert (
+        notebook.run("0", "other", ids="(a.live.model_id, b.live.model_id)")["ids"] == after["ids"]
+    )
 
 
 @pytest.mark.exhaustive
@@ -99,7 +112,10 @@ def test_without_the_ids_of_cells_nothing_is_closed(notebook: Kernel) -> None:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "elsewhere",
-    ["box = ipywidgets.VBox([a.live]); display(box)", "out = ipywidgets.Output(); display(out)\nwith out: display(a)"],
+    [
+        "box = ipywidgets.VBox([a.live]); display(box)",
+        "out = ipywidgets.Output(); display(out)\nwith out: display(a)",
+    ],
     ids=["in a box", "in an Output"],
 )
 def test_a_lab_that_another_widget_shows_stays(elsewhere: str, notebook: Kernel) -> None:
@@ -115,14 +131,18 @@ def test_a_lab_that_another_widget_shows_stays(elsewhere: str, notebook: Kernel)
 
 @pytest.mark.exhaustive
 def test_a_figure_leaves_out_when_it_is_closed(notebook: Kernel) -> None:
-    """It is its picture, so IPython must not hold it; by the name that its reader gave it, it can be shown again."""
+    """It is its picture, so IPython must not hold it; by the name that its reader gave it, it can
+    be shown again.
+    """
     figures = "[n for n, value in Out.items() if isinstance(value, LiveFigure)]"
     notebook.run("x = lab().live; x", "one", n=figures)
     for _ in range(4):
         after = notebook.run("lab().live", "one", **AFTER, n=figures)
     assert len(after["n"]) == 1
     assert after["alive"] <= 1 + 1 + 2  # the one that is shown, x, and those that __ and ___ hold
-    after = notebook.run("x", "two", opened="opened()", kept="x.comm is not None and x.layout.comm is not None")
+    after = notebook.run(
+        "x", "two", opened="opened()", kept="x.comm is not None and x.layout.comm is not None"
+    )
     assert after == {"opened": 2, "kept": True}
     assert notebook.run("0", "three", shown="'widget-view' in str(x._repr_mimebundle_())")["shown"]
 
@@ -130,7 +150,9 @@ def test_a_figure_leaves_out_when_it_is_closed(notebook: Kernel) -> None:
 @pytest.mark.exhaustive
 def test_predictions_are_labs_too(notebook: Kernel) -> None:
     for _ in range(3):
-        after: dict[str, Any] = notebook.run("gl.exercises.predict('clipping.share')", "one", **AFTER)
+        after: dict[str, Any] = notebook.run(
+            "gl.exercises.predict('clipping.share')", "one", **AFTER
+        )
     assert after == {"opened": 1, "alive": 1, "widgets": 2}
 
 

@@ -1,4 +1,6 @@
-"""States in few bytes: what comes out is what went in, to a sixteenth of a pixel and a sixteenth of a shade."""
+"""States in few bytes: what comes out is what went in, to a sixteenth of a pixel and a sixteenth of
+a shade.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,11 @@ def test_what_was_there_before_costs_next_to_nothing(frames: list[bytes]) -> Non
 def test_places_that_are_nowhere_stay_so_and_images_as_they_are() -> None:
     writer, mark = Writer(), pack(np.array([[0.0, 0.0], [1e9, 1.03]]), np.array([1, 2]))
     writer.marks(255, mark, np.array([[np.nan, 3.0]]))
-    writer.image((1.0, 0.0, 0.0, -1.0, 0.3, 7.0), 0.5, np.arange(2 * 3 * 4, dtype=np.uint8).reshape(2, 3, 4) * 10)
+    writer.image(
+        (1.0, 0.0, 0.0, -1.0, 0.3, 7.0),
+        0.5,
+        np.arange(2 * 3 * 4, dtype=np.uint8).reshape(2, 3, 4) * 10,
+    )
     writer.items([np.array([[np.nan, np.nan], [2.0, 3.5]])], [np.array([np.nan, 1 / 3])])
     frame = writer.finish()
     (after,) = through([frame])

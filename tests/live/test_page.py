@@ -51,7 +51,8 @@ def test_text_can_be_read_without_scripts(html: str) -> None:
 def test_nothing_in_it_points_to_a_network(html: str) -> None:
     assert "default-src 'none'" in html
     addresses = set(re.findall(r"\b(?:https?|wss?):[^\s\"'`)]*", html))
-    assert addresses <= {"http://www.w3.org/2000/svg"}  # the name of a language, not an address to ask
+    # The name of a language, not an address to ask.
+    assert addresses <= {"http://www.w3.org/2000/svg"}
 
 
 def test_states_are_the_figure_s_own(html: str) -> None:
@@ -72,7 +73,9 @@ def test_what_no_state_changes_is_not_shown_and_has_no_handle(html: str) -> None
 
 
 def test_every_preset_is_kept() -> None:
-    live = clipped(axis="limit", presets=[Preset("Low", {"limit": 0.012345}), Preset("Late", {"phase": 5.0})])
+    live = clipped(
+        axis="limit", presets=[Preset("Low", {"limit": 0.012345}), Preset("Late", {"phase": 5.0})]
+    )
     data = data_of(page_html(live, most=12))
     assert [preset["label"] for preset in data["layouts"][0]["setup"]["presets"]] == ["Low", "Late"]
     found = [values for values, *_ in states_of(data)]
@@ -86,7 +89,9 @@ def test_a_state_that_cannot_be_shown_is_left_out() -> None:
 
 def test_a_page_has_as_many_states_as_fit() -> None:
     whole, part = saved.page_html(clipped(axis="limit"))
-    assert part.states > 300 and part.bytes == sum(map(len, re.findall('"(?:states|masks)": "([^"]*)"', whole)))
+    assert part.states > 300 and part.bytes == sum(
+        map(len, re.findall('"(?:states|masks)": "([^"]*)"', whole))
+    )
     room = len(whole) - part.bytes // 2
     half, fewer = saved.page_html(clipped(axis="limit"), bytes_most=room)
     assert 0.9 * room < len(half.encode()) <= room and 60 < fewer.states < part.states
@@ -102,7 +107,9 @@ def test_a_goal_that_no_state_reaches_is_left_out() -> None:
         )
         html, part = saved.page_html(live, most=20)
         assert part.reached is reached
-        assert {words["goal"] for *_, words, _ in states_of(data_of(html))} == ({"Target"} if reached else {""})
+        assert {words["goal"] for *_, words, _ in states_of(data_of(html))} == (
+            {"Target"} if reached else {""}
+        )
 
 
 def test_a_figure_that_can_be_arranged_has_a_narrow_layout() -> None:

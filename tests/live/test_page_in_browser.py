@@ -38,7 +38,10 @@ def opened(chromium: Any) -> Iterator[Opened]:
         pages.append(page)
         page.on("request", is_asked)
         page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
+        page.on(
+            "console",
+            lambda message: troubles.append(message.text) if message.type == "error" else None,
+        )
         page.goto(f"{path.as_uri()}{link}")
         return page
 
@@ -58,7 +61,9 @@ def picture(page: Any) -> str:
 
 
 def another_picture(page: Any, before: str) -> None:
-    page.wait_for_function("(old) => document.querySelector('.gl-moving').toDataURL() !== old", arg=before)
+    page.wait_for_function(
+        "(old) => document.querySelector('.gl-moving').toDataURL() !== old", arg=before
+    )
 
 
 def slider(page: Any) -> Any:
@@ -77,7 +82,12 @@ def test_it_shows_the_saved_state(saved: Path, opened: Opened) -> None:
 def test_keys_scrub_picture_words_and_values(saved: Path, opened: Opened) -> None:
     page = ready(opened(saved))
     seen = {picture(page)}
-    for key, limit in (("End", "10"), ("Home", "0.1"), ("ArrowRight", "0.105"), ("ArrowRight", "0.11")):
+    for key, limit in (
+        ("End", "10"),
+        ("Home", "0.1"),
+        ("ArrowRight", "0.105"),
+        ("ArrowRight", "0.11"),
+    ):
         slider(page).press(key)
         page.get_by_role("img", name=f"The limit is {limit}.").wait_for()
         seen.add(picture(page))
@@ -109,9 +119,16 @@ def test_menus_move_and_what_is_fixed_does_not(saved: Path, opened: Opened) -> N
     page.get_by_role("combobox", name="Rule").select_option("none")
     slider(page).press("End")
     page.get_by_role("img", name="The limit is 10.").wait_for()
-    assert page.get_by_role("combobox", name="Rule").evaluate("(menu) => menu.selectedOptions[0].label") == "none"
+    assert (
+        page.get_by_role("combobox", name="Rule").evaluate(
+            "(menu) => menu.selectedOptions[0].label"
+        )
+        == "none"
+    )
     for end in ("from", "to"):
-        assert page.get_by_role("slider", name=f"Window, {end}").is_disabled(), "no state has another window"
+        assert page.get_by_role("slider", name=f"Window, {end}").is_disabled(), (
+            "no state has another window"
+        )
     assert page.get_by_role("button", name="Train").count() == 0
     assert page.get_by_role("button", name="Zoom").count() == 0
 
@@ -122,19 +139,30 @@ def test_it_plays_and_goes_back(saved: Path, opened: Opened) -> None:
     page.get_by_role("img", name="The limit is 1.05.").wait_for()
     page.get_by_role("combobox", name="Speed").select_option("0.25×")
     page.get_by_role("button", name="Play", exact=True).click()
-    page.wait_for_function("() => parseFloat(document.querySelector('.gl-slider input').ariaValueText) > 1.1")
+    page.wait_for_function(
+        "() => parseFloat(document.querySelector('.gl-slider input').ariaValueText) > 1.1"
+    )
     page.get_by_role("button", name="Pause").click()
     page.get_by_role("button", name="Reset").click()
     page.get_by_role("img", name="The limit is 1.", exact=True).wait_for()
 
 
-def test_a_link_opens_the_nearest_state_and_moves_nothing_that_is_fixed(saved: Path, opened: Opened) -> None:
+def test_a_link_opens_the_nearest_state_and_moves_nothing_that_is_fixed(
+    saved: Path, opened: Opened
+) -> None:
     page = ready(opened(saved, "#gl=1&lab=everything&limit=3.3333&rule=ada&window=0~39"))
     page.locator(".gl-moving:not([aria-label='The limit is 1.'])").wait_for()
     assert 2 < float(slider(page).get_attribute("aria-valuetext").split()[0]) < 5
-    assert page.get_by_role("combobox", name="Rule").evaluate("(menu) => menu.selectedOptions[0].label") == "Adagrad"
+    assert (
+        page.get_by_role("combobox", name="Rule").evaluate(
+            "(menu) => menu.selectedOptions[0].label"
+        )
+        == "Adagrad"
+    )
     assert page.get_by_role("switch", name="Clip").is_checked()
-    assert page.get_by_role("slider", name="Window, from").get_attribute("aria-valuetext") == "5 steps"
+    assert (
+        page.get_by_role("slider", name="Window, from").get_attribute("aria-valuetext") == "5 steps"
+    )
 
 
 def test_the_saved_state_may_lie_between_positions(opened: Opened, tmp_path: Path) -> None:
@@ -150,7 +178,9 @@ def test_the_saved_state_may_lie_between_positions(opened: Opened, tmp_path: Pat
 
 
 @pytest.mark.parametrize("first", ["light", "dark"])
-def test_it_is_as_dark_as_the_screen_and_a_button_turns_it(saved: Path, opened: Opened, first: str) -> None:
+def test_it_is_as_dark_as_the_screen_and_a_button_turns_it(
+    saved: Path, opened: Opened, first: str
+) -> None:
     page = ready(opened(saved, color_scheme=first))
     background = "getComputedStyle(document.body).backgroundColor"
     dark, light = "rgb(17, 17, 17)", "rgb(255, 255, 255)"
@@ -168,12 +198,27 @@ def test_it_is_as_dark_as_the_screen_and_a_button_turns_it(saved: Path, opened: 
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_what_is_printed_is_what_can_be_read_on_paper(saved: Path, opened: Opened, theme: str) -> None:
+def test_what_is_printed_is_what_can_be_read_on_paper(
+    saved: Path, opened: Opened, theme: str
+) -> None:
     page = ready(opened(saved, color_scheme=theme))
     page.emulate_media(media="print")
-    for part in (".gl-readout", ".gl-picture", ".gl-main label", ".gl-main .gl-value", ".gl-controls select"):
+    for part in (
+        ".gl-readout",
+        ".gl-picture",
+        ".gl-main label",
+        ".gl-main .gl-value",
+        ".gl-controls select",
+    ):
         assert page.locator(part).first.is_visible(), part
-    for part in ("header button", ".gl-main input", ".gl-presets", ".gl-tools", ".gl-player", "#code"):
+    for part in (
+        "header button",
+        ".gl-main input",
+        ".gl-presets",
+        ".gl-tools",
+        ".gl-player",
+        "#code",
+    ):
         assert not page.locator(part).first.is_visible(), part
     turned = page.evaluate("getComputedStyle(document.querySelector('.gl-live')).filter")
     assert turned.startswith("invert(1)") == (theme == "dark")

@@ -1,4 +1,6 @@
-"""The browser paints what Agg paints: every kind of moving artist, in light and in dark, compared pixel by pixel."""
+"""The browser paints what Agg paints: every kind of moving artist, in light and in dark, compared
+pixel by pixel.
+"""
 
 import base64
 import io
@@ -13,10 +15,12 @@ from tests.live.gallery import GALLERY, build
 
 pytestmark = pytest.mark.browser
 
-# Two rasterizers never agree on every edge pixel. MEAN bounds the mean difference over all pixels and channels (of
-# 255), FAR the share of pixels off by more than a third of the range: a wrong shape, color, place or clip breaks it.
+# Two rasterizers never agree on every edge pixel. MEAN bounds the mean difference over all pixels
+# and channels (of 255), FAR the share of pixels off by more than a third of the range: a wrong
+# shape, color, place or clip breaks it.
 MEAN, FAR = 0.3, 0.0005
-# The edges of image cells fall on other pixels when Agg cuts the image at the Axes first, or is that of matplotlib 3.9.
+# The edges of image cells fall on other pixels when Agg cuts the image at the Axes first, or is
+# that of matplotlib 3.9.
 CELLS = 0.4, 0.003
 
 
@@ -45,7 +49,8 @@ def painted(page: Any, scene: Scene, ratio: float, dark: bool) -> np.ndarray:
     return matplotlib.image.imread(io.BytesIO(base64.b64decode(data.split(",")[1])))[..., :3]
 
 
-@pytest.mark.parametrize(("ratio", "theme"), [(1.0, "dark"), (2.0, "light")])  # sizes and colors, each by itself
+# Sizes and colors, each by itself.
+@pytest.mark.parametrize(("ratio", "theme"), [(1.0, "dark"), (2.0, "light")])
 @pytest.mark.parametrize("name", GALLERY)
 def test_the_browser_paints_what_agg_paints(page: Any, name: str, ratio: float, theme: str) -> None:
     scene, dark = Scene(build(name), {"C0": "#4489F7"}), theme == "dark"

@@ -42,7 +42,9 @@ def film(wire: Wire) -> Iterator[Film]:
       } }""")
 
     def film(seconds: float, frames: int | None = None) -> None:
-        wire.page.evaluate("([seconds, frames]) => film(seconds, frames)", [seconds, frames or round(60 * seconds)])
+        wire.page.evaluate(
+            "([seconds, frames]) => film(seconds, frames)", [seconds, frames or round(60 * seconds)]
+        )
 
     yield film
     wire.page.evaluate("live_again()")

@@ -39,8 +39,13 @@ def test_positions_and_values_are_the_same_on_both_sides(page: Any, slider: Slid
 @pytest.mark.parametrize("slider", SLIDERS, ids=lambda slider: slider.name)
 def test_keys_are_the_same_on_both_sides(page: Any, slider: Slider) -> None:
     here = slider.values()
-    values = [*here, *(a + (b - a) / 3 for a, b in pairwise(here)), math.nextafter(here[0], here[-1])]
+    values = [
+        *here,
+        *(a + (b - a) / 3 for a, b in pairwise(here)),
+        math.nextafter(here[0], here[-1]),
+    ]
     seen = page.evaluate(
-        "([spec, values]) => values.map((value) => module.keyOf(spec, value))", [slider.spec(), values]
+        "([spec, values]) => values.map((value) => module.keyOf(spec, value))",
+        [slider.spec(), values],
     )
     assert seen == [slider.key(value) for value in values]

@@ -1,4 +1,6 @@
-"""A figure alone, as large as the screen or the window: how it gets there, what keys do there, how it comes back."""
+"""A figure alone, as large as the screen or the window: how it gets there, what keys do there, how
+it comes back.
+"""
 
 from typing import Any
 
@@ -10,7 +12,11 @@ from tests.live.examples import clipped
 
 pytestmark = pytest.mark.browser
 
-PRESETS = [Preset("Low", {"limit": 0.1}), Preset("High", {"limit": 10.0}), Preset("Late", {"phase": 5.0, "limit": 1.0})]
+PRESETS = [
+    Preset("Low", {"limit": 0.1}),
+    Preset("High", {"limit": 10.0}),
+    Preset("Late", {"phase": 5.0, "limit": 1.0}),
+]
 SHOWN = """() => { const root = document.querySelector(".gl-live"), frame = root.querySelector(".gl-frame");
   const { width, height } = root.getBoundingClientRect(), inner = frame.getBoundingClientRect();
   return { fills: width === innerWidth && height === innerHeight, whole: document.fullscreenElement === root,
@@ -73,7 +79,9 @@ def test_what_was_noted_before_is_not_shown_to_the_room(page: Any) -> None:
     page.evaluate("""() => Object.defineProperty(navigator, "clipboard",
       { configurable: true, value: { writeText: async () => {} } })""")
     wire.button("Copy link").click()
-    page.wait_for_function("document.querySelector('.gl-aside').textContent === 'The link is copied.'")
+    page.wait_for_function(
+        "document.querySelector('.gl-aside').textContent === 'The link is copied.'"
+    )
     wire.button("Present").click()
     assert wire.aside() == ""
     page.keyboard.press("Escape")

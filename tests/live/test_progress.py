@@ -1,4 +1,6 @@
-"""How far something long has come: what is said, when, and that nothing is said where nobody looks on."""
+"""How far something long has come: what is said, when, and that nothing is said where nobody looks
+on.
+"""
 
 import io
 import sys
@@ -48,7 +50,9 @@ def work(clock: list[float], seconds: float) -> None:
             next(told([1], 1))
 
 
-def test_a_terminal_is_told_after_two_seconds_and_left_as_it_was(clock: list[float], monkeypatch: Any) -> None:
+def test_a_terminal_is_told_after_two_seconds_and_left_as_it_was(
+    clock: list[float], monkeypatch: Any
+) -> None:
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
     work(clock, 1.9)
     assert terminal.getvalue() == ""
@@ -82,7 +86,9 @@ def test_a_notebook_is_told_in_one_place(clock: list[float], monkeypatch: Any) -
     assert display.said[-1] == ""
 
 
-def test_nothing_is_said_where_nobody_looks_on(clock: list[float], capfd: Any, monkeypatch: Any) -> None:
+def test_nothing_is_said_where_nobody_looks_on(
+    clock: list[float], capfd: Any, monkeypatch: Any
+) -> None:
     work(clock, 100.0)
     monkeypatch.setattr(sys, "stderr", None)
     work(clock, 100.0)

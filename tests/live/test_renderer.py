@@ -47,7 +47,8 @@ def test_a_line_is_recorded_where_agg_would_draw_it() -> None:
     assert struct.unpack("<I4f", clip[1][:20]) == (1, 0, 0, 400, 200)
     assert struct.unpack_from("<If", style[1])[1] == pytest.approx(1.0)
     vertices, codes, _ = unpack(path[1], 4)
-    np.testing.assert_array_equal(vertices[:2], [[100.5, 150.5], [300.5, 150.5]])  # snapped to the pixel's middle
+    # Snapped to the pixel's middle.
+    np.testing.assert_array_equal(vertices[:2], [[100.5, 150.5], [300.5, 150.5]])
     assert codes.tolist()[:2] == [1, 2]
 
 
@@ -79,7 +80,11 @@ def test_scatters_are_one_operation() -> None:
 
 
 def test_images_travel_at_the_resolution_of_their_data() -> None:
-    scene = scene_of(lambda axes: axes.imshow(np.eye(7), interpolation="none", animated=True, extent=(0, 70, 0, 70)))
+    scene = scene_of(
+        lambda axes: axes.imshow(
+            np.eye(7), interpolation="none", animated=True, extent=(0, 70, 0, 70)
+        )
+    )
     (body,) = (body for code, body in decode(scene.frame(1.0)) if code == IMAGE)
     assert struct.unpack_from("<II", body, 28) == (7, 7)
 
@@ -104,9 +109,13 @@ def test_an_empty_text_and_points_that_are_not_finite_are_harmless() -> None:
 
 def test_what_cannot_be_recorded_is_refused_by_name() -> None:
     with pytest.raises(NotImplementedError, match="hatched"):
-        codes_of(scene_of(lambda axes: axes.add_patch(Rectangle((1, 1), 9, 9, hatch="/", animated=True))))
+        codes_of(
+            scene_of(lambda axes: axes.add_patch(Rectangle((1, 1), 9, 9, hatch="/", animated=True)))
+        )
     with pytest.raises(NotImplementedError, match="Gouraud"):
-        codes_of(scene_of(lambda axes: axes.pcolormesh(np.eye(4), shading="gouraud", animated=True)))
+        codes_of(
+            scene_of(lambda axes: axes.pcolormesh(np.eye(4), shading="gouraud", animated=True))
+        )
 
 
 def test_a_refused_artist_leaves_nothing_behind() -> None:

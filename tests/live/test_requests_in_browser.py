@@ -1,4 +1,6 @@
-"""What the browser asks the kernel for: one request at a time, the newest value, and nothing pulled back."""
+"""What the browser asks the kernel for: one request at a time, the newest value, and nothing pulled
+back.
+"""
 
 from collections.abc import Callable
 
@@ -77,7 +79,9 @@ def test_an_answer_with_the_picture_of_another_screen_counts(wire: Wire) -> None
     assert sets(wire.both()) == [{"limit": 100}]
 
 
-def test_an_answer_without_a_picture_lets_the_view_go_on(wire: Wire, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_answer_without_a_picture_lets_the_view_go_on(
+    wire: Wire, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level("CRITICAL", "gradlab.live")
     before = canvas_url(wire.page)
     wire.page.get_by_role("combobox").select_option("broken")

@@ -16,7 +16,9 @@ OPENED = ("clip_libraries", "sync_replicas")
 
 @pytest.fixture(scope="module")
 def phone(chromium: Any) -> Iterator[tuple[Any, list[str]]]:
-    """One page for all labs, for to open another takes as long as to show a lab; and what it asked for or said."""
+    """One page for all labs, for to open another takes as long as to show a lab; and what it asked
+    for or said.
+    """
     page, asked = chromium.new_page(viewport={"width": 390, "height": 844}), []
     page.on("request", lambda request: asked.append(request.url.partition(":")[0]))
     page.on("pageerror", lambda error: asked.append(str(error)))
@@ -27,12 +29,21 @@ def phone(chromium: Any) -> Iterator[tuple[Any, list[str]]]:
 @pytest.mark.browser
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[pytest.mark.exhaustive] * (name not in OPENED)) for name in gl.labs.catalog()],
+    [
+        pytest.param(name, marks=[pytest.mark.exhaustive] * (name not in OPENED))
+        for name in gl.labs.catalog()
+    ],
 )
-def test_a_page_of_every_lab_is_small_and_moves(name: str, tmp_path: Path, phone: tuple[Any, list[str]]) -> None:
-    """With few states: a page is made with ever fewer of them until it is small, so one with more is small as well."""
+def test_a_page_of_every_lab_is_small_and_moves(
+    name: str, tmp_path: Path, phone: tuple[Any, list[str]]
+) -> None:
+    """With few states: a page is made with ever fewer of them until it is small, so one with more
+    is small as well.
+    """
     lab = gl.labs.catalog()[name]()
-    (tmp_path / "x.html").write_text(page_html(lab.live, most=24 if name in OPENED else 4)[0], "utf-8")
+    (tmp_path / "x.html").write_text(
+        page_html(lab.live, most=24 if name in OPENED else 4)[0], "utf-8"
+    )
     assert (tmp_path / "x.html").stat().st_size <= MOST_BYTES
     page, asked = phone
     asked.clear()

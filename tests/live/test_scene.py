@@ -172,7 +172,11 @@ def test_items_follow_the_moving_parts_of_a_frame() -> None:
     line = left.plot([1, 99], [1, 1], animated=True)[0]
     scene = Scene(figure)
     assert line in list(moving(figure))
-    items = Items("step", {left: ([0, 50, 70, 101, np.nan], [0.1, 1, 0, 1, 1])}, {"norm": [1, 2, 3, 1e300, np.nan]})
+    items = Items(
+        "step",
+        {left: ([0, 50, 70, 101, np.nan], [0.1, 1, 0, 1, 1])},
+        {"norm": [1, 2, 3, 1e300, np.nan]},
+    )
     plain, data = scene.frame(2.0), scene.frame(2.0, items)
     assert data.startswith(plain)
     ((code, body),) = decode(data[len(plain) :])
@@ -206,7 +210,18 @@ def test_zooming_moves_the_limits_and_the_ticks_find_room() -> None:
 
 @pytest.mark.parametrize(
     ("given", "ratio"),
-    [(1, 1), (1.1, 1), (1.5, 1.5), (2.63, 2.75), (0, 0.5), (-3, 0.5), (99, 4), (None, 1), ("2", 1), (float("nan"), 1)],
+    [
+        (1, 1),
+        (1.1, 1),
+        (1.5, 1.5),
+        (2.63, 2.75),
+        (0, 0.5),
+        (-3, 0.5),
+        (99, 4),
+        (None, 1),
+        ("2", 1),
+        (float("nan"), 1),
+    ],
 )
 def test_ratios_are_kept_in_bounds(given: object, ratio: float) -> None:
     assert usable_ratio(given) == ratio

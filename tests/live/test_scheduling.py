@@ -15,7 +15,10 @@ from gradlab.live.scheduling import Attention, drawing, hear_at_any_time
 
 
 def test_while_a_cell_runs_nothing_is_done_ahead() -> None:
-    attention, shell = Attention(), InteractiveShell(config=Config({"HistoryManager": {"enabled": False}}))
+    attention, shell = (
+        Attention(),
+        InteractiveShell(config=Config({"HistoryManager": {"enabled": False}})),
+    )
     attention.watch(shell)
     attention.watch(shell)  # registers once
     shell.user_ns["attention"] = attention

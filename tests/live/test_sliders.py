@@ -56,7 +56,9 @@ def test_what_a_browser_sends_is_brought_into_range() -> None:
 )
 def test_a_slider_that_makes_no_sense_is_refused(arguments: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        Slider(**{"name": "k", "label": "K", "minimum": 0.0, "maximum": 1.0, "value": 0.5, **arguments})
+        Slider(
+            **{"name": "k", "label": "K", "minimum": 0.0, "maximum": 1.0, "value": 0.5, **arguments}
+        )
 
 
 @pytest.mark.parametrize(
@@ -104,7 +106,9 @@ def test_a_value_between_two_positions_has_a_key_of_its_own() -> None:
     slider = Slider("a", "A", 0.0, 1.0, 0.5, step=0.1)
     assert slider.key(0.5) == "5"
     assert len({slider.key(x) for x in (0.5, 0.55, 0.55 + 1e-12, 0.6)}) == 4
-    assert Range("a", "A", 0.0, 1.0, (0.2, 0.55), step=0.1).key((0.2, 0.55)) == f"2-{slider.key(0.55)}"
+    assert (
+        Range("a", "A", 0.0, 1.0, (0.2, 0.55), step=0.1).key((0.2, 0.55)) == f"2-{slider.key(0.55)}"
+    )
 
 
 def test_a_range_is_two_numbers_in_order() -> None:

@@ -16,7 +16,18 @@ from matplotlib.figure import Figure
 
 from gradlab.live.theme import CONES, OKLAB, DarkAgg, Palette, _linear
 
-COLORS = [*(f"C{k}" for k in range(10)), "red", "lime", "blue", "yellow", "cyan", "magenta", "0.3", "0.6", "0.9"]
+COLORS = [
+    *(f"C{k}" for k in range(10)),
+    "red",
+    "lime",
+    "blue",
+    "yellow",
+    "cyan",
+    "magenta",
+    "0.3",
+    "0.6",
+    "0.9",
+]
 
 
 def oklab(rgb: tuple[float, ...]) -> np.ndarray:
@@ -50,7 +61,9 @@ def test_greys_keep_their_contrast_and_their_order() -> None:
     grays = [(level, level, level) for level in np.linspace(0.2, 1, 30)]
     darks = [Palette().dark(gray) for gray in grays]
     for gray, dark in zip(grays, darks, strict=True):
-        assert contrast(dark, to_rgb("#111111")) == pytest.approx(contrast(gray, (1, 1, 1)), rel=0.05)
+        assert contrast(dark, to_rgb("#111111")) == pytest.approx(
+            contrast(gray, (1, 1, 1)), rel=0.05
+        )
     assert darks == sorted(darks, reverse=True)
 
 
@@ -59,7 +72,9 @@ def test_overrides_are_exact_and_alpha_stays() -> None:
     assert palette.dark(to_rgb("#0072B2")) == to_rgb("#56b4e9")
     assert palette.dark((1.0, 1.0, 1.0, 0.25)) == (0, 0, 0, 0.25)
     assert palette.word(0x01B27200) == 0x01E9B456
-    np.testing.assert_array_equal(palette.all_dark(np.ones((2, 3, 4))), np.tile([0.0, 0, 0, 1], (2, 3, 1)))
+    np.testing.assert_array_equal(
+        palette.all_dark(np.ones((2, 3, 4))), np.tile([0.0, 0, 0, 1], (2, 3, 1))
+    )
     assert palette.all_dark(np.ones((0, 4))).shape == (0, 4)
 
 
@@ -114,7 +129,9 @@ VECTORS = [lines, markers, patch, scatter, many_colors, mesh, segments, text, fo
 
 
 @pytest.mark.parametrize("draw", VECTORS, ids=lambda draw: draw.__name__)
-def test_every_kind_of_artist_is_painted_dark_where_it_was_light(draw: Callable[[Axes], None]) -> None:
+def test_every_kind_of_artist_is_painted_dark_where_it_was_light(
+    draw: Callable[[Axes], None],
+) -> None:
     figure = Figure(figsize=(2, 1), dpi=100)
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, 1), ylim=(0, 1))
     axes.set_axis_off()
@@ -122,7 +139,8 @@ def test_every_kind_of_artist_is_painted_dark_where_it_was_light(draw: Callable[
     palette = Palette({"red": "lime", "white": "black"})
     light, dark = painted(figure, False, palette), painted(figure, True, palette)
     assert (light == (255, 0, 0)).all(axis=2).sum() > 50
-    assert np.ptp(light[..., 1].astype(int) + dark[..., 1]) <= 2  # white fades as green comes in, at edges as well
+    # White fades as green comes in, at edges as well.
+    assert np.ptp(light[..., 1].astype(int) + dark[..., 1]) <= 2
     assert (dark[..., [0, 2]] == 0).all()
     assert (painted(figure, False, palette) == light).all()  # no artist was touched
 
@@ -153,9 +171,12 @@ def renamed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A matplotlib in which the private parts of Agg and of graphics contexts have other names."""
     source = inspect.getsource(RendererAgg).replace("super()", "super(RendererAgg, self)")
     for name in ("_update_methods", "_renderer", "_filter_renderers"):
-        source = source.replace(f"self.{name}", f"self.{name}_now").replace(f"def {name}", f"def {name}_now")
+        source = source.replace(f"self.{name}", f"self.{name}_now").replace(
+            f"def {name}", f"def {name}_now"
+        )
     made: dict[str, Any] = {}
-    exec(source, vars(backend_agg), made)  # the class itself keeps its place: who has imported it sees the change
+    # The class itself keeps its place: who has imported it sees the change.
+    exec(source, vars(backend_agg), made)
     monkeypatch.delattr(RendererAgg, "_update_methods")
     for name, part in vars(made["RendererAgg"]).items():
         if inspect.isfunction(part):

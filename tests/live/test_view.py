@@ -1,4 +1,6 @@
-"""A view on a page without a notebook: what it shows first, the still picture, words aloud, size, clean-up."""
+"""A view on a page without a notebook: what it shows first, the still picture, words aloud, size,
+clean-up.
+"""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -44,7 +46,12 @@ def test_a_view_that_is_hidden_waits_until_it_is_shown(page: object) -> None:
     wire.page.evaluate("document.getElementById('here').hidden = false")
     wire.page.wait_for_function("window.sent.length")
     (message,) = wire.answer()
-    assert (message["kind"], message["ratio"], message["dark"], message["narrow"]) == ("open", 1, False, False)
+    assert (message["kind"], message["ratio"], message["dark"], message["narrow"]) == (
+        "open",
+        1,
+        False,
+        False,
+    )
 
 
 def test_an_opening_that_is_lost_is_asked_for_again(page: Any, hurry: Callable[[], None]) -> None:
@@ -60,7 +67,10 @@ def test_an_opening_that_is_lost_is_asked_for_again(page: Any, hurry: Callable[[
 
 
 def test_a_figure_that_cannot_be_drawn_says_so_and_is_asked_for_again(
-    page: Any, hurry: Callable[[], None], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    page: Any,
+    hurry: Callable[[], None],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     wire = Wire(clipped(), page)
     page.evaluate("window.open_view()")
@@ -100,7 +110,9 @@ def test_a_browser_that_never_decodes_shows_the_picture_all_the_same(
     assert undecoded.readout() == "limit 1"
 
 
-def test_a_picture_that_is_overtaken_holds_nothing_back(undecoded: Wire, hurry: Callable[[], None]) -> None:
+def test_a_picture_that_is_overtaken_holds_nothing_back(
+    undecoded: Wire, hurry: Callable[[], None]
+) -> None:
     undecoded.page.evaluate("decode_again()")
     undecoded.live.redraw_still()
     undecoded.reply()
@@ -117,7 +129,9 @@ def test_still_parts_are_exchanged_without_losing_the_frame(wire: Wire) -> None:
     wire.live.redraw_still()
     wire.live.set(limit=9)
     wire.reply()
-    wire.page.wait_for_function("(old) => document.querySelector('.gl-still').src !== old", arg=before)
+    wire.page.wait_for_function(
+        "(old) => document.querySelector('.gl-still').src !== old", arg=before
+    )
     assert wire.readout() == "limit 9"
     assert wire.page.locator(".gl-area").count() == 1
 
@@ -160,7 +174,9 @@ def test_a_status_outlives_the_picture_it_was_said_after(wire: Wire) -> None:
     wire.live.redraw_still(lambda: wire.live._state.scene.figure.axes[0].set_title("step 3"))
     wire.live.say("step 3 of 9")
     wire.together()
-    wire.page.wait_for_function("(old) => document.querySelector('.gl-still').src !== old", arg=before)
+    wire.page.wait_for_function(
+        "(old) => document.querySelector('.gl-still').src !== old", arg=before
+    )
     assert wire.readout() == "step 3 of 9"
     wire.live.redraw_still()
     wire.together()
@@ -260,4 +276,5 @@ def test_cleaning_up_leaves_nothing(wire: Wire) -> None:
     assert wire.page.evaluate("Object.values(window.listeners).flat().length") == 0
     assert wire.page.locator("#here").inner_html() == ""
     wire.live.set(limit=2)
-    assert [content["kind"] for content, _ in wire.replies] == ["trait"]  # which is there without a view as well
+    # Which is there without a view as well.
+    assert [content["kind"] for content, _ in wire.replies] == ["trait"]

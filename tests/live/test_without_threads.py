@@ -1,4 +1,6 @@
-"""The kernel's half where no thread can start, as in a browser tab: everything happens in slices of the event loop."""
+"""The kernel's half where no thread can start, as in a browser tab: everything happens in slices of
+the event loop.
+"""
 
 import asyncio
 import threading
@@ -69,7 +71,10 @@ def test_a_button_is_pressed_in_the_event_loop_and_where_there_is_none_at_once()
         return wire
 
     for wire in (asyncio.run(session()), press("none")):
-        assert [content["busy"] for content, _ in wire.replies if content["kind"] == "busy"] == [True, False]
+        assert [content["busy"] for content, _ in wire.replies if content["kind"] == "busy"] == [
+            True,
+            False,
+        ]
     assert pressed == ["loop", "none"]
 
 

@@ -36,7 +36,9 @@ def test_log_and_reversed_axes_are_divided_as_they_look() -> None:
     ("part", "shown"),
     [((-1, 2), (0, 10)), ((-9, 9), (0, 10)), ((0.8, 1.2), (6, 10)), ((-0.5, 0.25), (0, 7.5))],
 )
-def test_nothing_beyond_the_start_is_shown(part: tuple[float, float], shown: tuple[float, float]) -> None:
+def test_nothing_beyond_the_start_is_shown(
+    part: tuple[float, float], shown: tuple[float, float]
+) -> None:
     zoom, axes = zooming()
     zoom.to(axes, part, WHOLE)
     assert axes.get_xlim() == pytest.approx(shown)

@@ -26,7 +26,10 @@ def limits(wire: Wire, panel: int = 0) -> list[float]:
 
 def at(wire: Wire, x: float, y: float, panel: int = 1) -> tuple[float, float]:
     """A place on the page, by parts of a panel from its left and bottom."""
-    part, box = wire.live._state.scene.panels()[panel], wire.page.locator(".gl-picture").bounding_box()
+    part, box = (
+        wire.live._state.scene.panels()[panel],
+        wire.page.locator(".gl-picture").bounding_box(),
+    )
     left, top = part["left"] + x * part["width"], part["top"] + (1 - y) * part["height"]
     return box["x"] + left * box["width"], box["y"] + top * box["height"]
 

@@ -1,4 +1,6 @@
-"""What is out of sight of a panel that is shown closer isn't drawn, on no neighbor, and comes back as it was."""
+"""What is out of sight of a panel that is shown closer isn't drawn, on no neighbor, and comes back
+as it was.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +26,15 @@ def painted(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> Words:
     draw = Agg.draw_text
 
     def note(
-        self: Agg, gc: Any, x: float, y: float, s: str, prop: Any, angle: float, ismath: Any = False, mtext: Any = None
+        self: Agg,
+        gc: Any,
+        x: float,
+        y: float,
+        s: str,
+        prop: Any,
+        angle: float,
+        ismath: Any = False,
+        mtext: Any = None,
     ) -> None:
         width, height, _ = self.get_text_width_height_descent(s, prop, ismath)
         if s.strip() and gc.get_clip_rectangle() is None:
@@ -58,30 +68,61 @@ def raised(base: Any, axes: Any) -> Any:
 PLACES: dict[str, tuple[Callable[[Any, Any], object], bool, bool]] = {
     "data": (lambda axes, on: axes.text(8, 2, "word", **on), False, True),
     "above its place": (
-        lambda axes, on: axes.text(8, 2, "word", transform=raised(axes.transData, axes), **on), False, True,
+        lambda axes, on: axes.text(8, 2, "word", transform=raised(axes.transData, axes), **on),
+        False,
+        True,
     ),
     "beside the panel": (lambda axes, on: axes.text(2, -1, "word", **on), True, False),
     "over the panel's width": (
-        lambda axes, on: axes.text(8, 7, "word", transform=axes.get_yaxis_transform(), **on), True, False,
+        lambda axes, on: axes.text(8, 7, "word", transform=axes.get_yaxis_transform(), **on),
+        True,
+        False,
     ),
     "above a place in its height": (
-        lambda axes, on: axes.text(7, 0.2, "word", transform=raised(axes.get_xaxis_transform(), axes), **on),
-        False, True,
+        lambda axes, on: axes.text(
+            7, 0.2, "word", transform=raised(axes.get_xaxis_transform(), axes), **on
+        ),
+        False,
+        True,
     ),
-    "in the panel": (lambda axes, on: axes.text(0.8, 1.1, "word", transform=axes.transAxes, **on), True, True),
-    "on the page": (lambda axes, on: axes.text(8, 7, "word", transform=axes.figure.dpi_scale_trans, **on), True, True),
+    "in the panel": (
+        lambda axes, on: axes.text(0.8, 1.1, "word", transform=axes.transAxes, **on),
+        True,
+        True,
+    ),
+    "on the page": (
+        lambda axes, on: axes.text(8, 7, "word", transform=axes.figure.dpi_scale_trans, **on),
+        True,
+        True,
+    ),
     "beside a point": (
-        lambda axes, on: axes.annotate("word", (8, 2), (5, 5), textcoords="offset points", **on), False, True,
+        lambda axes, on: axes.annotate("word", (8, 2), (5, 5), textcoords="offset points", **on),
+        False,
+        True,
     ),
     "beside a point that moves one way": (
-        lambda axes, on: axes.annotate("word", (2, 8), (0.2, 0.2), xycoords=("axes fraction", "data"),
-            textcoords="axes fraction", **on), True, False,
+        lambda axes, on: axes.annotate(
+            "word",
+            (2, 8),
+            (0.2, 0.2),
+            xycoords=("axes fraction", "data"),
+            textcoords="axes fraction",
+            **on,
+        ),
+        True,
+        False,
     ),
-    "away from a point": (lambda axes, on: axes.annotate("word", (2, 2), (8, 2), **on), False, True),
+    "away from a point": (
+        lambda axes, on: axes.annotate("word", (2, 2), (8, 2), **on),
+        False,
+        True,
+    ),
     "away from a place in the panel": (
-        lambda axes, on: axes.annotate("word", (0.1, 0.1), (0.9, 0.9), "axes fraction", **on), True, True,
+        lambda axes, on: axes.annotate("word", (0.1, 0.1), (0.9, 0.9), "axes fraction", **on),
+        True,
+        True,
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("animated", [False, True])
@@ -96,7 +137,8 @@ def test_a_text_is_drawn_while_its_place_in_data_is_in_sight(
     before = scene.whole(), scene.frame(1.0)
     for x, y, stays in (((0.0, 0.5), WHOLE, stays_in_x), (WHOLE, (0.0, 0.5), stays_in_y)):
         zoom(scene, 1, x, y)
-        assert text in [one for one, *_ in painted(scene, monkeypatch)]  # it is the other panel's neighbor
+        # It is the other panel's neighbor.
+        assert text in [one for one, *_ in painted(scene, monkeypatch)]
         scene.rearranged(scene.unzoom)
         zoom(scene, 0, x, y)
         assert (text in [one for one, *_ in painted(scene, monkeypatch)]) == stays
@@ -122,11 +164,16 @@ def orange(scene: Scene) -> np.ndarray:
 
 
 @pytest.mark.parametrize("animated", [False, True])
-def test_what_is_not_clipped_ends_at_the_edges_in_the_directions_that_are_shown_closer(animated: bool) -> None:
+def test_what_is_not_clipped_ends_at_the_edges_in_the_directions_that_are_shown_closer(
+    animated: bool,
+) -> None:
     figure, axes = two_panels()
     on: Any = {"clip_on": False, "color": "C1", "animated": animated}
     figure.axes[1].set_visible(False)
-    line, bar = axes.plot([2, 12], [-1, -1], lw=3, **on)[0], axes.add_collection(axes.vlines([4], -2, 12, **on))
+    line, bar = (
+        axes.plot([2, 12], [-1, -1], lw=3, **on)[0],
+        axes.add_collection(axes.vlines([4], -2, 12, **on)),
+    )
     dots = axes.scatter([14], [5], **on)
     axes.set(xlim=(0, 10), ylim=(0, 10))
     scene = Scene(figure)
@@ -182,20 +229,29 @@ def test_whatever_fails_all_is_as_it_was(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 FIRST = ("descent", "word_rates", "staleness", "run_layers", "run_adagrad", "compare")
-LABS = [pytest.param(name, marks=[pytest.mark.exhaustive] * (name not in FIRST)) for name in labs.catalog()]
+LABS = [
+    pytest.param(name, marks=[pytest.mark.exhaustive] * (name not in FIRST))
+    for name in labs.catalog()
+]
 CLOSER = ((0.65, 1.0), (0.3, 0.6))  # a corner and the middle
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", LABS)
-def test_no_lab_leaves_words_of_one_panel_on_another(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_lab_leaves_words_of_one_panel_on_another(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lab = labs.catalog()[name]()
     view, trace = lab.make_view(), lab.compute(lab.params)
     lab.draw(view, trace)
     scene = Scene(view.figure)
     before = scene.whole(), scene.frame(1.0)
     for panel, axes in enumerate(scene.axes):
-        others = [one for one in scene.figure.axes if one.get_visible() and not one.bbox.overlaps(axes.bbox)]
+        others = [
+            one
+            for one in scene.figure.axes
+            if one.get_visible() and not one.bbox.overlaps(axes.bbox)
+        ]
         for part in CLOSER:
 
             def closer(panel: int = panel, part: tuple[float, float] = part) -> None:

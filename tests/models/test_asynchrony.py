@@ -1,4 +1,6 @@
-"""The comparisons of asynchronous runs rest on what ships, at rates chosen elsewhere, none at an edge of its sweep."""
+"""The comparisons of asynchronous runs rest on what ships, at rates chosen elsewhere, none at an
+edge of its sweep.
+"""
 
 import numpy as np
 import pytest
@@ -27,7 +29,9 @@ def test_seeds_that_chose_a_rate_judge_nothing() -> None:
 
 
 @pytest.mark.parametrize(("straggler", "criterion"), EVERY_SETTING)
-def test_a_policy_runs_at_the_best_rate_of_its_sweep_which_is_not_at_an_edge(straggler: float, criterion: str) -> None:
+def test_a_policy_runs_at_the_best_rate_of_its_sweep_which_is_not_at_an_edge(
+    straggler: float, criterion: str
+) -> None:
     s, c = TUNED_STRAGGLERS.index(straggler), CRITERIA.index(criterion)
     swept = curves.arrays(TUNED)["sweep"][s, c].astype(float)
     assert swept.shape == (len(POLICIES), len(TUNING_RATES), len(TUNING_SEEDS))
@@ -67,7 +71,9 @@ def test_without_a_straggler_no_policy_leads() -> None:
 
 
 def test_waiting_takes_about_twice_the_time() -> None:
-    ends = {name: runs.end.mean() for name, runs in asynchrony.policy_runs(3.0, "gradients").items()}
+    ends = {
+        name: runs.end.mean() for name, runs in asynchrony.policy_runs(3.0, "gradients").items()
+    }
     assert round(ends.pop("wait")) == 66
     assert {round(end) for end in ends.values()} == {28, 36}
 

@@ -16,7 +16,11 @@ def test_the_runs_at_one_rate_tell_the_story_of_the_notebook() -> None:
     free = runs[None].global_norm
     assert free.max() > 1000 * np.median(free), "without a limit gradients explode"
     for rec in runs.values():
-        assert len(rec) == 300 and rec["nonfinite"].sum() == 0 and rec.global_norm[0] == runs[None].global_norm[0]
+        assert (
+            len(rec) == 300
+            and rec["nonfinite"].sum() == 0
+            and rec.global_norm[0] == runs[None].global_norm[0]
+        )
 
 
 def test_each_rate_is_the_best_of_its_sweep_and_not_at_an_edge() -> None:
@@ -34,7 +38,9 @@ def test_the_table_of_the_sweep_is_the_sweep() -> None:
         means = {rate: losses.mean() for rate, losses in char_rnn.sweep_losses(limit).items()}
         best = min(means, key=lambda rate: means[rate])
         cells = [f"{rate:g}: {mean:.2f}{'*' * (rate == best)}" for rate, mean in means.items()]
-        assert f"{'none' if limit is None else f'{limit:g}':<6} {', '.join(cells)}" in str(char_rnn.__doc__)
+        assert f"{'none' if limit is None else f'{limit:g}':<6} {', '.join(cells)}" in str(
+            char_rnn.__doc__
+        )
 
 
 def test_two_rates_without_a_limit_cannot_be_told_apart() -> None:
@@ -60,12 +66,16 @@ def test_a_run_that_ends_above_its_start_counts_with_its_start() -> None:
 
 
 def test_the_tuned_runs_are_those_of_one_seed_closest_to_the_medians() -> None:
-    final = np.array([char_rnn.final_losses(limit, char_rnn.TUNED[limit]) for limit in char_rnn.LIMITS])
+    final = np.array(
+        [char_rnn.final_losses(limit, char_rnn.TUNED[limit]) for limit in char_rnn.LIMITS]
+    )
     distance = np.abs(np.log(final / np.median(final, axis=1, keepdims=True))).sum(axis=0)
     typical = int(distance.argmin())
     assert char_rnn.FRESH_SEEDS[typical] == char_rnn.TYPICAL_SEED
     for limit, rec in char_rnn.tuned().items():
-        np.testing.assert_array_equal(rec["loss"], char_rnn.seed_losses(limit, char_rnn.TUNED[limit])[typical])
+        np.testing.assert_array_equal(
+            rec["loss"], char_rnn.seed_losses(limit, char_rnn.TUNED[limit])[typical]
+        )
         assert len(rec) == 300 and rec.stride == 1
 
 
@@ -77,7 +87,9 @@ def test_the_recordings_are_small() -> None:
 @pytest.mark.exhaustive
 def test_the_code_trains_the_runs_that_ship() -> None:
     """The first steps: what rounding adds to them is small yet."""
-    runs = char_rnn.record(steps=8, seed=char_rnn.TYPICAL_SEED, limits=(None, 0.3), rate=char_rnn.TUNED)
+    runs = char_rnn.record(
+        steps=8, seed=char_rnn.TYPICAL_SEED, limits=(None, 0.3), rate=char_rnn.TUNED
+    )
     for limit, rec in runs.items():
         shipped = char_rnn.tuned()[limit]
         np.testing.assert_allclose(rec["loss"], shipped["loss"][:8], rtol=1e-4)
@@ -95,7 +107,9 @@ def test_a_fresh_run_learns_with_a_limit_and_starts_where_the_shipped_one_does()
     for limit, rec in runs.items():
         assert (len(rec), rec.stride) == (300, 1) and rec.names == shipped[limit].names
     assert runs[1.0]["loss"][-10:].mean() < 0.8 * runs[1.0]["loss"][0]
-    assert runs[None].global_norm[0] == runs[1.0].global_norm[0], "gradients are recorded before the clip"
+    assert runs[None].global_norm[0] == runs[1.0].global_norm[0], (
+        "gradients are recorded before the clip"
+    )
 
 
 @pytest.mark.exhaustive
@@ -107,7 +121,10 @@ def test_the_gradient_of_the_loss_is_right() -> None:
     slope = value_and_slope(weights, batch)[1]["hidden"]
     step = np.zeros_like(weights["hidden"])
     step[3, 5] = 1e-2
-    up, down = (value_and_slope({**weights, "hidden": weights["hidden"] + s * step}, batch)[0] for s in (1, -1))
+    up, down = (
+        value_and_slope({**weights, "hidden": weights["hidden"] + s * step}, batch)[0]
+        for s in (1, -1)
+    )
     assert (up - down) / 2e-2 == pytest.approx(float(slope[3, 5]), abs=2e-5)
 
 

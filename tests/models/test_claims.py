@@ -27,7 +27,9 @@ def test_a_claim_says_so_where_runs_are_alike(name: str) -> None:
         contestant: values.mean() * 0 + 1 + draw.normal(0, 0.01, len(values))
         for contestant, values in comparison.values.items()
     }
-    withdrawn = replace(claim, samples=lambda: Comparison(comparison.measure, alike, comparison.lower_is_better))
+    withdrawn = replace(
+        claim, samples=lambda: Comparison(comparison.measure, alike, comparison.lower_is_better)
+    )
     assert "can't be told apart" in withdrawn.sentence
 
 
@@ -40,7 +42,9 @@ def test_a_sentence_follows_its_samples() -> None:
 def _losses(**levels: float) -> Comparison:
     """Ten runs of each contestant around a level, paired by seed."""
     noise = np.random.default_rng(2).normal(0, 0.01, 10)
-    return Comparison("final loss", {name.replace("_", " "): level + noise for name, level in levels.items()})
+    return Comparison(
+        "final loss", {name.replace("_", " "): level + noise for name, level in levels.items()}
+    )
 
 
 def test_the_claim_on_tuned_clips_names_a_best_only_where_every_other_one_is_told_from_it() -> None:
@@ -59,9 +63,14 @@ def test_the_claim_on_one_rate_says_lower_higher_or_neither() -> None:
 
 
 def test_what_the_shipped_runs_say_of_clips() -> None:
-    tuned, one_rate, how_often = (sentence(f"clip.{name}") for name in ("final_loss", "same_rate", "how_often"))
+    tuned, one_rate, how_often = (
+        sentence(f"clip.{name}") for name in ("final_loss", "same_rate", "how_often")
+    )
     assert "no limit (2.41 ± 0.08) and limit 1 (2.13 ± 0.01) end higher than limit 0.3" in tuned
-    assert "the means of limit 0.1 (2.08 ± 0.01) and limit 0.3 (2.08 ± 0.01) can't be told apart;" in tuned
+    assert (
+        "the means of limit 0.1 (2.08 ± 0.01) and limit 0.3 (2.08 ± 0.01) can't be told apart;"
+        in tuned
+    )
     assert tuned.endswith(
         "Limit 3 (2.24 ± 0.06) ended higher than limit 0.3 in all 10 seeds, "
         "but by amounts too uneven for the test of means."

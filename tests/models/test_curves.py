@@ -20,7 +20,9 @@ def test_saved_and_loaded_it_is_the_same(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_arrays_keep_their_names_and_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recordings, "files", lambda package: tmp_path)
-    recordings.write("arrays of a test", some=np.arange(3, dtype=np.uint16), other=np.float32([0.5, np.nan]))
+    recordings.write(
+        "arrays of a test", some=np.arange(3, dtype=np.uint16), other=np.float32([0.5, np.nan])
+    )
     found = recordings.arrays("arrays of a test")
     assert {name: x.dtype for name, x in found.items()} == {"some": np.uint16, "other": np.float32}
     np.testing.assert_array_equal(found["other"], np.float32([0.5, np.nan]))

@@ -1,4 +1,6 @@
-"""Logistic regression: its gradient is that of the loss, its minimum is where that vanishes, a unit is a unit."""
+"""Logistic regression: its gradient is that of the loss, its minimum is where that vanishes, a unit
+is a unit.
+"""
 
 import numpy as np
 import pytest
@@ -41,7 +43,9 @@ def test_a_unit_changes_the_steepness_along_one_weight_and_nothing_else() -> Non
     plain, finer = logistic_regression(1.0), logistic_regression(25.0)
     w = np.array([1.0, -2.0])
     assert finer.loss(w / [1, 5]) == pytest.approx(plain.loss(w))
-    np.testing.assert_allclose(curvature(finer, w / [1, 5]), curvature(plain, w) * [[1, 5], [5, 25]], rtol=1e-5)
+    np.testing.assert_allclose(
+        curvature(finer, w / [1, 5]), curvature(plain, w) * [[1, 5], [5, 25]], rtol=1e-5
+    )
 
 
 def test_the_regression_tells_most_tumors_apart_and_survives_far_off_weights() -> None:
@@ -54,5 +58,9 @@ def test_the_regression_tells_most_tumors_apart_and_survives_far_off_weights() -
 def test_results_have_the_dtype_of_the_weights_but_are_computed_in_float64() -> None:
     surface, w = logistic_regression(10.0), np.float32([[0.5, -1.5], [3.0, 0.1]])
     exact = w.astype(np.float64)
-    np.testing.assert_array_equal(surface.gradient(w), surface.gradient(exact).astype(np.float32), strict=True)
-    np.testing.assert_array_equal(surface.loss(w), surface.loss(exact).astype(np.float32), strict=True)
+    np.testing.assert_array_equal(
+        surface.gradient(w), surface.gradient(exact).astype(np.float32), strict=True
+    )
+    np.testing.assert_array_equal(
+        surface.loss(w), surface.loss(exact).astype(np.float32), strict=True
+    )

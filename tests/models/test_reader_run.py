@@ -1,4 +1,6 @@
-"""The run that ships to ask about: its gradients are those of its loss, it learns, and what is told of it is in it."""
+"""The run that ships to ask about: its gradients are those of its loss, it learns, and what is told
+of it is in it.
+"""
 
 import numpy as np
 import pytest
@@ -9,13 +11,17 @@ from gradlab.models.reader_run import batch, initial_weights, loss_and_gradient,
 from gradlab.models.word_topics import shipped as lines
 
 
-@pytest.mark.parametrize("name", ["embed", "hidden1/b", "hidden1/w", "hidden2/w", "readout/b", "readout/w"])
+@pytest.mark.parametrize(
+    "name", ["embed", "hidden1/b", "hidden1/w", "hidden2/w", "readout/b", "readout/w"]
+)
 def test_the_gradient_is_the_slope_of_the_mean_loss(name: str) -> None:
     def wide() -> dict[str, np.ndarray]:
         return {n: w.copy() for n, w in named_leaves(initial_weights())}
 
     def tree(flat: dict[str, np.ndarray]) -> dict[str, object]:
-        layers = {layer: {part: flat[f"{layer}/{part}"] for part in "bw"} for layer in reader_run.LAYERS}
+        layers = {
+            layer: {part: flat[f"{layer}/{part}"] for part in "bw"} for layer in reader_run.LAYERS
+        }
         return {"embed": flat["embed"], **layers}
 
     some, weights = batch(lines().train, 3), wide()
@@ -57,7 +63,9 @@ def test_it_learns_and_loses_some_units_on_the_way() -> None:
     assert "embed[0, 0]" in silent  # of words that are not known, which no line to learn from has
     assert sum(name.startswith("hidden2/b") for name in silent) >= 2
     first = rec["square"][:200].sum(axis=0)
-    assert all(first[k] > 0 for k in range(128) if rec.entry_name(k) in silent[1:]), "they had gradients before"
+    assert all(first[k] > 0 for k in range(128) if rec.entry_name(k) in silent[1:]), (
+        "they had gradients before"
+    )
 
 
 def test_batches_go_round() -> None:

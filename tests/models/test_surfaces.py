@@ -1,4 +1,6 @@
-"""Surfaces: gradients are derivatives, minima the lowest places; a walk is the rule again and again."""
+"""Surfaces: gradients are derivatives, minima the lowest places; a walk is the rule again and
+again.
+"""
 
 import dataclasses
 
@@ -58,14 +60,20 @@ def test_the_distance_is_to_the_nearest_minimum() -> None:
 
 def test_the_bowl_is_as_steep_as_asked_and_lowest_where_asked() -> None:
     tilted = bowl(30.0, (1.0, -2.0))
-    assert tilted.gradient(np.array([[2.0, -2.0], [1.0, -1.0], [1.0, -2.0]])).tolist() == [[1, 0], [0, 30], [0, 0]]
+    assert tilted.gradient(np.array([[2.0, -2.0], [1.0, -1.0], [1.0, -2.0]])).tolist() == [
+        [1, 0],
+        [0, 30],
+        [0, 0],
+    ]
     assert tilted.loss(np.array([2.0, -1.0])) == tilted.above(np.array([2.0, -1.0])) == 15.5
     assert bowl(30.0).minima == ((0.0, 0.0),)
 
 
 def test_the_condition_is_not_rounded_to_the_dtype_of_the_weights() -> None:
     w = np.random.default_rng(0).normal(size=(100, 2)).astype(np.float32)
-    np.testing.assert_array_equal(bowl(1.1).gradient(w), bowl(1.1).gradient(w.astype(np.float64)).astype(np.float32))
+    np.testing.assert_array_equal(
+        bowl(1.1).gradient(w), bowl(1.1).gradient(w.astype(np.float64)).astype(np.float32)
+    )
 
 
 def test_above_counts_from_the_lowest_loss_and_is_never_negative() -> None:
@@ -93,7 +101,9 @@ def test_a_path_beside_others_is_what_it_is_alone(name: str) -> None:
     together, slots = walk(SURFACES["rosenbrock"], rule, start, rates, clip=2.0, noise=0.1)
     assert together.shape == (31, 3, 2)
     for k in range(3):
-        alone, (*kept,) = walk(SURFACES["rosenbrock"], rule, start, rates[:, k], clip=2.0, noise=0.1)
+        alone, (*kept,) = walk(
+            SURFACES["rosenbrock"], rule, start, rates[:, k], clip=2.0, noise=0.1
+        )
         np.testing.assert_array_equal(together[:, k], alone)
         for one, other in zip(slots, kept, strict=True):
             np.testing.assert_array_equal(one[:, k], other)
@@ -104,10 +114,13 @@ def test_a_path_beside_others_is_what_it_is_alone(name: str) -> None:
     [
         (gl.rules.StochasticGradientDescent(), gl.train.GradientDescentOptimizer(0.01)),
         (gl.rules.Momentum(), gl.train.MomentumOptimizer(0.01, 0.9)),
-        (gl.rules.Adam(), gl.train.AdamOptimizer(0.01)),  # whose bias correction changes from step to step
+        # Whose bias correction changes from step to step.
+        (gl.rules.Adam(), gl.train.AdamOptimizer(0.01)),
     ],
 )
-def test_a_walk_is_what_the_optimizer_does(rule: gl.rules.Rule, optimizer: gl.train.Optimizer) -> None:
+def test_a_walk_is_what_the_optimizer_does(
+    rule: gl.rules.Rule, optimizer: gl.train.Optimizer
+) -> None:
     surface, v = SURFACES["turned"], gl.Variable([-1.0, 0.5])
     path, _ = walk(surface, rule, (-1.0, 0.5), np.full(5, 0.01))
     for step in range(6):
@@ -135,7 +148,14 @@ def test_each_path_can_have_a_draw_of_the_noise_of_its_own() -> None:
 
 
 def test_noise_comes_before_the_clip() -> None:
-    path, _ = walk(bowl(1.0), gl.rules.StochasticGradientDescent(), (1.0, 0.0), np.full(50, 0.1), clip=0.5, noise=3.0)
+    path, _ = walk(
+        bowl(1.0),
+        gl.rules.StochasticGradientDescent(),
+        (1.0, 0.0),
+        np.full(50, 0.1),
+        clip=0.5,
+        noise=3.0,
+    )
     lengths = np.hypot(*np.diff(path, axis=0).T)
     assert lengths.max() == pytest.approx(0.05, rel=1e-5)
 
@@ -154,7 +174,9 @@ def test_a_walk_clips_and_keeps_the_slots_in_float32() -> None:
     assert accumulator[0].tolist() == [0.5, 0.5]
 
 
-def test_a_path_that_leaves_the_numbers_ends_in_nan_without_a_warning_and_the_others_go_on() -> None:
+def test_a_path_that_leaves_the_numbers_ends_in_nan_without_a_warning_and_the_others_go_on() -> (
+    None
+):
     rates = np.tile([1e-3, 1.0], (60, 1))
     path, (accumulator,) = walk(bowl(30.0), gl.rules.Momentum(), (1.0, 1.0), rates)
     assert np.isfinite(path[:, 0]).all()
@@ -166,6 +188,12 @@ def test_a_path_that_leaves_the_numbers_ends_in_nan_without_a_warning_and_the_ot
 
 
 def test_a_gradient_that_is_not_finite_is_not_clipped_to_something_that_is() -> None:
-    path, _ = walk(SURFACES["rosenbrock"], gl.rules.StochasticGradientDescent(), (1e30, 1.0), np.full(3, 1.0), clip=1.0)
+    path, _ = walk(
+        SURFACES["rosenbrock"],
+        gl.rules.StochasticGradientDescent(),
+        (1e30, 1.0),
+        np.full(3, 1.0),
+        clip=1.0,
+    )
     assert path[0].tolist() == np.float32([1e30, 1.0]).tolist()
     assert np.isnan(path[1:]).all()

@@ -1,4 +1,6 @@
-"""The model of words: its gradient is that of its loss, a step touches its own words only, and it learns."""
+"""The model of words: its gradient is that of its loss, a step touches its own words only, and it
+learns.
+"""
 
 from pathlib import Path
 
@@ -35,7 +37,9 @@ def test_words_come_most_frequent_first() -> None:
     assert TEXT.counts[-1] == FEWEST
 
 
-def test_writing_the_file_again_gives_a_text_that_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writing_the_file_again_gives_a_text_that_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(word_topics, "_file", lambda: tmp_path / "again.npz")
     word_topics.main()
     again, now = shipped.__wrapped__(), word_topics.read()
@@ -46,7 +50,9 @@ def test_writing_the_file_again_gives_a_text_that_can_be_read(tmp_path: Path, mo
 
 
 def test_the_gradient_is_that_of_the_cross_entropy() -> None:
-    weights = np.random.default_rng(0).normal(0, 0.5, (len(TEXT.words), len(TOPICS))).astype(np.float32)
+    weights = (
+        np.random.default_rng(0).normal(0, 0.5, (len(TEXT.words), len(TOPICS))).astype(np.float32)
+    )
     step = 3
     lines = word_topics.chosen(TEXT.train, np.arange(BATCH) + step * BATCH)
     slices = word_topics.gradient(weights, lines)
@@ -55,7 +61,9 @@ def test_the_gradient_is_that_of_the_cross_entropy() -> None:
 
     counts = np.zeros((BATCH, len(TEXT.words)), np.float32)  # how often each line has each word
     for k, line in enumerate(range(step * BATCH, (step + 1) * BATCH)):
-        np.add.at(counts[k], TEXT.train.words[TEXT.train.starts[line] : TEXT.train.starts[line + 1]], 1)
+        np.add.at(
+            counts[k], TEXT.train.words[TEXT.train.starts[line] : TEXT.train.starts[line + 1]], 1
+        )
     topics = TEXT.train.topics[step * BATCH : (step + 1) * BATCH]
 
     def loss(w: jax.Array) -> jax.Array:
@@ -77,7 +85,9 @@ def test_a_step_moves_the_accumulators_of_its_words_only() -> None:
 
 def test_the_rate_is_the_learning_rate_over_the_root_of_the_accumulator() -> None:
     training = train(Adagrad(epsilon=0.0), 0.3)
-    np.testing.assert_allclose(training.rate, np.float32(0.3) / np.sqrt(training.accumulator), rtol=1e-6)
+    np.testing.assert_allclose(
+        training.rate, np.float32(0.3) / np.sqrt(training.accumulator), rtol=1e-6
+    )
     assert training.rate.shape == (TEXT.steps + 1, len(TEXT.words))
 
 

@@ -1,4 +1,5 @@
-"""Execute the notebooks and save them as they are published: outputs in, widget views and run details out.
+"""Execute the notebooks and save them as they are published: outputs in, widget views and run
+details out.
 
 python -m tests.notebooks.save            writes them
 python -m tests.notebooks.save --check    exits 1 if that would change a byte
@@ -34,7 +35,9 @@ def executed(path: Path) -> str:
 
 
 def published(notebook: Any) -> str:
-    """The notebook without anything that differs from run to run: model ids, times, versions of the kernel."""
+    """The notebook without anything that differs from run to run: model ids, times, versions of the
+    kernel.
+    """
     notebook.metadata = nbformat.from_dict(_METADATA)
     for number, cell in enumerate(notebook.cells):
         kept = {"tags": cell.metadata["tags"]} if "tags" in cell.metadata else {}
@@ -49,9 +52,14 @@ def published(notebook: Any) -> str:
 
 
 def slide_type(number: int, cell: Any) -> str:
-    """The place of a cell in a deck: "slide" and "subslide" begin one, "-" goes on, "skip" is not shown."""
+    """The place of a cell in a deck: "slide" and "subslide" begin one, "-" goes on, "skip" is not
+    shown.
+    """
     if cell.cell_type == "code":
-        shows_lab = any("<img" in "".join(o.get("data", {}).get("text/html", "")) for o in cell.get("outputs", []))
+        shows_lab = any(
+            "<img" in "".join(o.get("data", {}).get("text/html", ""))
+            for o in cell.get("outputs", [])
+        )
         return "skip" if number in _SET_UP else "subslide" if shows_lab else "-"
     if cell.source.startswith(_NOT_SHOWN):
         return "skip"
@@ -68,7 +76,9 @@ def main(arguments: list[str]) -> int:
             changed.append(path.name)
             if "--check" not in arguments:
                 path.write_text(text, encoding="utf-8")
-    print(f"{'would change' if '--check' in arguments else 'changed'}: {', '.join(changed) or 'nothing'}")
+    print(
+        f"{'would change' if '--check' in arguments else 'changed'}: {', '.join(changed) or 'nothing'}"
+    )
     return 1 if changed and "--check" in arguments else 0
 
 

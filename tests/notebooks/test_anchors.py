@@ -1,4 +1,6 @@
-"""Links to a place within a page: GitHub and JupyterLab name a heading differently, and both must find it."""
+"""Links to a place within a page: GitHub and JupyterLab name a heading differently, and both must
+find it.
+"""
 
 import re
 from pathlib import Path
@@ -13,7 +15,9 @@ LINK = re.compile(r"\]\(([^)#\s]*)#([^)\s]+)\)")
 
 
 def text_of(path: Path) -> str:
-    text = "\n".join(cells(path, "markdown")) if path.suffix == ".ipynb" else path.read_text("utf-8")
+    text = (
+        "\n".join(cells(path, "markdown")) if path.suffix == ".ipynb" else path.read_text("utf-8")
+    )
     return re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
 
 
@@ -29,12 +33,16 @@ def of_github(heading: str) -> str:
 
 
 def of_jupyterlab(heading: str) -> str:
-    """Give the anchor of a heading as `createHeaderId` of JupyterLab does, which keeps capitals and punctuation."""
+    """Give the anchor of a heading as `createHeaderId` of JupyterLab does, which keeps capitals and
+    punctuation.
+    """
     return heading.replace(" ", "-")
 
 
 def lost(text: str, page: str, folder: Path) -> list[str]:
-    """The links of a text that one of the two doesn't find; `page` is its own name, for links within it."""
+    """The links of a text that one of the two doesn't find; `page` is its own name, for links
+    within it.
+    """
     found = []
     for name, anchor in LINK.findall(text):
         if "://" in name:
@@ -52,7 +60,10 @@ def test_github_and_jupyterlab_find_the_place_of_every_link(path: Path) -> None:
 
 def test_a_place_that_one_of_them_misses_is_seen(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# Title\n\n## loss scale\n\n## Norm\n\n## what if?\n", "utf-8")
-    text = "[a](a.md#loss-scale) [b](a.md#norm) [c](a.md#Norm) [d](a.md#what-if) [e](#here)\n\n## here\n"
+    text = (
+        "[a](a.md#loss-scale) [b](a.md#norm) [c](a.md#Norm) "
+        "[d](a.md#what-if) [e](#here)\n\n## here\n"
+    )
     assert lost(text, "b.md", tmp_path) == ["a.md#norm", "a.md#Norm", "a.md#what-if"]
 
 

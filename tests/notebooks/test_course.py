@@ -1,4 +1,6 @@
-"""What every notebook of the course has: minutes that add up, guesses before answers, functions to write, a target."""
+"""What every notebook of the course has: minutes that add up, guesses before answers, functions to
+write, a target.
+"""
 
 import re
 from pathlib import Path
@@ -14,14 +16,19 @@ NOTEBOOKS = sorted(save.FOLDER.glob("*.ipynb"))
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 MINUTES = r"(\d+) minutes?"
 SHORTEST, LONGEST = 15, 30  # minutes: one sitting
-TOLD = re.compile(r"\b(?:[Pp]ress|[Dd]rag|[Ss]et|[Cc]hoose|[Ss]elect|[Pp]ut|then|and|or|under|beside) \*([A-Z][^*]*)\*")
+TOLD = re.compile(
+    r"\b(?:[Pp]ress|[Dd]rag|[Ss]et|[Cc]hoose|[Ss]elect|[Pp]ut|then|and|or|under|beside) \*([A-Z][^*]*)\*"
+)
 TOOLS = {"Copy link", "More", "Play", "Present", "Reset", "Reset view", "Reveal", "Values", "Zoom"}
 LINES = 12  # of a cell: what is seen at once
-PARTS = ("## What surprised people", "Exercises (", "## Differences from TensorFlow", "## Sources")  # in this order
+# In this order.
+PARTS = ("## What surprised people", "Exercises (", "## Differences from TensorFlow", "## Sources")
 
 
 def cells(path: Path, kind: str) -> list[str]:
-    return [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == kind]
+    return [
+        cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == kind
+    ]
 
 
 def sections(path: Path) -> list[str]:
@@ -31,7 +38,9 @@ def sections(path: Path) -> list[str]:
 
 def checks(path: Path, argument: str) -> list[str]:
     """The exercises that check an argument of that form."""
-    return re.findall(rf'exercises\.check\("([\w.]+)", {argument}\)', "\n".join(cells(path, "code")))
+    return re.findall(
+        rf'exercises\.check\("([\w.]+)", {argument}\)', "\n".join(cells(path, "code"))
+    )
 
 
 @every_notebook
@@ -52,7 +61,11 @@ def test_it_takes_one_sitting(path: Path) -> None:
 @every_notebook
 def test_no_cell_is_long(path: Path) -> None:
     long = [code for code in cells(path, "code") if len(code.splitlines()) > LINES]
-    long += [text for text in cells(path, "markdown") if len([line for line in text.splitlines() if line]) > LINES]
+    long += [
+        text
+        for text in cells(path, "markdown")
+        if len([line for line in text.splitlines() if line]) > LINES
+    ]
     assert not long, long[0]
 
 

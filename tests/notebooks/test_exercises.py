@@ -1,4 +1,6 @@
-"""Every exercise is in a notebook, and the key solves every notebook: its cells then print "Right."."""
+"""Every exercise is in a notebook, and the key solves every notebook: its cells then print
+"Right.".
+"""
 
 import inspect
 import re
@@ -19,13 +21,17 @@ every_notebook = pytest.mark.parametrize("stem", NOTEBOOKS.values())
 
 def codes(stem: str) -> list[str]:
     path = save.FOLDER / f"{stem}.ipynb"
-    return [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    return [
+        cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"
+    ]
 
 
 @every_notebook
 def test_a_notebook_asks_what_the_catalogue_has_for_it(stem: str) -> None:
     asked = re.findall(r"exercises\.(?:check|choose|predict)\(\"([\w.]+)\"", "\n".join(codes(stem)))
-    assert sorted(asked) == sorted(name for name in (*EXERCISES, *PREDICTIONS) if notebook(name) == stem)
+    assert sorted(asked) == sorted(
+        name for name in (*EXERCISES, *PREDICTIONS) if notebook(name) == stem
+    )
 
 
 @every_notebook
@@ -45,7 +51,12 @@ def test_starters_have_the_names_and_arguments_of_the_key(stem: str) -> None:
         for name, variable in checked(cell):
             exec(cell, space := {"gl": gl, "np": np})
             exercise = EXERCISES[name]
-            assert is_starter(exercise, space[variable]) and not is_starter(exercise, value(name)), name
+            assert is_starter(exercise, space[variable]) and not is_starter(
+                exercise, value(name)
+            ), name
             if callable(space[variable]):
                 solved = value(name)
-                assert (variable, inspect.signature(space[variable])) == (solved.__name__, inspect.signature(solved))
+                assert (variable, inspect.signature(space[variable])) == (
+                    solved.__name__,
+                    inspect.signature(solved),
+                )

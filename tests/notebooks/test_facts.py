@@ -23,7 +23,9 @@ from tests.notebooks.test_course import cells
 
 
 def says(notebook: str, *sentences: str) -> None:
-    """The prose holds these words, whatever its line breaks: a sentence and the test of its number change together."""
+    """The prose holds these words, whatever its line breaks: a sentence and the test of its number
+    change together.
+    """
     (path,) = save.FOLDER.glob(f"{notebook}*.ipynb")
     text = " ".join("\n".join(cells(path, "markdown")).split())
     missing = [sentence for sentence in sentences if sentence not in text]
@@ -46,12 +48,16 @@ def test_how_often_words_occur() -> None:
 
 def test_the_reader_before_training() -> None:
     says(
-        "00", "a row of eight numbers for each of 867 words", "names the first topic every time. About one line in five"
+        "00",
+        "a row of eight numbers for each of 867 words",
+        "names the first topic every time. About one line in five",
     )
     reader = gl.workers.Reader()
     start = reader.start()
     assert start["words"].shape == (867, 8) and start["bias"].shape == (8,)
-    assert reader.accuracy(start) == pytest.approx(np.mean(lines_of_the_reader().held_out.topics == 0))
+    assert reader.accuracy(start) == pytest.approx(
+        np.mean(lines_of_the_reader().held_out.topics == 0)
+    )
     assert reader.accuracy(start) == pytest.approx(1 / 5, abs=0.02)
 
 
@@ -59,7 +65,8 @@ def test_how_the_run_without_a_limit_goes_wrong() -> None:
     says(
         "02",
         "at learning rate 0.4 and with momentum 0.9, the loss falls for ten steps, from 4.6 to 3.4",
-        "Then come gradients whose norm is three to eight times as large, and 100 steps later the loss is above 40",
+        "Then come gradients whose norm is three to eight times as large, and 100 steps later the "
+        "loss is above 40",
         "one gradient is more than 10,000 times as large as the median",
         "The explosion near step 250 isn't where the run went wrong",
     )
@@ -110,7 +117,9 @@ def test_what_the_sweep_and_ten_fresh_runs_say_of_limits() -> None:
         final = {limit: char_rnn.final_losses(limit, rate) for limit, rate in rates.items()}
         below = [paired_difference(final[limit], final[None]) for limit in (1.0, 0.3, 0.1)]
         assert all(which_hold(below)) and all(difference.mean < 0 for difference in below)
-    assert "limit 3 (3.58 ± 0.29) can't be told apart from no limit" in claims.sentence("clip.same_rate")
+    assert "limit 3 (3.58 ± 0.29) can't be told apart from no limit" in claims.sentence(
+        "clip.same_rate"
+    )
 
 
 def test_how_many_runs_are_spoiled() -> None:
@@ -126,7 +135,10 @@ def test_how_many_runs_are_spoiled() -> None:
     assert (char_rnn.final_losses(None, 0.4) > 3).sum() == 9
     assert len(with_limit) == 20 and (np.array(with_limit) > 3).sum() == 1
     glance = " ".join(str(gl.labs.clipping.__doc__).split())
-    assert "nine of ten runs without a limit end above a loss of 3; with limit 1, one of 20 does." in glance
+    assert (
+        "nine of ten runs without a limit end above a loss of 3; with limit 1, one of 20 does."
+        in glance
+    )
     for limit in (1.0, 0.3, 0.1):
         rate = char_rnn.TUNED[limit]
         losses = [*char_rnn.final_losses(limit, rate), *char_rnn.sweep_losses(limit)[rate]]
@@ -139,8 +151,8 @@ def test_limits_that_fire_on_every_step_set_its_length_together_with_the_rate() 
     says(
         "02",
         "Multiply rate and limit for the limits 0.1 and 0.3, which fire on every step.",
-        "Limits 0.1 and 0.3 fire on every step, so each clipped gradient has the norm of the limit. "
-        "Rate times limit, 0.32 and 0.24,",
+        "Limits 0.1 and 0.3 fire on every step, so each clipped gradient has the norm of the "
+        "limit. Rate times limit, 0.32 and 0.24,",
     )
     for limit, length in ((0.1, 0.32), (0.3, 0.24)):
         assert gl.models.char_rnn.tuned()[limit].what_if(clip_global_norm=limit).fraction_fired == 1
@@ -150,22 +162,33 @@ def test_limits_that_fire_on_every_step_set_its_length_together_with_the_rate() 
 def test_how_often_a_limit_fires_does_not_say_how_good_it_is() -> None:
     says(
         "02",
-        "limits 0.1 and 0.3 fire on all steps and end at 2.08, and limit 1 fires on 6% and ends higher, at 2.13.",
+        "limits 0.1 and 0.3 fire on all steps and end at 2.08, and limit 1 fires on 6% and ends "
+        "higher, at 2.13.",
         "limits 0.1 and 0.3 fire on at least 98% of the steps and end at 2.51 and 2.19, "
         "and limit 1 fires on 10% and ends at 2.08.",
         "Limit 3 fires on 0.3% at its rate",
     )
     char_rnn = gl.models.char_rnn
     limits = (0.1, 0.3, 1.0, 3.0)
-    own = {limit: char_rnn.tuned()[limit].what_if(clip_global_norm=limit).fraction_fired for limit in limits}
-    same = {limit: char_rnn.shipped()[limit].what_if(clip_global_norm=limit).fraction_fired for limit in limits}
+    own = {
+        limit: char_rnn.tuned()[limit].what_if(clip_global_norm=limit).fraction_fired
+        for limit in limits
+    }
+    same = {
+        limit: char_rnn.shipped()[limit].what_if(clip_global_norm=limit).fraction_fired
+        for limit in limits
+    }
     assert [f"{own[limit]:.1%}" for limit in limits] == ["100.0%", "100.0%", "6.0%", "0.3%"]
     assert min(same[0.1], same[0.3]) > 0.98 and f"{same[1.0]:.0%}" == "10%"
 
     tuned = {limit: char_rnn.final_losses(limit, char_rnn.TUNED[limit]) for limit in limits}
     at_one_rate = {limit: char_rnn.final_losses(limit, 0.4) for limit in limits}
     assert [f"{tuned[limit].mean():.2f}" for limit in (0.1, 0.3, 1.0)] == ["2.08", "2.08", "2.13"]
-    assert [f"{at_one_rate[limit].mean():.2f}" for limit in (0.1, 0.3, 1.0)] == ["2.51", "2.19", "2.08"]
+    assert [f"{at_one_rate[limit].mean():.2f}" for limit in (0.1, 0.3, 1.0)] == [
+        "2.51",
+        "2.19",
+        "2.08",
+    ]
     differences = [paired_difference(tuned[1.0], tuned[limit]) for limit in (0.1, 0.3)]
     assert all(which_hold(differences)) and all(difference.mean > 0 for difference in differences)
     differences = [paired_difference(at_one_rate[1.0], at_one_rate[limit]) for limit in (0.1, 0.3)]
@@ -192,7 +215,9 @@ def _step_under_a_limit(rule: gl.rules.Rule, size: float = 1.0, steps: int = 300
     grads = size * rng.standard_normal((steps, 64)) * rng.lognormal(0, 0.5, (steps, 1))
     norms = np.linalg.norm(grads, axis=1, keepdims=True)
     clipped = grads * np.minimum(1, 0.01 * np.median(norms) / norms)
-    lengths = [np.median(np.linalg.norm(_steps(rule, some), axis=1)[100:]) for some in (clipped, grads)]
+    lengths = [
+        np.median(np.linalg.norm(_steps(rule, some), axis=1)[100:]) for some in (clipped, grads)
+    ]
     return float(lengths[0] / lengths[1])
 
 
@@ -202,8 +227,8 @@ def test_what_a_limit_that_always_fires_leaves_of_the_steps_of_each_rule() -> No
         "at 1% of the median norm, 1% of their step is left",
         "RMSProp and Adam divide by the size of their own past gradients, and Lion takes signs: "
         "all of their step is left.",
-        "Adagrad keeps anything from 1% of its step, where gradients are small beside its initial accumulator, "
-        "to all of it, where they are large or the run is long.",
+        "Adagrad keeps anything from 1% of its step, where gradients are small beside its initial "
+        "accumulator, to all of it, where they are large or the run is long.",
     )
     rules = gl.rules
     for rule in (rules.StochasticGradientDescent(), rules.Momentum()):
@@ -237,7 +262,11 @@ def test_one_large_gradient_stays_in_the_memory_of_an_optimizer() -> None:
 
 
 def test_the_bias_is_part_of_the_readers_sums() -> None:
-    says("00", "it adds up the rows of its words and the bias; the topic with the largest sum is the one it names")
+    says(
+        "00",
+        "it adds up the rows of its words and the bias; the topic with the "
+        "largest sum is the one it names",
+    )
     reader = gl.workers.Reader()
     weights = reader.start()
     weights["bias"][3] = 1.0
@@ -258,7 +287,11 @@ def test_what_the_reader_has_met_when_its_accuracy_is_predicted() -> None:
 
 @pytest.mark.tensorflow
 def test_where_tensorflow_has_minimize() -> None:
-    says("00", "TensorFlow 1, today `tf.compat.v1`, writes one pass through this loop as `optimizer.minimize(loss)`")
+    says(
+        "00",
+        "TensorFlow 1, today `tf.compat.v1`, writes one pass through this loop as "
+        "`optimizer.minimize(loss)`",
+    )
     says("01", "In TensorFlow 1, today `tf.compat.v1.train`, you call `minimize`")
     import tensorflow as tf
 
@@ -280,7 +313,9 @@ def test_what_16_bits_can_hold() -> None:
 def test_how_closely_sparsecores_formulas_are_reproduced() -> None:
     says("06", "gradlab reproduces them within 1 unit in the last place.")
     page = (save.FOLDER / "site/guide/proof.md").read_text("utf-8")
-    (worst,) = re.findall(r"^\| SparseCore \| \d+ \| \d+ \| [\d.]+% \| ([\d.]+) \|", page, flags=re.MULTILINE)
+    (worst,) = re.findall(
+        r"^\| SparseCore \| \d+ \| \d+ \| [\d.]+% \| ([\d.]+) \|", page, flags=re.MULTILINE
+    )
     assert float(worst) <= 1
 
 
@@ -304,15 +339,21 @@ def test_which_parts_of_optax_accept_none() -> None:
 
 def test_the_unit_of_the_texture() -> None:
     says(
-        "03", "a unit 4.5 times as small as in standard units, which makes the loss 20 times as curved along its weight"
+        "03",
+        "a unit 4.5 times as small as in standard units, which makes the loss 20 times as curved "
+        "along its weight",
     )
     finer, standard = logistic_regression(20.0), logistic_regression(1.0)
     step = np.array([0.0, 1e-5])
-    curvatures = [(loss.gradient(step)[1] - loss.gradient(-step)[1]) / 2e-5 for loss in (finer, standard)]
+    curvatures = [
+        (loss.gradient(step)[1] - loss.gradient(-step)[1]) / 2e-5 for loss in (finer, standard)
+    ]
     assert round(curvatures[0] / curvatures[1], 3) == 20
     assert round(standard.minima[0][1] / finer.minima[0][1], 1) == 4.5
     says("03", "One of them falls to a quarter of its first value.")
-    lab = gl.labs.adagrad(surface="tumors", condition=20.0, learning_rate=0.6, descent_rate=0.1, step=60)
+    lab = gl.labs.adagrad(
+        surface="tumors", condition=20.0, learning_rate=0.6, descent_rate=0.1, step=60
+    )
     rates = lab.compute(lab.params).rates.effective
     assert sorted((rates[60] / rates[1]).round(2)) == [0.24, 0.68]
 
@@ -323,23 +364,33 @@ def test_at_a_tuned_rate_adagrad_ends_below_descent_at_any_rate_on_the_tumors() 
         "At rate 0.6 Adagrad's rates fall before it arrives.",
         "Raise its rate to 3, then try any rate of gradient descent",
     )
-    lab = gl.labs.adagrad(surface="tumors", condition=20.0, learning_rate=0.6, descent_rate=0.1, step=60)
+    lab = gl.labs.adagrad(
+        surface="tumors", condition=20.0, learning_rate=0.6, descent_rate=0.1, step=60
+    )
     untuned = lab.compute(lab.params).adagrad.above[-1]
     lab.set(learning_rate=3.0)
     tuned = lab.compute(lab.params).adagrad.above[-1]
     (descent_rate,) = (control for control in lab.controls if control.name == "descent_rate")
     rates = [*descent_rate.values()[::10], 1.0]
-    descent = [lab.compute({**lab.params, "descent_rate": rate}).descent.above[-1] for rate in rates]
+    descent = [
+        lab.compute({**lab.params, "descent_rate": rate}).descent.above[-1] for rate in rates
+    ]
     assert tuned < np.nanmin(descent) / 100
     assert np.nanmin(descent) < untuned / 5
 
 
 @pytest.mark.exhaustive
 def test_what_one_update_late_costs_depends_on_the_rate() -> None:
-    says("06", "What does that cost at this rate? Halve the rate of the words, under *More*, and look again.")
+    says(
+        "06",
+        "What does that cost at this rate? Halve the rate of the words, "
+        "under *More*, and look again.",
+    )
     lab = gl.labs.tpu_embedding_run()
     lab.set(**lab.presets["One update late"])
-    assert "the loss of words is 264,106 after 30 steps; on time, 0.0433." in lab.description.summary
+    assert (
+        "the loss of words is 264,106 after 30 steps; on time, 0.0433." in lab.description.summary
+    )
     lab.set(rate_words=lab.params["rate_words"] / 2)
     assert "the loss of words is 0.405 after 30 steps; on time, 0.37." in lab.description.summary
 
@@ -348,11 +399,12 @@ def test_what_one_update_late_costs_depends_on_the_rate() -> None:
 def test_in_how_many_sessions_a_product_races() -> None:
     says(
         "01",
-        "In TensorFlow 2.21, with resource variables, `a` was wrong in 60 of 60 sessions of an idle machine, with one "
-        "thread and with four, and in 36 to 59 of a busy one; with the older reference variables, in 0 of 60. With "
-        "either gate: 0 of 60.",
+        "In TensorFlow 2.21, with resource variables, `a` was wrong in 60 of 60 sessions of an "
+        "idle machine, with one thread and with four, and in 36 to 59 of a busy one; with the "
+        "older reference variables, in 0 of 60. With either gate: 0 of 60.",
     )
-    # Without a gate nothing orders reads and updates, so a busy machine runs some sessions the other way around.
+    # Without a gate nothing orders reads and updates, so a busy machine runs some sessions the
+    # other way around.
     assert sessions_gone_wrong("GATE_NONE", use_resource=True, threads=1) > 0
     assert sessions_gone_wrong("GATE_NONE", use_resource=True, threads=4) > 0
     assert sessions_gone_wrong("GATE_NONE", use_resource=False, threads=4) <= 10
@@ -367,7 +419,9 @@ def sessions_gone_wrong(gate: str, *, use_resource: bool, threads: int) -> int:
     v1 = tf.compat.v1
     start_a, start_b = np.float32([[1, 2], [3, 4]]), np.float32([[5, 6], [7, 8]])
     right = start_a - 0.1 * start_b.sum(axis=1)
-    config = v1.ConfigProto(intra_op_parallelism_threads=threads, inter_op_parallelism_threads=threads)
+    config = v1.ConfigProto(
+        intra_op_parallelism_threads=threads, inter_op_parallelism_threads=threads
+    )
     wrong = 0
     with tf.Graph().as_default():
         a = v1.Variable(start_a, use_resource=use_resource)
@@ -442,8 +496,8 @@ def test_what_the_turn_of_a_ravine_costs() -> None:
 def test_how_the_policies_compare() -> None:
     says(
         "04",
-        "Blue shows 20 runs of each policy at its own rate: of 13 rates from 0.1 to 11, the one with the lowest mean "
-        "loss in ten other runs.",
+        "Blue shows 20 runs of each policy at its own rate: of 13 rates from 0.1 to 11, the one "
+        "with the lowest mean loss in ten other runs.",
         "Why are their own rates 9 to 13 times as large as 0.3?",
         "Which policy has the lowest loss after 200 gradients, and what does it pay for that?",
         "Press *No straggler*. Which policies still differ?",
@@ -468,26 +522,31 @@ def test_how_the_policies_compare() -> None:
 
 
 def test_what_papers_and_threads_say() -> None:
-    """Read in the sources: who applied stale gradients unchanged, which methods suffer, and what the threads do."""
+    """Read in the sources: who applied stale gradients unchanged, which methods suffer, and what
+    the threads do.
+    """
     says(
         "04",
         '| `"apply"` | it is applied unchanged | Dean et al. 2012 |',
-        "They found that deeper networks are slowed down more, and so are momentum, Adam, and RMSProp.",
+        "They found that deeper networks are slowed down more, and so are "
+        "momentum, Adam, and RMSProp.",
         "The global step, the check, and the drop are TensorFlow's, bit for bit.",
     )
     says(
         "05",
-        "in issue 12386 an extended optimizer uses the result of `take_grad` after the token, in 41430 the mean is "
-        "assigned to a variable. Both were closed without a diagnosis.",
+        "in issue 12386 an extended optimizer uses the result of `take_grad` after the token, in "
+        "41430 the mean is assigned to a variable. Both were closed without a diagnosis.",
     )
-    assert "asynchronous SGD, Dean et al. 2012" in " ".join((gl.workers.Experiment.__doc__ or "").split())
+    assert "asynchronous SGD, Dean et al. 2012" in " ".join(
+        (gl.workers.Experiment.__doc__ or "").split()
+    )
 
 
 def test_how_delays_slow_networks() -> None:
     says(
         "04",
-        "These are ten recorded runs of each network, at a learning rate chosen for that network and that delay on "
-        "five other runs.",
+        "These are ten recorded runs of each network, at a learning rate chosen for that network "
+        "and that delay on five other runs.",
         "How much of the slowdown is the smaller rate?",
     )
     assert len(studies.FRESH_SEEDS) == 10
@@ -506,7 +565,9 @@ def test_workers_in_lock_step() -> None:
     )
     for workers in (4, 8):
         steady = gl.workers.Speeds(spread=0.0)
-        e = gl.workers.Experiment(gl.workers.Bowl(), workers=workers, policy="apply", gradients=80, speeds=steady)
+        e = gl.workers.Experiment(
+            gl.workers.Bowl(), workers=workers, policy="apply", gradients=80, speeds=steady
+        )
         assert set(gl.workers.run(e).staleness[workers:].tolist()) == {workers - 1}
     lab = gl.labs.staleness()
     lab.set(**lab.presets["Everybody at one speed"])
@@ -527,8 +588,10 @@ def test_what_an_accumulator_drops_after_a_take() -> None:
 def test_how_many_gradients_to_wait_for() -> None:
     says(
         "05",
-        "so the rate was tuned for each $k$, as in the paper: on 15 runs, and the curves are those of 15 others",
-        "How many backup workers pay for themselves, and from where on is the line flat? What gets worse below 11",
+        "so the rate was tuned for each $k$, as in the paper: on 15 runs, and the curves are "
+        "those of 15 others",
+        "How many backup workers pay for themselves, and from where on is the line flat? What "
+        "gets worse below 11",
         "With at least 12 gradients, make a round take at most 55% as long as with all 16. "
         "Is training that much faster, too?",
     )
@@ -539,11 +602,16 @@ def test_how_many_gradients_to_wait_for() -> None:
     rounds = asynchrony.measured_rounds()
     assert (np.diff(rounds) > 0).all()  # fewer gradients, shorter rounds
     assert gl.labs.backup_workers(aggregate=14, target="half_round").description.met
-    assert runs.mean("16") / runs.mean("14") < rounds[15] / rounds[13]  # a round saves more than training does
+    # A round saves more than training does.
+    assert runs.mean("16") / runs.mean("14") < rounds[15] / rounds[13]
 
 
 def test_the_weight_of_a_row_that_is_looked_up_twice() -> None:
-    says("06", "Samples 4 and 7 both look up row 14 twice. Why is its weight 2/3 in one of them and 1 in the other?")
+    says(
+        "06",
+        "Samples 4 and 7 both look up row 14 twice. Why is its weight 2/3 in "
+        "one of them and 1 in the other?",
+    )
     lab = gl.labs.tpu_embedding()
     lab.set(**lab.presets["Mean counts duplicates"])
     weights = [name for name, _ in lab.description.table if name.startswith("sample ")]
@@ -556,7 +624,8 @@ def test_the_first_steps_of_ftrl_and_of_the_engines_adam() -> None:
         "06",
         "keeps only the share $1 - \\sqrt{a_0 / a_1}$ of a row's initial value",
         "nothing if the gradient is 0, and 70% if it is 1 and $a_0$ is TensorFlow's 0.1",
-        "with the usual betas, 0.9 and 0.999, its first step is 3.2 times as long as the learning rate",
+        "with the usual betas, 0.9 and 0.999, its first step is 3.2 times "
+        "as long as the learning rate",
     )
     ftrl = gl.rules.Ftrl()
     assert ftrl.initial_accumulator_value == 0.1
@@ -574,11 +643,17 @@ def test_the_first_steps_of_ftrl_and_of_the_engines_adam() -> None:
 
 def test_a_larger_budget_for_tables_grows_the_memory_and_the_bytes_of_a_step() -> None:
     says("06", "Then raise it to 300 MiB. What grows, the memory or the bytes that a step sends?")
-    (source,) = [cell for cell in cells(save.FOLDER / "06_tpu_embeddings.ipynb", "code") if "plan_placement(" in cell]
+    (source,) = [
+        cell
+        for cell in cells(save.FOLDER / "06_tpu_embeddings.ipynb", "code")
+        if "plan_placement(" in cell
+    ]
     names: dict[str, Any] = {"gl": gl}
     exec(source, names)
     plan, placement = names["several"], names["placement"]
-    larger = gl.tpu.plan_placement(plan, devices=4, budget=300 << 20, layouts={"weekdays": "copies"})
+    larger = gl.tpu.plan_placement(
+        plan, devices=4, budget=300 << 20, layouts={"weekdays": "copies"}
+    )
     assert larger.memory > placement.memory
     assert larger.traffic > placement.traffic
 
@@ -595,8 +670,8 @@ def test_what_is_said_of_the_run_of_the_reader() -> None:
         "07",
         "This run has 12 of 99 at the end. Our rule, set on a few runs,",
         "a quarter or more of at least 20 countable entries are held back",
-        "neither of the two tensors that can be judged is in trouble. `hidden2/b` (6 of 13) and `readout/w` (5 of 13) "
-        "reach a quarter, but have too few entries to judge.",
+        "neither of the two tensors that can be judged is in trouble. `hidden2/b` (6 of 13) and "
+        "`readout/w` (5 of 13) reach a quarter, but have too few entries to judge.",
         "Most of the others belong to dead units of `hidden2`.",
         "in every second step `recorder.probe` took the gradient of another batch",
     )
@@ -612,7 +687,11 @@ def test_what_is_said_of_the_run_of_the_reader() -> None:
     assert found.is_dense[[found.names.index(name) for name in reached]].all()
     assert found.named(found.never) == ("embed[0, 0]",)
     # A dead unit has no gradient in its bias, in the column before it, and in the row after it.
-    of_dead_units = [name for name in found.named(found.no_gradient) if name.startswith(("hidden2/", "readout/w"))]
+    of_dead_units = [
+        name
+        for name in found.named(found.no_gradient)
+        if name.startswith(("hidden2/", "readout/w"))
+    ]
     assert len(of_dead_units) > found.no_gradient.sum() / 2
     assert run.probe_products()[0].tolist() == list(range(0, 512, 2))
 
@@ -629,7 +708,8 @@ def test_how_much_of_the_runs_gradients_is_noise_of_the_batch() -> None:
 def test_which_lags_agree_and_which_oppose() -> None:
     says(
         "07",
-        "For which lags, in updates, is the whole interval above 0? For which is it below 0? Which intervals contain 0",
+        "For which lags, in updates, is the whole interval above 0? For which is it below 0? "
+        "Which intervals contain 0",
     )
     found = gl.models.reader_run.shipped().agreement()
     lags = found.lags[1:]
@@ -642,7 +722,8 @@ def test_which_lags_agree_and_which_oppose() -> None:
 def test_a_norm_after_the_clip_is_the_limit_only_where_it_fired() -> None:
     says(
         "07",
-        "A norm logged after the clip is never above the limit, and equal to it, up to rounding, wherever it fired.",
+        "A norm logged after the clip is never above the limit, and equal to it, up to rounding, "
+        "wherever it fired.",
     )
     norms = gl.models.char_rnn.shipped()[1.0].global_norm
     after = gl.models.char_rnn.shipped()[1.0].what_if(clip_global_norm=1.0).norm_after

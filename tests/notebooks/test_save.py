@@ -1,4 +1,6 @@
-"""The notebooks as published: executing them again changes nothing, they are small, and cells only call."""
+"""The notebooks as published: executing them again changes nothing, they are small, and cells only
+call.
+"""
 
 import copy
 import json
@@ -14,18 +16,23 @@ from tests.notebooks import save
 NOTEBOOKS = sorted(save.FOLDER.glob("*.ipynb"))
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 WRITTEN = ("00_start_here", "07_your_run")
-REPEATED = "07_your_run"  # executed a second time where another matplotlib draws other pictures than those saved
+# Executed a second time where another matplotlib draws other pictures than those saved.
+REPEATED = "07_your_run"
 
 
 def without_pictures(text: str) -> str:
-    """Picture bytes depend on the matplotlib build; what they show is compared through text and tables."""
+    """Picture bytes depend on the matplotlib build; what they show is compared through text and
+    tables.
+    """
     return re.sub(r"data:image/png;base64,[A-Za-z0-9+/=]+", "PNG", text)
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("path", [p for p in NOTEBOOKS if p.stem in WRITTEN], ids=lambda p: p.stem)
 def test_executing_and_saving_again_changes_no_byte(path: Path) -> None:
-    """The default run executes every notebook, in nbval, and compares what it prints; only here it is also written."""
+    """The default run executes every notebook, in nbval, and compares what it prints; only here it
+    is also written.
+    """
     first, saved = save.executed(path), path.read_text("utf-8")
     assert without_pictures(first) == without_pictures(saved), "run python -m tests.notebooks.save"
     if path.stem == REPEATED:
@@ -45,7 +52,9 @@ def test_cells_are_short_calls_without_formulas_or_plotting(path: Path) -> None:
     for cell in nbformat.read(path, as_version=4).cells:
         if cell.cell_type == "code":
             assert len(cell.source.splitlines()) <= 12
-            assert not re.search(r"plt\.|\.plot\(|np\.(sqrt|exp|linalg)|matplotlib|interact\(|Output\(", cell.source)
+            assert not re.search(
+                r"plt\.|\.plot\(|np\.(sqrt|exp|linalg)|matplotlib|interact\(|Output\(", cell.source
+            )
             assert not cell.source.rstrip().endswith(";"), "nbval shows such a cell all the same"
             assert cell.outputs or "import" in cell.source or "=" in cell.source
 
@@ -83,7 +92,9 @@ def test_publishing_takes_out_what_differs_from_run_to_run() -> None:
         "metadata": {"a": 1},
         "data": {save._VIEW: {}, "text/plain": "x"},
     }
-    notebook = nbformat.v4.new_notebook(metadata={"widgets": {}}, cells=[nbformat.v4.new_code_cell("1", id="a")])
+    notebook = nbformat.v4.new_notebook(
+        metadata={"widgets": {}}, cells=[nbformat.v4.new_code_cell("1", id="a")]
+    )
     notebook.cells[0].outputs = [nbformat.from_dict(copy.deepcopy(cell))]
     published = json.loads(save.published(notebook))
     assert published["metadata"] == save._METADATA
@@ -95,7 +106,8 @@ def test_publishing_takes_out_what_differs_from_run_to_run() -> None:
 def test_what_is_printed_in_pieces_is_one_output(tmp_path: Path) -> None:
     source = "import time\nfor k in (1, 2):\n    print(k, flush=True)\n    time.sleep(0.3)"
     (path := tmp_path / "slow.ipynb").write_text(
-        nbformat.writes(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])), encoding="utf-8"
+        nbformat.writes(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])),
+        encoding="utf-8",
     )
     (cell,) = nbformat.reads(save.executed(path), as_version=4).cells
     assert [output.text for output in cell.outputs] == ["1\n2\n"]

@@ -1,4 +1,5 @@
-"""Every notebook runs where JAX is not installed: all its cells, one notebook after another in one kernel.
+"""Every notebook runs where JAX is not installed: all its cells, one notebook after another in one
+kernel.
 
 One cell trains a recommender, whose towers are JAX's: it says so.
 """
@@ -14,7 +15,8 @@ from packaging.requirements import Requirement
 from gradlab._base import addresses
 from tests.notebooks import save
 
-# What a kernel does between two notebooks, as if it had been started anew; the first time it loses JAX.
+# What a kernel does between two notebooks, as if it had been started anew; the first time it loses
+# JAX.
 BETWEEN = """
 import sys
 sys.modules["jax"] = None
@@ -22,7 +24,10 @@ get_ipython().reset(new_session=False)
 import gradlab as gl
 gl.get_or_create_global_step().assign(0)
 """
-NEEDS_JAX = "06_tpu_embeddings: ModuleNotFoundError: this part of gradlab needs jax, which is not installed; run pip"
+NEEDS_JAX = (
+    "06_tpu_embeddings: ModuleNotFoundError: this part of gradlab needs jax, which is not "
+    "installed; run pip"
+)
 
 
 @pytest.mark.exhaustive
@@ -36,7 +41,9 @@ def test_all_cells_run_without_jax() -> None:
             if cell.cell_type == "code"
         ]
     notebook = nbformat.v4.new_notebook(cells=cells)
-    NotebookClient(notebook, timeout=300, allow_errors=True, resources={"metadata": {"path": save.FOLDER}}).execute()
+    NotebookClient(
+        notebook, timeout=300, allow_errors=True, resources={"metadata": {"path": save.FOLDER}}
+    ).execute()
     failed = [
         f"{cell.metadata.of}: {output.ename}: {output.evalue}\n{cell.source}"
         for cell in notebook.cells
@@ -48,12 +55,16 @@ def test_all_cells_run_without_jax() -> None:
 
 def test_what_notebooks_show_needs_no_more_than_the_extra_lab_brings() -> None:
     root = save.FOLDER.parent
-    extras = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    extras = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"][
+        "optional-dependencies"
+    ]
     brought = {Requirement(one).name for one in extras["lab"]}
     asked = set()
     for folder in ("models", "labs", "exercises"):
         for path in (root / "gradlab" / folder).rglob("*.py"):
-            asked |= set(re.findall(r'\bneed\("[\w.]+", "[^"]*", "(\w+)"\)', path.read_text("utf-8")))
+            asked |= set(
+                re.findall(r'\bneed\("[\w.]+", "[^"]*", "(\w+)"\)', path.read_text("utf-8"))
+            )
     assert asked, "the recommender asks for optax"
     for extra in asked:
         assert {Requirement(one).name for one in extras[extra]} <= brought

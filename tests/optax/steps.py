@@ -17,7 +17,9 @@ def equal(a: Any, b: Any) -> bool:
     return ways.ulps(a, b) == 0
 
 
-def stepped(tx: optax.GradientTransformation, params: Any, state: Any, grads: Any) -> tuple[Any, Any]:
+def stepped(
+    tx: optax.GradientTransformation, params: Any, state: Any, grads: Any
+) -> tuple[Any, Any]:
     updates, state = tx.update(grads, state, params)
     return optax.apply_updates(params, updates), state
 
@@ -37,7 +39,9 @@ def widened(params: Any) -> Any:
 
 
 def pure_step(rule: rules.Rule, rate: Any, params: Any, state: Any, grads: Any) -> Any:
-    """The weights and the state after one step of a rule, of 16-bit weights in float32, and then rounded."""
+    """The weights and the state after one step of a rule, of 16-bit weights in float32, and then
+    rounded.
+    """
     new, state = pure.update(rule, rate, state, widened(params), widened(grads))
     return jax.tree.map(lambda n, w: n.astype(w.dtype), new, params), state
 

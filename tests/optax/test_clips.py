@@ -1,4 +1,6 @@
-"""The clips as transformations: the numbers of the functions of the same name, in every kind of tree."""
+"""The clips as transformations: the numbers of the functions of the same name, in every kind of
+tree.
+"""
 
 from typing import Any
 
@@ -15,11 +17,23 @@ from tests.optax.trees import TREES, flax_like, gradients
 
 # transformation, and the function of a list of gradients and a list of weights it must agree with
 CLIPS: dict[str, tuple[Any, Any]] = {
-    "value": (gl.optax.clip_by_value(-0.3, 0.2), lambda g, w: [gl.clip_by_value(x, -0.3, 0.2) for x in g]),
+    "value": (
+        gl.optax.clip_by_value(-0.3, 0.2),
+        lambda g, w: [gl.clip_by_value(x, -0.3, 0.2) for x in g],
+    ),
     "norm": (gl.optax.clip_by_norm(0.4), lambda g, w: [gl.clip_by_norm(x, 0.4) for x in g]),
-    "norm of each entry": (gl.optax.clip_by_norm(0.4, []), lambda g, w: [gl.clip_by_norm(x, 0.4, []) for x in g]),
-    "average norm": (gl.optax.clip_by_average_norm(0.1), lambda g, w: [gl.clip_by_average_norm(x, 0.1) for x in g]),
-    "global norm": (gl.optax.clip_by_global_norm(0.5), lambda g, w: gl.clip_by_global_norm(g, 0.5)[0]),
+    "norm of each entry": (
+        gl.optax.clip_by_norm(0.4, []),
+        lambda g, w: [gl.clip_by_norm(x, 0.4, []) for x in g],
+    ),
+    "average norm": (
+        gl.optax.clip_by_average_norm(0.1),
+        lambda g, w: [gl.clip_by_average_norm(x, 0.1) for x in g],
+    ),
+    "global norm": (
+        gl.optax.clip_by_global_norm(0.5),
+        lambda g, w: gl.clip_by_global_norm(g, 0.5)[0],
+    ),
     "adaptive": (gl.optax.adaptive_grad_clip(0.1), lambda g, w: gl.adaptive_grad_clip(g, w, 0.1)),
 }
 FOR_SLICES = [name for name in CLIPS if name not in ("adaptive", "average norm")]
@@ -67,9 +81,17 @@ def test_vmap_clips_each_by_itself(name: str) -> None:
 
 
 def test_inside_shard_map_norms_are_those_of_the_shard() -> None:
-    mesh = jax.make_mesh((8,), ("rows",), axis_types=(AxisType.Auto,), devices=jax.devices("cpu")[:8])
-    tx, g, rows = gl.optax.clip_by_global_norm(1.0), gradients(jnp.ones((16, 4))), PartitionSpec("rows")
-    got = jax.jit(jax.shard_map(lambda g: clipped(tx, g), mesh=mesh, in_specs=rows, out_specs=rows))(g)
+    mesh = jax.make_mesh(
+        (8,), ("rows",), axis_types=(AxisType.Auto,), devices=jax.devices("cpu")[:8]
+    )
+    tx, g, rows = (
+        gl.optax.clip_by_global_norm(1.0),
+        gradients(jnp.ones((16, 4))),
+        PartitionSpec("rows"),
+    )
+    got = jax.jit(
+        jax.shard_map(lambda g: clipped(tx, g), mesh=mesh, in_specs=rows, out_specs=rows)
+    )(g)
     want = jnp.concatenate([gl.clip_by_global_norm([part], 1.0)[0][0] for part in jnp.split(g, 8)])
     assert ways.ulps(got, want) <= 2
 
@@ -79,7 +101,11 @@ def test_the_arithmetic_is_tensorflow_s_not_optax_s() -> None:
     assert np.isnan(jax.tree.leaves(clipped(gl.optax.clip_by_global_norm(1.0), grads))[1]).all()
     assert clipped(optax.clip_by_global_norm(1.0), grads)["b"].tolist() == [0.0]
     exact = jnp.float32([41.0 / 3])
-    assert clipped(gl.optax.clip_by_global_norm(41.0), exact) == gl.clip_by_global_norm([exact], 41.0)[0][0] != exact
+    assert (
+        clipped(gl.optax.clip_by_global_norm(41.0), exact)
+        == gl.clip_by_global_norm([exact], 41.0)[0][0]
+        != exact
+    )
 
 
 def test_semantics_and_mode_are_handed_on() -> None:
@@ -98,7 +124,9 @@ def test_semantics_and_mode_are_handed_on() -> None:
 
 
 def test_limits_can_be_injected_and_scheduled() -> None:
-    tx = optax.inject_hyperparams(gl.optax.clip_by_norm)(clip_norm=gl.schedules.ExponentialDecay(2.0, 1, 0.5))
+    tx = optax.inject_hyperparams(gl.optax.clip_by_norm)(
+        clip_norm=gl.schedules.ExponentialDecay(2.0, 1, 0.5)
+    )
     g, state = jnp.float32([8.0]), tx.init(jnp.ones(1))
     seen = []
     for _ in range(3):
@@ -108,7 +136,9 @@ def test_limits_can_be_injected_and_scheduled() -> None:
 
 
 def test_an_adaptive_clip_needs_the_weights_and_says_so() -> None:
-    with pytest.raises(ValueError, match=r"needs the weights: call update\(gradients, state, params\)"):
+    with pytest.raises(
+        ValueError, match=r"needs the weights: call update\(gradients, state, params\)"
+    ):
         clipped(gl.optax.adaptive_grad_clip(0.1), jnp.ones(2))
     with pytest.raises(ValueError, match="clipping"):
         clipped(gl.optax.adaptive_grad_clip(-0.1), jnp.ones(2), jnp.ones(2))
@@ -127,5 +157,9 @@ def test_clip_then_rule_is_one_chain() -> None:
     updates, _ = jax.jit(tx.update)(gradients(params), tx.init(params), params)
     leaves, _ = gl.clip_by_global_norm(jax.tree.leaves(gradients(params)), 0.5)
     alone = gl.optax.from_rule(gl.rules.Adagrad(), 0.1)
-    again, _ = alone.update(jax.tree.unflatten(jax.tree.structure(params), leaves), alone.init(params), params)
-    assert jax.tree.all(jax.tree.map(lambda a, b: jnp.allclose(a, b, rtol=1e-5, atol=1e-7), updates, again))
+    again, _ = alone.update(
+        jax.tree.unflatten(jax.tree.structure(params), leaves), alone.init(params), params
+    )
+    assert jax.tree.all(
+        jax.tree.map(lambda a, b: jnp.allclose(a, b, rtol=1e-5, atol=1e-7), updates, again)
+    )

@@ -1,4 +1,6 @@
-"""Rules and optimizers through optax: the same weights, in every kind of tree and under every transform."""
+"""Rules and optimizers through optax: the same weights, in every kind of tree and under every
+transform.
+"""
 
 import functools
 from typing import Any
@@ -32,7 +34,8 @@ def test_a_rule_that_moves_weights_is_reached_bit_for_bit(name: str, dtype: str)
         assert equal(run(gl.optax.from_rule(rule, 0.1), w), pure_run(rule, 0.1, w))
 
 
-# Gradients whose signs do not change and whose sizes do: no rule's step is then a difference of nearly equal numbers.
+# Gradients whose signs do not change and whose sizes do: no rule's step is then a difference of
+# nearly equal numbers.
 STEADY = np.float32([1.0, -2.0, 0.3, 0.01, -0.001, 30.0])
 
 
@@ -63,7 +66,9 @@ def test_adam_moves_16_bit_weights_by_its_rate(dtype: str, jit: bool) -> None:
     update, state = (jax.jit(tx.update) if jit else tx.update), tx.init(w)
     for _ in range(3):
         updates, state = update(g, state, w)
-        np.testing.assert_allclose(updates.astype("float32"), [-0.01, 0.01, -0.01, -0.01], rtol=2**-7)
+        np.testing.assert_allclose(
+            updates.astype("float32"), [-0.01, 0.01, -0.01, -0.01], rtol=2**-7
+        )
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
@@ -75,7 +80,9 @@ def test_slots_and_powers_of_16_bit_weights_are_float32(dtype: str) -> None:
 @pytest.mark.exhaustive
 def test_slices_of_one_row_are_summed_in_float32() -> None:
     w = jnp.zeros((2, 1), "bfloat16")
-    slices = gl.IndexedSlices(jnp.asarray([[256.0], [1.0], [1.0]], "bfloat16"), jnp.asarray([1, 1, 1]), (2, 1))
+    slices = gl.IndexedSlices(
+        jnp.asarray([[256.0], [1.0], [1.0]], "bfloat16"), jnp.asarray([1, 1, 1]), (2, 1)
+    )
     tx = gl.optax.from_rule(rules.StochasticGradientDescent(), 1.0)
     updates, _ = tx.update(slices, tx.init(w), w)
     assert updates.tolist() == [[0.0], [-258.0]]  # in bfloat16 256 + 1 is 256
@@ -94,7 +101,8 @@ def travel(tx: optax.GradientTransformation, sizes: list[float]) -> jax.Array:
 @differs(
     "`AMSGrad` through `gl.optax.from_rule`, beside `optax.amsgrad`",
     tensorflow="the largest mean square is taken before the bias correction",
-    gradlab="as TensorFlow; optax takes it after the correction, so its steps stay small after a large first gradient",
+    gradlab="as TensorFlow; optax takes it after the correction, so its steps stay small after a "
+    "large first gradient",
 )
 def test_amsgrad_is_tensorflows_and_not_optaxs() -> None:
     sizes, rate = [10.0, *[0.1] * 30], 0.1
@@ -106,7 +114,9 @@ def test_amsgrad_is_tensorflows_and_not_optaxs() -> None:
         v_max, corrected_max = max(v_max, v), max(corrected_max, v_hat)
         by_tensorflow -= rate * m_hat / (np.sqrt(v_max / (1 - 0.999**k)) + 1e-8)
         by_optax -= rate * m_hat / (np.sqrt(corrected_max) + 1e-8)
-    np.testing.assert_allclose(travel(gl.optax.from_rule(rules.AMSGrad(), rate), sizes), by_tensorflow, rtol=1e-4)
+    np.testing.assert_allclose(
+        travel(gl.optax.from_rule(rules.AMSGrad(), rate), sizes), by_tensorflow, rtol=1e-4
+    )
     np.testing.assert_allclose(travel(optax.amsgrad(rate), sizes), by_optax, rtol=1e-4)
     assert 5 - by_tensorflow > 1.5 * (5 - by_optax)
 
@@ -127,7 +137,9 @@ def test_rms_prop_begins_at_1_and_that_of_optax_at_0() -> None:
 
 @functools.cache
 def compiled(dtype: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the weights after three jitted steps of every rule, through optax and by the pure form."""
+    """Return the weights after three jitted steps of every rule, through optax and by the pure
+    form.
+    """
     made = {name: gl.optax.from_rule(rule(), 0.1, replace=True) for name, rule in RULES.items()}
 
     @jax.jit
@@ -136,7 +148,9 @@ def compiled(dtype: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
     @jax.jit
     def by_the_pure_form(now: Any, grads: Any) -> Any:
-        return {name: pure_step(RULES[name](), 0.1, w, state, grads) for name, (w, state) in now.items()}
+        return {
+            name: pure_step(RULES[name](), 0.1, w, state, grads) for name, (w, state) in now.items()
+        }
 
     w = weights(dtype)
     got: Any = {name: (w, tx.init(w)) for name, tx in made.items()}
@@ -149,19 +163,25 @@ def compiled(dtype: str) -> tuple[dict[str, Any], dict[str, Any]]:
 @pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
 @pytest.mark.parametrize("jit", [False, True], ids=["eager", "jit"])
 @pytest.mark.parametrize("name", RULES)
-def test_with_replacements_every_rule_is_reached_bit_for_bit(name: str, jit: bool, dtype: str) -> None:
+def test_with_replacements_every_rule_is_reached_bit_for_bit(
+    name: str, jit: bool, dtype: str
+) -> None:
     with jax.enable_x64(True):
         if jit:
             got, want = compiled(dtype)
             assert equal(got[name], want[name])
         else:
             w, rule = weights(dtype), RULES[name]()
-            assert equal(run(gl.optax.from_rule(rule, 0.1, replace=True), w), pure_run(rule, 0.1, w))
+            assert equal(
+                run(gl.optax.from_rule(rule, 0.1, replace=True), w), pure_run(rule, 0.1, w)
+            )
 
 
 @functools.cache
 def first_steps() -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the weights after one jitted step of every rule by updates, through optax and by the pure form."""
+    """Return the weights after one jitted step of every rule by updates, through optax and by the
+    pure form.
+    """
     rules_ = {name: rule() for name, rule in RULES.items()}
 
     @jax.jit
@@ -171,7 +191,10 @@ def first_steps() -> tuple[dict[str, Any], dict[str, Any]]:
 
     @jax.jit
     def by_the_pure_form(w: Any, g: Any) -> Any:
-        return {name: pure.update(rule, 0.1, pure.init(rule, w), w, g)[0] for name, rule in rules_.items()}
+        return {
+            name: pure.update(rule, 0.1, pure.init(rule, w), w, g)[0]
+            for name, rule in rules_.items()
+        }
 
     w = weights("float32")
     return through_optax(w, gradients(w)), by_the_pure_form(w, gradients(w))
@@ -182,24 +205,37 @@ def first_steps() -> tuple[dict[str, Any], dict[str, Any]]:
 def test_under_jit_an_array_is_off_by_no_more_than_epsilon(name: str) -> None:
     w = weights("float32")
     got, want = (found[name] for found in first_steps())
-    assert (jnp.abs(got - want) <= jnp.finfo("float32").eps * jnp.maximum(jnp.abs(w), jnp.abs(want))).all()
+    assert (
+        jnp.abs(got - want) <= jnp.finfo("float32").eps * jnp.maximum(jnp.abs(w), jnp.abs(want))
+    ).all()
 
 
 @functools.cache
 def trained_trees() -> tuple[Any, Any, Any]:
-    """Return all trees of weights, and each after three jitted steps through optax and by the pure form."""
+    """Return all trees of weights, and each after three jitted steps through optax and by the pure
+    form.
+    """
     params, rule = {tree: make() for tree, make in TREES.items()}, rules.Adagrad()
     made = {replace: gl.optax.from_rule(rule, 0.1, replace=replace) for replace in (False, True)}
 
     @jax.jit
     def step(now: Any, grads: Any) -> Any:
-        return {(tree, replace): stepped(made[replace], *x, grads[tree]) for (tree, replace), x in now.items()}
+        return {
+            (tree, replace): stepped(made[replace], *x, grads[tree])
+            for (tree, replace), x in now.items()
+        }
 
     @jax.jit
     def pure_step(now: Any, grads: Any) -> Any:
-        return {tree: pure.update(rule, 0.1, state, w, grads[tree]) for tree, (w, state) in now.items()}
+        return {
+            tree: pure.update(rule, 0.1, state, w, grads[tree]) for tree, (w, state) in now.items()
+        }
 
-    got: Any = {(tree, replace): (w, tx.init(w)) for tree, w in params.items() for replace, tx in made.items()}
+    got: Any = {
+        (tree, replace): (w, tx.init(w))
+        for tree, w in params.items()
+        for replace, tx in made.items()
+    }
     want: Any = {tree: (w, pure.init(rule, w)) for tree, w in params.items()}
     for k in range(3):
         grads = {tree: gradients(w, k) for tree, w in params.items()}
@@ -218,7 +254,9 @@ def test_any_tree_of_weights_keeps_its_shape(tree: str, replace: bool) -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("rule", [rules.Adam(), rules.Momentum(), rules.StochasticGradientDescent()], ids=repr)
+@pytest.mark.parametrize(
+    "rule", [rules.Adam(), rules.Momentum(), rules.StochasticGradientDescent()], ids=repr
+)
 def test_vmap_trains_many_at_once(rule: rules.Rule) -> None:
     params = jax.tree.map(lambda w: jnp.stack([w, 2 * w]), flax_like())
     tx = gl.optax.from_rule(rule, 0.1)
@@ -235,11 +273,19 @@ def test_vmap_trains_many_at_once(rule: rules.Rule) -> None:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("rule", [rules.Adam(), rules.Adagrad()], ids=repr)
 def test_shard_map_gives_what_one_device_gives(rule: rules.Rule) -> None:
-    mesh = jax.make_mesh((8,), ("rows",), axis_types=(AxisType.Auto,), devices=jax.devices("cpu")[:8])
-    w, tx, rows = weights("float32", 64).reshape(16, 4), gl.optax.from_rule(rule, 0.1), PartitionSpec("rows")
+    mesh = jax.make_mesh(
+        (8,), ("rows",), axis_types=(AxisType.Auto,), devices=jax.devices("cpu")[:8]
+    )
+    w, tx, rows = (
+        weights("float32", 64).reshape(16, 4),
+        gl.optax.from_rule(rule, 0.1),
+        PartitionSpec("rows"),
+    )
     state, g = tx.init(w), gradients(w)
     split = jax.tree.map(lambda x: rows if x.ndim else PartitionSpec(), state)
-    step = jax.shard_map(lambda *a: stepped(tx, *a), mesh=mesh, in_specs=(rows, split, rows), out_specs=(rows, split))
+    step = jax.shard_map(
+        lambda *a: stepped(tx, *a), mesh=mesh, in_specs=(rows, split, rows), out_specs=(rows, split)
+    )
     got, _ = jax.jit(step)(w, state, g)
     assert ways.ulps(got, jax.jit(lambda *a: stepped(tx, *a))(w, state, g)[0]) <= 1
 
@@ -261,7 +307,9 @@ def test_scan_and_a_second_step_compile_once() -> None:
     for k in range(3):
         params, state = step(params, state, gradients(params, k))
     assert len(traces) == 1
-    (last, _), _ = jax.lax.scan(lambda c, g: (stepped(tx, *c, g), None), (params, state), gradients_of_five(params))
+    (last, _), _ = jax.lax.scan(
+        lambda c, g: (stepped(tx, *c, g), None), (params, state), gradients_of_five(params)
+    )
     assert jax.tree.structure(last) == jax.tree.structure(params)
 
 

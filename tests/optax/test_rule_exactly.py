@@ -57,7 +57,10 @@ def test_what_cannot_be_reached_is_off_by_no_more_than_epsilon(dtype: str) -> No
         w, n = numbers(dtype, 0.0), numbers(dtype, 3.0, seed=1)
         assert missed(w, n).any(), "else there is nothing to show"
         off = jnp.abs((w + difference(w, n)).astype("float64") - n.astype("float64"))
-        assert (off <= float(jnp.finfo(dtype).eps) * jnp.maximum(jnp.abs(w), jnp.abs(n)).astype("float64")).all()
+        assert (
+            off
+            <= float(jnp.finfo(dtype).eps) * jnp.maximum(jnp.abs(w), jnp.abs(n)).astype("float64")
+        ).all()
 
 
 def test_what_does_not_move_has_no_update_and_infinite_weights_stay() -> None:
@@ -76,7 +79,9 @@ def test_a_replacement_takes_the_place_of_jax_and_numpy_weights() -> None:
 
 def test_what_would_change_a_replacement_fails() -> None:
     update = {"w": Replacement(jnp.ones(2))}
-    with pytest.raises(TypeError, match=r"make from_rule\(..., replace=True\) the last transformation"):
+    with pytest.raises(
+        TypeError, match=r"make from_rule\(..., replace=True\) the last transformation"
+    ):
         optax.scale(0.5).update(update, optax.scale(0.5).init(update))
     with pytest.raises(TypeError):
         jax.tree.map(jnp.square, update)

@@ -1,4 +1,6 @@
-"""Rules and optimizers among optax's own: schedules, sweeps, chains, wrappers, slices, and what is refused."""
+"""Rules and optimizers among optax's own: schedules, sweeps, chains, wrappers, slices, and what is
+refused.
+"""
 
 import dataclasses
 from typing import Any
@@ -17,7 +19,9 @@ from tests.optax.steps import equal, run, stepped
 from tests.optax.trees import equinox_like, flax_like, gradients
 
 
-@pytest.mark.parametrize("schedule", [optax.cosine_decay_schedule(0.5, 4), gl.schedules.CosineDecay(0.5, 4)])
+@pytest.mark.parametrize(
+    "schedule", [optax.cosine_decay_schedule(0.5, 4), gl.schedules.CosineDecay(0.5, 4)]
+)
 def test_a_schedule_sees_the_steps_from_0(schedule: Any) -> None:
     tx, w = gl.optax.from_rule(rules.StochasticGradientDescent(), schedule), jnp.float32([0.0])
     state = tx.init(w)
@@ -28,7 +32,9 @@ def test_a_schedule_sees_the_steps_from_0(schedule: Any) -> None:
 
 
 def test_inject_hyperparams_makes_the_rate_part_of_the_state() -> None:
-    tx = optax.inject_hyperparams(gl.optax.from_rule, static_args="rule")(rules.Momentum(), learning_rate=0.5)
+    tx = optax.inject_hyperparams(gl.optax.from_rule, static_args="rule")(
+        rules.Momentum(), learning_rate=0.5
+    )
     w = jnp.float32([1.0])
     state = tx.init(w)
     state.hyperparams["learning_rate"] = jnp.float32(0.25)
@@ -50,8 +56,13 @@ def test_it_chains_with_optax_s_own() -> None:
     params, grads = flax_like(), gradients(flax_like())
     tx = optax.chain(optax.clip_by_global_norm(0.5), gl.optax.from_rule(rules.Adagrad(), 0.1))
     clipped, _ = optax.clip_by_global_norm(0.5).update(grads, optax.EmptyState())
-    assert equal(stepped(tx, params, tx.init(params), grads)[0], _first(rules.Adagrad(), 0.1, params, clipped))
-    halved = optax.chain(gl.optax.from_rule(rules.StochasticGradientDescent(), 1.0), optax.scale(0.5))
+    assert equal(
+        stepped(tx, params, tx.init(params), grads)[0],
+        _first(rules.Adagrad(), 0.1, params, clipped),
+    )
+    halved = optax.chain(
+        gl.optax.from_rule(rules.StochasticGradientDescent(), 1.0), optax.scale(0.5)
+    )
     assert stepped(halved, jnp.ones(1), halved.init(jnp.ones(1)), jnp.ones(1))[0].tolist() == [0.5]
 
 
@@ -117,7 +128,9 @@ def test_optimizers_bring_their_rate_and_their_state(make: Any, jit: bool) -> No
     for k in range(3):
         want, state = step(want, state, gradients(params, k))
     assert equal(run(gl.optax.from_rule(opt, replace=True), params, jit=jit), want)
-    assert equal(run(gl.optax.from_rule(opt), params), run(gl.optax.from_rule(opt, replace=True), params))
+    assert equal(
+        run(gl.optax.from_rule(opt), params), run(gl.optax.from_rule(opt, replace=True), params)
+    )
 
 
 def test_optimizers_bring_their_way_with_slices() -> None:
@@ -131,7 +144,9 @@ def test_optimizers_bring_their_way_with_slices() -> None:
 
 def test_the_weights_must_be_given() -> None:
     tx = gl.optax.from_rule(rules.Adagrad(), 0.1)
-    with pytest.raises(ValueError, match=r"needs the weights: call update\(gradients, state, params\)"):
+    with pytest.raises(
+        ValueError, match=r"needs the weights: call update\(gradients, state, params\)"
+    ):
         tx.update(jnp.ones(2), tx.init(jnp.ones(2)))
 
 
@@ -140,15 +155,27 @@ def test_the_weights_must_be_given() -> None:
     [
         (rules.Adagrad(), None, TypeError, "Adagrad needs a learning rate"),
         (rules.Adagrad(), "fast", TypeError, "learning_rate must be numbers"),
-        (rules.Adagrad(), np.ones(2), ValueError, r"learning_rate must be a scalar, got shape \(2,\)"),
-        (rules.Adagrad, 0.1, TypeError, r"got the class Adagrad; give one of it: Adagrad\(\.\.\.\)"),
+        (
+            rules.Adagrad(),
+            np.ones(2),
+            ValueError,
+            r"learning_rate must be a scalar, got shape \(2,\)",
+        ),
+        (
+            rules.Adagrad,
+            0.1,
+            TypeError,
+            r"got the class Adagrad; give one of it: Adagrad\(\.\.\.\)",
+        ),
         (gl.train.AdagradOptimizer, None, TypeError, "got the class AdagradOptimizer"),
         (optax.sgd(0.1), None, TypeError, "a transformation of optax; chain it as it is"),
         (0.1, None, TypeError, "got float"),
         (gl.train.GradientDescentOptimizer(0.1), 0.2, ValueError, "has its own learning rate"),
     ],
 )
-def test_what_is_no_rule_or_rate_is_refused(rule: Any, rate: Any, error: type[Exception], message: str) -> None:
+def test_what_is_no_rule_or_rate_is_refused(
+    rule: Any, rate: Any, error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=message):
         gl.optax.from_rule(rule, rate)
 
@@ -165,5 +192,7 @@ def test_an_equinox_update_adds_leaf_by_leaf() -> None:
     for replace in (False, True):
         tx = gl.optax.from_rule(rules.Adagrad(), 0.1, replace=replace)
         updates, _ = tx.update(gradients(params), tx.init(params), params)
-        added = jax.tree.map(lambda u, w: w if u is None else w + u, updates, params, is_leaf=lambda x: x is None)
+        added = jax.tree.map(
+            lambda u, w: w if u is None else w + u, updates, params, is_leaf=lambda x: x is None
+        )
         assert equal(added, optax.apply_updates(params, updates))

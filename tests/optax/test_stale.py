@@ -59,7 +59,9 @@ def test_any_schedule_is_as_the_model_says(events: list[Event], limit: int, jit:
     assert (w.tolist(), int(state.global_step), float(state.stale_counter)) == model(events, limit)
 
 
-BUSY = [("compute", k) for k in (0, 1, 2)] + [(what, k) for k in (0, 1, 2, 0, 1) for what in ("apply", "compute")]
+BUSY = [("compute", k) for k in (0, 1, 2)] + [
+    (what, k) for k in (0, 1, 2, 0, 1) for what in ("apply", "compute")
+]
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
@@ -84,7 +86,9 @@ def test_a_drop_changes_no_bit_of_weights_and_inner_state(tree: str, replace: bo
     state = tx.init(w)
     updates, after = tx.update(gradients(w), state, w, local_step=-1)
     moved = optax.apply_updates(w, updates)
-    for old, new in zip(jax.tree.leaves((w, state.inner)), jax.tree.leaves((moved, after.inner)), strict=True):
+    for old, new in zip(
+        jax.tree.leaves((w, state.inner)), jax.tree.leaves((moved, after.inner)), strict=True
+    ):
         assert (old.dtype, np.asarray(old).tobytes()) == (new.dtype, np.asarray(new).tobytes())
     assert (int(after.global_step), float(after.stale_counter)) == (0, 1.0)
 
@@ -141,7 +145,10 @@ def test_other_extra_arguments_reach_the_inner_one() -> None:
 def test_slices_and_none_go_through() -> None:
     table = jnp.ones((3, 2))
     slices = gl.IndexedSlices(jnp.ones((2, 2)), jnp.int32([1, 1]), (3, 2))
-    tx, w = drop_stale(from_rule(rules.StochasticGradientDescent(), 1.0), 0), {"t": table, "u": jnp.ones(1)}
+    tx, w = (
+        drop_stale(from_rule(rules.StochasticGradientDescent(), 1.0), 0),
+        {"t": table, "u": jnp.ones(1)},
+    )
     for local_step, row in ((0, -1.0), (-1, 1.0)):
         updates, _ = tx.update({"t": slices, "u": None}, tx.init(w), w, local_step=local_step)
         moved = optax.apply_updates(w, updates)
@@ -168,5 +175,7 @@ def test_what_is_refused(staleness: Any, local_step: Any, error: type, message: 
 
 
 def test_what_is_no_transformation() -> None:
-    with pytest.raises(TypeError, match="needs an optax transformation, got AdamOptimizer; see from_rule"):
+    with pytest.raises(
+        TypeError, match="needs an optax transformation, got AdamOptimizer; see from_rule"
+    ):
         drop_stale(gl.train.AdamOptimizer(0.1), 0)

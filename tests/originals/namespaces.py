@@ -1,6 +1,7 @@
 """How a suite is loaded: its own text, whose imports of the originals' modules find a stand-in.
 
-No module of the originals is replaced for anybody else: only the `import` statements of the suite see the stand-in.
+No module of the originals is replaced for anybody else: only the `import` statements of the suite
+see the stand-in.
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ from tests.originals.suites import Source
 class Namespace:
     """All names of a library in one place: tests name few, and none twice with two meanings.
 
-    A sub-namespace (`tf.math`) is the namespace itself. A name that nobody supplies says so when it is used.
+    A sub-namespace (`tf.math`) is the namespace itself. A name that nobody supplies says so when it
+    is used.
     """
 
-    def __init__(self, title: str, names: Mapping[str, Any], within: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, title: str, names: Mapping[str, Any], within: frozenset[str] = frozenset()
+    ) -> None:
         self._title, self._names, self._within = title, names, within
 
     def __getattr__(self, name: str) -> Any:
@@ -37,10 +41,11 @@ class Namespace:
 class StandIn:
     """What the imports of a suite find.
 
-    `prefixes`: the packages it stands for. `modules`: names that are modules where they are imported, though they are
-    functions or classes too. `exactly`: modules that have a namespace of their own; with `real` all others are the
-    library's. `beside`: modules whose names end so are files beside the suite, read like it. `around` is entered for
-    each case: TensorFlow 1's default graph, for one.
+    `prefixes`: the packages it stands for. `modules`: names that are modules where they are
+    imported, though they are functions or classes too. `exactly`: modules that have a namespace of
+    their own; with `real` all others are the library's. `beside`: modules whose names end so are
+    files beside the suite, read like it. `around` is entered for each case: TensorFlow 1's default
+    graph, for one.
     """
 
     prefixes: tuple[str, ...]
@@ -80,21 +85,29 @@ class _From:
         return stand_in.namespace
 
 
-_HELPERS: dict[str, types.ModuleType] = {}  # files that suites share, each read once: they define flags
+# Files that suites share, each read once: they define flags.
+_HELPERS: dict[str, types.ModuleType] = {}
 
 
 def _beside(source: Source, stand_in: StandIn, module: str) -> types.ModuleType:
     assert source.root is not None
     if module not in _HELPERS:
         file = source.root / f"{module.replace('.', '/')}.py"
-        _HELPERS[module] = load(replace(source, text=file.read_text("utf-8"), file=file), stand_in, module)
+        _HELPERS[module] = load(
+            replace(source, text=file.read_text("utf-8"), file=file), stand_in, module
+        )
     return _HELPERS[module]
 
 
 def load(source: Source, stand_in: StandIn, name: str) -> types.ModuleType:
-    """The suite as a module. It is in `sys.modules` while it lives, since pickles and absl look for it there."""
+    """The suite as a module.
 
-    def imported(module: str, globals_: Any = None, locals_: Any = None, names: Any = (), level: int = 0) -> Any:
+    It is in `sys.modules` while it lives, since pickles and absl look for it there.
+    """
+
+    def imported(
+        module: str, globals_: Any = None, locals_: Any = None, names: Any = (), level: int = 0
+    ) -> Any:
         if level or not stand_in.covers(module):
             return __import__(module, globals_, locals_, names, level)
         if names:

@@ -1,4 +1,6 @@
-"""The page of the documentation that says what became of every suite; `python -m tests.originals --write` writes it."""
+"""The page of the documentation that says what became of every suite;
+`python -m tests.originals --write` writes it.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,10 @@ def page(rows: Sequence[Row], today: date) -> str:
     total = [sum(x) for x in zip(*map(_numbers, rows), strict=True)]
     lines = [
         _HEAD,
-        f"Run on {today.isoformat()} with gradlab {rows[0].version}. `source` begins the SHA-256 of the file.",
+        (
+            f"Run on {today.isoformat()} with gradlab {rows[0].version}. `source` begins the "
+            "SHA-256 of the file."
+        ),
         "",
         "| original | file | source | cases | passed | failed | not applicable | by design |",
         "|---|---|---|---|---|---|---|---|",
@@ -50,7 +55,9 @@ def page(rows: Sequence[Row], today: date) -> str:
         *_designs(rows),
     ]
     failed = [
-        f"- `{row.suite.title}` ({row.suite.origin.name} {row.tag}): {case}" for row in rows for case in row.failed
+        f"- `{row.suite.title}` ({row.suite.origin.name} {row.tag}): {case}"
+        for row in rows
+        for case in row.failed
     ]
     return "\n".join([*lines, *(["", "## Failed", "", *failed] if failed else [])]) + "\n"
 
@@ -59,7 +66,10 @@ def table_line(row: Row) -> str:
     """One suite as a row of the page."""
     numbers = " | ".join(map(str, _numbers(row)))
     mode = f", {row.suite.mode}" if row.suite.mode else ""
-    return f"| {row.suite.origin.name} {row.tag} | `{row.suite.path}`{mode} | `{row.digest}` | {numbers} |"
+    return (
+        f"| {row.suite.origin.name} {row.tag} | `{row.suite.path}`{mode} | `{row.digest}` | "
+        f"{numbers} |"
+    )
 
 
 def _numbers(row: Row) -> tuple[int, ...]:
@@ -68,10 +78,15 @@ def _numbers(row: Row) -> tuple[int, ...]:
 
 def _reasons(rows: Sequence[Row], what: str) -> Counter[tuple[str, str]]:
     """How many cases of an original have a reason in common."""
-    pairs = [(f"{r.suite.origin.name} {r.tag}", why) for r in rows for why in getattr(r, what).values()]
+    pairs = [
+        (f"{r.suite.origin.name} {r.tag}", why) for r in rows for why in getattr(r, what).values()
+    ]
     return Counter((origin, why.replace("|", "\\|")) for origin, why in pairs)
 
 
 def _designs(rows: Sequence[Row]) -> list[str]:
     held = {x.reason: x.held_by for row in rows for x in row.suite.differs.values()}
-    return [f"| {origin} | {n} | {why} | `{held[why]}` |" for (origin, why), n in _reasons(rows, "differs").items()]
+    return [
+        f"| {origin} | {n} | {why} | `{held[why]}` |"
+        for (origin, why), n in _reasons(rows, "differs").items()
+    ]

@@ -1,4 +1,6 @@
-"""Run one suite against gradlab and count: every case passed, failed, is not applicable or differs by design."""
+"""Run one suite against gradlab and count: every case passed, failed, is not applicable or differs
+by design.
+"""
 
 from __future__ import annotations
 
@@ -47,14 +49,17 @@ class Row:
 def run(suite: Suite, source: Source) -> Row:
     """Load the file, run each case by itself, and compare with what the manifest says of it."""
     row = Row(suite, source.tag, source.digest)
-    stand_in: StandIn = importlib.import_module(f"tests.originals.stand_ins.{suite.stand_in}").STAND_IN
+    stand_in: StandIn = importlib.import_module(
+        f"tests.originals.stand_ins.{suite.stand_in}"
+    ).STAND_IN
     name = f"original_{suite.origin.name}_{source.digest}"
     used: set[str] = set()
     try:
         module = load(source, stand_in, name)
         for case in _cases(unittest.defaultTestLoader.loadTestsFromModule(module)):
             _count(row, case, source, stand_in, used)
-    except (ImportError, OSError) as error:  # of the file itself: a case's own are counted as failed
+    except (ImportError, OSError) as error:
+        # Of the file itself: a case's own are counted as failed.
         row.wrong.append(f"the file can't be loaded: {error!r}")
         return row
     finally:
@@ -66,11 +71,17 @@ def run(suite: Suite, source: Source) -> Row:
         for pattern, absent in suite.absent.items()
         if _has(absent.name)
     ]
-    row.wrong += [f"{p}: there is no test {x.held_by}" for p, x in suite.differs.items() if not _is_test(x.held_by)]
+    row.wrong += [
+        f"{p}: there is no test {x.held_by}"
+        for p, x in suite.differs.items()
+        if not _is_test(x.held_by)
+    ]
     return row
 
 
-def _count(row: Row, case: unittest.TestCase, source: Source, stand_in: StandIn, used: set[str]) -> None:
+def _count(
+    row: Row, case: unittest.TestCase, source: Source, stand_in: StandIn, used: set[str]
+) -> None:
     title = f"{type(case).__name__}.{case._testMethodName}"
     row.cases += 1
     if absent := entry(row.suite.absent, title, used):
@@ -80,7 +91,10 @@ def _count(row: Row, case: unittest.TestCase, source: Source, stand_in: StandIn,
     if skipped and why is None:
         row.absent[title] = f"skips itself: {skipped}"
         return
-    differs, there = entry(row.suite.differs, title, used), entry(row.suite.fails_there, title, used)
+    differs, there = (
+        entry(row.suite.differs, title, used),
+        entry(row.suite.fails_there, title, used),
+    )
     if why is None:
         row.passed += 1
         if differs:
@@ -103,13 +117,23 @@ def _theirs(case: unittest.TestCase, source: Source, stand_in: StandIn) -> unitt
 
 
 def _failure(case: unittest.TestCase, stand_in: StandIn | None) -> tuple[str | None, str | None]:
-    """The traceback of a case that failed, and the words of one that skips itself; two None for one that passed."""
+    """The traceback of a case that failed, and the words of one that skips itself; two None for one
+    that passed.
+    """
     result = unittest.TestResult()
     around = stand_in.around() if stand_in and stand_in.around else contextlib.nullcontext()
     lost: list[str] = []  # in threads that nobody asks
-    with gl.variable_collection(), around, warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+    with (
+        gl.variable_collection(),
+        around,
+        warnings.catch_warnings(),
+        contextlib.redirect_stdout(io.StringIO()),
+    ):
         warnings.simplefilter("ignore")
-        hook, threading.excepthook = threading.excepthook, lambda x: lost.append(f"in a thread: {x.exc_value!r}")
+        hook, threading.excepthook = (
+            threading.excepthook,
+            lambda x: lost.append(f"in a thread: {x.exc_value!r}"),
+        )
         try:
             case.run(result)
         finally:
@@ -122,7 +146,8 @@ def _cases(suite: Any) -> Iterator[unittest.TestCase]:
     for part in suite:
         if isinstance(part, unittest.TestSuite):
             yield from _cases(part)
-        elif part._testMethodName != "test_session":  # a helper of TensorFlow's TestCase, which skips itself there
+        elif part._testMethodName != "test_session":
+            # A helper of TensorFlow's TestCase, which skips itself there.
             yield part
 
 
@@ -133,7 +158,9 @@ def _is_test(held_by: str) -> bool:
 
 
 def _has(name: str) -> bool:
-    """Whether gradlab has this public name: `gl.train.YogiOptimizer`, or an argument, `gl.clip_by_norm(axes)`."""
+    """Whether gradlab has this public name: `gl.train.YogiOptimizer`, or an argument,
+    `gl.clip_by_norm(axes)`.
+    """
     path, _, argument = name.removeprefix("gl.").partition("(")
     thing: Any = gl
     for part in path.split("."):

@@ -1,7 +1,8 @@
-"""Which files of the originals are run, where they are found, and what is known not to apply to them.
+"""Which files of the originals are run, where they are found, and what is known not to apply to
+them.
 
-Nothing of theirs is kept here. What a registry's package holds is read where it is installed; everything else from a
-folder of sources, laid out as `ORIGIN-TAG/path/in/its/repository`.
+Nothing of theirs is kept here. What a registry's package holds is read where it is installed;
+everything else from a folder of sources, laid out as `ORIGIN-TAG/path/in/its/repository`.
 """
 
 from __future__ import annotations
@@ -20,12 +21,15 @@ Entry = TypeVar("Entry")
 
 @dataclass(frozen=True)
 class Origin:
-    """Whose tests: `package` where an installed distribution holds them, None where only a folder of sources does."""
+    """Whose tests: `package` where an installed distribution holds them, None where only a folder
+    of sources does.
+    """
 
     name: str
     tag: str  # the release that the manifest describes
     package: str | None = None
-    helpers: tuple[str, ...] = ()  # files without cases that suites import, so that they must be there as well
+    # Files without cases that suites import, so that they must be there as well.
+    helpers: tuple[str, ...] = ()
 
     @property
     def folder(self) -> str:
@@ -34,7 +38,9 @@ class Origin:
 
 @dataclass(frozen=True)
 class Absent:
-    """A case about something that gradlab does not have: the public name it would have, and one line of reason."""
+    """A case about something that gradlab does not have: the public name it would have, and one
+    line of reason.
+    """
 
     name: str
     reason: str
@@ -42,7 +48,9 @@ class Absent:
 
 @dataclass(frozen=True)
 class Differs:
-    """A case that fails because gradlab differs on purpose: why, and `file::test` of ours that holds the difference."""
+    """A case that fails because gradlab differs on purpose: why, and `file::test` of ours that
+    holds the difference.
+    """
 
     reason: str
     held_by: str
@@ -50,14 +58,17 @@ class Differs:
 
 @dataclass(frozen=True)
 class Suite:
-    """One file, the stand-in that runs it, and by pattern of `Class.case` what is different about a case."""
+    """One file, the stand-in that runs it, and by pattern of `Class.case` what is different about a
+    case.
+    """
 
     origin: Origin
     path: str
     stand_in: str
     absent: Mapping[str, Absent] = field(default_factory=dict)
     differs: Mapping[str, Differs] = field(default_factory=dict)
-    fails_there: Mapping[str, str] = field(default_factory=dict)  # with the original itself, on some machines
+    # With the original itself, on some machines.
+    fails_there: Mapping[str, str] = field(default_factory=dict)
     mode: str = ""  # where a suite is run in several, which one this is
 
     @property
@@ -83,17 +94,25 @@ class Source:
 def found(suite: Suite, sources: Path | None) -> Source | None:
     """The suite's file from the folder of sources, else from the installed package, else None."""
     if sources is not None and (file := sources / suite.origin.folder / suite.path).is_file():
-        return Source(file.read_text("utf-8"), file, suite.origin.tag, sources / suite.origin.folder)
+        return Source(
+            file.read_text("utf-8"), file, suite.origin.tag, sources / suite.origin.folder
+        )
     package = suite.origin.package
     spec = importlib.util.find_spec(package) if package else None
     if package is None or spec is None or not spec.submodule_search_locations:
         return None
     file = Path(next(iter(spec.submodule_search_locations))).parent / suite.path
-    return Source(file.read_text("utf-8"), file, importlib.metadata.version(package)) if file.is_file() else None
+    return (
+        Source(file.read_text("utf-8"), file, importlib.metadata.version(package))
+        if file.is_file()
+        else None
+    )
 
 
 def missing_helpers(suite: Suite, source: Source) -> list[str]:
-    """Return the helper files that a suite imports, itself or through another helper, and that are not there."""
+    """Return the helper files that a suite imports, itself or through another helper, and that are
+    not there.
+    """
     if source.root is None:
         return []
     missing: list[str] = []

@@ -43,7 +43,9 @@ def result(**manifest: Any) -> Any:
 def test_every_case_is_counted_once() -> None:
     row = result(absent=GONE, differs=DESIGN)
     assert (row.cases, row.passed, row.adds_up, row.wrong) == (5, 1, True, [])
-    assert list(row.failed) == ["Clips.test_wrong"] and list(row.differs) == ["Clips.test_on_purpose"]
+    assert list(row.failed) == ["Clips.test_wrong"] and list(row.differs) == [
+        "Clips.test_on_purpose"
+    ]
     assert row.absent == {
         "Clips.test_not_there": "gl.clip.nothing: gradlab has none",
         "Clips.test_skips_itself": "skips itself: not here",
@@ -54,10 +56,22 @@ def test_every_case_is_counted_once() -> None:
 @pytest.mark.parametrize(
     ("manifest", "words"),
     [
-        ({"absent": {"Clips.test_ours": Absent("gl.clip_by_norm", "")}}, "but gradlab has gl.clip_by_norm"),
-        ({"absent": {"Clips.test_ours": Absent("gl.clip_by_norm(axes)", "")}}, "but gradlab has gl.clip_by_norm(axes)"),
-        ({"absent": {"Clips.test_other": Absent("gl.nothing", "")}}, "Clips.test_other: no case has this name"),
-        ({"differs": {"Clips.test_ours": Differs("", HERE)}}, "said to differ by design, but it passes"),
+        (
+            {"absent": {"Clips.test_ours": Absent("gl.clip_by_norm", "")}},
+            "but gradlab has gl.clip_by_norm",
+        ),
+        (
+            {"absent": {"Clips.test_ours": Absent("gl.clip_by_norm(axes)", "")}},
+            "but gradlab has gl.clip_by_norm(axes)",
+        ),
+        (
+            {"absent": {"Clips.test_other": Absent("gl.nothing", "")}},
+            "Clips.test_other: no case has this name",
+        ),
+        (
+            {"differs": {"Clips.test_ours": Differs("", HERE)}},
+            "said to differ by design, but it passes",
+        ),
         ({"differs": {"Clips.test_wrong": Differs("", HERE + "s")}}, "there is no test"),
     ],
 )
@@ -68,12 +82,18 @@ def test_a_manifest_that_is_wrong_is_found_out(manifest: Any, words: str) -> Non
 
 def test_a_helper_file_that_is_missing_is_named(tmp_path: Path) -> None:
     """A suite that imports one helper, which imports another."""
-    origin = Origin("optax", "0", helpers=("optax/tests/first.py", "optax/tests/second.py", "optax/tests/other.py"))
+    origin = Origin(
+        "optax",
+        "0",
+        helpers=("optax/tests/first.py", "optax/tests/second.py", "optax/tests/other.py"),
+    )
     suite = Suite(origin, "clips_test.py", "optax")
     source = Source("from optax.tests import first", tmp_path / "clips_test.py", "0", tmp_path)
     assert missing_helpers(suite, source) == ["optax/tests/first.py"]
     (tmp_path / "optax" / "tests").mkdir(parents=True)
-    (tmp_path / "optax" / "tests" / "first.py").write_text("from optax.tests import second", "utf-8")
+    (tmp_path / "optax" / "tests" / "first.py").write_text(
+        "from optax.tests import second", "utf-8"
+    )
     assert missing_helpers(suite, source) == ["optax/tests/second.py"]
     (tmp_path / "optax" / "tests" / "second.py").write_text("", "utf-8")
     assert missing_helpers(suite, source) == []
@@ -86,7 +106,10 @@ def test_a_run_goes_on_without_a_helper_file(
     for name, text in {"needs.py": "from optax.tests import first", "whole.py": SUITE}.items():
         (tmp_path / origin.folder).mkdir(exist_ok=True)
         (tmp_path / origin.folder / name).write_text(text, "utf-8")
-    suites = [Suite(origin, "needs.py", "optax"), Suite(origin, "whole.py", "optax", absent=GONE, differs=DESIGN)]
+    suites = [
+        Suite(origin, "needs.py", "optax"),
+        Suite(origin, "whole.py", "optax", absent=GONE, differs=DESIGN),
+    ]
     monkeypatch.setattr("tests.originals.__main__.SUITES", suites)
     monkeypatch.setattr("sys.argv", ["originals", "--sources", str(tmp_path)])
     assert main() == 1
@@ -104,7 +127,10 @@ def test_a_file_that_cannot_be_loaded_is_said_and_counted() -> None:
 def test_the_page_has_every_suite() -> None:
     text = PAGE.read_text("utf-8")
     for suite in SUITES:
-        assert f"| {suite.origin.name} {suite.origin.tag} | `{suite.path}`{suite.mode and ', ' + suite.mode} |" in text
+        assert (
+            f"| {suite.origin.name} {suite.origin.tag} | "
+            f"`{suite.path}`{suite.mode and ', ' + suite.mode} |"
+        ) in text
     assert text.count("\n## Failed") <= 1
 
 
@@ -117,4 +143,6 @@ def test_the_suites_that_packages_hold_pass(suite: Suite) -> None:
     other = f"the manifest is of {suite.origin.name} {suite.origin.tag}, installed is {source.tag}"
     assert row.is_good, (row.failed, row.wrong, "" if source.tag == suite.origin.tag else other)
     if source.tag == suite.origin.tag:
-        assert table_line(row) in PAGE.read_text("utf-8"), "python -m tests.originals --sources DIR --write"
+        assert table_line(row) in PAGE.read_text("utf-8"), (
+            "python -m tests.originals --sources DIR --write"
+        )

@@ -1,4 +1,6 @@
-"""What is built and installed, once for all tests here, from a copy so that nothing is left in the checkout."""
+"""What is built and installed, once for all tests here, from a copy so that nothing is left in the
+checkout.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,12 @@ LEFT_OUT = shutil.ignore_patterns(
 def done_well(*command: str | Path, folder: Path) -> str:
     """Run a command; return all it says, which is the message if it fails."""
     done = subprocess.run(
-        [*map(str, command)], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=False
+        [*map(str, command)],
+        cwd=folder,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
     return done.stdout + done.stderr
@@ -37,7 +44,9 @@ def python(module: str, *arguments: str | Path, folder: Path) -> str:
 
 
 class Built(NamedTuple):
-    """A wheel and a source distribution, the folders they were unpacked to, and what building them said."""
+    """A wheel and a source distribution, the folders they were unpacked to, and what building them
+    said.
+    """
 
     wheel: Path
     sdist: Path
@@ -49,7 +58,9 @@ class Built(NamedTuple):
 @pytest.fixture(scope="session")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the checkout in a folder called as a clone is."""
-    return Path(shutil.copytree(ROOT, tmp_path_factory.mktemp("parent") / "gradlab", ignore=LEFT_OUT))
+    return Path(
+        shutil.copytree(ROOT, tmp_path_factory.mktemp("parent") / "gradlab", ignore=LEFT_OUT)
+    )
 
 
 @pytest.fixture(scope="session")
@@ -67,12 +78,15 @@ def built(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 @pytest.fixture(scope="session")
 def editable(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Python in which the copy is installed by `pip install -e`; all other packages are those of the tests."""
+    """A Python in which the copy is installed by `pip install -e`; all other packages are those of
+    the tests.
+    """
     venv = tmp_path_factory.mktemp("editable") / "venv"
     python("venv", "--without-pip", venv, folder=clone)
     python_there = venv / "bin" / "python"
     (site,) = venv.glob("lib/python*/site-packages")
-    # A folder that a .pth adds has none of its own .pth files followed, so the checkout itself is not found by this.
+    # A folder that a .pth adds has none of its own .pth files followed, so the checkout itself is
+    # not found by this.
     (site / "others.pth").write_text(sysconfig.get_path("purelib"))
     options = ("--quiet", "--no-deps", "--no-build-isolation", "--disable-pip-version-check")
     python("pip", "--python", python_there, "install", *options, "-e", clone, folder=clone)

@@ -35,11 +35,15 @@ def sparse(**given: Any) -> Any:
 
 
 def apply(handle: Any, gradient: Any = (1.0,), local_step: Any = 0) -> Any:
-    return ops.ResourceAccumulatorApplyGradient(handle=handle, local_step=local_step, gradient=gradient)
+    return ops.ResourceAccumulatorApplyGradient(
+        handle=handle, local_step=local_step, gradient=gradient
+    )
 
 
 def take(handle: Any, num_required: Any = 1, dtype: Any = F32) -> Any:
-    return ops.ResourceAccumulatorTakeGradient(handle=handle, num_required=num_required, dtype=dtype)
+    return ops.ResourceAccumulatorTakeGradient(
+        handle=handle, num_required=num_required, dtype=dtype
+    )
 
 
 def set_step(handle: Any, step: Any) -> None:
@@ -47,8 +51,15 @@ def set_step(handle: Any, step: Any) -> None:
 
 
 def apply_rows(handle: Any, local_step: Any = 0, **given: Any) -> Any:
-    rows = {"gradient_indices": [1], "gradient_values": [[2.0]], "gradient_shape": [4, 1], "has_known_shape": True}
-    return ops.SparseAccumulatorApplyGradient(handle=handle, local_step=local_step, **{**rows, **given})
+    rows = {
+        "gradient_indices": [1],
+        "gradient_values": [[2.0]],
+        "gradient_shape": [4, 1],
+        "has_known_shape": True,
+    }
+    return ops.SparseAccumulatorApplyGradient(
+        handle=handle, local_step=local_step, **{**rows, **given}
+    )
 
 
 def state(handle: Any) -> tuple[int, int]:
@@ -82,10 +93,21 @@ def test_signatures_are_tensorflows() -> None:
 def test_a_round_by_resource_and_by_ref_handle() -> None:
     for prefix, make, handle_type in (("Resource", dense, "resource"), ("", ref, "string_ref")):
         handle = make()
-        assert (handle.dtype, repr(handle)[-len(handle_type) - 1 : -1]) == (handle_type, handle_type)
-        run = {n: getattr(ops, f"{prefix}Accumulator{n}") for n in ("ApplyGradient", "TakeGradient", "NumAccumulated")}
+        assert (handle.dtype, repr(handle)[-len(handle_type) - 1 : -1]) == (
+            handle_type,
+            handle_type,
+        )
+        run = {
+            n: getattr(ops, f"{prefix}Accumulator{n}")
+            for n in ("ApplyGradient", "TakeGradient", "NumAccumulated")
+        }
         assert run["ApplyGradient"](handle=handle, local_step=0, gradient=[3.0]).accepted
-        assert run["ApplyGradient"](handle=handle, local_step=np.int32(0), gradient=np.float32([5.0])).count == 2
+        assert (
+            run["ApplyGradient"](
+                handle=handle, local_step=np.int32(0), gradient=np.float32([5.0])
+            ).count
+            == 2
+        )
         count = run["NumAccumulated"](handle=handle)
         assert (int(count), count.dtype) == (2, np.int32)
         taken = run["TakeGradient"](handle=handle, num_required=2, dtype="float32")
@@ -103,7 +125,11 @@ def test_a_round_of_rows() -> None:
     ops.AccumulatorSetGlobalStep(handle=handle, new_global_step=5)
     assert apply_rows(handle, local_step=4).accepted is False
     taken = ops.SparseAccumulatorTakeGradient(handle=handle, num_required=2, dtype=F32)
-    assert [x.tolist() for x in taken] == [[1], [[2.0]], [4, 1]] and taken._fields == ("indices", "values", "shape")
+    assert [x.tolist() for x in taken] == [[1], [[2.0]], [4, 1]] and taken._fields == (
+        "indices",
+        "values",
+        "shape",
+    )
     assert state(handle) == (6, 0)
 
 
@@ -156,7 +182,10 @@ class TestRefused:
         usual: dict[str, Any] = {"dtype": F32, "has_known_shape": True, "gradient_shape": [1]}
         given = {p: usual.get(p, 1) for p in inspect.signature(getattr(ops, name)).parameters}
         del given["handle"], given["name"]
-        message = f"takes a handle of type {'resource' if of_resource else 'string_ref'}, got a {wrong.dtype}"
+        message = (
+            f"takes a handle of type {'resource' if of_resource else 'string_ref'}, got a "
+            f"{wrong.dtype}"
+        )
         with pytest.raises(TypeError, match=message):
             getattr(ops, name)(handle=wrong, **given)
         assert state(wrong) == (0, 0)
@@ -173,28 +202,58 @@ class TestRefused:
     @pytest.mark.parametrize(
         ("act", "error"),
         [
-            pytest.param(lambda h: apply(h, local_step=[0, 0]), gl.errors.InvalidArgumentError, id="two steps"),
-            pytest.param(lambda h: apply(h, local_step=[]), gl.errors.InvalidArgumentError, id="no step"),
-            pytest.param(lambda h: take(h, [1]), gl.errors.InvalidArgumentError, id="take one in a list"),
-            pytest.param(lambda h: take(h, [1, 1]), gl.errors.InvalidArgumentError, id="take two in a list"),
-            pytest.param(lambda h: apply(h, np.float64([1.0])), gl.errors.InvalidArgumentError, id="another dtype"),
-            pytest.param(lambda h: take(h, 1, np.float64), gl.errors.InvalidArgumentError, id="take of another dtype"),
+            pytest.param(
+                lambda h: apply(h, local_step=[0, 0]),
+                gl.errors.InvalidArgumentError,
+                id="two steps",
+            ),
+            pytest.param(
+                lambda h: apply(h, local_step=[]), gl.errors.InvalidArgumentError, id="no step"
+            ),
+            pytest.param(
+                lambda h: take(h, [1]), gl.errors.InvalidArgumentError, id="take one in a list"
+            ),
+            pytest.param(
+                lambda h: take(h, [1, 1]), gl.errors.InvalidArgumentError, id="take two in a list"
+            ),
+            pytest.param(
+                lambda h: apply(h, np.float64([1.0])),
+                gl.errors.InvalidArgumentError,
+                id="another dtype",
+            ),
+            pytest.param(
+                lambda h: take(h, 1, np.float64),
+                gl.errors.InvalidArgumentError,
+                id="take of another dtype",
+            ),
             pytest.param(
                 lambda h: dense(shared_name="it", dtype="float64"),
                 gl.errors.InvalidArgumentError,
                 id="one name, two dtypes",
             ),
             pytest.param(lambda h: apply(h, [1]), gl.errors.InvalidArgumentError, id="integers"),
-            pytest.param(lambda h: apply(h, local_step=[0]), gl.errors.InvalidArgumentError, id="one step in a list"),
+            pytest.param(
+                lambda h: apply(h, local_step=[0]),
+                gl.errors.InvalidArgumentError,
+                id="one step in a list",
+            ),
             pytest.param(lambda h: apply(h, local_step=1.5), TypeError, id="step 1.5"),
-            pytest.param(lambda h: apply(h, local_step=2**63), gl.errors.InvalidArgumentError, id="65 bits"),
+            pytest.param(
+                lambda h: apply(h, local_step=2**63), gl.errors.InvalidArgumentError, id="65 bits"
+            ),
             pytest.param(lambda h: apply(h, local_step="a"), TypeError, id="step a"),
             pytest.param(lambda h: apply(h, local_step=None), ValueError, id="step None"),
             pytest.param(lambda h: apply(h, None), ValueError, id="gradient None"),
             pytest.param(lambda h: apply(h, "a"), TypeError, id="gradient a"),
-            pytest.param(lambda h: jax.jit(lambda g: apply(h, g).count)(jnp.ones(1)), TypeError, id="traced"),
-            pytest.param(lambda h: set_step(h, [5, 6]), gl.errors.InvalidArgumentError, id="set two"),
-            pytest.param(lambda h: set_step(h, [5]), gl.errors.InvalidArgumentError, id="set one in a list"),
+            pytest.param(
+                lambda h: jax.jit(lambda g: apply(h, g).count)(jnp.ones(1)), TypeError, id="traced"
+            ),
+            pytest.param(
+                lambda h: set_step(h, [5, 6]), gl.errors.InvalidArgumentError, id="set two"
+            ),
+            pytest.param(
+                lambda h: set_step(h, [5]), gl.errors.InvalidArgumentError, id="set one in a list"
+            ),
             pytest.param(lambda h: set_step(h, 2.5), TypeError, id="set 2.5"),
             pytest.param(lambda h: set_step(h, None), ValueError, id="set None"),
             pytest.param(lambda h: take(h, 0), gl.errors.InvalidArgumentError, id="take 0"),
@@ -229,4 +288,7 @@ class TestRefused:
 
 def test_a_handle_says_what_it_is() -> None:
     handle = dense(shared_name="mine")
-    assert isinstance(handle, Handle) and repr(handle) == "<gradlab.raw_ops.Handle 'mine' dtype=resource>"
+    assert (
+        isinstance(handle, Handle)
+        and repr(handle) == "<gradlab.raw_ops.Handle 'mine' dtype=resource>"
+    )

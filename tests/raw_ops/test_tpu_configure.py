@@ -24,7 +24,9 @@ def test_in_parts() -> None:
     memory = [raw_ops.ConfigureTPUEmbeddingMemory(common_config=common) for _ in range(2)]
     merged = raw_ops.CollateTPUEmbeddingMemory(memory_configs=memory)
     hosts = [
-        raw_ops.ConfigureTPUEmbeddingHost(common_config=common, memory_config=merged, config=tpu.example_config())
+        raw_ops.ConfigureTPUEmbeddingHost(
+            common_config=common, memory_config=merged, config=tpu.example_config()
+        )
         for _ in range(2)
     ]
     raw_ops.ConnectTPUEmbeddingHosts(network_configs=hosts)

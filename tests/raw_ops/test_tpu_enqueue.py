@@ -1,4 +1,6 @@
-"""Every way to enqueue leads to the same activations, with features in the configuration and without."""
+"""Every way to enqueue leads to the same activations, with features in the configuration and
+without.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ SAMPLES = [0, 0, 2]
 PLACES = [[0, 0], [0, 1], [2, 0]]
 COMMON = {"embedding_indices": [IDS], "aggregation_weights": [WEIGHTS], "mode_override": "train"}
 ENQUEUE: dict[str, Callable[..., None]] = {
-    "SparseBatch": lambda **k: raw_ops.EnqueueTPUEmbeddingSparseBatch(sample_indices=[SAMPLES], **k),
+    "SparseBatch": lambda **k: raw_ops.EnqueueTPUEmbeddingSparseBatch(
+        sample_indices=[SAMPLES], **k
+    ),
     "SparseTensorBatch": lambda **k: raw_ops.EnqueueTPUEmbeddingSparseTensorBatch(
         sample_indices=[PLACES], table_ids=[0], **k
     ),
@@ -34,8 +38,10 @@ WITH_FEATURES: dict[str, Callable[..., None]] = {
     "ArbitraryTensorBatch, sparse": lambda **k: raw_ops.EnqueueTPUEmbeddingArbitraryTensorBatch(
         sample_indices_or_row_splits=[PLACES], **k
     ),
-    "DynamicArbitraryTensorBatch, ragged": lambda **k: raw_ops.DynamicEnqueueTPUEmbeddingArbitraryTensorBatch(
-        sample_indices_or_row_splits=[SPLITS], device_ordinal=np.int32(0), **k
+    "DynamicArbitraryTensorBatch, ragged": lambda **k: (
+        raw_ops.DynamicEnqueueTPUEmbeddingArbitraryTensorBatch(
+            sample_indices_or_row_splits=[SPLITS], device_ordinal=np.int32(0), **k
+        )
     ),
 }
 EXPECTED = {
@@ -116,12 +122,20 @@ def test_attributes_that_do_not_fit() -> None:
     sparse = raw_ops.EnqueueTPUEmbeddingSparseTensorBatch
     for attributes, words in (
         ({"table_ids": [1]}, r"the features read tables \[0\], but table_ids are \[1\]"),
-        ({"table_ids": [0], "num_features": [1, 1]}, "num_features must be none or one for each of 1 inputs"),
-        ({"table_ids": [0], "num_features": [0]}, "sequences must be 0 or longer and features 1 or more"),
+        (
+            {"table_ids": [0], "num_features": [1, 1]},
+            "num_features must be none or one for each of 1 inputs",
+        ),
+        (
+            {"table_ids": [0], "num_features": [0]},
+            "sequences must be 0 or longer and features 1 or more",
+        ),
         ({"table_ids": [0], "max_sequence_lengths": [-1]}, "sequences must be 0 or longer"),
     ):
         with pytest.raises(InvalidArgumentError, match=words):
             sparse(sample_indices=[PLACES], **COMMON, **attributes)
     start(False)
     with pytest.raises(InvalidArgumentError, match="needs feature descriptors"):
-        raw_ops.EnqueueTPUEmbeddingArbitraryTensorBatch(sample_indices_or_row_splits=[SPLITS], **COMMON)
+        raw_ops.EnqueueTPUEmbeddingArbitraryTensorBatch(
+            sample_indices_or_row_splits=[SPLITS], **COMMON
+        )

@@ -1,4 +1,6 @@
-"""What holds for every op of TPU embeddings: its name, its keywords, its shape function; and JAX is imported late."""
+"""What holds for every op of TPU embeddings: its name, its keywords, its shape function; and JAX is
+imported late.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ OPS = {name: op for name in raw_ops.__all__ if hasattr(op := getattr(raw_ops, na
 
 
 def test_the_family_is_complete() -> None:
-    assert len(OPS) == 26 + 2 + 9 + 4 + 7 + 5 + 6  # pairs, all, configure, dedup, enqueue, step, V2 and the oldest
+    # Pairs, all, configure, dedup, enqueue, step, V2 and the oldest.
+    assert len(OPS) == 26 + 2 + 9 + 4 + 7 + 5 + 6
 
 
 @pytest.mark.parametrize("name", OPS)
@@ -39,8 +42,12 @@ def test_the_shape_function_is_asked_before_anything_happens() -> None:
     system = tpu.initialize_system(tpu.example_config())
     system.enqueue({"t": tpu.Ids([0], [1])})
     dedup = system.receive_deduplication_data()
-    with pytest.raises(InvalidArgumentError, match="there must be 1 outputs, one for each table; got 2"):
-        raw_ops.XlaRecvTPUEmbeddingActivations(deduplication_data=dedup, num_tables=2, config=tpu.example_config())
+    with pytest.raises(
+        InvalidArgumentError, match="there must be 1 outputs, one for each table; got 2"
+    ):
+        raw_ops.XlaRecvTPUEmbeddingActivations(
+            deduplication_data=dedup, num_tables=2, config=tpu.example_config()
+        )
     assert len(system.receive_activations(dedup)) == 1
 
 
@@ -58,19 +65,33 @@ def test_a_configuration_may_be_a_message_or_its_bytes_in_any_order() -> None:
 
 
 def test_accumulators_do_not_wait_for_jax() -> None:
-    code = "import sys; from gradlab import raw_ops; raw_ops.ConditionalAccumulator; assert 'jax' not in sys.modules"
+    code = (
+        "import sys; from gradlab import raw_ops; raw_ops.ConditionalAccumulator; assert 'jax' "
+        "not in sys.modules"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_inputs_are_read_by_shape() -> None:
     shapes = OPS["XlaSendTPUEmbeddingGradients"].shapes
-    given = {"gradients": [(3, 4), None], "learning_rates": [()], "deduplication_data": None, "config": b""}
+    given = {
+        "gradients": [(3, 4), None],
+        "learning_rates": [()],
+        "deduplication_data": None,
+        "config": b"",
+    }
     assert shapes(**given) == []
-    with pytest.raises(InvalidArgumentError, match=r"learning rate 1 must be a scalar, got shape \(2,\)"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"learning rate 1 must be a scalar, got shape \(2,\)"
+    ):
         shapes(**{**given, "learning_rates": [(), (2,)]})
     assert (
         OPS["LoadTPUEmbeddingAdagradParameters"].shapes(
-            parameters=np.shape(np.zeros((2, 3))), accumulators=(None, 3), num_shards=1, shard_id=0, table_id=0
+            parameters=np.shape(np.zeros((2, 3))),
+            accumulators=(None, 3),
+            num_shards=1,
+            shard_id=0,
+            table_id=0,
         )
         == []
     )

@@ -39,7 +39,10 @@ def arrays(op: Any, rows: int) -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize("optimizer", MESSAGES)
 def test_a_table_by_the_operations_of_its_optimizer(optimizer: str) -> None:
-    load, retrieve = (getattr(raw_ops, f"{verb}TPUEmbedding{optimizer}Parameters") for verb in ("Load", "Retrieve"))
+    load, retrieve = (
+        getattr(raw_ops, f"{verb}TPUEmbedding{optimizer}Parameters")
+        for verb in ("Load", "Retrieve")
+    )
     config = tpu.example_config(MESSAGES[optimizer], rows=5)
     tpu.initialize_system(config)
     given = arrays(load, 3)
@@ -75,7 +78,10 @@ def test_the_arrays_are_the_slots_of_the_rule(optimizer: str) -> None:
         ({"table_id": 0, "num_shards": 9, "shard_id": 8}, "leave shard 8 empty"),
         ({"table_id": 0, "accumulators": np.ones((4, 2))}, "one shape"),
         ({"table_id": 0, "parameters": np.ones(4)}, "2 axes"),
-        ({"table_id": 0, "parameters": np.ones((3, 1)), "accumulators": np.ones((3, 1))}, r"shape \(4, 1\) here"),
+        (
+            {"table_id": 0, "parameters": np.ones((3, 1)), "accumulators": np.ones((3, 1))},
+            r"shape \(4, 1\) here",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(change: dict[str, Any], words: str) -> None:
@@ -95,7 +101,9 @@ def test_a_table_of_another_optimizer_is_refused() -> None:
 
 def two_tables() -> bytes:
     config = tpu.parse(tpu.example_config("adam", rows=5))
-    config.MergeFromString(tpu.parse(tpu.example_config("lion", rows=3, width=2)).SerializeToString())
+    config.MergeFromString(
+        tpu.parse(tpu.example_config("lion", rows=3, width=2)).SerializeToString()
+    )
     config.table_descriptor[1].name = "u"
     config.table_descriptor[1].optimization_parameters.gradient_accumulation_status = 2
     return config.SerializeToString()
@@ -104,7 +112,9 @@ def two_tables() -> bytes:
 def test_all_tables_at_once() -> None:
     config = two_tables()
     system = tpu.initialize_system(config)
-    found = raw_ops.RetrieveAllTPUEmbeddingParameters(NumTables=2, config=config, num_shards=3, shard_id=1)
+    found = raw_ops.RetrieveAllTPUEmbeddingParameters(
+        NumTables=2, config=config, num_shards=3, shard_id=1
+    )
     assert [[x.shape for x in one] for one in found] == [
         [(2, 1), (1, 2)],
         [(2, 1), (1, 2)],
@@ -125,9 +135,13 @@ def test_all_or_none_are_loaded() -> None:
     found = raw_ops.RetrieveAllTPUEmbeddingParameters(NumTables=2, config=config, **WHOLE)._asdict()
     ones = {"parameters": [x + 1 for x in found["parameters"]]}
     dirty = {"auxiliary3": [np.ones((5, 1)), found["auxiliary3"][1]]}
-    with pytest.raises(InvalidArgumentError, match="the hidden accumulator of table 't' holds gradients"):
+    with pytest.raises(
+        InvalidArgumentError, match="the hidden accumulator of table 't' holds gradients"
+    ):
         raw_ops.LoadAllTPUEmbeddingParameters(**{**found, **ones, **dirty}, config=config, **WHOLE)
-    with pytest.raises(InvalidArgumentError, match=r"auxiliary2 of table 1 must have shape \(0, 0\)"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"auxiliary2 of table 1 must have shape \(0, 0\)"
+    ):
         raw_ops.LoadAllTPUEmbeddingParameters(
             **{**found, **ones, "auxiliary2": found["auxiliary1"]}, config=config, **WHOLE
         )

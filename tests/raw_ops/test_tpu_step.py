@@ -1,4 +1,6 @@
-"""Whole steps through the operations only, from the bytes of a configuration to tables retrieved, beside NumPy."""
+"""Whole steps through the operations only, from the bytes of a configuration to tables retrieved,
+beside NumPy.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,15 @@ from gradlab.errors import DTypeError, FailedPreconditionError, InvalidArgumentE
 from tests.differences import differs
 
 CORES, BATCH, ROWS, WIDTH = 2, 3, 7, 2
-# optimizer: the message's fields, the operation's name, the slots' first values, and the step in NumPy
+# optimizer: the message's fields, the operation's name, the slots' first values, and the step in
+# NumPy
 OPTIMIZERS: dict[str, Any] = {
-    "stochastic_gradient_descent": ({}, "StochasticGradientDescent", [], lambda w, s, g, lr: (w - lr * g, s)),
+    "stochastic_gradient_descent": (
+        {},
+        "StochasticGradientDescent",
+        [],
+        lambda w, s, g, lr: (w - lr * g, s),
+    ),
     "adagrad": (
         {},
         "Adagrad",
@@ -57,7 +65,9 @@ def configured(optimizer: str, cores: int = CORES, **changes: Any) -> bytes:
 
 
 def enqueue(core: int, seed: int) -> list[list[tuple[int, int, float]]]:
-    """Enqueue ids of a core, ragged for "f" and sparse for "s"; gives (sample, id, gain) by feature."""
+    """Enqueue ids of a core, ragged for "f" and sparse for "s"; gives (sample, id, gain) by
+    feature.
+    """
     rng = np.random.default_rng([seed, core])
     splits = np.array([0, 2, 2, 4])
     ids, weights = rng.integers(0, ROWS, 4), rng.uniform(0.5, 2, 4)
@@ -77,7 +87,9 @@ def enqueue(core: int, seed: int) -> list[list[tuple[int, int, float]]]:
     return [pooled, ordered]
 
 
-def expected_activations(w: np.ndarray, looked_up: list[list[tuple[int, int, float]]]) -> list[np.ndarray]:
+def expected_activations(
+    w: np.ndarray, looked_up: list[list[tuple[int, int, float]]]
+) -> list[np.ndarray]:
     found = [np.zeros((BATCH, WIDTH)), np.zeros((BATCH * 2, WIDTH))]
     for out, entries in zip(found, looked_up, strict=True):
         for sample, row, gain in entries:
@@ -95,11 +107,21 @@ def test_steps_equal_numpy(optimizer: str) -> None:
     raw_ops.ConfigureTPUEmbedding(config=config)
     w = np.random.default_rng(0).normal(size=(ROWS, WIDTH))
     slots = [np.full_like(w, start) for start in starts]
-    load, retrieve = (getattr(raw_ops, f"{verb}TPUEmbedding{name}Parameters") for verb in ("Load", "Retrieve"))
+    load, retrieve = (
+        getattr(raw_ops, f"{verb}TPUEmbedding{name}Parameters") for verb in ("Load", "Retrieve")
+    )
     names = [
-        n for n in inspect.signature(load).parameters if n not in "num_shards shard_id table_id table_name config name"
+        n
+        for n in inspect.signature(load).parameters
+        if n not in "num_shards shard_id table_id table_name config name"
     ]
-    load(**dict(zip(names, [w, *slots], strict=True)), num_shards=1, shard_id=0, table_id=0, config=config)
+    load(
+        **dict(zip(names, [w, *slots], strict=True)),
+        num_shards=1,
+        shard_id=0,
+        table_id=0,
+        config=config,
+    )
     for t in range(3):
         lr, rows = 0.5 / (t + 1), {}
         looked_up = [enqueue(k, t) for k in range(CORES)]
@@ -110,13 +132,18 @@ def test_steps_equal_numpy(optimizer: str) -> None:
                 activations = raw_ops.XlaRecvTPUEmbeddingActivations(
                     deduplication_data=dedup, num_tables=2, config=config
                 )
-                for own, want in zip(activations, expected_activations(w, looked_up[k]), strict=True):
+                for own, want in zip(
+                    activations, expected_activations(w, looked_up[k]), strict=True
+                ):
                     np.testing.assert_allclose(own, want, rtol=1e-5, atol=1e-6)
                 sent.append((jax.grad(loss)(activations), dedup))
         for k, (gradients, dedup) in enumerate(sent):
             with tpu.replica(k):
                 raw_ops.XlaSendTPUEmbeddingGradients(
-                    gradients=gradients, learning_rates=[lr], deduplication_data=dedup, config=config
+                    gradients=gradients,
+                    learning_rates=[lr],
+                    deduplication_data=dedup,
+                    config=config,
                 )
             for g, entries in zip(gradients, looked_up[k], strict=True):
                 for sample, row, gain in entries:
@@ -137,18 +164,26 @@ def test_the_pair_without_deduplication_data_gives_the_same() -> None:
     for is_xla in (True, False):
         tpu.initialize_system(config)
         raw_ops.LoadTPUEmbeddingAdagradParameters(
-            parameters=np.ones((ROWS, WIDTH)), accumulators=np.ones((ROWS, WIDTH)), num_shards=1, shard_id=0, table_id=0
+            parameters=np.ones((ROWS, WIDTH)),
+            accumulators=np.ones((ROWS, WIDTH)),
+            num_shards=1,
+            shard_id=0,
+            table_id=0,
         )
         enqueue(0, 1)
         if is_xla:
             dedup = raw_ops.XlaRecvTPUEmbeddingDeduplicationData(config=config)
             more = {"deduplication_data": dedup}
             got = raw_ops.XlaRecvTPUEmbeddingActivations(num_tables=2, config=config, **more)
-            raw_ops.XlaSendTPUEmbeddingGradients(gradients=got, learning_rates=[0.1], config=config, **more)
+            raw_ops.XlaSendTPUEmbeddingGradients(
+                gradients=got, learning_rates=[0.1], config=config, **more
+            )
         else:
             got = raw_ops.RecvTPUEmbeddingActivations(num_outputs=2, config=config)
             raw_ops.SendTPUEmbeddingGradients(inputs=got, learning_rates=[0.1], config=config)
-        results.append(raw_ops.RetrieveTPUEmbeddingAdagradParameters(num_shards=1, shard_id=0, table_id=0))
+        results.append(
+            raw_ops.RetrieveTPUEmbeddingAdagradParameters(num_shards=1, shard_id=0, table_id=0)
+        )
     assert all((a == b).all() for a, b in zip(*results, strict=True))
     assert (results[0].parameters != 1).any()
 
@@ -170,14 +205,20 @@ def test_deduplication_data_may_be_split_and_merged_on_the_way() -> None:
     )
     assert raw_ops.ComputeDedupDataSize(config=config) == whole.size + floats.size
     merged = raw_ops.MergeDedupData(integer_tensor=whole, float_tensor=floats, tuple_mask=attribute)
-    got = raw_ops.XlaRecvTPUEmbeddingActivations(deduplication_data=merged, num_tables=2, config=config)
-    raw_ops.XlaSendTPUEmbeddingGradients(gradients=got, learning_rates=[0.1], deduplication_data=merged, config=config)
+    got = raw_ops.XlaRecvTPUEmbeddingActivations(
+        deduplication_data=merged, num_tables=2, config=config
+    )
+    raw_ops.XlaSendTPUEmbeddingGradients(
+        gradients=got, learning_rates=[0.1], deduplication_data=merged, config=config
+    )
 
 
 def received(config: bytes) -> tuple[Any, list[Any]]:
     enqueue(0, 1)
     dedup = raw_ops.XlaRecvTPUEmbeddingDeduplicationData(config=config)
-    return dedup, raw_ops.XlaRecvTPUEmbeddingActivations(deduplication_data=dedup, num_tables=2, config=config)
+    return dedup, raw_ops.XlaRecvTPUEmbeddingActivations(
+        deduplication_data=dedup, num_tables=2, config=config
+    )
 
 
 @pytest.mark.parametrize(
@@ -189,19 +230,34 @@ def received(config: bytes) -> tuple[Any, list[Any]]:
             InvalidArgumentError,
             r"feature 's'.*\(3, 2, 2\).*\(3, 2, 3\)",
         ),
-        ({"gradients": [np.zeros((3, 2), int), np.zeros((3, 2, 2))]}, DTypeError, "float32, got int64"),
+        (
+            {"gradients": [np.zeros((3, 2), int), np.zeros((3, 2, 2))]},
+            DTypeError,
+            "float32, got int64",
+        ),
         ({"learning_rates": []}, InvalidArgumentError, "1 learning-rate tags, got 0"),
         ({"learning_rates": [[0.1]]}, InvalidArgumentError, "learning rate 0 must be a scalar"),
         ({"deduplication_data": ()}, InvalidArgumentError, "a tuple with one tuple of 4 vectors"),
         ({"deduplication_data": None}, InvalidArgumentError, "a tuple with one tuple of 4 vectors"),
-        ({"config": configured("adam")}, FailedPreconditionError, "config is not that of the running system"),
+        (
+            {"config": configured("adam")},
+            FailedPreconditionError,
+            "config is not that of the running system",
+        ),
     ],
 )
-def test_what_cannot_be_sent_changes_nothing(change: dict[str, Any], error: type[Exception], words: str) -> None:
+def test_what_cannot_be_sent_changes_nothing(
+    change: dict[str, Any], error: type[Exception], words: str
+) -> None:
     config = configured("adagrad", cores=1)
     system = tpu.initialize_system(config)
     dedup, got = received(config)
-    right = {"gradients": got, "learning_rates": [0.1], "deduplication_data": dedup, "config": config}
+    right = {
+        "gradients": got,
+        "learning_rates": [0.1],
+        "deduplication_data": dedup,
+        "config": config,
+    }
     with pytest.raises(error, match=words):
         raw_ops.XlaSendTPUEmbeddingGradients(**{**right, **change})
     assert not system.retrieve(0)[0].any()
@@ -215,7 +271,9 @@ def test_deduplication_data_of_another_step_are_refused() -> None:
     raw_ops.SendTPUEmbeddingGradients(inputs=got, learning_rates=[0.1], config=config)
     enqueue(0, 2)
     raw_ops.XlaRecvTPUEmbeddingDeduplicationData(config=config)
-    with pytest.raises(InvalidArgumentError, match="vector 0 of the deduplication data is not the one received"):
+    with pytest.raises(
+        InvalidArgumentError, match="vector 0 of the deduplication data is not the one received"
+    ):
         raw_ops.XlaRecvTPUEmbeddingActivations(deduplication_data=old, num_tables=2, config=config)
 
 
@@ -231,10 +289,14 @@ def test_operations_say_that_they_are_not_for_jit() -> None:
         )
         return gradients
 
-    with pytest.raises(TypeError, match=r"inside jax\.jit .* use gl\.tpu\.lookup and gl\.tpu\.update"):
+    with pytest.raises(
+        TypeError, match=r"inside jax\.jit .* use gl\.tpu\.lookup and gl\.tpu\.update"
+    ):
         inside(got)
 
 
 def test_without_a_system_operations_say_how_to_start_one() -> None:
-    with pytest.raises(FailedPreconditionError, match=r"call gl\.tpu\.initialize_system\(config\) first"):
+    with pytest.raises(
+        FailedPreconditionError, match=r"call gl\.tpu\.initialize_system\(config\) first"
+    ):
         gl.raw_ops.RecvTPUEmbeddingActivations(num_outputs=2, config=configured("adagrad"))

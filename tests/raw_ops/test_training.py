@@ -1,4 +1,7 @@
-"""Training ops: what the golden scenarios don't show. Their numbers are in conformance/test_training_ops.py."""
+"""Training ops: what the golden scenarios don't show.
+
+Their numbers are in conformance/test_training_ops.py.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,9 @@ OPS = gl.raw_ops
 def test_a_variable_of_jax_stays_one() -> None:
     var, accum = gl.Variable(jnp.array([1.0, 2.0])), gl.Variable(jnp.zeros(2))
 
-    OPS.ResourceApplyMomentum(var=var, accum=accum, lr=0.5, momentum=0.5, grad=jnp.array([4.0, -4.0]))
+    OPS.ResourceApplyMomentum(
+        var=var, accum=accum, lr=0.5, momentum=0.5, grad=jnp.array([4.0, -4.0])
+    )
 
     assert isinstance(var.value, jnp.ndarray) and isinstance(accum.value, jnp.ndarray)
     assert (var.numpy().tolist(), accum.numpy().tolist()) == ([-1.0, 4.0], [4.0, -4.0])
@@ -62,8 +67,12 @@ def test_bad_input_changes_nothing(changed: dict[str, object], error: type[Excep
 def test_an_index_out_of_range_moves_no_row() -> None:
     var, accum = gl.Variable([[1.0], [2.0]]), gl.Variable([[0.0], [0.0]])
 
-    with pytest.raises(gl.errors.InvalidArgumentError, match="Index 2 at offset 1 in indices is out of range"):
-        OPS.ResourceSparseApplyMomentum(var=var, accum=accum, lr=0.5, momentum=0.5, grad=[[1.0], [1.0]], indices=[0, 2])
+    with pytest.raises(
+        gl.errors.InvalidArgumentError, match="Index 2 at offset 1 in indices is out of range"
+    ):
+        OPS.ResourceSparseApplyMomentum(
+            var=var, accum=accum, lr=0.5, momentum=0.5, grad=[[1.0], [1.0]], indices=[0, 2]
+        )
 
     assert var.numpy().tolist() == [[1.0], [2.0]]
 

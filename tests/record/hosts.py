@@ -1,6 +1,8 @@
-"""The same small network and data trained by NumPy, optax, PyTorch and Keras 3, each recorded in its own way.
+"""The same small network and data trained by NumPy, optax, PyTorch and Keras 3, each recorded in
+its own way.
 
-All clip the global norm at LIMIT, and all record what comes before that. Keras has the backend in $KERAS_BACKEND.
+All clip the global norm at LIMIT, and all record what comes before that. Keras has the backend in
+$KERAS_BACKEND.
 """
 
 from __future__ import annotations
@@ -61,7 +63,9 @@ def of_optax() -> gl.Recorder:
         return optax.softmax_cross_entropy_with_integer_labels(logits, y).mean()
 
     rec, w = gl.Recorder(), weights()
-    tx = optax.chain(gl.record.optax(rec, scalars=["loss"]), optax.clip_by_global_norm(LIMIT), optax.sgd(RATE))
+    tx = optax.chain(
+        gl.record.optax(rec, scalars=["loss"]), optax.clip_by_global_norm(LIMIT), optax.sgd(RATE)
+    )
 
     @jax.jit
     def step(w: Any, state: Any, x: Any, y: Any) -> Any:
@@ -99,7 +103,9 @@ def of_keras(**compile_: Any) -> gl.Recorder:
     model = keras.Sequential([keras.Input((6,)), *layers], name="net")
     model.set_weights(list(weights().values()))
     optimizer = keras.optimizers.SGD(RATE, global_clipnorm=LIMIT)
-    model.compile(optimizer, keras.losses.SparseCategoricalCrossentropy(from_logits=True), **compile_)
+    model.compile(
+        optimizer, keras.losses.SparseCategoricalCrossentropy(from_logits=True), **compile_
+    )
     rec = gl.Recorder()
     model.fit(*data(), BATCH, shuffle=False, verbose=0, callbacks=[gl.record.keras(rec)])
     return rec
@@ -109,10 +115,15 @@ HOSTS = {"optax": of_optax, "torch": of_torch}
 
 
 def assert_same(got: gl.Recorder) -> None:
-    """That a host recorded the run of NumPy. The order of tensors is each host's own; that of JAX goes by name."""
+    """That a host recorded the run of NumPy.
+
+    The order of tensors is each host's own; that of JAX goes by name.
+    """
     plain = of_numpy()
     names = [name.rpartition("/")[2] for name in got.names]
-    order = [names.index(name) for name in plain.names] if set(names) == set(NAMES) else [1, 3, 0, 2]
+    order = (
+        [names.index(name) for name in plain.names] if set(names) == set(NAMES) else [1, 3, 0, 2]
+    )
     assert got.seen == plain.seen == STEPS
     np.testing.assert_allclose(got["norm"][:, order], plain["norm"], 1e-4, 1e-6)
     np.testing.assert_allclose(got["largest"][:, order], plain["largest"], 1e-4, 1e-6)

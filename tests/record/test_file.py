@@ -80,7 +80,9 @@ def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
         ("x.npz", "it has no gradlab.json"),
         ("later.npz", "version 2, this gradlab reads 1"),
     ):
-        with pytest.raises(gl.errors.DataLossError, match=f"{name} is no recording of gradlab's, or .*{why}"):
+        with pytest.raises(
+            gl.errors.DataLossError, match=f"{name} is no recording of gradlab's, or .*{why}"
+        ):
             gl.Recorder.load(tmp_path / name)
     with pytest.raises(FileNotFoundError):
         gl.Recorder.load(tmp_path / "missing")
@@ -89,7 +91,11 @@ def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
 def test_a_name_without_an_ending_is_found_again(tmp_path: Path) -> None:
     recorded(3).save(tmp_path / "plain")
     assert [path.name for path in tmp_path.iterdir()] == ["plain.npz"]
-    assert gl.Recorder.load(tmp_path / "plain").seen == gl.Recorder.load(str(tmp_path / "plain.npz")).seen == 3
+    assert (
+        gl.Recorder.load(tmp_path / "plain").seen
+        == gl.Recorder.load(str(tmp_path / "plain.npz")).seen
+        == 3
+    )
     (tmp_path / "plain.npz").rename(tmp_path / "renamed")
     assert gl.Recorder.load(tmp_path / "renamed").seen == 3
 
@@ -129,7 +135,9 @@ def test_columns_that_do_not_fit_are_refused(
     write_recording(tmp_path / "good.npz", header, columns)
     assert gl.Recorder.load(tmp_path / "good.npz").seen == 21
     changed = {name: change(x) if name == column else x for name, x in columns.items()}
-    write_recording(tmp_path / "bad.npz", header, {name: x for name, x in changed.items() if x is not None})
+    write_recording(
+        tmp_path / "bad.npz", header, {name: x for name, x in changed.items() if x is not None}
+    )
     with pytest.raises(gl.errors.DataLossError, match=why):
         gl.Recorder.load(tmp_path / "bad.npz")
 
@@ -157,7 +165,9 @@ def test_columns_that_do_not_fit_are_refused(
     ],
     ids=str,
 )
-def test_a_header_that_lies_costs_an_error_and_no_memory(tmp_path: Path, lie: dict[str, Any]) -> None:
+def test_a_header_that_lies_costs_an_error_and_no_memory(
+    tmp_path: Path, lie: dict[str, Any]
+) -> None:
     header, columns = parts(recorded(21, **SMALL))
     write_recording(tmp_path / "bad.npz", header | lie, columns)
     tracemalloc.start()
@@ -174,7 +184,8 @@ def test_room_for_more_than_is_allowed_is_refused_and_given_when_allowed(tmp_pat
     rec.record({"w": np.ones(30)})
     rec.save(tmp_path / "run.npz")
     with pytest.raises(
-        gl.errors.DataLossError, match=r"20,000 buckets and 1 steps take [\d,]+ bytes, max_bytes allows 1,000,000"
+        gl.errors.DataLossError,
+        match=r"20,000 buckets and 1 steps take [\d,]+ bytes, max_bytes allows 1,000,000",
     ):
         gl.Recorder.load(tmp_path / "run.npz", max_bytes=10**6)
     assert gl.Recorder.load(tmp_path / "run.npz", max_bytes=10**7).capacity == 20_000
@@ -199,7 +210,9 @@ def test_of_damaged_copies_none_is_another_recording(tmp_path: Path) -> None:
         except gl.errors.DataLossError:
             continue
         others = {k: x for k, x in rec.flush().columns.items() if k not in ("mean", "each")}
-        assert back.layout == rec.layout and all((x == back.flush().columns[k]).all() for k, x in others.items())
+        assert back.layout == rec.layout and all(
+            (x == back.flush().columns[k]).all() for k, x in others.items()
+        )
         check_same_steps(back, rec)
 
 
@@ -209,8 +222,16 @@ def test_of_damaged_copies_none_is_another_recording(tmp_path: Path) -> None:
         ("sketch", lambda x: x.astype(np.float32), "sketch must hold counts"),
         ("sketch", lambda x: x[:, :-1], "sketch must have shape"),
         ("sketch", lambda x: -x, "sketch must hold counts"),
-        ("sketch", lambda x: x + np.eye(*x.shape, 1, dtype=x.dtype) * 99, "bins that are not there"),
-        ("sketch", lambda x: x + np.eye(*x.shape, 100, dtype=x.dtype), "does not count the norms of 21 steps"),
+        (
+            "sketch",
+            lambda x: x + np.eye(*x.shape, 1, dtype=x.dtype) * 99,
+            "bins that are not there",
+        ),
+        (
+            "sketch",
+            lambda x: x + np.eye(*x.shape, 100, dtype=x.dtype),
+            "does not count the norms of 21 steps",
+        ),
         ("taken", lambda x: x + 1, "more steps taken than there were"),
         ("each", lambda x: x[:, 1:], r"each must have shape \(6, 21\)"),
     ],

@@ -1,4 +1,6 @@
-"""A recording in a file that grows: at any time all but the last piece is in it, and it stays small."""
+"""A recording in a file that grows: at any time all but the last piece is in it, and it stays
+small.
+"""
 
 import sys
 import tracemalloc
@@ -24,14 +26,22 @@ def go_on(rec: gl.Recorder, until: int) -> None:
         rng = np.random.default_rng(k)
         skipped = k % 7 == 3
         scale = np.inf if skipped else float(np.exp(rng.normal()))
-        rec.record({"a": scale * rng.normal(size=(3, 2)), "b": rng.normal(size=2)}, loss=k, scale=8.0, skipped=skipped)
+        rec.record(
+            {"a": scale * rng.normal(size=(3, 2)), "b": rng.normal(size=2)},
+            loss=k,
+            scale=8.0,
+            skipped=skipped,
+        )
 
 
 def same(a: gl.Recorder, b: gl.Recorder) -> bool:
     """Whether two recordings hold the same bits, and go on alike."""
     mine, other = contents_now(a), contents_now(b)
     assert mine is not None and other is not None
-    bits = [{k: (x.shape, x.dtype, x.tobytes()) for k, x in columns.items()} for _, columns in (mine, other)]
+    bits = [
+        {k: (x.shape, x.dtype, x.tobytes()) for k, x in columns.items()}
+        for _, columns in (mine, other)
+    ]
     return mine[0] == other[0] and bits[0] == bits[1]
 
 
@@ -99,7 +109,9 @@ def test_of_a_traced_run_it_follows_what_absorb_returns(tmp_path: Path) -> None:
         for steps in (3, 20):
             go_on(traced := recorder(), steps)
             rec = rec.absorb(traced.init(grads, loss=0.0))
-            assert same(gl.Recorder.load(path), rec) and file.steps == steps and file.recorder is rec
+            assert (
+                same(gl.Recorder.load(path), rec) and file.steps == steps and file.recorder is rec
+            )
 
 
 def test_another_run_is_not_written_over(tmp_path: Path) -> None:
@@ -134,7 +146,9 @@ def test_appended_to_twice_the_later_one_goes_on(tmp_path: Path) -> None:
     assert not len(rec.listeners)
 
 
-def test_a_full_disk_costs_no_step_and_ends_no_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_costs_no_step_and_ends_no_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rec, path = recorder(), tmp_path / "run.rec"
     with rec.append_to(path, seconds=0, sync=False):
         go_on(rec, 3)
@@ -153,7 +167,9 @@ def test_a_full_disk_costs_no_step_and_ends_no_training(tmp_path: Path, monkeypa
         assert same(gl.Recorder.load(path), rec)
 
 
-def test_what_cannot_be_written_at_the_end_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_written_at_the_end_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rec = recorder()
     file: Appended = rec.append_to(tmp_path / "run.rec")
 
@@ -164,7 +180,9 @@ def test_what_cannot_be_written_at_the_end_is_said(tmp_path: Path, monkeypatch: 
     go_on(rec, 4)
     with pytest.warns(RecordingWarning) as warned:
         file.close()
-    assert "is closed, and 4 steps are not in the file; the recorder has them" in str(warned[-1].message)
+    assert "is closed, and 4 steps are not in the file; the recorder has them" in str(
+        warned[-1].message
+    )
 
 
 def crafted(path: Path, change: dict[str, Any], dtype_and_shape: Any = None) -> None:
@@ -187,14 +205,26 @@ def crafted(path: Path, change: dict[str, Any], dtype_and_shape: Any = None) -> 
     "change",
     [
         {"norm length": np.array([10**9])},
-        {"norm start": np.array([0, 0]), "norm length": np.array([4, 4]), "norm value": np.ones(8, np.float32)},
+        {
+            "norm start": np.array([0, 0]),
+            "norm length": np.array([4, 4]),
+            "norm value": np.ones(8, np.float32),
+        },
         {"norm start": np.array([2**62]), "norm length": np.array([2**62])},
         {"norm start": np.array([-1])},
         {"norm value": np.ones(1, np.float32)},
     ],
-    ids=["longer than the column", "one over the other", "an overflow", "before it", "fewer numbers"],
+    ids=[
+        "longer than the column",
+        "one over the other",
+        "an overflow",
+        "before it",
+        "fewer numbers",
+    ],
 )
-def test_places_that_a_piece_cannot_have_take_no_memory(tmp_path: Path, change: dict[str, Any]) -> None:
+def test_places_that_a_piece_cannot_have_take_no_memory(
+    tmp_path: Path, change: dict[str, Any]
+) -> None:
     crafted(tmp_path / "run.rec", change)
     tracemalloc.start()
     with pytest.raises(DataLossError, match="its changes are not where its numbers are"):
@@ -238,7 +268,13 @@ def test_a_python_without_sqlite_says_so(tmp_path: Path, monkeypatch: pytest.Mon
         go_on(rec, 2)
     rec.save(tmp_path / "run.npz")
     monkeypatch.setitem(sys.modules, "sqlite3", None)
-    for use in (lambda: rec.append_to(tmp_path / "new.rec"), lambda: gl.Recorder.load(tmp_path / "run.rec")):
-        with pytest.raises(ModuleNotFoundError, match="a file that grows needs the module sqlite3, which this Python"):
+    for use in (
+        lambda: rec.append_to(tmp_path / "new.rec"),
+        lambda: gl.Recorder.load(tmp_path / "run.rec"),
+    ):
+        with pytest.raises(
+            ModuleNotFoundError,
+            match="a file that grows needs the module sqlite3, which this Python",
+        ):
             use()
     assert same(gl.Recorder.load(tmp_path / "run.npz"), rec)

@@ -1,4 +1,6 @@
-"""All hosts record the same run: NumPy, optax and PyTorch here, Keras 3 in attach/keras/test_loops.py."""
+"""All hosts record the same run: NumPy, optax and PyTorch here, Keras 3 in
+attach/keras/test_loops.py.
+"""
 
 from pathlib import Path
 
@@ -9,7 +11,11 @@ from tests.record import hosts
 
 
 @pytest.mark.parametrize(
-    "host", [pytest.param("optax", marks=pytest.mark.exhaustive), pytest.param("torch", marks=pytest.mark.torch)]
+    "host",
+    [
+        pytest.param("optax", marks=pytest.mark.exhaustive),
+        pytest.param("torch", marks=pytest.mark.torch),
+    ],
 )
 def test_a_host_in_this_process(host: str, tmp_path: Path) -> None:
     rec = hosts.HOSTS[host]()

@@ -1,8 +1,9 @@
 """Measures of a recording under changes that must not matter, and under changes that must.
 
-`MEASURES` has each measure that a report, a lab or an exercise takes from a recording, with the power of a factor on
-the loss that it scales with: 0 for shares, ratios and angles, 1 for norms and limits. The run is a small regression
-whose optimum turns, so that its gradients keep their size and slowly turn; its noise is about as large as they are.
+`MEASURES` has each measure that a report, a lab or an exercise takes from a recording, with the
+power of a factor on the loss that it scales with: 0 for shares, ratios and angles, 1 for norms and
+limits. The run is a small regression whose optimum turns, so that its gradients keep their size and
+slowly turn; its noise is about as large as they are.
 """
 
 from __future__ import annotations
@@ -103,8 +104,8 @@ def examples_of_noise(rec: Recorder) -> float:
     return rec.noise_scale(micro_batch=int(BATCH / micro_batches)).value
 
 
-# The measure, the power of the loss's factor that it has, and how far it may be from itself in another run of the kind:
-# relative to the largest of its values.
+# The measure, the power of the loss's factor that it has, and how far it may be from itself in
+# another run of the kind: relative to the largest of its values.
 MEASURES: dict[str, tuple[Callable[[Recorder], Any], int, float]] = {
     "held back: R": (lambda rec: np.median(rec.held_back().ratio), 0, 0.15),
     "held back: share of entries": (lambda rec: rec.held_back().held.mean(), 0, 0.05),
@@ -114,14 +115,26 @@ MEASURES: dict[str, tuple[Callable[[Recorder], Any], int, float]] = {
     "median norm by tensor": (medians, 1, 0.1),
     "largest over median norm": (lambda rec: rec.global_norm.max() / limit(rec), 0, 0.5),
     "suggested limit": (lambda rec: rec.summary().suggested, 1, 0.1),
-    "share of clipped steps": (lambda rec: rec.what_if(clip_global_norm=limit(rec)).fraction_fired, 0, 0.01),
-    "share of clipped steps by tensor": (lambda rec: rec.what_if(clip_norm=limit(rec) / 2).share_by_tensor, 0, 0.1),
+    "share of clipped steps": (
+        lambda rec: rec.what_if(clip_global_norm=limit(rec)).fraction_fired,
+        0,
+        0.01,
+    ),
+    "share of clipped steps by tensor": (
+        lambda rec: rec.what_if(clip_norm=limit(rec) / 2).share_by_tensor,
+        0,
+        0.1,
+    ),
     "share of entries cut by value": (
         lambda rec: rec.what_if(clip_value=limit(rec) / 8).fraction_hit.mean(),
         0,
         0.15,
     ),
-    "median turn of a clip by tensor": (lambda rec: rec.what_if(clip_norm=limit(rec) / 2).median_angle, 0, 0.5),
+    "median turn of a clip by tensor": (
+        lambda rec: rec.what_if(clip_norm=limit(rec) / 2).median_angle,
+        0,
+        0.5,
+    ),
     "tensor's part of the squared norm": (lambda rec: parts(rec, np.ones(len(rec), bool)), 0, 0.1),
     "update over weight": (lambda rec: rec.updates().median, 0, 0.1),
     "steps that are not finite": (lambda rec: rec.nonfinite_steps, 0, 0.0),
@@ -140,27 +153,41 @@ def measured(name: str, **change: Any) -> np.ndarray:
 
 @ALL_MEASURES
 @pytest.mark.parametrize("factor", [64.0, 1 / 64])
-def test_a_factor_on_the_loss_changes_norms_by_itself_and_nothing_else(name: str, factor: float) -> None:
+def test_a_factor_on_the_loss_changes_norms_by_itself_and_nothing_else(
+    name: str, factor: float
+) -> None:
     _, power, _ = MEASURES[name]
     # Limits are rounded to digits that are printed, and values counted by powers of two.
     rounding = {"suggested limit": 0.01, "share of entries cut by value": 0.0}.get(name, 1e-6)
-    np.testing.assert_allclose(measured(name, factor=factor), factor**power * measured(name), rtol=rounding, atol=1e-9)
+    np.testing.assert_allclose(
+        measured(name, factor=factor), factor**power * measured(name), rtol=rounding, atol=1e-9
+    )
 
 
 @ALL_MEASURES
 def test_splitting_a_batch_in_more_micro_batches_changes_nothing(name: str) -> None:
-    """The gradients are the same to rounding; the noise scale is estimated from other parts of them."""
+    """The gradients are the same to rounding; the noise scale is estimated from other parts of
+    them.
+    """
     tolerance = 0.4 if name == "noise scale" else 1e-3
-    np.testing.assert_allclose(measured(name, parts=4), measured(name), rtol=tolerance, atol=tolerance / 10)
+    np.testing.assert_allclose(
+        measured(name, parts=4), measured(name), rtol=tolerance, atol=tolerance / 10
+    )
 
 
 @ALL_MEASURES
-@pytest.mark.parametrize("change", [{"steps": STEPS // 2}, {"seed": 1}, {"seed": 2}], ids=["half", "seed 1", "seed 2"])
-def test_half_the_steps_or_another_seed_change_it_by_chance_only(name: str, change: dict[str, int]) -> None:
+@pytest.mark.parametrize(
+    "change", [{"steps": STEPS // 2}, {"seed": 1}, {"seed": 2}], ids=["half", "seed 1", "seed 2"]
+)
+def test_half_the_steps_or_another_seed_change_it_by_chance_only(
+    name: str, change: dict[str, int]
+) -> None:
     *_, tolerance = MEASURES[name]
     there = measured(name)
     scale = max(1e-9, float(np.abs(there).max()))
-    np.testing.assert_allclose(measured(name, **change), there, atol=tolerance * scale + 0.02 * (tolerance > 0))
+    np.testing.assert_allclose(
+        measured(name, **change), there, atol=tolerance * scale + 0.02 * (tolerance > 0)
+    )
 
 
 def test_the_unit_of_a_feature_changes_neither_who_is_held_back_nor_r() -> None:
@@ -174,7 +201,11 @@ def test_the_unit_of_a_feature_changes_neither_who_is_held_back_nor_r() -> None:
 SEEN = {
     "a spike holds entries back": ("held back: share of entries", {"spike": 1000.0}, np.greater),
     "a spike is far above the median": ("largest over median norm", {"spike": 1000.0}, np.greater),
-    "larger gradients than the rate allows for turn faster": ("agreement from probes", {"sudden": 6.0}, np.less),
+    "larger gradients than the rate allows for turn faster": (
+        "agreement from probes",
+        {"sudden": 6.0},
+        np.less,
+    ),
 }
 
 

@@ -1,4 +1,6 @@
-"""Which entries are followed, repeatable, spread over all tensors, and named; how often costly numbers are measured."""
+"""Which entries are followed, repeatable, spread over all tensors, and named; how often costly
+numbers are measured.
+"""
 
 import numpy as np
 import pytest
@@ -19,7 +21,9 @@ def prepared(entries: int, **shapes: tuple[int, ...]) -> gl.Recorder:
 def test_entries_differ_and_reach_every_tensor(entries: int, sizes: list[int]) -> None:
     rec = prepared(entries, **{f"w{k}": (size,) for k, size in enumerate(sizes)})
     tensor, place = rec.sampled
-    assert (place < np.array(sizes)[tensor]).all() and len({*zip(tensor, place, strict=True)}) == len(place)
+    assert (place < np.array(sizes)[tensor]).all() and len(
+        {*zip(tensor, place, strict=True)}
+    ) == len(place)
     assert set(tensor) == {k for k, size in enumerate(sizes) if size}
     full = sum(sizes) if entries >= sum(sizes) else max(entries, sum(size > 0 for size in sizes))
     assert len(place) == full

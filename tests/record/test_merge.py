@@ -1,4 +1,7 @@
-"""Many steps at once: what `extend` refuses. That it records what single steps do is in test_traced.py."""
+"""Many steps at once: what `extend` refuses.
+
+That it records what single steps do is in test_traced.py.
+"""
 
 from typing import Any
 
@@ -7,7 +10,12 @@ import pytest
 
 import gradlab as gl
 
-GOOD = {"norm": np.ones((2, 1)), "largest": np.ones((2, 1)), "nonfinite": np.zeros((2, 1)), "entry": np.ones((2, 3))}
+GOOD = {
+    "norm": np.ones((2, 1)),
+    "largest": np.ones((2, 1)),
+    "nonfinite": np.zeros((2, 1)),
+    "entry": np.ones((2, 3)),
+}
 
 
 @pytest.mark.parametrize(
@@ -16,7 +24,10 @@ GOOD = {"norm": np.ones((2, 1)), "largest": np.ones((2, 1)), "nonfinite": np.zer
         ({"norm": np.ones(2)}, r"norm must have shape \(2, 1\), one row for each step, got \(2,\)"),
         ({"entry": np.ones((2, 4))}, r"entry must have shape \(2, 3\)"),
         ({"loss": np.ones((2, 1))}, r"loss must have shape \(2,\)"),
-        ({"accuracy": np.ones(2)}, "extend knows the columns norm, .*, loss, scale, skipped, not accuracy"),
+        (
+            {"accuracy": np.ones(2)},
+            "extend knows the columns norm, .*, loss, scale, skipped, not accuracy",
+        ),
     ],
     ids=["norm", "entry", "loss", "unknown"],
 )
@@ -36,6 +47,7 @@ def test_all_columns_are_needed_and_tensors_come_first() -> None:
         rec.extend(GOOD)
     rec.prepare({"w": (5,)})
     with pytest.raises(
-        ValueError, match="extend needs the columns norm, largest, nonfinite, entry; entry is not there"
+        ValueError,
+        match="extend needs the columns norm, largest, nonfinite, entry; entry is not there",
     ):
         rec.extend({name: GOOD[name] for name in ("norm", "largest", "nonfinite")})

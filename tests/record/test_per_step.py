@@ -1,4 +1,6 @@
-"""Numbers of every step: all of them on the host, the last ones in a traced state, and joined when it is absorbed."""
+"""Numbers of every step: all of them on the host, the last ones in a traced state, and joined when
+it is absorbed.
+"""
 
 import functools
 from collections.abc import Callable
@@ -39,8 +41,15 @@ def test_every_step_is_kept_however_many_share_a_bucket() -> None:
         rec.record({"w": np.float32([norm, 0, 0])}, loss=k)
     np.testing.assert_array_equal(rec.every_step("global_norm"), x)
     np.testing.assert_array_equal(rec.every_step("loss"), np.arange(3000))
-    assert rec.known.all() and not rec.every_step("skipped").any() and np.isnan(rec.every_step("scale")).all()
-    with pytest.raises(KeyError, match="no column 'norm' of every step; there are global_norm, leading_norm, largest"):
+    assert (
+        rec.known.all()
+        and not rec.every_step("skipped").any()
+        and np.isnan(rec.every_step("scale")).all()
+    )
+    with pytest.raises(
+        KeyError,
+        match="no column 'norm' of every step; there are global_norm, leading_norm, largest",
+    ):
         rec.every_step("norm")
 
 

@@ -1,4 +1,6 @@
-"""Probes: products with the gradients of their step and of the 16 after it, kept whatever becomes of the recording."""
+"""Probes: products with the gradients of their step and of the 16 after it, kept whatever becomes
+of the recording.
+"""
 
 import pickle
 from pathlib import Path
@@ -15,7 +17,9 @@ GRADS = RNG.normal(size=(40, 7)).astype(np.float32)
 PROBES = RNG.normal(size=(40, 7)).astype(np.float32)
 
 
-def recorded(every: int = 3, steps: int = 100, first: int = 0, rec: Recorder | None = None, end: int = 40) -> Recorder:
+def recorded(
+    every: int = 3, steps: int = 100, first: int = 0, rec: Recorder | None = None, end: int = 40
+) -> Recorder:
     rec = Recorder(steps=steps) if rec is None else rec
     for k in range(first, end):
         if k % every == 0:
@@ -46,7 +50,12 @@ def test_merged_buckets_and_files_keep_them(tmp_path: Path) -> None:
         pass
     later = Recorder(steps=5)
     later.load_state_dict(rec.state_dict())
-    copies = [Recorder.load(tmp_path / "run.npz"), Recorder.load(tmp_path / "run.rec"), later, rec.snapshot()]
+    copies = [
+        Recorder.load(tmp_path / "run.npz"),
+        Recorder.load(tmp_path / "run.rec"),
+        later,
+        rec.snapshot(),
+    ]
     for copy in (*copies, pickle.loads(pickle.dumps(rec))):
         for mine, other in zip(rec.probe_products(), copy.probe_products(), strict=True):
             np.testing.assert_array_equal(mine, other)

@@ -25,7 +25,10 @@ def test_every_float_dtype_is_recorded_as_float32(dtype: Any) -> None:
 
 def grads(step: int) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(step)
-    return {"b": rng.normal(size=(3, 2)).astype(np.float32), "a": np.float32(10.0**step) * np.ones(4, np.float32)}
+    return {
+        "b": rng.normal(size=(3, 2)).astype(np.float32),
+        "a": np.float32(10.0**step) * np.ones(4, np.float32),
+    }
 
 
 def test_a_traced_run_records_what_an_eager_one_does() -> None:
@@ -36,7 +39,11 @@ def test_a_traced_run_records_what_an_eager_one_does() -> None:
         eager.record(grads(step), loss=float(step))
         state = update(state, grads(step), np.float32(step))
     got = traced.absorb(state)
-    assert got.names == eager.names == ("a", "b") and len(got) == len(eager) == 3 and got.seen == eager.seen == 6
+    assert (
+        got.names == eager.names == ("a", "b")
+        and len(got) == len(eager) == 3
+        and got.seen == eager.seen == 6
+    )
     for column in ("norm", "norm_low", "global_norm", "square"):
         np.testing.assert_allclose(got[column], eager[column], rtol=1e-6)
     for column in ("largest", "nonfinite", "histogram", "loss", "entry", "peak"):
@@ -65,7 +72,11 @@ def test_bad_steps_are_refused_and_leave_the_recording_alone() -> None:
     with pytest.raises(ValueError, match="no gradient to record"):
         rec.record([None])
     rec.record({"a": np.ones(2)}, loss=1.0)
-    for bad, scalars in (({"b": np.ones(2)}, {}), ({"a": np.ones(3)}, {}), ({"a": np.ones(2)}, {"accuracy": 1.0})):
+    for bad, scalars in (
+        ({"b": np.ones(2)}, {}),
+        ({"a": np.ones(3)}, {}),
+        ({"a": np.ones(2)}, {"accuracy": 1.0}),
+    ):
         with pytest.raises(ValueError, match=r"this recorder holds tensors \('a',\)"):
             rec.record(bad, **scalars)
     assert len(rec) == 1
@@ -84,7 +95,11 @@ def test_a_scalar_may_not_take_the_name_of_a_column() -> None:
 @pytest.mark.parametrize(
     ("loss", "error", "message"),
     [
-        (np.float32([1, 2]), ValueError, r"loss must be one number for each step, got shape \(2,\)"),
+        (
+            np.float32([1, 2]),
+            ValueError,
+            r"loss must be one number for each step, got shape \(2,\)",
+        ),
         ("low", TypeError, "loss must be numbers, got 'low'"),
         (None, ValueError, "loss is None"),
     ],
@@ -98,7 +113,12 @@ def test_a_scalar_is_one_number(loss: Any, error: type[Exception], message: str)
 
 
 def test_an_empty_recorder_says_so() -> None:
-    for ask in (lambda r: r.global_norm, lambda r: r.what_if(clip_norm=1.0), lambda r: r["loss"], gl.Recorder.summary):
+    for ask in (
+        lambda r: r.global_norm,
+        lambda r: r.what_if(clip_norm=1.0),
+        lambda r: r["loss"],
+        gl.Recorder.summary,
+    ):
         with pytest.raises(ValueError, match="nothing is recorded yet"):
             ask(gl.Recorder(2))
 
@@ -145,7 +165,9 @@ def test_a_run_that_was_not_absorbed_is_not_saved_as_an_empty_file(tmp_path: Pat
     assert not (tmp_path / "run.npz").exists()
 
 
-def test_whoever_reads_while_another_thread_records_loses_no_step(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whoever_reads_while_another_thread_records_loses_no_step(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     rec, steps, put = gl.Recorder(64), 60, merge.put
     rec.record([np.ones(2)], loss=0)
 
@@ -177,9 +199,15 @@ NOT_REAL = {
     "complex": (lambda: np.array([3 + 4j, 0]), "real, got complex128"),
     "complex of JAX": (lambda: jnp.array([3 + 4j, 0]), "real, got complex64"),
     "texts": (lambda: np.array(["a", "b"]), "numbers, got <U1"),
-    "dates": (lambda: np.array(["2020-01-01", "2020-01-02"], "M8[D]"), r"numbers, got datetime64\[D\]"),
+    "dates": (
+        lambda: np.array(["2020-01-01", "2020-01-02"], "M8[D]"),
+        r"numbers, got datetime64\[D\]",
+    ),
     "objects": (lambda: np.array([None, 1.0], object), "numbers, got object"),
-    "masked": (lambda: np.ma.array([1.0, 2.0], mask=[0, 1]), "masked array, whose mask would be lost"),
+    "masked": (
+        lambda: np.ma.array([1.0, 2.0], mask=[0, 1]),
+        "masked array, whose mask would be lost",
+    ),
     "deleted": (deleted, "JAX array that was deleted"),
 }
 
@@ -220,7 +248,9 @@ def test_more_steps_than_can_be_counted_are_refused_and_nothing_changes() -> Non
     rec.store.seen = per_step.MOST
     for more in (
         lambda: rec.record([np.ones(2)]),
-        lambda: rec.extend({name: [[1]] for name in ("norm", "largest", "nonfinite")} | {"entry": [[1, 1]]}),
+        lambda: rec.extend(
+            {name: [[1]] for name in ("norm", "largest", "nonfinite")} | {"entry": [[1, 1]]}
+        ),
     ):
         with pytest.raises(ValueError, match="at most 2,147,483,647 steps"):
             more()

@@ -1,4 +1,6 @@
-"""What a recording says of its steps as a whole: durations, and fewer buckets, as the recorder itself would merge."""
+"""What a recording says of its steps as a whole: durations, and fewer buckets, as the recorder
+itself would merge.
+"""
 
 import numpy as np
 import pytest
@@ -18,7 +20,17 @@ def recorded(steps: int) -> Recorder:
 def test_it_is_what_a_smaller_recorder_would_hold() -> None:
     fewer, small = condensed(recorded(64), 10), recorded(10)
     assert (len(fewer), fewer.stride, fewer.seen) == (len(small), small.stride, 37)
-    for column in ("norm", "norm_low", "largest", "nonfinite", "square", "entry", "loss", "global_norm", "peak"):
+    for column in (
+        "norm",
+        "norm_low",
+        "largest",
+        "nonfinite",
+        "square",
+        "entry",
+        "loss",
+        "global_norm",
+        "peak",
+    ):
         np.testing.assert_allclose(fewer[column], small[column], rtol=1e-5, err_msg=column)
     one, other = (rec.what_if(clip_norm=2.0).share_by_tensor for rec in (fewer, small))
     np.testing.assert_allclose(one, other)
@@ -37,7 +49,14 @@ def test_unknown_durations_and_the_first_are_left_out() -> None:
     rec = Recorder(steps=10, entries=0)
     rec.prepare({"w": (2,)})
     ones = np.ones((5, 1))
-    rec.extend({"norm": ones, "largest": ones, "nonfinite": 0 * ones, "seconds": [9.0, 0.25, np.nan, 0.5, 0.25]})
+    rec.extend(
+        {
+            "norm": ones,
+            "largest": ones,
+            "nonfinite": 0 * ones,
+            "seconds": [9.0, 0.25, np.nan, 0.5, 0.25],
+        }
+    )
     assert rec.durations().tolist() == [0.25, 0.5, 0.25]
     assert set(Speeds(median=10, measured=rec.durations()).ticks(0, 1, 100)[0]) == {10, 20}
 

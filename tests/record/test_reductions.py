@@ -16,7 +16,9 @@ ODD = np.float32([0.0, -0.0, 1e-45, 2.0**-33, 1.5, -3e38, np.nan, -np.nan, np.in
 @pytest.mark.exhaustive
 def test_large_and_small_tensors_are_measured_as_in_numpy() -> None:
     draw = np.random.default_rng(0)
-    tensors = [draw.normal(size=shape).astype(np.float32) for shape in ((3, 4), LARGE, (12,), (5000,))]
+    tensors = [
+        draw.normal(size=shape).astype(np.float32) for shape in ((3, 4), LARGE, (12,), (5000,))
+    ]
     tensors += [ODD, np.float32([3e30, 4e30]), np.full(LARGE, 1e-30, np.float32)]
     shapes = tuple(x.shape for x in tensors)
     layout = Layout(tuple(map(str, range(len(tensors)))), shapes, (), 1, 100, 1)
@@ -41,6 +43,9 @@ def test_large_and_small_tensors_are_measured_as_in_numpy() -> None:
 
 @pytest.mark.exhaustive
 def test_a_step_takes_no_memory_of_the_size_of_its_gradients() -> None:
-    grads, rec = {"a": np.ones(LARGE, np.float32), "b": np.ones((200, 300), np.float32)}, gl.Recorder(16)
+    grads, rec = (
+        {"a": np.ones(LARGE, np.float32), "b": np.ones((200, 300), np.float32)},
+        gl.Recorder(16),
+    )
     compiled = jax.jit(rec.update, donate_argnums=0).lower(rec.init(grads), grads).compile()
     assert compiled.memory_analysis().temp_size_in_bytes < grads["b"].nbytes / 2

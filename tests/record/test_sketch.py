@@ -1,4 +1,6 @@
-"""Counts of norms in narrow bins: every number in its own, sums that are exact, and errors within what is said."""
+"""Counts of norms in narrow bins: every number in its own, sums that are exact, and errors within
+what is said.
+"""
 
 from typing import Any
 
@@ -38,8 +40,12 @@ spreads = st.one_of(st.floats(1e-4, 0.1), st.floats(0.1, 30.0))
 
 def test_a_number_is_in_the_bin_whose_edges_are_around_it_in_numpy_and_in_jax() -> None:
     at = sketch.edges()
-    odd = np.float32([0, 1e-45, 2.0**-126, 1, np.nextafter(np.float32(1), np.float32(0)), 3.4e38, np.inf, np.nan])
-    x = np.concatenate([np.exp(np.random.default_rng(0).uniform(-87, 88, 20_000)).astype(np.float32), odd])
+    odd = np.float32(
+        [0, 1e-45, 2.0**-126, 1, np.nextafter(np.float32(1), np.float32(0)), 3.4e38, np.inf, np.nan]
+    )
+    x = np.concatenate(
+        [np.exp(np.random.default_rng(0).uniform(-87, 88, 20_000)).astype(np.float32), odd]
+    )
     k = sketch.bins(x)
     finite = np.isfinite(x)
     assert (at[k[finite]] <= x[finite]).all() and (x[finite] < at[k[finite] + 1]).all()
@@ -50,13 +56,25 @@ def test_a_number_is_in_the_bin_whose_edges_are_around_it_in_numpy_and_in_jax() 
 
 
 @pytest.mark.exhaustive
-@given(seed=st.integers(0, 99), spread=spreads, limit=st.floats(-3, 3), at_once=st.sampled_from([1, 7, 300]))
-def test_how_many_are_above_a_limit_is_within_the_bounds(seed: int, spread: float, limit: float, at_once: int) -> None:
+@given(
+    seed=st.integers(0, 99),
+    spread=spreads,
+    limit=st.floats(-3, 3),
+    at_once=st.sampled_from([1, 7, 300]),
+)
+def test_how_many_are_above_a_limit_is_within_the_bounds(
+    seed: int, spread: float, limit: float, at_once: int
+) -> None:
     x = numbers(seed, spread)
     for c in (float(np.exp(limit * spread)), float(x[3, 0]), float(x[5, 2])):
         least, about, most = sketch.above(counted(x, at_once), c)
         there = (x.astype(float) > c).sum(axis=0)
-        assert (least <= there).all() and (there <= most).all() and (least <= about).all() and (about <= most).all()
+        assert (
+            (least <= there).all()
+            and (there <= most).all()
+            and (least <= about).all()
+            and (about <= most).all()
+        )
 
 
 @given(seed=st.integers(0, 99), spread=spreads)
@@ -80,7 +98,9 @@ def test_what_is_counted_is_kept_when_windows_move_and_bins_join(seed: int, spre
     found = counted(x, 7)
     assert (found[:, FIRST:-1].sum(axis=1) == len(x)).all()
     narrow = sketch.fitted(found)
-    assert narrow.shape[1] == FIRST + WIDTH + 1 and (narrow[:, FIRST:-1].sum(axis=1) == len(x)).all()
+    assert (
+        narrow.shape[1] == FIRST + WIDTH + 1 and (narrow[:, FIRST:-1].sum(axis=1) == len(x)).all()
+    )
     least, _, most = sketch.above(narrow, 1.0)
     assert (least <= (x > 1).sum(axis=0)).all() and ((x > 1).sum(axis=0) <= most).all()
 

@@ -1,4 +1,6 @@
-"""Norms of weights and updates: by hand, eager and traced alike, sampled, thinned, saved, and absent if not given."""
+"""Norms of weights and updates: by hand, eager and traced alike, sampled, thinned, saved, and
+absent if not given.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ SHAPES = {"b": (3,), "w": (80, 60)}
 def course(steps: int) -> tuple[list[dict[str, np.ndarray]], list[dict[str, np.ndarray]]]:
     """Gradients, and weights before each step and after the last; step 3 moves nothing."""
     rng = np.random.default_rng(0)
-    grads = [{n: rng.normal(size=s).astype(np.float32) for n, s in SHAPES.items()} for _ in range(steps)]
+    grads = [
+        {n: rng.normal(size=s).astype(np.float32) for n, s in SHAPES.items()} for _ in range(steps)
+    ]
     weights = [{n: rng.normal(size=s).astype(np.float32) for n, s in SHAPES.items()}]
     for k, g in enumerate(grads):
         rate = np.float32(0 if k == 3 else 0.1 / (k + 1))
@@ -27,7 +31,9 @@ def course(steps: int) -> tuple[list[dict[str, np.ndarray]], list[dict[str, np.n
 
 
 def norms(trees: list[dict[str, np.ndarray]]) -> np.ndarray:
-    return np.array([[np.linalg.norm(tree[n].astype(np.float64)) for n in SHAPES] for tree in trees])
+    return np.array(
+        [[np.linalg.norm(tree[n].astype(np.float64)) for n in SHAPES] for tree in trees]
+    )
 
 
 def eager(steps: int, given: bool, **options: Any) -> gl.Recorder:
@@ -41,9 +47,13 @@ def eager(steps: int, given: bool, **options: Any) -> gl.Recorder:
 def traced(steps: int, **options: Any) -> gl.Recorder:
     rec, (grads, weights) = gl.Recorder(**options), course(steps)
     state = rec.init(grads[0], weights=weights[0])
-    step = jax.jit(lambda state, g, w, u, k: rec.update(state, g, weights=w, updates=u, skipped=k == 4))
+    step = jax.jit(
+        lambda state, g, w, u, k: rec.update(state, g, weights=w, updates=u, skipped=k == 4)
+    )
     for k, g in enumerate(grads):
-        state = step(state, g, weights[k], {n: weights[k + 1][n] - weights[k][n] for n in SHAPES}, k)
+        state = step(
+            state, g, weights[k], {n: weights[k + 1][n] - weights[k][n] for n in SHAPES}, k
+        )
     return rec.absorb(state)
 
 
@@ -59,14 +69,16 @@ def test_norms_and_ratios_are_those_computed_by_hand(run: Any) -> None:
     grads, weights = course(8)
     found = run(sample_every=1).updates()
     want = [k for k in range(8) if k not in (3, 4)]  # one moves nothing, one was skipped
-    assert found.step.tolist() in (want, want[:-1])  # without updates, what the last one did is not known yet
+    # Without updates, what the last one did is not known yet.
+    assert found.step.tolist() in (want, want[:-1])
     at = found.step
     moved = [{n: weights[k + 1][n] - weights[k][n] for n in SHAPES} for k in at]
     np.testing.assert_allclose(found.gradient, norms([grads[k] for k in at]), 1e-5)
     np.testing.assert_allclose(found.weight, norms([weights[k] for k in at]), 1e-5)
     np.testing.assert_allclose(found.update, norms(moved), 1e-5)
     np.testing.assert_allclose(found.ratio, norms(moved) / norms([weights[k] for k in at]), 1e-5)
-    assert run(sample_every=3).updates().step.tolist()[:4] == [0, 1, 2, 5]  # 3 and 4 are none, so the next one
+    # 3 and 4 are none, so the next one.
+    assert run(sample_every=3).updates().step.tolist()[:4] == [0, 1, 2, 5]
     both = found.by_group({"all": ["w", "b"]})
     np.testing.assert_allclose(both.update[:, 0], np.linalg.norm(found.update, axis=1), 1e-6)
     with pytest.raises(ValueError, match="'all' has c, which"):
@@ -74,7 +86,9 @@ def test_norms_and_ratios_are_those_computed_by_hand(run: Any) -> None:
 
 
 @pytest.mark.exhaustive
-def test_long_runs_keep_samples_spread_over_all_of_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_long_runs_keep_samples_spread_over_all_of_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(module, "ROOM", 8)
     rec, same = eager(40, True, sample_every=1), traced(40, sample_every=1)
     step = rec.updates().step
@@ -113,11 +127,15 @@ def test_traced_samples_are_of_the_same_steps_as_eager_ones() -> None:
     step = jax.jit(lambda state: rec.update(state, w, weights=w, updates=w))
     for _ in range(150):
         state = step(state)
-    assert rec.absorb(state).updates().step.tolist() == one_ratio([1.0] * 150, sample_every=12).updates().step.tolist()
+    assert (
+        rec.absorb(state).updates().step.tolist()
+        == one_ratio([1.0] * 150, sample_every=12).updates().step.tolist()
+    )
 
 
 def test_the_median_is_of_all_steps_but_the_first() -> None:
-    # As Adam's: large at first, then falling by a power of the step. A plain median of samples is that of the start.
+    # As Adam's: large at first, then falling by a power of the step. A plain median of samples is
+    # that of the start.
     ratios = [5.0, 2.0, *(1 / np.arange(3, 1001))]
     found = one_ratio(ratios).updates()
     exact = np.percentile(ratios[8:], [25, 50, 75])
@@ -136,7 +154,10 @@ def test_of_few_samples_nothing_is_said() -> None:
 
 
 def test_tensors_below_and_above_are_told_apart() -> None:
-    rec, w = gl.Recorder(), {name: np.array([3.0, 4.0]) for name in ("slow", "usual", "fast", "still")}
+    rec, w = (
+        gl.Recorder(),
+        {name: np.array([3.0, 4.0]) for name in ("slow", "usual", "fast", "still")},
+    )
     shares = {"slow": 1e-6, "usual": 1e-3, "fast": 0.5, "still": 0.0}
     for _ in range(20):
         rec.record(w, weights=w, updates={name: w[name] * shares[name] for name in w})
@@ -161,7 +182,8 @@ def test_a_step_without_weights_compares_nothing() -> None:
     rec = gl.Recorder(sample_every=1)
     for k in range(4):
         rec.record(grads[k], weights=None if k == 1 else weights[k])
-    assert rec.updates().step.tolist() == [2]  # what 0 did is not known, 1 has no weights, what 3 did is to come
+    # What 0 did is not known, 1 has no weights, what 3 did is to come.
+    assert rec.updates().step.tolist() == [2]
     with pytest.raises(ValueError, match="give weights=, too"):
         rec.record(grads[0], updates=grads[0])
     with pytest.raises(ValueError, match="weights must be a tree like grads"):

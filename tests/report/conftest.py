@@ -29,14 +29,19 @@ def recorded() -> Recorded:
         rec = gl.Recorder(rows, entries=entries)
         for step in range(steps):
             grads = {name: np.full(shape, step + 1, np.float32) for name, shape in shapes.items()}
-            rec.record(change(step, grads) if change else grads, **({"loss": 2.0 / (step + 1)} if loss else {}))
+            rec.record(
+                change(step, grads) if change else grads,
+                **({"loss": 2.0 / (step + 1)} if loss else {}),
+            )
         return rec
 
     return record
 
 
 class Page(HTMLParser):
-    """What is in a page: ids, alternative texts of pictures, addresses, and rows of tables by caption."""
+    """What is in a page: ids, alternative texts of pictures, addresses, and rows of tables by
+    caption.
+    """
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -52,7 +57,9 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: Any) -> None:
         attributes = dict(attrs)
         self.ids += [attributes["id"]] if "id" in attributes else []
-        self.addresses += [attributes[name] for name in ("src", "href", "xlink:href") if name in attributes]
+        self.addresses += [
+            attributes[name] for name in ("src", "href", "xlink:href") if name in attributes
+        ]
         if attributes.get("role") == "img" or tag == "img":
             self.pictures.append(attributes.get("aria-label") or attributes["alt"])
         self._label = attributes.get("aria-label", self._label)

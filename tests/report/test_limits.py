@@ -36,16 +36,23 @@ def test_tensors_are_sorted_by_effect_and_folded_beyond_twenty(recorded: Recorde
     assert [row[0] for row in tables[f"{caption}, continued"][1:]] == ["w3", "w2", "w1", "w0"]
 
 
-def test_the_asked_limit_stands_among_the_percentiles_and_the_reason_says_why(recorded: Recorded) -> None:
+def test_the_asked_limit_stands_among_the_percentiles_and_the_reason_says_why(
+    recorded: Recorded,
+) -> None:
     rec = recorded()  # norms are the square root of 44 entries times 1 to 20
     said = limits(Run(rec, 100.0, 0))
     assert said.sentence == "Your limit 100 on the global norm fires on 25.0% of 20 steps."
     body = said.body()
     rows = Page(body).tables["Limits on the global norm"][1:]
     assert ["100", "25.0%", "asked about"] in rows
-    assert [row[2] for row in rows if row[2] != "asked about"] == [f"{p}th percentile" for p in (50, 75, 90, 95, 99)]
+    assert [row[2] for row in rows if row[2] != "asked about"] == [
+        f"{p}th percentile" for p in (50, 75, 90, 95, 99)
+    ]
     median = np.sqrt(44) * 10.5
-    assert f"The median norm is {median:.3g}; a limit of 132, the 99th percentile, leaves all but about 1%" in body
+    assert (
+        f"The median norm is {median:.3g}; a limit of 132, the 99th percentile, leaves all "
+        "but about 1%"
+    ) in body
     assert "How often a limit fires doesn&#x27;t say how good it is." in body
     assert "Your limit fires on 25.0%; the suggested one is 121." in body
 
@@ -53,8 +60,15 @@ def test_the_asked_limit_stands_among_the_percentiles_and_the_reason_says_why(re
 def test_shares_are_of_finite_steps_and_the_others_are_named() -> None:
     rec = sick_runs.nan_from_step_51()
     said = limits(Run(rec, None, 0)).sentence
-    assert "fires on 10.0% of 50 finite steps; 30 more steps held NaN or Inf, which no limit mends." in said
-    sentences = [section.sentence for section in (by_layer(Run(rec, 3.0, 0)), other_limit(Run(rec, 3.0, 0))) if section]
+    assert (
+        "fires on 10.0% of 50 finite steps; 30 more steps held NaN or Inf, which no limit mends."
+        in said
+    )
+    sentences = [
+        section.sentence
+        for section in (by_layer(Run(rec, 3.0, 0)), other_limit(Run(rec, 3.0, 0)))
+        if section
+    ]
     assert "of its finite steps" in sentences[0] and "of the finite steps" in sentences[1]
 
 
@@ -62,7 +76,9 @@ def test_shares_are_of_finite_steps_and_the_others_are_named() -> None:
 def test_no_limit_is_suggested_for_a_sick_run() -> None:
     diverged, exploding = sick_runs.diverged(), sick_runs.exploding()
     said = limits(Run(diverged, None, 0))
-    assert said.sentence.startswith("No limit is suggested, because 72 of 80 steps held NaN or Inf (first: step 8)")
+    assert said.sentence.startswith(
+        "No limit is suggested, because 72 of 80 steps held NaN or Inf (first: step 8)"
+    )
     assert "Look for the first step that did" in said.body()
     sentence = limits(Run(exploding, None, 0)).sentence
     assert sentence.startswith("No limit is suggested, because the gradient norm explodes: ")
@@ -70,7 +86,10 @@ def test_no_limit_is_suggested_for_a_sick_run() -> None:
         assert other_limit(Run(rec, None, 0)) is None and by_layer(Run(rec, None, 0)) is None
         said = limits(Run(rec, 1.0, 0))
         assert said.sentence.startswith("Your limit 1 on the global norm fires on 100% of ")
-        assert "No limit is suggested, because " in said.sentence and "leaves the others alone" not in said.body()
+        assert (
+            "No limit is suggested, because " in said.sentence
+            and "leaves the others alone" not in said.body()
+        )
 
 
 RULES = {
@@ -109,7 +128,9 @@ def test_what_a_limit_that_always_fires_leaves_of_a_step(name: str) -> None:
 
 @pytest.mark.parametrize("factor", LEFT_OF_ADAGRADS_STEP)
 def test_what_is_left_of_adagrads_step_depends_on_the_size_of_gradients(factor: float) -> None:
-    assert left_of_a_step(gl.rules.Adagrad(), factor) == pytest.approx(LEFT_OF_ADAGRADS_STEP[factor], abs=0.005)
+    assert left_of_a_step(gl.rules.Adagrad(), factor) == pytest.approx(
+        LEFT_OF_ADAGRADS_STEP[factor], abs=0.005
+    )
 
 
 def steps_around_a_large_gradient(rule: Any, factor: float) -> np.ndarray:
@@ -128,7 +149,10 @@ def steps_around_a_large_gradient(rule: Any, factor: float) -> np.ndarray:
 
 @pytest.mark.parametrize("name", ["RMSProp", "Adam"])
 def test_one_large_gradient_shortens_later_steps_of_rmsprop_and_adam(name: str) -> None:
-    usual, after = (np.linalg.norm(steps_around_a_large_gradient(RULES[name], x)[110:140], axis=1) for x in (1, 1000))
+    usual, after = (
+        np.linalg.norm(steps_around_a_large_gradient(RULES[name], x)[110:140], axis=1)
+        for x in (1, 1000)
+    )
     assert np.median(after) < np.median(usual) / 2
 
 
@@ -142,5 +166,11 @@ def test_one_large_gradient_holds_the_direction_of_lion_and_not_its_length() -> 
 def test_the_words_on_optimizers_are_those_numbers() -> None:
     said = optimizers_in_words()
     assert "1% of their step is left" in said and "kept 49% of its step" in said
-    assert "1% on gradients a hundredth as large, and all of it on gradients ten times as large" in said
-    assert all(LEFT_OF_A_STEP[name] >= 0.995 for name in ("RMSProp", "Adam", "Lion")) and "all of their step" in said
+    assert (
+        "1% on gradients a hundredth as large, and all of it on gradients ten times as large"
+        in said
+    )
+    assert (
+        all(LEFT_OF_A_STEP[name] >= 0.995 for name in ("RMSProp", "Adam", "Lion"))
+        and "all of their step" in said
+    )

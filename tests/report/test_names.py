@@ -1,4 +1,6 @@
-"""Tensors and files with names that would be formulas, HTML or commands: all is saved, and a name stays a name."""
+"""Tensors and files with names that would be formulas, HTML or commands: all is saved, and a name
+stays a name.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,9 @@ def test_a_page_that_moves_holds_names_as_text(tmp_path: Path) -> None:
 
 def test_names_are_no_formulas_in_pictures() -> None:
     lab = gl.labs.run_layers(recorded(NAMES["formula"], "other"), tensor=NAMES["formula"])
-    assert r"a\$\frac{a}{\$" in {text.get_text() for text in lab.figure().findobj(lambda x: hasattr(x, "get_text"))}
+    assert r"a\$\frac{a}{\$" in {
+        text.get_text() for text in lab.figure().findobj(lambda x: hasattr(x, "get_text"))
+    }
 
 
 @pytest.mark.exhaustive

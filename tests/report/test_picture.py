@@ -10,7 +10,9 @@ def map_of(norm: np.ndarray) -> tuple[np.ndarray, list[str]]:
     names = [f"w{k}" for k in range(norm.shape[1])]
     axes = map_figure(norm, np.arange(len(norm)), len(norm), names).axes[0]
     (picture,) = axes.images
-    return picture.cmap(picture.norm(picture.get_array())), [words.get_text() for words in axes.get_yticklabels()]
+    return picture.cmap(picture.norm(picture.get_array())), [
+        words.get_text() for words in axes.get_yticklabels()
+    ]
 
 
 def test_nan_and_infinity_stand_out_from_0() -> None:

@@ -37,7 +37,9 @@ def test_the_key_sentences_say_what_happened() -> None:
         "readout has 98.3% of the squared norm in the median step."
     )
     assert "the largest, 16,402 times that, is 96,309 at step 258." in said["course"]
-    assert said["limits"] == "The suggested limit 7.65 on the global norm fires on 10.0% of 300 steps."
+    assert (
+        said["limits"] == "The suggested limit 7.65 on the global norm fires on 10.0% of 300 steps."
+    )
     assert said["other"].startswith(
         "Half that limit, 3.83, would fire on 75.0% of the steps, and double, 15.3, on 2.0%;"
     )
@@ -90,7 +92,10 @@ CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "one step": ({"steps": 1}, ["The loss stays at 2.", "fires on 0% of 1 step."]),
     "merged buckets": (
         {"steps": 60, "rows": 16},
-        ["60 steps of 3 tensors with 44 entries; in 15 buckets: each bucket stands for 4 steps", "at step 59."],
+        [
+            "60 steps of 3 tensors with 44 entries; in 15 buckets: each bucket stands for 4 steps",
+            "at step 59.",
+        ],
     ),
     "NaN": (
         {"change": spoiled},
@@ -103,7 +108,10 @@ CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"change": times(0.0)},
         ["No step has a gradient that is finite and not 0.", "No limit can be suggest"],
     ),
-    "all NaN": ({"change": times(np.nan)}, ["No limit can be suggested", "20 of 20 steps held NaN or Inf"]),
+    "all NaN": (
+        {"change": times(np.nan)},
+        ["No limit can be suggested", "20 of 20 steps held NaN or Inf"],
+    ),
     "squares beyond float32": (
         {"change": times(1e30)},
         ["1.33e+32 at step 19.", "Not counted: 44 overflowed."],
@@ -111,7 +119,10 @@ CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "no single entries": ({"entries": 0}, ["The suggested limit"]),
     "1,000 tensors": (
         {"steps": 3, "shapes": {f"block{k}/kernel": (2,) for k in range(1000)}},
-        ["3 steps of 1,000 tensors with 2,000 entries", "126 on the norm of each tensor alone never fires."],
+        [
+            "3 steps of 1,000 tensors with 2,000 entries",
+            "126 on the norm of each tensor alone never fires.",
+        ],
     ),
 }
 
@@ -146,7 +157,9 @@ def test_what_cannot_be_reported_is_refused(recorded: Recorded, tmp_path: Path) 
         gl.Report(recorded()).save(tmp_path / "run.npz")
 
 
-def test_a_page_is_written_whole_or_not_at_all(recorded: Recorded, tmp_path: Path, monkeypatch: Any) -> None:
+def test_a_page_is_written_whole_or_not_at_all(
+    recorded: Recorded, tmp_path: Path, monkeypatch: Any
+) -> None:
     def broken(self: gl.Report) -> str:
         raise RuntimeError("half way")
 

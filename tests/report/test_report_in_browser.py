@@ -27,13 +27,18 @@ def compared(recorded: Recorded, tmp_path_factory: pytest.TempPathFactory) -> Pa
     path = tmp_path_factory.mktemp("report") / "compared.html"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(report, "STATES", 12)
-        gl.Report(recorded(), recorded(30, lambda t, g: {n: x * 2 for n, x in g.items()}), recorded(9)).save(path)
+        gl.Report(
+            recorded(), recorded(30, lambda t, g: {n: x * 2 for n, x in g.items()}), recorded(9)
+        ).save(path)
     return path
 
 
 def opened(chromium: Any, path: Path, troubles: list[str], labs: int = 4, **options: Any) -> Any:
     page = chromium.new_page(**options)
-    page.on("request", lambda r: None if r.url.startswith(("file:", "blob:", "data:")) else troubles.append(r.url))
+    page.on(
+        "request",
+        lambda r: None if r.url.startswith(("file:", "blob:", "data:")) else troubles.append(r.url),
+    )
     page.on("pageerror", lambda error: troubles.append(str(error)))
     page.goto(path.as_uri())
     page.locator(".gl-live[data-frame]").nth(labs - 1).wait_for()
@@ -43,12 +48,18 @@ def opened(chromium: Any, path: Path, troubles: list[str], labs: int = 4, **opti
 def test_every_figure_moves_by_key_without_a_request(chromium: Any, path: Path) -> None:
     troubles: list[str] = []
     page = opened(chromium, path, troubles, viewport={"width": 1100, "height": 900})
-    for key, name in (("other", "Limit"), ("layers", "Limit"), ("adagrad", "Steps done"), ("staleness", "Workers")):
+    for key, name in (
+        ("other", "Limit"),
+        ("layers", "Limit"),
+        ("adagrad", "Steps done"),
+        ("staleness", "Workers"),
+    ):
         part = page.locator(f"#{key}")
         before = part.locator(".gl-readout").inner_text()
         part.get_by_role("slider", name=name, exact=True).press("Home")
         page.wait_for_function(
-            "([key, before]) => document.querySelector(`#${key} .gl-readout`).innerText !== before", arg=[key, before]
+            "([key, before]) => document.querySelector(`#${key} .gl-readout`).innerText !== before",
+            arg=[key, before],
         )
     assert path.stat().st_size < 5_000_000
     assert troubles == []

@@ -1,4 +1,6 @@
-"""Steps that a loss scaler skipped: recorded eagerly, in batches and in compiled code, and said in the report."""
+"""Steps that a loss scaler skipped: recorded eagerly, in batches and in compiled code, and said in
+the report.
+"""
 
 from typing import Any
 
@@ -19,7 +21,9 @@ def gradients(step: int, overflows: bool) -> dict[str, np.ndarray]:
     return found
 
 
-def mixed_precision(steps: int, skipped: list[int], buckets: int = 1000, **options: Any) -> gl.Recorder:
+def mixed_precision(
+    steps: int, skipped: list[int], buckets: int = 1000, **options: Any
+) -> gl.Recorder:
     """A run whose scaler halves its scale, from 65,536, in each of some steps."""
     rec, scale = gl.Recorder(buckets, **options), 65536.0
     for k in range(steps):
@@ -59,7 +63,9 @@ def test_a_step_that_was_taken_with_nan_is_told_apart_from_a_skipped_one() -> No
     rec = mixed_precision(10, [2])
     rec.record(gradients(11, True), loss=1.0)
     sentences = said(rec)
-    assert sentences["nonfinite"].startswith("1 of 10 steps that were taken held NaN or Inf, first in step 10 in b")
+    assert sentences["nonfinite"].startswith(
+        "1 of 10 steps that were taken held NaN or Inf, first in step 10 in b"
+    )
     assert rec.nonfinite_by_tensor.tolist() == [0, 2] and rec.overflows.tolist() == [0, 1]
 
 
@@ -75,9 +81,13 @@ def test_merged_buckets_have_the_norms_of_the_steps_taken(buckets: int) -> None:
             assert merged["global_norm_low"][k] == every.global_norm[taken].min()
             assert merged.peak[k] == taken[every.global_norm[taken].argmax()]
             np.testing.assert_array_equal(merged["entry"][k], every["entry"][taken[0]])
-            np.testing.assert_allclose(merged["square"][k], (every["entry"][taken] ** 2).sum(axis=0), rtol=1e-5)
+            np.testing.assert_allclose(
+                merged["square"][k], (every["entry"][taken] ** 2).sum(axis=0), rtol=1e-5
+            )
     assert merged["nonfinite"].sum() == 5
-    assert np.isfinite(merged.held_back().accumulator).all(), "what was never applied is not in the accumulator"
+    assert np.isfinite(merged.held_back().accumulator).all(), (
+        "what was never applied is not in the accumulator"
+    )
 
 
 @pytest.mark.parametrize("buckets", [4, 50])
@@ -86,7 +96,9 @@ def test_compiled_code_and_batches_record_the_same(buckets: int) -> None:
     eager = mixed_precision(30, skipped, buckets)
     rec = gl.Recorder(buckets)
     state = rec.init(gradients(0, False), loss=0.0)
-    step = jax.jit(lambda state, g, scale, skip: rec.update(state, g, scale=scale, skipped=skip, loss=1.0))
+    step = jax.jit(
+        lambda state, g, scale, skip: rec.update(state, g, scale=scale, skipped=skip, loss=1.0)
+    )
     for k in range(30):
         state = step(state, gradients(k, k in skipped), eager.every_step("scale")[k], k in skipped)
     traced, batch = rec.absorb(state), gl.Recorder(buckets)
@@ -124,22 +136,30 @@ def test_a_run_of_skipped_steps_alone_has_a_report() -> None:
 @pytest.mark.parametrize("scale", [0.0, -1.0, np.inf, np.nan])
 def test_a_scale_that_is_none_is_refused(scale: float) -> None:
     rec = gl.Recorder()
-    with pytest.raises(ValueError, match="scale must be a loss scale above 0 and finite, or None, got"):
+    with pytest.raises(
+        ValueError, match="scale must be a loss scale above 0 and finite, or None, got"
+    ):
         rec.record({"w": np.ones(2)}, scale=scale)
     assert rec.seen == 0
 
 
 @pytest.mark.exhaustive
 def test_the_report_says_how_many_steps_are_missing() -> None:
-    """Of a run in which two steps were skipped and recorded, and five were taken back with the recorder."""
+    """Of a run in which two steps were skipped and recorded, and five were taken back with the
+    recorder.
+    """
     rec = mixed_precision(20, [3, 4])
     assert rec.summary().missing_steps == 0
     rec = rec.absorb(rec.init(gradients(0, False), loss=0.0), nonfinite=5)
     assert (rec.seen, rec.missing_steps, rec.summary().missing_steps) == (20, 5, 5)
     sentences = said(rec)
-    assert sentences["recorded"].startswith("20 steps (2 of them skipped), 5 more missing, of 2 tensors")
+    assert sentences["recorded"].startswith(
+        "20 steps (2 of them skipped), 5 more missing, of 2 tensors"
+    )
     assert sentences["skipped"].startswith("2 of 20 steps were skipped, first in step 3")
-    missing = "5 more steps are missing: gradients held NaN or Inf, and nothing of them was recorded."
+    missing = (
+        "5 more steps are missing: gradients held NaN or Inf, and nothing of them was recorded."
+    )
     assert sentences["skipped"].endswith(missing)
     assert sentences["nonfinite"] == "None of the 18 steps that were taken held NaN or Inf."
     assert "around=optax.apply_if_finite" in gl.Report(rec, labs=False).html()
@@ -158,10 +178,17 @@ def test_the_first_overflow_says_where_it_came_from() -> None:
     names = ["wte", "up", "down", "head"]
     rec.prepare(dict.fromkeys(names, (2,)))
     bad = np.array([[1, 1, 0, 0], [0, 0, 0, 0]])
-    rec.extend({"norm": np.where(bad, np.inf, 1.0), "largest": 1.0 - bad, "nonfinite": bad, "skipped": [True, False]})
+    rec.extend(
+        {
+            "norm": np.where(bad, np.inf, 1.0),
+            "largest": 1.0 - bad,
+            "nonfinite": bad,
+            "skipped": [True, False],
+        }
+    )
     assert said(rec)["skipped"].endswith(
-        "In the first of them: in recorded order, everything up to up has NaN or Inf, and everything from down on "
-        "is finite: look at the output of up."
+        "In the first of them: in recorded order, everything up to up has NaN or Inf, and "
+        "everything from down on is finite: look at the output of up."
     )
 
 
@@ -172,7 +199,9 @@ def test_several_skipped_steps_in_a_row_at_the_start_are_normal() -> None:
     was_skipped = []
     for _ in range(40):
         with np.errstate(over="ignore"):
-            half = {name: np.float16(scale * g) for name, g in reader.gradient(weights, rng).items()}
+            half = {
+                name: np.float16(scale * g) for name, g in reader.gradient(weights, rng).items()
+            }
         gradient = {name: g.astype(np.float32) / scale for name, g in half.items()}
         was_skipped.append(not all(np.isfinite(g).all() for g in half.values()))
         rec.record(gradient, scale=scale, skipped=was_skipped[-1])

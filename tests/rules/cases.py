@@ -1,4 +1,6 @@
-"""Every rule of the catalog with inputs that mean something to it, and every choice its fields offer."""
+"""Every rule of the catalog with inputs that mean something to it, and every choice its fields
+offer.
+"""
 
 from __future__ import annotations
 
@@ -28,24 +30,34 @@ class Case:
     def started(self) -> tuple[Rule, np.ndarray, tuple[np.ndarray, ...]]:
         """The rule at its second step, with weights and slots that hold more than their start."""
         shared = self.rule.start()
-        w, slots = self.rule.at(shared)(self.w, self.rule.init(self.w), (self.g * 0.5).astype(np.float32), self.lr)
+        w, slots = self.rule.at(shared)(
+            self.w, self.rule.init(self.w), (self.g * 0.5).astype(np.float32), self.lr
+        )
         return self.rule.at(self.rule.advance(shared)), w, slots
 
 
 # What the standard inputs would make meaningless.
 INPUTS: dict[str, dict[str, Any]] = {
-    # Its rate is the number of the step, its weights are estimates from max_delta down, and no gradient comes in.
-    "FrequencyEstimator": {"w": np.full((8, 3), 100, np.float32), "g": np.zeros((8, 3), np.float32), "lr": 7.0},
+    # Its rate is the number of the step, its weights are estimates from max_delta down, and no
+    # gradient comes in.
+    "FrequencyEstimator": {
+        "w": np.full((8, 3), 100, np.float32),
+        "g": np.zeros((8, 3), np.float32),
+        "lr": 7.0,
+    },
 }
 # Rules whose first step is not one against the gradient, and what it is instead: the new weights.
 SETS_WEIGHTS: dict[str, typing.Callable[[Case], Any]] = {
     "Assign": lambda case: case.g,  # the gradient is the weight
-    "FrequencyEstimator": lambda case: 0.9 * case.w + 0.1 * case.lr,  # visits are counted, gradients are not read
+    # Visits are counted, gradients are not read.
+    "FrequencyEstimator": lambda case: 0.9 * case.w + 0.1 * case.lr,
 }
 
 
 def heavy(w: Any, slots: Any, g: Any, lr: Any) -> Any:
-    """A function for `UserDefined`, with a slot and a Python number, which must not widen any dtype."""
+    """A function for `UserDefined`, with a slot and a Python number, which must not widen any
+    dtype.
+    """
     m = 0.5 * slots[0] + g
     return w - lr * m, (m,)
 
@@ -63,7 +75,9 @@ NUMBERS: list[Rule] = [
     gl.rules.Ftrl(-0.75, 0.05, 0.5, 0.5, 0.5),
     gl.rules.ProximalYogi(l1=0.05, l2=0.5),
     gl.rules.OnlineYogi(l1=0.05, l2=0.5),
-    gl.rules.MdlAdagradLight(0.5, -0.5, -0.1, 0.5, 0.5, 0.01, 0.5, 0.2, 0.5, 0.1, mdl_regularize=True),
+    gl.rules.MdlAdagradLight(
+        0.5, -0.5, -0.1, 0.5, 0.5, 0.01, 0.5, 0.2, 0.5, 0.1, mdl_regularize=True
+    ),
     gl.rules.UserDefined(heavy, {"m": 0.0}),
 ]
 
@@ -74,7 +88,13 @@ def _choices(rule: type[Rule]) -> list[Rule]:
     found: list[Rule] = []
     for f in dataclasses.fields(rule):
         hint = hints[f.name]
-        words = typing.get_args(hint) if typing.get_origin(hint) is Literal else (True, False) if hint is bool else ()
+        words = (
+            typing.get_args(hint)
+            if typing.get_origin(hint) is Literal
+            else (True, False)
+            if hint is bool
+            else ()
+        )
         found += [rule(**{f.name: word}) for word in words if word != f.default]
     return found
 
@@ -87,13 +107,18 @@ def _named(rule: Rule) -> str:
 
 
 def _case(rule: Rule) -> Case:
-    inputs = {name: np.asarray(x, np.float32) for name, x in INPUTS.get(type(rule).__name__, {}).items()}
+    inputs = {
+        name: np.asarray(x, np.float32) for name, x in INPUTS.get(type(rule).__name__, {}).items()
+    }
     return Case(rule, **inputs)
 
 
 DEFAULTS = {name: _case(rule()) for name, rule in gl.rules.catalog().items()}
 VARIANTS = {
     _named(rule): _case(rule)
-    for rule in [*NUMBERS, *(choice for rule in gl.rules.catalog().values() for choice in _choices(rule))]
+    for rule in [
+        *NUMBERS,
+        *(choice for rule in gl.rules.catalog().values() for choice in _choices(rule)),
+    ]
 }
 ALL = DEFAULTS | VARIANTS

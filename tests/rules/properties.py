@@ -22,7 +22,9 @@ ULPS = 4  # how far XLA may be from NumPy
 
 
 def check_close(expected: Any, got: Any, before: Any, ulps: float = ULPS) -> None:
-    """Within `ulps`, counted at the larger of what was and what is: a difference cannot be better than its terms."""
+    """Within `ulps`, counted at the larger of what was and what is: a difference cannot be better
+    than its terms.
+    """
     for e, a, b in zip(*(jax.tree.leaves(t) for t in (expected, got, before)), strict=True):
         assert (e.dtype, e.shape) == (a.dtype, a.shape)
         size = np.maximum(np.maximum(abs(e), abs(a)), abs(b))
@@ -49,8 +51,12 @@ def check_way(case: Case, got: Any) -> None:
 
 
 def run_optax(cases: Mapping[str, Case]) -> list[dict[str, Any]]:
-    """Return the weights and states after each of two steps through optax, jitted, all rules in one program."""
-    made = {name: gl.optax.from_rule(case.rule, case.lr, replace=True) for name, case in cases.items()}
+    """Return the weights and states after each of two steps through optax, jitted, all rules in one
+    program.
+    """
+    made = {
+        name: gl.optax.from_rule(case.rule, case.lr, replace=True) for name, case in cases.items()
+    }
 
     def one(name: str, w: Any, state: Any, g: Any) -> Any:
         updates, state = made[name].update(g, state, w)
@@ -71,11 +77,15 @@ def check_optax(case: Case, got: Sequence[Any]) -> None:
         w, slots = case.rule.at(shared)(w, slots, case.g, case.lr)
         shared = case.rule.advance(shared)
         check_close(w, np.asarray(new_w), before[0], 2 * ULPS)
-    check_close(slots, [np.asarray(got[-1][1].slots[name]) for name in case.rule.slots], before[1], 2 * ULPS)
+    check_close(
+        slots, [np.asarray(got[-1][1].slots[name]) for name in case.rule.slots], before[1], 2 * ULPS
+    )
 
 
 def check_dtype(case: Case, dtype: Any, other: Any, traced: bool) -> None:
-    """What goes in as `dtype` comes out so, whatever the gradient and the rate are; float is Python's."""
+    """What goes in as `dtype` comes out so, whatever the gradient and the rate are; float is
+    Python's.
+    """
     w = case.w.astype(dtype)
     g = case.g.astype(dtype if other is float else other)
     lr = float(case.lr) if other is float else case.lr.astype(other)
@@ -103,7 +113,9 @@ def check_columns(case: Case, some: Iterable[list[int]]) -> None:
     rule, w, slots = case.started()
     if rule.row_slots:
         alone = rule(w[:, :1], slots_of_columns(rule, slots, [0]), case.g[:, :1], case.lr)[0]
-        assert (alone != rule(w, slots, case.g, case.lr)[0][:, :1]).any(), "it might as well have an entry a weight"
+        assert (alone != rule(w, slots, case.g, case.lr)[0][:, :1]).any(), (
+            "it might as well have an entry a weight"
+        )
         return
     whole = jax.tree.leaves(rule(w, slots, case.g, case.lr))
     for columns in some:
@@ -112,13 +124,17 @@ def check_columns(case: Case, some: Iterable[list[int]]) -> None:
 
 
 def slots_of_columns(rule: Rule, slots: Any, columns: list[int]) -> Any:
-    return tuple(s if name in rule.row_slots else s[:, columns] for name, s in zip(rule.slots, slots, strict=True))
+    return tuple(
+        s if name in rule.row_slots else s[:, columns]
+        for name, s in zip(rule.slots, slots, strict=True)
+    )
 
 
 def check_inputs(case: Case) -> None:
     """Inputs are only read, and results are no views of them."""
     rule, w, slots = case.started()
-    for dtype in (np.float32, np.float64):  # with float64 gradients a copy is made; with float32 none is needed
+    # With float64 gradients a copy is made; with float32 none is needed.
+    for dtype in (np.float32, np.float64):
         w, slots, g = ways.read_only((w, slots, case.g.astype(dtype)))
         for new in jax.tree.leaves(rule(w, slots, g, case.lr)):
             assert not any(np.may_share_memory(new, old) for old in (w, *slots, g))
@@ -142,7 +158,9 @@ def check_zero_gradients(case: Case, w: np.ndarray) -> None:
 
 
 def check_direction(case: Case) -> None:
-    """From weights of 0 the first step goes against the gradient, or sets the weights as the rule says."""
+    """From weights of 0 the first step goes against the gradient, or sets the weights as the rule
+    says.
+    """
     name = type(case.rule).__name__
     if name in SETS_WEIGHTS:
         w = case.rule(case.w, case.rule.init(case.w), case.g, case.lr)[0]
@@ -179,7 +197,9 @@ def check_compiles_once(*cases: Case) -> None:
 
 
 def check_traced_fields(case: Case) -> None:
-    """Every number of a rule may be traced, so that a sweep over it is one compiled call; integers are numbers too."""
+    """Every number of a rule may be traced, so that a sweep over it is one compiled call; integers
+    are numbers too.
+    """
     w = jnp.asarray(case.w)
     numbers = {f.name: getattr(case.rule, f.name) for f in dataclasses.fields(case.rule)}
     numbers = {name: x for name, x in numbers.items() if type(x) is float}
@@ -211,20 +231,27 @@ def check_config(rule: Rule) -> None:
 
 
 def check_shared(rule: Rule) -> None:
-    """What changes from step to step is float32 scalars named after fields; `advance` is a pure function of them."""
+    """What changes from step to step is float32 scalars named after fields; `advance` is a pure
+    function of them.
+    """
     start = rule.start()
     assert set(start) <= {f.name for f in dataclasses.fields(rule)}
     assert all(
-        isinstance(x, np.generic | np.ndarray) and (x.dtype, x.shape) == (np.float32, ()) for x in start.values()
+        isinstance(x, np.generic | np.ndarray) and (x.dtype, x.shape) == (np.float32, ())
+        for x in start.values()
     )
     kept = dict(start)
     first, second = rule.advance(start), rule.advance(start)
     assert start == kept == rule.start(), "advance must leave its argument and the rule alone"
     assert first == second
-    assert all(first[name] != x for name, x in start.items()), "what does not change is no shared field"
+    assert all(first[name] != x for name, x in start.items()), (
+        "what does not change is no shared field"
+    )
     assert rule.at(start) == rule.at(rule.start()) and rule.start() == start
 
-    final, _ = jax.lax.scan(lambda s, _: (rule.advance(s), None), jax.tree.map(jnp.asarray, start), length=3)
+    final, _ = jax.lax.scan(
+        lambda s, _: (rule.advance(s), None), jax.tree.map(jnp.asarray, start), length=3
+    )
     expected = rule.advance(rule.advance(rule.advance(start)))
     check_close(expected, jax.tree.map(np.asarray, final), start)
 
@@ -234,7 +261,9 @@ def check_duplicates(case: Case, update: Any = apply.rows) -> None:
     rule, w, slots = case.started()
     g = gl.IndexedSlices(case.g[:4], np.array([5, 2, 5, 2]), w.shape)
     got = update(rule, w, slots, g, case.lr)
-    once = rule(w[[2, 5]], tuple(s[[2, 5]] for s in slots), case.g[[1, 0]] + case.g[[3, 2]], case.lr)
+    once = rule(
+        w[[2, 5]], tuple(s[[2, 5]] for s in slots), case.g[[1, 0]] + case.g[[3, 2]], case.lr
+    )
     check_equal(once, [x[[2, 5]] for x in jax.tree.leaves(got)])
     others = [0, 1, 3, 4, 6, 7]
     check_equal([x[others] for x in (w, *slots)], [x[others] for x in jax.tree.leaves(got)])

@@ -45,10 +45,15 @@ def test_an_unknown_word_is_refused(field: str, word: str) -> None:
 
 
 def test_an_accumulator_that_is_not_updated_stays_the_divisor() -> None:
-    rule, w = Adagrad(initial_accumulator_value=4.0, epsilon_place="none", update_slots=False), np.array([[1.0], [1.0]])
+    rule, w = (
+        Adagrad(initial_accumulator_value=4.0, epsilon_place="none", update_slots=False),
+        np.array([[1.0], [1.0]]),
+    )
     slots = rule.init(w)
     for _ in range(2):
         w, slots = apply.dense(rule, w, slots, np.array([[2.0], [0.0]]), 0.5)
     assert (w.tolist(), slots[0].tolist()) == ([[0.0], [1.0]], [[4.0], [4.0]])
-    w, slots = apply.rows(rule, w, slots, IndexedSlices(np.array([[2.0]]), np.array([1]), (2, 1)), 0.5)
+    w, slots = apply.rows(
+        rule, w, slots, IndexedSlices(np.array([[2.0]]), np.array([1]), (2, 1)), 0.5
+    )
     assert (w.tolist(), slots[0].tolist()) == ([[0.0], [0.5]], [[4.0], [4.0]])

@@ -1,4 +1,6 @@
-"""Against `tf.compat.v1.train.AdagradDAOptimizer`: dense, slices, slices of one element; what dual averaging is for."""
+"""Against `tf.compat.v1.train.AdagradDAOptimizer`: dense, slices, slices of one element; what dual
+averaging is for.
+"""
 
 import numpy as np
 import pytest
@@ -7,8 +9,16 @@ from gradlab.rules import AdagradDA
 from tests.rules.recorded import check_bits, steps
 
 SUMS = [[0.3, -0.7, 1.1], [-0.099999994, -0.59999996, 1.7], [-0.099999994, 0.3, 0.4000001]]
-SQUARES = [[0.19, 0.59, 1.3100001], [0.35000002, 0.59999996, 1.6700001], [0.35000002, 1.4099998, 3.36]]
-SQUARES_OF_ONE = [[0.19000001, 0.59, 1.3100001], [0.35000002, 0.59999996, 1.6700001], [0.35000002, 1.41, 3.36]]
+SQUARES = [
+    [0.19, 0.59, 1.3100001],
+    [0.35000002, 0.59999996, 1.6700001],
+    [0.35000002, 1.4099998, 3.36],
+]
+SQUARES_OF_ONE = [
+    [0.19000001, 0.59, 1.3100001],
+    [0.35000002, 0.59999996, 1.6700001],
+    [0.35000002, 1.41, 3.36],
+]
 TENSORFLOW = {
     "dense": [
         [-0.0548378, 0.08247532, -0.09016341],
@@ -32,7 +42,11 @@ TENSORFLOW = {
 @pytest.mark.parametrize("order", TENSORFLOW)
 def test_three_steps_bit_for_bit(order: str) -> None:
     squares = SQUARES_OF_ONE if order == "scalar" else SQUARES
-    check_bits(AdagradDA(0.1, 0.05, 0.2, order), 0.1, list(zip(TENSORFLOW[order], SUMS, squares, strict=True)))
+    check_bits(
+        AdagradDA(0.1, 0.05, 0.2, order),
+        0.1,
+        list(zip(TENSORFLOW[order], SUMS, squares, strict=True)),
+    )
 
 
 def test_where_a_weight_started_is_forgotten() -> None:
@@ -41,7 +55,9 @@ def test_where_a_weight_started_is_forgotten() -> None:
 
 
 def test_l1_asks_for_more_gradient_the_longer_it_takes() -> None:
-    after = steps(AdagradDA(l1_regularization_strength=1.0), 0.1, np.zeros(1), np.array([[1.5], [0.0], [1.0]]))
+    after = steps(
+        AdagradDA(l1_regularization_strength=1.0), 0.1, np.zeros(1), np.array([[1.5], [0.0], [1.0]])
+    )
     assert [(w[0] != 0) for w, *_ in after] == [True, False, False]
 
 
@@ -51,5 +67,7 @@ def test_the_count_starts_where_the_rule_says() -> None:
 
 
 def test_an_unknown_order_is_refused() -> None:
-    with pytest.raises(ValueError, match="order must be one of 'dense', 'sparse', 'scalar'; got 'random'"):
+    with pytest.raises(
+        ValueError, match="order must be one of 'dense', 'sparse', 'scalar'; got 'random'"
+    ):
         AdagradDA(order="random")

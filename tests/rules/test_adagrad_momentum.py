@@ -31,12 +31,16 @@ def test_the_first_step_of_tensorflows_own_test_for_tpus() -> None:
 
 
 def test_without_momentum_it_is_adagrad() -> None:
-    rule, adagrad = AdagradMomentum(epsilon=0.0, initial_accumulator_value=0.1), Adagrad(epsilon=0.0)
+    rule, adagrad = (
+        AdagradMomentum(epsilon=0.0, initial_accumulator_value=0.1),
+        Adagrad(epsilon=0.0),
+    )
     for got, expected in zip(steps(rule, F(0.1)), steps(adagrad, F(0.1)), strict=True):
         np.testing.assert_allclose(got[:2], expected, rtol=1e-6)
 
 
 def test_with_nothing_accumulated_it_is_momentum() -> None:
-    rule = AdagradMomentum(0.9, beta2=0.0, epsilon=1e30, exponent=1e9)  # the scale is 1e30 ** -1e-9, nearly 1
+    # The scale is 1e30 ** -1e-9, nearly 1.
+    rule = AdagradMomentum(0.9, beta2=0.0, epsilon=1e30, exponent=1e9)
     for got, expected in zip(steps(rule, F(0.1)), steps(Momentum(0.9), F(0.1)), strict=True):
         np.testing.assert_allclose(got[0], expected[0], rtol=1e-6, atol=1e-6)

@@ -12,7 +12,8 @@ B1, B2, EPS, LR, ONE = F(0.9), F(0.999), F(1e-7), F(0.1), F(1)
 def test_the_first_step_is_the_rate_whatever_the_gradient() -> None:
     rule, w = Adam(epsilon=0.0), np.zeros(3)
     moved = rule.at(rule.start())(w, rule.init(w), np.array([1e-3, -1.0, 1e3]), 0.1)[0]
-    np.testing.assert_allclose(moved, [-0.1, 0.1, -0.1], rtol=1e-4)  # powers are float32, betas float64 here
+    # Powers are float32, betas float64 here.
+    np.testing.assert_allclose(moved, [-0.1, 0.1, -0.1], rtol=1e-4)
 
 
 def test_without_bias_correction_nothing_changes_from_step_to_step() -> None:

@@ -6,5 +6,7 @@ from gradlab.rules import AddSign
 
 
 def test_without_sign_decay_it_is_gradient_descent() -> None:
-    w, _ = AddSign(sign_decay=0.0)(np.array([1.0, 2.0]), (np.array([-5.0, 5.0]),), np.array([2.0, 2.0]), 0.25)
+    w, _ = AddSign(sign_decay=0.0)(
+        np.array([1.0, 2.0]), (np.array([-5.0, 5.0]),), np.array([2.0, 2.0]), 0.25
+    )
     assert w.tolist() == [0.5, 1.5]

@@ -46,7 +46,9 @@ def _only_named_rows(way: Any, rule: Any, g: gl.IndexedSlices) -> None:
 
 
 @given(slices())
-def test_gradient_descent_on_rows_is_gradient_descent_on_the_dense_gradient(g: gl.IndexedSlices) -> None:
+def test_gradient_descent_on_rows_is_gradient_descent_on_the_dense_gradient(
+    g: gl.IndexedSlices,
+) -> None:
     rows, dense = apply.rows(SGD, W, (), g, LR)[0], apply.dense(SGD, W, (), g.to_dense(), LR)[0]
     np.testing.assert_array_equal(rows, dense)
 
@@ -78,7 +80,10 @@ def test_rows_that_are_not_named_do_not_move(name: str, way: Any, g: gl.IndexedS
 # Each is one program of all rules, which takes seconds to compile: all but one are exhaustive.
 EVERY_WAY = [
     pytest.param(
-        way, how, id=f"{way.__name__}-{how}", marks=[pytest.mark.exhaustive] * ((way, how) != (apply.rows, "jit"))
+        way,
+        how,
+        id=f"{way.__name__}-{how}",
+        marks=[pytest.mark.exhaustive] * ((way, how) != (apply.rows, "jit")),
     )
     for way in (apply.rows, apply.each)
     for how in ("eager", "jit", "sharded")
@@ -90,9 +95,13 @@ def _steps(way: Any, how: str) -> dict[str, Any]:
     """Return a step of every rule with slices of which some share a row."""
     rng, rules = np.random.default_rng(4), {name: rule() for name, rule in RULES.items()}
     w = rng.normal(size=(16, 2)).astype(np.float32)
-    g = gl.IndexedSlices(rng.normal(size=(8, 2)).astype(np.float32), np.int32([3, 5, 3, 3, 0, 15, 5, 8]), (16, 2))
+    g = gl.IndexedSlices(
+        rng.normal(size=(8, 2)).astype(np.float32), np.int32([3, 5, 3, 3, 0, 15, 5, 8]), (16, 2)
+    )
     functions = {name: functools.partial(way, rule, lr=LR) for name, rule in rules.items()}
-    return ways.together(ways.ALL[how], functions, {name: (w, rule.init(w), g) for name, rule in rules.items()})
+    return ways.together(
+        ways.ALL[how], functions, {name: (w, rule.init(w), g) for name, rule in rules.items()}
+    )
 
 
 @pytest.mark.parametrize(("way", "how"), EVERY_WAY)
@@ -130,7 +139,9 @@ def test_every_row_is_the_dense_gradient(g: gl.IndexedSlices) -> None:
 def test_every_row_runs_under_jax(way: ways.Way) -> None:
     g = gl.IndexedSlices(np.ones((3, 2), np.float32), np.int32([4, 0, 4]), (6, 2))
     expected = apply.every_row(MOMENTUM, W, MOMENTUM.init(W), g, LR)
-    got = way(lambda w, slots, g: apply.every_row(MOMENTUM, w, slots, g, LR), W, MOMENTUM.init(W), g)
+    got = way(
+        lambda w, slots, g: apply.every_row(MOMENTUM, w, slots, g, LR), W, MOMENTUM.init(W), g
+    )
     assert ways.ulps(got, expected) <= 1
 
 
@@ -154,7 +165,9 @@ def test_numpy_weights_take_slices_of_jax_and_stay_numpy(way: Any) -> None:
     values, ids = np.ones((3, 2), np.float32), np.array([1, 4, 1], np.int32)
     on_jax = gl.IndexedSlices(jax.numpy.asarray(values), jax.numpy.asarray(ids), (6, 2))
     w, (m,) = way(MOMENTUM, W, MOMENTUM.init(W), on_jax, LR)
-    expected, (slot,) = way(MOMENTUM, W, MOMENTUM.init(W), gl.IndexedSlices(values, ids, (6, 2)), LR)
+    expected, (slot,) = way(
+        MOMENTUM, W, MOMENTUM.init(W), gl.IndexedSlices(values, ids, (6, 2)), LR
+    )
     assert isinstance(w, np.ndarray) and isinstance(m, np.ndarray)
     np.testing.assert_array_equal(w, expected)
     np.testing.assert_array_equal(m, slot)
@@ -165,14 +178,18 @@ def test_numpy_weights_may_be_constants_of_a_traced_step(way: Any) -> None:
     g = gl.IndexedSlices(np.ones((3, 2), np.float32), np.array([1, 4, 1], np.int32), (6, 2))
     expected = way(SGD, W, (), g, LR)[0]
     np.testing.assert_allclose(jax.jit(lambda g: way(SGD, W, (), g, LR)[0])(g), expected, rtol=1e-6)
-    np.testing.assert_allclose(jax.jit(lambda lr: way(SGD, W, (), g, lr)[0])(LR), expected, rtol=1e-6)
+    np.testing.assert_allclose(
+        jax.jit(lambda lr: way(SGD, W, (), g, lr)[0])(LR), expected, rtol=1e-6
+    )
 
 
 def test_each_hands_every_slice_to_the_rule_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """However often one row comes, the work grows with the slices only."""
     rows, step = [], gl.rules.StochasticGradientDescent.step
     monkeypatch.setattr(
-        gl.rules.StochasticGradientDescent, "step", lambda *args: (rows.append(len(args[1])), step(*args))[1]
+        gl.rules.StochasticGradientDescent,
+        "step",
+        lambda *args: (rows.append(len(args[1])), step(*args))[1],
     )
     ids = np.array([0] * 40 + [1, 2, 3, 4, 5], np.int32)
     apply.each(SGD, W, (), gl.IndexedSlices(np.ones((45, 2), np.float32), ids, (6, 2)), LR)
@@ -181,10 +198,14 @@ def test_each_hands_every_slice_to_the_rule_once(monkeypatch: pytest.MonkeyPatch
 
 def test_each_of_a_rule_that_only_adds_is_one_operation_of_jax() -> None:
     ids = np.array([0] * 40 + [1, 2, 3, 4, 5], np.int32)
-    g = gl.IndexedSlices(np.random.default_rng(0).normal(size=(45, 2)).astype(np.float32), ids, (6, 2))
+    g = gl.IndexedSlices(
+        np.random.default_rng(0).normal(size=(45, 2)).astype(np.float32), ids, (6, 2)
+    )
     program = jax.jit(lambda w, g: apply.each(SGD, w, (), g, LR)[0])
     assert "while" not in str(jax.make_jaxpr(program)(W, g))
-    np.testing.assert_allclose(program(W, g), apply.each(SGD, W, (), g, LR)[0], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        program(W, g), apply.each(SGD, W, (), g, LR)[0], rtol=1e-5, atol=1e-6
+    )
 
 
 @pytest.mark.exhaustive

@@ -38,13 +38,17 @@ def test_tables_stay_where_they_are() -> None:
 def test_a_dense_step_stays_where_it_is() -> None:
     w, slots = _state()
     places = [x.unsafe_buffer_pointer() for x in (w, *slots)]
-    w, slots = donated.dense(RULE, w, slots, jnp.ones(w.shape), LR, donate_w=True, donate_slots=True)
+    w, slots = donated.dense(
+        RULE, w, slots, jnp.ones(w.shape), LR, donate_w=True, donate_slots=True
+    )
     assert [x.unsafe_buffer_pointer() for x in (w, *slots)] == places
 
 
 @pytest.mark.parametrize("donate_slots", [True, False])
 @pytest.mark.parametrize("donate_w", [True, False])
-def test_what_is_not_donated_is_still_there_and_the_bits_are_the_same(donate_w: bool, donate_slots: bool) -> None:
+def test_what_is_not_donated_is_still_there_and_the_bits_are_the_same(
+    donate_w: bool, donate_slots: bool
+) -> None:
     w, slots = _state()
     g = jnp.linspace(-1, 1, ROWS * WIDTH).reshape(ROWS, WIDTH)
     expected = donated.dense(RULE, *_state(), g, LR, True, True)
@@ -67,5 +71,7 @@ def test_a_rule_that_cannot_be_looked_up_is_not_usable() -> None:
 
 def test_arrays_on_several_devices_are_not_usable() -> None:
     mesh = jax.make_mesh((8,), ("rows",), axis_types=(jax.sharding.AxisType.Auto,))
-    spread = jax.device_put(jnp.ones(8), jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("rows")))
+    spread = jax.device_put(
+        jnp.ones(8), jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("rows"))
+    )
     assert not donated.is_usable(RULE, spread)

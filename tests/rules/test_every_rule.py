@@ -1,4 +1,6 @@
-"""What the contract of `step` promises, for every rule of the catalog and every choice of its fields."""
+"""What the contract of `step` promises, for every rule of the catalog and every choice of its
+fields.
+"""
 
 import dataclasses
 import functools
@@ -15,7 +17,8 @@ from tests import ways
 from tests.rules import properties
 from tests.rules.cases import ALL, DEFAULTS, INPUTS, SETS_WEIGHTS, VARIANTS, Case, W
 
-# Rules with their usual constants, some of which 16 bits cannot hold; what is said of that is in test_rule.py.
+# Rules with their usual constants, some of which 16 bits cannot hold; what is said of that is in
+# test_rule.py.
 pytestmark = pytest.mark.filterwarnings("ignore::gradlab.errors.PrecisionWarning")
 
 DTYPES = [np.float16, ml_dtypes.bfloat16, np.float32, np.float64]
@@ -51,7 +54,11 @@ def results_of_optax() -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", DEFAULTS)
 @pytest.mark.parametrize(
-    "way", [pytest.param(way, marks=[pytest.mark.exhaustive] * (way not in ("numpy", "jit"))) for way in ways.ROW_LOCAL]
+    "way",
+    [
+        pytest.param(way, marks=[pytest.mark.exhaustive] * (way not in ("numpy", "jit")))
+        for way in ways.ROW_LOCAL
+    ],
 )
 def test_all_ways_agree(name: str, way: str) -> None:
     properties.check_way(DEFAULTS[name], results(way)[name])
@@ -156,7 +163,9 @@ def test_a_rule_without_step_says_so() -> None:
 
 
 def test_a_config_of_no_rule_is_refused() -> None:
-    with pytest.raises(ValueError, match="config names the rule 'Nothing'; there are StochasticGradientDescent, "):
+    with pytest.raises(
+        ValueError, match="config names the rule 'Nothing'; there are StochasticGradientDescent, "
+    ):
         gl.rules.from_config({"rule": "Nothing"})
     with pytest.raises(ValueError, match="config names the rule None"):
         gl.rules.from_config({})
@@ -180,12 +189,15 @@ def test_a_hyperparameter_may_be_traced() -> None:
 
 
 def test_missing_slots_and_gradients_of_another_shape_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"Adagrad has the slots accumulator; got 0. rule.init\(w\) makes them"):
+    with pytest.raises(
+        ValueError, match=r"Adagrad has the slots accumulator; got 0. rule.init\(w\) makes them"
+    ):
         gl.rules.Adagrad()(W, (), W, 0.1)
     with pytest.raises(ValueError, match="StochasticGradientDescent has the slots none; got 1"):
         gl.rules.StochasticGradientDescent()(W, (W,), W, 0.1)
     with pytest.raises(
-        gl.errors.InvalidArgumentError, match=r"the weights have shape \(8, 3\) but their gradient \(3,\)"
+        gl.errors.InvalidArgumentError,
+        match=r"the weights have shape \(8, 3\) but their gradient \(3,\)",
     ):
         gl.rules.StochasticGradientDescent()(W, (), W[0], 0.1)
 

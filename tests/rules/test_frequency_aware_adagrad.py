@@ -16,7 +16,13 @@ F2A = [
 
 
 def test_three_steps() -> None:
-    check_close(RULE, 0.1, F2A, w=F([1.0, 0.5, -0.25]), gradients=F([[0.1, 0, 2], [-0.3, 0.25, 1], [0.05, -0.5, 0]]))
+    check_close(
+        RULE,
+        0.1,
+        F2A,
+        w=F([1.0, 0.5, -0.25]),
+        gradients=F([[0.1, 0, 2], [-0.3, 0.25, 1], [0.05, -0.5, 0]]),
+    )
 
 
 def test_with_exponent_0_it_is_adagrad() -> None:
@@ -28,7 +34,9 @@ def test_with_exponent_0_it_is_adagrad() -> None:
 def test_rare_rows_step_further_up_to_the_limit() -> None:
     w = np.zeros((2, 1))
     for step, moved in ((0.0, 1.0), (4.0, 2.0), (16.0, 3.0)):  # 1, 4 ** 0.5, and the limit
-        rule = FrequencyAwareAdagrad(max_lr_multiplier=3.0, initial_accumulator_value=0.0).at({"step_counter": step})
+        rule = FrequencyAwareAdagrad(max_lr_multiplier=3.0, initial_accumulator_value=0.0).at(
+            {"step_counter": step}
+        )
         g = IndexedSlices(np.ones((1, 1)), np.array([1]), (2, 1))
         new, (_, counters) = apply.rows(rule, w, rule.init(w), g, 1.0)
         assert (new.ravel().tolist(), counters.ravel().tolist()) == ([0.0, -moved], [0.0, 1.0])
@@ -36,7 +44,11 @@ def test_rare_rows_step_further_up_to_the_limit() -> None:
 
 def test_a_decay_below_one_forgets() -> None:
     rule = FrequencyAwareAdagrad(accumulator_decay=0.5, initial_accumulator_value=8.0)
-    assert [a.item() for _, a, _ in steps(rule, 0.1, np.zeros(1), np.zeros((3, 1)))] == [4.0, 2.0, 1.0]
+    assert [a.item() for _, a, _ in steps(rule, 0.1, np.zeros(1), np.zeros((3, 1)))] == [
+        4.0,
+        2.0,
+        1.0,
+    ]
 
 
 def test_penalties_pull_weights_without_gradient() -> None:

@@ -40,5 +40,7 @@ def test_a_row_visited_every_fourth_step_is_found_out() -> None:
 
 
 def test_the_weight_of_an_estimate_keeps_its_dtype() -> None:
-    weight = FrequencyEstimator(max_delta=4.0, weight_exponent=0.5).transformed(np.float16([1.0, 4.0]))
+    weight = FrequencyEstimator(max_delta=4.0, weight_exponent=0.5).transformed(
+        np.float16([1.0, 4.0])
+    )
     assert (weight.tolist(), weight.dtype) == ([0.5, 1.0], np.float16)

@@ -29,7 +29,8 @@ def test_slices_of_one_element_bit_for_bit(shrinkage: float) -> None:
     w, accum, linear, seen = F(1), F(0.1), F(0), []
     for g in GRADIENTS:
         new, shrunk = accum + g * g, g + TWO * sh * w
-        pull = (np.sqrt(new) - np.sqrt(accum)) / LR * w  # a power of 0.5 rounds as the root does, here
+        # A power of 0.5 rounds as the root does, here.
+        pull = (np.sqrt(new) - np.sqrt(accum)) / LR * w
         linear = linear + shrunk - pull
         w = (np.clip(linear, -l1, l1) - linear) / (np.sqrt(new) / LR + TWO * l2)
         accum = new
@@ -55,7 +56,9 @@ def test_beta_is_an_l2_of_beta_over_twice_the_rate() -> None:
 
 
 def test_minus_a_half_is_a_root_and_zero_a_fixed_rate() -> None:
-    np.testing.assert_allclose(steps(Ftrl(lr_power=-0.5)), steps(Ftrl(lr_power=-0.5000001)), rtol=1e-4)
+    np.testing.assert_allclose(
+        steps(Ftrl(lr_power=-0.5)), steps(Ftrl(lr_power=-0.5000001)), rtol=1e-4
+    )
     assert [w for w, _, _ in steps(Ftrl(lr_power=0.0))] == pytest.approx([-0.03, 0.17, 0.1])
 
 
@@ -69,7 +72,9 @@ def test_the_initial_weight_is_forgotten() -> None:
     assert rule(w, rule.init(w), np.zeros(1), 0.1)[0].tolist() == [0.0]
 
 
-@pytest.mark.parametrize(("order", "expected"), [("dense", 0.0), ("sparse", np.nan), ("scalar", np.nan)])
+@pytest.mark.parametrize(
+    ("order", "expected"), [("dense", 0.0), ("sparse", np.nan), ("scalar", np.nan)]
+)
 def test_what_a_gradient_of_nan_leaves_depends_on_the_kernel(order: Any, expected: float) -> None:
     rule, w = Ftrl(order=order), np.array([5.0])
     np.testing.assert_array_equal(rule(w, rule.init(w), np.array([np.nan]), 0.1)[0], [expected])
@@ -80,9 +85,13 @@ def test_its_power_can_be_traced() -> None:
         rule, w = Ftrl(lr_power=p, l2_shrinkage=p * 0), jnp.float32([1.0])
         return rule(w, rule.init(w), jnp.float32([0.3]), LR)[0]
 
-    np.testing.assert_allclose(jax.jit(trained)(jnp.float32(-0.5))[0], steps(Ftrl(), count=1)[0][0], rtol=1e-5)
+    np.testing.assert_allclose(
+        jax.jit(trained)(jnp.float32(-0.5))[0], steps(Ftrl(), count=1)[0][0], rtol=1e-5
+    )
 
 
 def test_an_unknown_order_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"order must be one of 'dense', 'sparse', 'scalar'; got 'up'"):
+    with pytest.raises(
+        ValueError, match=r"order must be one of 'dense', 'sparse', 'scalar'; got 'up'"
+    ):
         Ftrl(order="up")

@@ -1,4 +1,6 @@
-"""`gl.rules.dense`, `rows` and `each` with `out=` and `donate=True`: the same bits, and nothing left half done."""
+"""`gl.rules.dense`, `rows` and `each` with `out=` and `donate=True`: the same bits, and nothing
+left half done.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,14 +13,16 @@ import pytest
 import gradlab as gl
 from tests import ways
 
-# Rules with their usual constants, some of which 16 bits cannot hold; what is said of that is in test_rule.py.
+# Rules with their usual constants, some of which 16 bits cannot hold; what is said of that is in
+# test_rule.py.
 pytestmark = pytest.mark.filterwarnings("ignore::gradlab.errors.PrecisionWarning")
 
 RULES = gl.rules.catalog()
 RNG = np.random.default_rng(11)
 _START = RNG.bit_generator.state
 LR = np.float32(0.1)
-SHAPES = [(0,), (1,), (0, 3), (300_000,), (9000, 40), (290_000, 1), (2, 3, 4), (3, 150_000)]  # some are several blocks
+# Some are several blocks.
+SHAPES = [(0,), (1,), (0, 3), (300_000,), (9000, 40), (290_000, 1), (2, 3, 4), (3, 150_000)]
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +34,11 @@ def same_numbers() -> None:
 def _case(rule: Any, shape: tuple[int, ...], dtype: str = "float32") -> tuple[Any, Any, Any]:
     w, g = (RNG.normal(size=shape).astype(dtype) for _ in range(2))
     g[::7] = 1e-41  # denormal in float32
-    return w, tuple(np.abs(RNG.normal(size=rule.slot_shape(s, shape))).astype(dtype) for s in rule.slots), g
+    return (
+        w,
+        tuple(np.abs(RNG.normal(size=rule.slot_shape(s, shape))).astype(dtype) for s in rule.slots),
+        g,
+    )
 
 
 def _slices(shape: tuple[int, ...], dtype: str = "float32", length: int = 50) -> gl.IndexedSlices:
@@ -98,7 +106,9 @@ def test_out_may_be_other_arrays(way: str) -> None:
     _same_bits((w, slots), before)
 
 
-@pytest.mark.parametrize("view", [lambda x: x.T, lambda x: x[:, ::2], lambda x: x[::-1]], ids=["T", "strided", "back"])
+@pytest.mark.parametrize(
+    "view", [lambda x: x.T, lambda x: x[:, ::2], lambda x: x[::-1]], ids=["T", "strided", "back"]
+)
 def test_arrays_in_another_order_have_the_bits_of_apply(view: Callable[[Any], Any]) -> None:
     rule = gl.rules.Adagrad()
     w, (slot,), g = _case(rule, (400, 400))
@@ -136,7 +146,8 @@ def test_jax_agrees_and_uses_its_arguments_up(name: str) -> None:
     rule = RULES[name]()
     w, slots, g = _case(rule, (30, 4))
     sparse = _slices(w.shape)
-    with_slices = ("rows", "each")[[*RULES].index(name) % 2]  # test_apply.py has both, of every rule
+    # test_apply.py has both, of every rule.
+    with_slices = ("rows", "each")[[*RULES].index(name) % 2]
     for way, grad in (("dense", g), (with_slices, sparse)):
         given = jax.tree.map(lambda x: jnp.array(x, copy=True), (w, slots, grad))
         got = getattr(gl.rules, way)(rule, *given, LR, donate=True)
@@ -159,7 +170,9 @@ def test_indices_may_have_any_integer_dtype(module: Any, dtype: str) -> None:
 
 def test_float64_stays_float64_in_jax() -> None:
     with jax.enable_x64(True):
-        w, (slot,) = gl.rules.dense(gl.rules.Adagrad(), jnp.ones(3), (jnp.ones(3),), jnp.ones(3), 0.5, donate=True)
+        w, (slot,) = gl.rules.dense(
+            gl.rules.Adagrad(), jnp.ones(3), (jnp.ones(3),), jnp.ones(3), 0.5, donate=True
+        )
         assert w.dtype == slot.dtype == np.float64
         assert ways.ulps(w, np.full(3, 1 - 0.5 / (np.sqrt(2) + 1e-7))) <= 1
 
@@ -171,13 +184,37 @@ OUTSIDE = gl.IndexedSlices(np.ones(1), np.array([2]))
 BAD: dict[str, tuple[Any, ...]] = {
     "read-only": (READ_ONLY, (np.ones(2),), np.ones(2), 0.1, "an array of out is read-only"),
     "read-only slot": (np.ones(2), (READ_ONLY,), np.ones(2), 0.1, "an array of out is read-only"),
-    "shape": (np.ones(2), (np.ones(2),), np.ones(3), 0.1, r"shape \(2,\) but its gradient has shape \(3,\)"),
-    "slot shape": (np.ones(2), (np.ones(3),), np.ones(2), 0.1, r"slot 0 has shape \(3,\), but w has \(2,\)"),
+    "shape": (
+        np.ones(2),
+        (np.ones(2),),
+        np.ones(3),
+        0.1,
+        r"shape \(2,\) but its gradient has shape \(3,\)",
+    ),
+    "slot shape": (
+        np.ones(2),
+        (np.ones(3),),
+        np.ones(2),
+        0.1,
+        r"slot 0 has shape \(3,\), but w has \(2,\)",
+    ),
     "no slot": (np.ones(2), (), np.ones(2), 0.1, "Adagrad has 1 slots, got 0"),
-    "rate": (np.ones(2), (np.ones(2),), np.ones(2), np.ones(2), r"lr must be a scalar, got shape \(2,\)"),
+    "rate": (
+        np.ones(2),
+        (np.ones(2),),
+        np.ones(2),
+        np.ones(2),
+        r"lr must be a scalar, got shape \(2,\)",
+    ),
     "overlap": (SAME, (SAME,), np.ones(2), 0.1, "must not overlap"),
     "overlapping gradient": (SAME, (np.ones(2),), SAME[::-1], 0.1, "must not overlap"),
-    "mixed": (np.ones(2), (jnp.ones(2),), np.ones(2), 0.1, "slot 0 must come from the library of w"),
+    "mixed": (
+        np.ones(2),
+        (jnp.ones(2),),
+        np.ones(2),
+        0.1,
+        "slot 0 must come from the library of w",
+    ),
     "outside": (np.ones(2), (np.ones(2),), OUTSIDE, 0.1, r"in \[0, 2\), got 2"),
 }
 
@@ -209,4 +246,6 @@ def test_out_is_for_numpy_and_donate_for_jax() -> None:
 def test_inside_jit_it_says_what_to_do() -> None:
     rule = gl.rules.StochasticGradientDescent()
     with pytest.raises(TypeError, match="inside jit leave them out"):
-        jax.jit(lambda w, g: gl.rules.dense(rule, w, (), g, 0.1, donate=True))(jnp.ones(2), jnp.ones(2))
+        jax.jit(lambda w, g: gl.rules.dense(rule, w, (), g, 0.1, donate=True))(
+            jnp.ones(2), jnp.ones(2)
+        )

@@ -15,7 +15,8 @@ def _run(rule: KerasMomentum | Momentum, rates: list[float]) -> float:
 
 
 @pytest.mark.parametrize(
-    ("ours", "tf1"), [(KerasMomentum(0.5), Momentum(0.5)), (KerasMomentum(0.5, True), Momentum(0.5, True))]
+    ("ours", "tf1"),
+    [(KerasMomentum(0.5), Momentum(0.5)), (KerasMomentum(0.5, True), Momentum(0.5, True))],
 )
 def test_it_is_momentum_until_the_rate_changes(ours: KerasMomentum, tf1: Momentum) -> None:
     assert _run(ours, [0.25, 0.25, 0.25]) == _run(tf1, [0.25, 0.25, 0.25])

@@ -5,7 +5,8 @@ import pytest
 
 from gradlab.rules import LaProp
 
-# Rules with their usual constants, some of which 16 bits cannot hold; what is said of that is in test_rule.py.
+# Rules with their usual constants, some of which 16 bits cannot hold; what is said of that is in
+# test_rule.py.
 pytestmark = pytest.mark.filterwarnings("ignore::gradlab.errors.PrecisionWarning")
 
 F = np.float32

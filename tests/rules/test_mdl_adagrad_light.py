@@ -6,7 +6,8 @@ import pytest
 from gradlab.rules import Adagrad, MdlAdagradLight
 from tests.rules.recorded import F, steps
 
-ONES = np.full((4, 1), -1.0)  # gradients that push a weight up by sqrt(accumulator) after sqrt(accumulator)
+# Gradients that push a weight up by sqrt(accumulator) after sqrt(accumulator).
+ONES = np.full((4, 1), -1.0)
 
 
 def served(rule: MdlAdagradLight, gradients: np.ndarray = ONES, w: float = 1.0) -> list[float]:
@@ -18,14 +19,18 @@ def benefits(rule: MdlAdagradLight, gradients: np.ndarray = ONES, w: float = 1.0
 
 
 def test_by_default_it_is_adagrad() -> None:
-    for got, expected in zip(steps(MdlAdagradLight(), F(0.1)), steps(Adagrad(epsilon=0.0), F(0.1)), strict=True):
+    for got, expected in zip(
+        steps(MdlAdagradLight(), F(0.1)), steps(Adagrad(epsilon=0.0), F(0.1)), strict=True
+    ):
         np.testing.assert_allclose(got[:2], expected, rtol=1e-6)
         np.testing.assert_array_equal(got[0], got[2])
 
 
 def test_l2_and_the_power() -> None:
     rule = MdlAdagradLight(l2=0.5, lr_power=-1.0, initial_accumulator_value=0.0)
-    assert rule(np.array([4.0]), rule.init(np.array([4.0])), np.array([2.0]), 1.0)[0].tolist() == [3.0]
+    assert rule(np.array([4.0]), rule.init(np.array([4.0])), np.array([2.0]), 1.0)[0].tolist() == [
+        3.0
+    ]
 
 
 @pytest.mark.parametrize(("event_benefit", "expected"), [("linear", -2.0), ("quadratic", 0.0)])
@@ -35,9 +40,17 @@ def test_the_benefit_of_an_event(event_benefit: str, expected: float) -> None:
 
 
 def test_benefits_are_limited_by_event_and_in_all() -> None:
-    assert benefits(MdlAdagradLight(max_event_benefit=0.5, max_total_benefit=1.25)) == [0.5, 1.0, 1.25, 1.25]
+    assert benefits(MdlAdagradLight(max_event_benefit=0.5, max_total_benefit=1.25)) == [
+        0.5,
+        1.0,
+        1.25,
+        1.25,
+    ]
     assert benefits(MdlAdagradLight(max_event_benefit=0.5), -ONES)[0] == -0.5
-    assert benefits(MdlAdagradLight(max_event_benefit=0.5, mdl_benefit_rampup_coeff=0.5))[:2] == [0.25, 0.5]
+    assert benefits(MdlAdagradLight(max_event_benefit=0.5, mdl_benefit_rampup_coeff=0.5))[:2] == [
+        0.25,
+        0.5,
+    ]
 
 
 def test_a_weight_appears_once_it_has_paid() -> None:
@@ -58,7 +71,9 @@ def test_small_weights_are_not_served() -> None:
 
 @pytest.mark.parametrize(("keep", "benefit"), [(False, -0.75), (True, -1.0)])
 def test_a_weight_that_costs_too_much_starts_again(keep: bool, benefit: float) -> None:
-    rule = MdlAdagradLight(mdl_hard_limit=1.0, hard_limit_min_benefit=keep, benefit_revisit_scale=0.5)
+    rule = MdlAdagradLight(
+        mdl_hard_limit=1.0, hard_limit_min_benefit=keep, benefit_revisit_scale=0.5
+    )
     w, (_, u, b) = rule(np.array([1.5]), rule.init(np.array([1.5])), np.array([1.0]), 0.1)
     assert (w.tolist(), u.tolist(), b.tolist()) == ([0.0], [0.0], [benefit])
 
@@ -71,5 +86,7 @@ def test_hidden_weights_start_as_a_copy_of_the_weights() -> None:
 
 
 def test_an_unknown_estimate_is_refused() -> None:
-    with pytest.raises(ValueError, match="event_benefit must be one of 'linear', 'quadratic'; got 'cubic'"):
+    with pytest.raises(
+        ValueError, match="event_benefit must be one of 'linear', 'quadratic'; got 'cubic'"
+    ):
         MdlAdagradLight(event_benefit="cubic")

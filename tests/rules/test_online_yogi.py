@@ -19,7 +19,11 @@ def test_two_steps() -> None:
 
 
 def test_where_the_mean_square_grows_by_the_whole_square_it_is_ftrl() -> None:
-    yogis, ftrl, w = OnlineYogi(beta2=0.0, l1=0.05, l2=0.1), Ftrl(l1=0.05, l2=0.1), np.array([1.0, -2.0])
+    yogis, ftrl, w = (
+        OnlineYogi(beta2=0.0, l1=0.05, l2=0.1),
+        Ftrl(l1=0.05, l2=0.1),
+        np.array([1.0, -2.0]),
+    )
     a = b = (w, ftrl.init(w))
     for g in ([0.5, 1.0], [-2.0, 3.0]):  # each square is above the sum so far
         a, b = yogis(*a, np.array(g), 0.1), ftrl(*b, np.array(g), 0.1)

@@ -1,4 +1,6 @@
-"""Row-wise Adam beside FBGEMM's formula, which has no CPU version to run: written out again in double precision."""
+"""Row-wise Adam beside FBGEMM's formula, which has no CPU version to run: written out again in
+double precision.
+"""
 
 import numpy as np
 import pytest
@@ -8,8 +10,15 @@ from tests.rules.test_row_wise_adagrad import GRADIENTS, F, W
 
 
 def fbgemm(beta1: float, beta2: float, epsilon: float, rate: float) -> list[np.ndarray]:
-    """Weights after each step, as `partial_rowwise_adam` of FBGEMM's optimizers.py (1.8, 2026) computes them."""
-    weights, momentum1, momentum2, found = W.astype(np.float64), np.zeros(W.shape), np.zeros(len(W)), []
+    """Weights after each step, as `partial_rowwise_adam` of FBGEMM's optimizers.py (1.8, 2026)
+    computes them.
+    """
+    weights, momentum1, momentum2, found = (
+        W.astype(np.float64),
+        np.zeros(W.shape),
+        np.zeros(len(W)),
+        [],
+    )
     for t, grad in enumerate(GRADIENTS.astype(np.float64), 1):
         for row in range(len(W)):
             average = sum(x * x for x in grad[row]) / W.shape[1]

@@ -18,7 +18,9 @@ def test_nothing_nearby_is_lower(x: float, l1: float, l2: float) -> None:
 
 
 def test_what_is_smaller_than_the_limit_becomes_zero() -> None:
-    np.testing.assert_array_equal(soft_threshold(np.float32([-3, -1, 0, 1, 3]), np.float32(1)), [-2, 0, 0, 0, 2])
+    np.testing.assert_array_equal(
+        soft_threshold(np.float32([-3, -1, 0, 1, 3]), np.float32(1)), [-2, 0, 0, 0, 2]
+    )
 
 
 @pytest.mark.parametrize("order", ["dense", "scalar"])

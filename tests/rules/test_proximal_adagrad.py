@@ -33,4 +33,6 @@ def test_without_penalties_it_is_adagrad() -> None:
 
 def test_the_penalty_follows_the_rate_of_each_weight() -> None:
     w, slots = np.ones(2), (np.array([1.0, 4.0]),)
-    assert ProximalAdagrad(l1_regularization_strength=1.0)(w, slots, np.zeros(2), 0.5)[0].tolist() == [0.5, 0.75]
+    assert ProximalAdagrad(l1_regularization_strength=1.0)(w, slots, np.zeros(2), 0.5)[
+        0
+    ].tolist() == [0.5, 0.75]

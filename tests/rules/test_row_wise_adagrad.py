@@ -1,4 +1,6 @@
-"""Row-wise Adagrad beside what FBGEMM 1.8.0's EXACT_ROWWISE_ADAGRAD wrote down on a CPU (rate 0.1, its defaults)."""
+"""Row-wise Adagrad beside what FBGEMM 1.8.0's EXACT_ROWWISE_ADAGRAD wrote down on a CPU (rate 0.1,
+its defaults).
+"""
 
 from typing import Any
 
@@ -12,7 +14,8 @@ import gradlab as gl
 from gradlab import IndexedSlices
 from gradlab.rules import Adagrad, RowWiseAdagrad, apply
 
-# Rules with their usual constants, some of which 16 bits cannot hold; what is said of that is in test_rule.py.
+# Rules with their usual constants, some of which 16 bits cannot hold; what is said of that is in
+# test_rule.py.
 pytestmark = pytest.mark.filterwarnings("ignore::gradlab.errors.PrecisionWarning")
 
 F = np.float32
@@ -60,7 +63,10 @@ def test_optax_and_the_steps_of_tables_are_fbgemms_but_for_two_ulps() -> None:
     carried = tx.init(w)
     table = gl.tpu.Table("t", 2, 4, RowWiseAdagrad(), 0.1, combiner="sum")
     plan = gl.tpu.Plan((table,), (gl.tpu.Feature("f", 0, (2,)),))
-    state, batch = gl.tpu.create(plan, [W]), gl.tpu.make_batch(plan, {"f": gl.tpu.Ids([0, 1], [0, 1])})
+    state, batch = (
+        gl.tpu.create(plan, [W]),
+        gl.tpu.make_batch(plan, {"f": gl.tpu.Ids([0, 1], [0, 1])}),
+    )
 
     @jax.jit
     def step(w: Any, carried: Any, state: Any, g: Any) -> Any:
@@ -70,7 +76,10 @@ def test_optax_and_the_steps_of_tables_are_fbgemms_but_for_two_ulps() -> None:
 
     for g, weights, accumulator in zip(GRADIENTS, WEIGHTS, ACCUMULATORS, strict=True):
         w, carried, state = step(w, carried, state, g)
-        for got, slot in ((w, carried.slots["row_accumulator"]), (state.tables[0], state.slots[0][0])):
+        for got, slot in (
+            (w, carried.slots["row_accumulator"]),
+            (state.tables[0], state.slots[0][0]),
+        ):
             assert np.abs(got - F(weights)).max() <= 2 * np.spacing(F(1))
             np.testing.assert_allclose(slot[:, 0], F(accumulator), rtol=2.4e-7)
 
@@ -79,7 +88,9 @@ def test_a_vector_has_a_row_for_each_entry() -> None:
     """So it is PyTorch's Adagrad: but for the order of a product and a quotient."""
     own, other = RowWiseAdagrad(0.5), Adagrad(0.5, 1e-8)
     w, g = W[0], GRADIENTS[0, 0]
-    for a, b in zip(own(w, own.init(w), g, F(0.1)), other(w, other.init(w), g, F(0.1)), strict=True):
+    for a, b in zip(
+        own(w, own.init(w), g, F(0.1)), other(w, other.init(w), g, F(0.1)), strict=True
+    ):
         np.testing.assert_allclose(a, b, rtol=1e-6)
     assert own.init(np.ones((2, 3, 4)))[0].shape == (2, 1, 1)
     assert own.init(np.float32(1.0))[0].shape == ()
@@ -104,7 +115,8 @@ def test_slots_of_weights_are_refused() -> None:
     """An accumulator for each entry would be another rule."""
     rule = RowWiseAdagrad()
     with pytest.raises(
-        ValueError, match=r"row_accumulator of weights of shape \(2, 4\) has shape \(2, 1\), got \(2, 4\)"
+        ValueError,
+        match=r"row_accumulator of weights of shape \(2, 4\) has shape \(2, 1\), got \(2, 4\)",
     ):
         rule(W, (np.zeros_like(W),), GRADIENTS[0], 0.1)
 
@@ -115,5 +127,7 @@ def test_a_row_alone_may_be_a_vector_with_one_accumulator() -> None:
     slots = rule.init(W)
     alone = jax.vmap(rule, in_axes=(0, 0, 0, None))(W, slots, GRADIENTS[0], F(0.1))
     g = IndexedSlices(GRADIENTS[0], np.arange(2), W.shape)
-    for a, b in zip(jax.tree.leaves(alone), jax.tree.leaves(apply.rows(rule, W, slots, g, F(0.1))), strict=True):
+    for a, b in zip(
+        jax.tree.leaves(alone), jax.tree.leaves(apply.rows(rule, W, slots, g, F(0.1))), strict=True
+    ):
         np.testing.assert_allclose(a, b, rtol=1e-6)

@@ -17,7 +17,10 @@ def nothing_was_said() -> None:
 def test_a_decay_that_rounds_to_1_is_warned_of_once() -> None:
     w = np.ones(2, ml_dtypes.bfloat16)
     rule = rules.Adam()
-    with pytest.warns(gl.errors.PrecisionWarning, match=r"beta2=0\.999, which is 1 in bfloat16.*gl\.optax\.from_rule"):
+    with pytest.warns(
+        gl.errors.PrecisionWarning,
+        match=r"beta2=0\.999, which is 1 in bfloat16.*gl\.optax\.from_rule",
+    ):
         rule(w, rule.init(w), w, 0.1)
     rule(w, rule.init(w), w, 0.1)  # any warning is an error here
 
@@ -25,7 +28,9 @@ def test_a_decay_that_rounds_to_1_is_warned_of_once() -> None:
 def test_an_epsilon_that_rounds_to_0_is_warned_of() -> None:
     w = np.ones(2, np.float16)
     rule = rules.Adam(epsilon=1e-8)
-    with pytest.warns(gl.errors.PrecisionWarning, match=r"epsilon=1e-08, which is 0 in float16.*0 by 0"):
+    with pytest.warns(
+        gl.errors.PrecisionWarning, match=r"epsilon=1e-08, which is 0 in float16.*0 by 0"
+    ):
         rule(w, rule.init(w), w, 0.1)
 
 

@@ -47,11 +47,15 @@ def test_a_function_without_an_address_has_no_config() -> None:
         return w, slots
 
     for function in (local, lambda w, slots, g, lr: (w, slots)):
-        with pytest.raises(ValueError, match=r"cannot be imported as .*define it at the top level of a module"):
+        with pytest.raises(
+            ValueError, match=r"cannot be imported as .*define it at the top level of a module"
+        ):
             UserDefined(function).get_config()
 
 
-@pytest.mark.parametrize("address", ["no_such_module:f", "gradlab.rules:no_such_name", "nothing", ""])
+@pytest.mark.parametrize(
+    "address", ["no_such_module:f", "gradlab.rules:no_such_name", "nothing", ""]
+)
 def test_an_address_that_leads_nowhere_is_refused(address: str) -> None:
     with pytest.raises(ValueError, match=r"is not the .module:qualname. of a function"):
         UserDefined(address)
@@ -65,5 +69,7 @@ def test_what_is_no_function_is_refused() -> None:
 def test_results_of_other_shapes_are_refused() -> None:
     for wrong in (lambda w, slots, g, lr: (w, ()), lambda w, slots, g, lr: (w.sum(), slots)):
         rule = UserDefined(wrong, {"m": 0.0})
-        with pytest.raises(ValueError, match=r"must return weights and slots of the shapes \[\(3,\), \(3,\)\]"):
+        with pytest.raises(
+            ValueError, match=r"must return weights and slots of the shapes \[\(3,\), \(3,\)\]"
+        ):
             rule(W, rule.init(W), GRADIENTS[0], 0.1)

@@ -1,4 +1,6 @@
-"""Half a cosine, with warmup and with restarts: TensorFlow 2.21's numbers and the corners of each formula."""
+"""Half a cosine, with warmup and with restarts: TensorFlow 2.21's numbers and the corners of each
+formula.
+"""
 
 from typing import Any
 
@@ -7,7 +9,12 @@ import numpy as np
 import pytest
 
 from gradlab.errors import KerasWarning
-from gradlab.schedules import CosineDecay, CosineDecayRestarts, LinearCosineDecay, PeriodicCosineDecay
+from gradlab.schedules import (
+    CosineDecay,
+    CosineDecayRestarts,
+    LinearCosineDecay,
+    PeriodicCosineDecay,
+)
 
 
 def test_half_a_cosine_down_to_alpha() -> None:

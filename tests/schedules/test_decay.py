@@ -1,4 +1,6 @@
-"""Powers, quotients, polynomials and pieces: TensorFlow 2.21's numbers and the corners of each formula."""
+"""Powers, quotients, polynomials and pieces: TensorFlow 2.21's numbers and the corners of each
+formula.
+"""
 
 from typing import Any
 
@@ -6,7 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gradlab.schedules import ExponentialDecay, InverseTimeDecay, PiecewiseConstantDecay, PolynomialDecay
+from gradlab.schedules import (
+    ExponentialDecay,
+    InverseTimeDecay,
+    PiecewiseConstantDecay,
+    PolynomialDecay,
+)
 
 
 def hexes(schedule, steps) -> list[str]:
@@ -32,9 +39,17 @@ def test_stairs_change_at_multiples_only() -> None:
 
 @pytest.mark.parametrize("kind", [ExponentialDecay, InverseTimeDecay])
 def test_both_take_the_same_arguments_and_refuse_the_same(kind: Any) -> None:
-    config = {"initial_learning_rate": 0.5, "decay_steps": 2, "decay_rate": 0.25, "staircase": True, "name": "n"}
+    config = {
+        "initial_learning_rate": 0.5,
+        "decay_steps": 2,
+        "decay_rate": 0.25,
+        "staircase": True,
+        "name": "n",
+    }
     assert kind(*config.values()).get_config() == config
-    assert repr(kind(0.5, 2, 0.25)).startswith(f"{kind.__name__}(initial_learning_rate=0.5, decay_steps=2,")
+    assert repr(kind(0.5, 2, 0.25)).startswith(
+        f"{kind.__name__}(initial_learning_rate=0.5, decay_steps=2,"
+    )
     with pytest.raises(ValueError, match="decay_steps must be > 0, got 0"):
         kind(0.5, 0, 0.25)
     with pytest.raises(ValueError, match=r"must be a scalar, got shape \(2,\)"):
@@ -103,7 +118,12 @@ def test_one_value_needs_no_boundary() -> None:
 
 
 def test_a_boundary_may_come_twice() -> None:
-    assert PiecewiseConstantDecay([2, 2], [1.0, 0.5, 0.25])(np.arange(4)).tolist() == [1.0, 1.0, 1.0, 0.25]
+    assert PiecewiseConstantDecay([2, 2], [1.0, 0.5, 0.25])(np.arange(4)).tolist() == [
+        1.0,
+        1.0,
+        1.0,
+        0.25,
+    ]
 
 
 @pytest.mark.parametrize("values", [[1.0, 0.5], [1.0, 0.5, 0.25, 0.1], []])

@@ -16,19 +16,49 @@ from tests.differences import differs
 
 EVERY: dict[str, tuple[type[schedules.LearningRateSchedule], dict[str, Any]]] = {
     "exponential": (schedules.ExponentialDecay, {"decay_steps": 3, "decay_rate": 0.7}),
-    "exponential in stairs": (schedules.ExponentialDecay, {"decay_steps": 3, "decay_rate": 0.7, "staircase": True}),
+    "exponential in stairs": (
+        schedules.ExponentialDecay,
+        {"decay_steps": 3, "decay_rate": 0.7, "staircase": True},
+    ),
     "inverse time": (schedules.InverseTimeDecay, {"decay_steps": 2.0, "decay_rate": 0.5}),
-    "inverse time in stairs": (schedules.InverseTimeDecay, {"decay_steps": 2, "decay_rate": 0.5, "staircase": True}),
-    "polynomial": (schedules.PolynomialDecay, {"decay_steps": 5, "end_learning_rate": 0.01, "power": 2.0}),
-    "polynomial cycle": (schedules.PolynomialDecay, {"decay_steps": 3, "power": 0.5, "cycle": True}),
+    "inverse time in stairs": (
+        schedules.InverseTimeDecay,
+        {"decay_steps": 2, "decay_rate": 0.5, "staircase": True},
+    ),
+    "polynomial": (
+        schedules.PolynomialDecay,
+        {"decay_steps": 5, "end_learning_rate": 0.01, "power": 2.0},
+    ),
+    "polynomial cycle": (
+        schedules.PolynomialDecay,
+        {"decay_steps": 3, "power": 0.5, "cycle": True},
+    ),
     "cosine": (schedules.CosineDecay, {"decay_steps": 7, "alpha": 0.1}),
-    "cosine with warmup": (schedules.CosineDecay, {"decay_steps": 7, "warmup_target": 0.5, "warmup_steps": 3}),
-    "linear cosine": (schedules.LinearCosineDecay, {"decay_steps": 7, "num_periods": 1.5, "alpha": 0.1}),
-    "waves": (schedules.PeriodicCosineDecay, {"decay_steps": 7, "num_periods": 2, "zero_after": 1.5}),
+    "cosine with warmup": (
+        schedules.CosineDecay,
+        {"decay_steps": 7, "warmup_target": 0.5, "warmup_steps": 3},
+    ),
+    "linear cosine": (
+        schedules.LinearCosineDecay,
+        {"decay_steps": 7, "num_periods": 1.5, "alpha": 0.1},
+    ),
+    "waves": (
+        schedules.PeriodicCosineDecay,
+        {"decay_steps": 7, "num_periods": 2, "zero_after": 1.5},
+    ),
     "saw": (schedules.PeriodicCosineDecay, {"decay_steps": 7, "num_periods": 2, "restarts": True}),
-    "noisy linear cosine": (schedules.NoisyLinearCosineDecay, {"decay_steps": 7, "alpha": 0.1, "seed": 1}),
-    "restarts": (schedules.CosineDecayRestarts, {"first_decay_steps": 2, "m_mul": 0.5, "alpha": 0.1}),
-    "equal restarts": (schedules.CosineDecayRestarts, {"first_decay_steps": 3, "t_mul": 1.0, "m_mul": 0.9}),
+    "noisy linear cosine": (
+        schedules.NoisyLinearCosineDecay,
+        {"decay_steps": 7, "alpha": 0.1, "seed": 1},
+    ),
+    "restarts": (
+        schedules.CosineDecayRestarts,
+        {"first_decay_steps": 2, "m_mul": 0.5, "alpha": 0.1},
+    ),
+    "equal restarts": (
+        schedules.CosineDecayRestarts,
+        {"first_decay_steps": 3, "t_mul": 1.0, "m_mul": 0.9},
+    ),
 }
 STEPS = np.arange(16, dtype=np.int32)
 
@@ -55,10 +85,16 @@ def test_an_array_of_steps_gives_what_each_step_gives(schedule: Any) -> None:
     assert schedule(STEPS.reshape(4, 4)).shape == (4, 4)
 
 
-@pytest.mark.parametrize("step", [3, 3.0, np.int64(3), np.float16(3), np.array(3), jnp.int32(3), jnp.float32(3)])
+@pytest.mark.parametrize(
+    "step", [3, 3.0, np.int64(3), np.float16(3), np.array(3), jnp.int32(3), jnp.float32(3)]
+)
 def test_any_kind_of_step_gives_one_float32_number(schedule: Any, step: Any) -> None:
     rate = schedule(step)
-    assert (rate.dtype, rate.shape, isinstance(rate, jax.Array)) == (np.float32, (), isinstance(step, jax.Array))
+    assert (rate.dtype, rate.shape, isinstance(rate, jax.Array)) == (
+        np.float32,
+        (),
+        isinstance(step, jax.Array),
+    )
     assert np.asarray(rate) == pytest.approx(schedule(3), rel=1e-6)
 
 
@@ -69,7 +105,8 @@ def test_a_variable_is_a_step_too(schedule: Any) -> None:
 
 @pytest.mark.parametrize("way", [ways.eager, ways.jit, ways.vmap, ways.shard_map, ways.sharded])
 def test_every_way_gives_numpy_s_numbers(schedule: Any, way: ways.Way) -> None:
-    # A cosine near -1 and what is left of a quotient of periods cancel, so small rates have the error of large ones.
+    # A cosine near -1 and what is left of a quotient of periods cancel, so small rates have the
+    # error of large ones.
     assert np.allclose(way(schedule, STEPS), schedule(STEPS), rtol=1e-6, atol=1e-7)
 
 
@@ -107,7 +144,9 @@ def test_config_round_trip(schedule: Any) -> None:
 
 def test_jit_tells_equal_rates_of_two_dtypes_apart() -> None:
     with jax.enable_x64(True):
-        dtypes = [jax.jit(make("exponential", rate))(STEPS).dtype for rate in (0.5, np.float64(0.5))]
+        dtypes = [
+            jax.jit(make("exponential", rate))(STEPS).dtype for rate in (0.5, np.float64(0.5))
+        ]
     assert dtypes == [np.float32, np.float64]
 
 
@@ -124,7 +163,9 @@ def test_it_is_an_optax_schedule(schedule: Any) -> None:
         update, state = jax.jit(scale.update)(g, state)
         assert update[0] == pytest.approx(schedule(step), rel=1e-6)
         step_of_adagrad, other = jax.jit(adagrad.update)(g, other)
-        assert step_of_adagrad[0] == pytest.approx(-schedule(step) / np.sqrt(0.1 + step + 1), rel=1e-5)
+        assert step_of_adagrad[0] == pytest.approx(
+            -schedule(step) / np.sqrt(0.1 + step + 1), rel=1e-5
+        )
 
 
 def test_jit_compiles_once_for_all_steps(schedule: Any) -> None:
@@ -136,7 +177,9 @@ def test_jit_compiles_once_for_all_steps(schedule: Any) -> None:
 
 
 @pytest.mark.parametrize("name", EVERY)
-@pytest.mark.parametrize(("rate", "error"), [(None, ValueError), ("fast", TypeError), ([0.1, 0.2], ValueError)])
+@pytest.mark.parametrize(
+    ("rate", "error"), [(None, ValueError), ("fast", TypeError), ([0.1, 0.2], ValueError)]
+)
 def test_what_is_no_rate_is_refused(name: str, rate: Any, error: type[Exception]) -> None:
     with pytest.raises(error, match="initial_learning_rate"):
         make(name, rate)

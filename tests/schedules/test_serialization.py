@@ -6,10 +6,22 @@ from typing import Any
 import pytest
 
 from gradlab import schedules
-from gradlab.schedules import CosineDecay, ExponentialDecay, LearningRateSchedule, deserialize, serialize
+from gradlab.schedules import (
+    CosineDecay,
+    ExponentialDecay,
+    LearningRateSchedule,
+    deserialize,
+    serialize,
+)
 from tests.schedules.test_schedule import ALL
 
-CONFIG = {"initial_learning_rate": 0.1, "decay_steps": 2, "decay_rate": 0.5, "staircase": True, "name": None}
+CONFIG = {
+    "initial_learning_rate": 0.1,
+    "decay_steps": 2,
+    "decay_rate": 0.5,
+    "staircase": True,
+    "name": None,
+}
 
 
 class Halving(LearningRateSchedule):
@@ -39,7 +51,9 @@ def test_the_older_format_has_two_entries(how: dict[str, Any]) -> None:
 
 def test_only_tensorflow_2_3_knows_no_warmup() -> None:
     plain = CosineDecay(0.1, 4)
-    assert {"warmup_target", "warmup_steps"} <= serialize(plain, use_legacy_format=True)["config"].keys()
+    assert {"warmup_target", "warmup_steps"} <= serialize(plain, use_legacy_format=True)[
+        "config"
+    ].keys()
     assert serialize(plain, semantics="tf2.3")["config"].keys() == {
         "initial_learning_rate",
         "decay_steps",
@@ -62,7 +76,8 @@ def test_there_and_back_through_json(name: str, how: dict[str, Any]) -> None:
 def test_own_classes_come_back_by_name() -> None:
     written = serialize(Halving())
     assert (written["module"], written["registered_name"]) == (Halving.__module__, "Halving")
-    assert serialize(type("Here", (Halving,), {"__module__": "__main__"})())["module"] is None  # as in TensorFlow
+    # As in TensorFlow.
+    assert serialize(type("Here", (Halving,), {"__module__": "__main__"})())["module"] is None
     assert isinstance(deserialize(written, custom_objects={"Halving": Halving}), Halving)
 
 
@@ -90,5 +105,7 @@ def test_what_is_no_schedule_cannot_be_written() -> None:
 
 
 def test_every_public_schedule_is_read() -> None:
-    public = {x for x in vars(schedules).values() if isinstance(x, type) and x is not LearningRateSchedule}
+    public = {
+        x for x in vars(schedules).values() if isinstance(x, type) and x is not LearningRateSchedule
+    }
     assert {type(s) for s in ALL.values()} == public

@@ -27,4 +27,6 @@ def requirements(name: str) -> set[str]:
 def _names(lines: Iterable[str]) -> set[str]:
     there = {"sys_platform": "emscripten", "extra": ""}
     found = map(Requirement, lines)
-    return {canonicalize_name(one.name) for one in found if not one.marker or one.marker.evaluate(there)}
+    return {
+        canonicalize_name(one.name) for one in found if not one.marker or one.marker.evaluate(there)
+    }

@@ -1,6 +1,7 @@
 """The links of a built site: what its pages load, and which links within it lead nowhere.
 
-Sphinx checks the links that it makes itself. Cards, buttons and labs are HTML of our own, which it doesn't read.
+Sphinx checks the links that it makes itself. Cards, buttons and labs are HTML of our own, which it
+doesn't read.
 """
 
 from __future__ import annotations
@@ -57,7 +58,9 @@ class Page(HTMLParser):
 def read(site: Path) -> dict[Path, Page]:
     """Read all pages of a built site; JupyterLab's own, which are scripts, are not read."""
     pages = {}
-    for path in (path for path in sorted(site.rglob("*.html")) if path.relative_to(site).parts[0] != LITE):
+    for path in (
+        path for path in sorted(site.rglob("*.html")) if path.relative_to(site).parts[0] != LITE
+    ):
         pages[path.resolve()] = page = Page()
         page.feed(path.read_text("utf-8"))
     return pages

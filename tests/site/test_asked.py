@@ -11,10 +11,19 @@ from gradlab.exercises.catalog import EXERCISES, PREDICTIONS
 from notebooks.site import asked
 
 CALLS: dict[str, Any] = {
-    "<": lambda a, b: a < b, ">": lambda a, b: a > b, "!=": lambda a, b: a != b, "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b, "at": lambda values, k: values[k], "list": lambda *values: values, "max": np.max,
-    "min": np.min, "ptp": np.ptp, "diff": np.diff, "argmin": np.argmin,
-}  # fmt: skip
+    "<": lambda a, b: a < b,
+    ">": lambda a, b: a > b,
+    "!=": lambda a, b: a != b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "at": lambda values, k: values[k],
+    "list": lambda *values: values,
+    "max": np.max,
+    "min": np.min,
+    "ptp": np.ptp,
+    "diff": np.diff,
+    "argmin": np.argmin,
+}
 
 
 def value(tree: Any, given: dict[str, np.ndarray]) -> Any:
@@ -32,7 +41,9 @@ def test_what_is_said_of_a_guess_is_what_python_says(name: str) -> None:
     for _ in range(20):
         guess = rng.uniform(kind.y.low, kind.y.high, places)
         given = {"guess": guess, "truth": truth}
-        said = next(text for condition, text in rules if condition is None or value(condition, given))
+        said = next(
+            text for condition, text in rules if condition is None or value(condition, given)
+        )
         assert said == question.said(guess, truth)
 
 

@@ -25,17 +25,24 @@ def pages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str) -> dict[st
     monkeypatch.setattr(addresses, "REPOSITORY", name)
     out.mkdir()
     write_texts(out, [NOTEBOOK], checkout)
-    texts = {name: (out / f"{name}.md").read_text("utf-8") for name in ("index", "install", "readme", "cite")}
+    texts = {
+        name: (out / f"{name}.md").read_text("utf-8")
+        for name in ("index", "install", "readme", "cite")
+    }
     return texts | {"notebook": NOTEBOOK.page({})["cells"][0]["source"]}
 
 
-def test_without_a_repository_no_page_leads_to_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_a_repository_no_page_leads_to_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     for name, text in pages(monkeypatch, tmp_path, "").items():
         for elsewhere in ("mybinder.org/v2", "colab.research", "github.io", "Open on", 'href=""'):
             assert elsewhere not in text, name
 
 
-def test_with_a_repository_each_page_leads_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_with_a_repository_each_page_leads_there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     found = pages(monkeypatch, tmp_path, "me/it")
     for name in ("index", "install", "readme", "notebook"):
         assert "https://mybinder.org/v2/gh/me/it/binder?" in found[name], name

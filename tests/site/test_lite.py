@@ -1,4 +1,6 @@
-"""What the course in a browser tab is made of: notebooks that install from the site, and every wheel they need."""
+"""What the course in a browser tab is made of: notebooks that install from the site, and every
+wheel they need.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,16 @@ from tests.site.emscripten import project_requirements, requirements
 
 # Of what we need, in Pyodide's own distribution; the last has a stand-in in JupyterLite's kernel.
 IN_PYODIDE = {
-    "contourpy", "ipython", "matplotlib", "numpy", "pillow", "protobuf", "traitlets", "typing-extensions",
+    "contourpy",
+    "ipython",
+    "matplotlib",
+    "numpy",
+    "pillow",
+    "protobuf",
+    "traitlets",
+    "typing-extensions",
     "widgetsnbextension",
-}  # fmt: skip
+}
 
 
 def test_nothing_that_a_tab_needs_is_asked_for_elsewhere() -> None:

@@ -30,7 +30,14 @@ def test_a_lab_is_made_from_what_it_depends_on() -> None:
 
 
 def test_what_a_loop_or_a_call_changes_belongs_to_it() -> None:
-    sources = ["import numpy as np", "def fill(x):\n    x[0] = 1", "a = np.zeros(2)", "b = a * 2", "fill(a)", "a"]
+    sources = [
+        "import numpy as np",
+        "def fill(x):\n    x[0] = 1",
+        "a = np.zeros(2)",
+        "b = a * 2",
+        "fill(a)",
+        "a",
+    ]
     assert "fill(a)" in program(sources)
     assert "b = a * 2" in program(sources)  # it might be a view
     assert "fill" not in program([*sources[:-1], "np.ones(1)"])

@@ -1,4 +1,6 @@
-"""The site, built once in a hurry: whole, without warnings, asking nobody for anything, and alive in Chromium."""
+"""The site, built once in a hurry: whole, without warnings, asking nobody for anything, and alive
+in Chromium.
+"""
 
 from __future__ import annotations
 
@@ -34,9 +36,12 @@ pytestmark = pytest.mark.site
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOKS = [Notebook(path) for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
-MOVING = NOTEBOOKS[0].name  # its labs move in this build; of all others it is only seen that they can be made
+# Its labs move in this build; of all others it is only seen that they can be made.
+MOVING = NOTEBOOKS[0].name
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
-PYODIDE = os.environ.get("GRADLAB_PYODIDE")  # a folder with a distribution of it, to start a kernel in the tab
+PYODIDE = os.environ.get(
+    "GRADLAB_PYODIDE"
+)  # a folder with a distribution of it, to start a kernel in the tab
 # Of labs and predictions, besides presets.
 BUTTONS = {"Play", "Reveal", "Reset", "Copy link", "Zoom", "Reset view", "More"}
 CONTRAST = "color-contrast"  # of axe-core's rules the one that takes longest
@@ -48,12 +53,23 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if built := os.environ.get("GRADLAB_SITE"):
         return Path(built).resolve()
     out = tmp_path_factory.mktemp("site").resolve()
-    command = [sys.executable, "-m", "notebooks.site", str(out), "--moving", MOVING, "--states", "12"]
+    command = [
+        sys.executable,
+        "-m",
+        "notebooks.site",
+        str(out),
+        "--moving",
+        MOVING,
+        "--states",
+        "12",
+    ]
     command += ["--pyodide", PYODIDE] if PYODIDE else []
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr + done.stdout
     assert "states, " in done.stdout
-    assert len(done.stdout.splitlines()) == sum(len(list(labs_in(notebook.cells))) for notebook in NOTEBOOKS)
+    assert len(done.stdout.splitlines()) == sum(
+        len(list(labs_in(notebook.cells))) for notebook in NOTEBOOKS
+    )
     return out
 
 
@@ -64,7 +80,9 @@ def pages(site: Path) -> dict[Path, links.Page]:
 
 def words(page: Path) -> str:
     """The text of a page without its markup, with straight quotes."""
-    return unescape(re.sub("<[^>]*>", "", page.read_text("utf-8"))).translate(str.maketrans("’‘“”", "''\"\""))
+    return unescape(re.sub("<[^>]*>", "", page.read_text("utf-8"))).translate(
+        str.maketrans("’‘“”", "''\"\"")
+    )
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.name)
@@ -100,7 +118,9 @@ def test_every_lab_has_a_page_that_says_what_is_seen(site: Path) -> None:
 
 
 def test_every_page_tells_others_what_it_is(pages: dict[Path, links.Page], site: Path) -> None:
-    """Those who ask for whole addresses, search engines and messengers, get them where there is a repository."""
+    """Those who ask for whole addresses, search engines and messengers, get them where there is a
+    repository.
+    """
     assert (site / ".nojekyll").exists()
     told = {}
     for path in pages:
@@ -135,7 +155,10 @@ def test_every_page_ends_with_what_a_stranger_asks_for(site: Path) -> None:
     edit = f'<a href="{on_github()}/edit/main/notebooks/02_clipping.ipynb">Edit this page</a>'
     assert (edit in ends["02_clipping"]) == bool(on_github())
     assert "Edit this page" not in ends["404"]
-    edited = {hooks.source_of(path.relative_to(site).with_suffix("").as_posix()) for path in site.rglob("*.html")}
+    edited = {
+        hooks.source_of(path.relative_to(site).with_suffix("").as_posix())
+        for path in site.rglob("*.html")
+    }
     assert [path for path in edited if not (ROOT / path).exists()] == []
 
 
@@ -148,7 +171,9 @@ def test_a_page_that_is_not_there_is_answered_at_any_depth(site: Path) -> None:
 
 
 def test_pages_are_light(site: Path) -> None:
-    """As a plain server sends them, before any lab is opened: styles and scripts of all pages take 300 kB."""
+    """As a plain server sends them, before any lab is opened: styles and scripts of all pages take
+    300 kB.
+    """
     assert (site / "searchindex.js").stat().st_size < 300_000
     for notebook in NOTEBOOKS:
         assert (site / f"{notebook.name}.html").stat().st_size < 600_000
@@ -173,9 +198,14 @@ def test_links_within_the_site_lead_somewhere(pages: dict[Path, links.Page]) -> 
 
 
 def test_nothing_comes_from_another_host(pages: dict[Path, links.Page], site: Path) -> None:
-    assert [address for page in pages.values() for address in page.loaded if links.is_external(address)] == []
+    assert [
+        address for page in pages.values() for address in page.loaded if links.is_external(address)
+    ] == []
     for path in site.rglob("*.css"):  # JupyterLab's, too
-        assert re.findall(r"(?:url\(|@import)[\s'\"]*(?:https?:)?//[^)]*", path.read_text("utf-8")) == []
+        assert (
+            re.findall(r"(?:url\(|@import)[\s'\"]*(?:https?:)?//[^)]*", path.read_text("utf-8"))
+            == []
+        )
 
 
 def test_every_picture_says_what_it_shows(pages: dict[Path, links.Page]) -> None:
@@ -191,7 +221,10 @@ class Reader:
         self.troubles: list[str] = []
         page.on("pageerror", lambda error: self.troubles.append(str(error)))
         page.on("console", lambda said: said.type == "error" and self.troubles.append(said.text))
-        page.on("request", lambda r: r.url.startswith((address, "data:", "blob:")) or self.troubles.append(r.url))
+        page.on(
+            "request",
+            lambda r: r.url.startswith((address, "data:", "blob:")) or self.troubles.append(r.url),
+        )
 
     def go(self, name: str) -> None:
         """Open a page by its name."""
@@ -232,7 +265,10 @@ def test_a_lab_in_a_page_is_scrubbed_by_keys(reader: Reader) -> None:
     reader.go(f"{MOVING}.html")
     lab = reader.frame()
     slider = lab.get_by_role("slider", disabled=False).first
-    said, frame = lab.locator(".gl-readout").inner_text(), lab.locator("[data-frame]").get_attribute("data-frame")
+    said, frame = (
+        lab.locator(".gl-readout").inner_text(),
+        lab.locator("[data-frame]").get_attribute("data-frame"),
+    )
     slider.press("ArrowRight")
     lab.locator(f"[data-frame]:not([data-frame='{frame}'])").wait_for()
     assert lab.locator(".gl-readout").inner_text() != said
@@ -246,31 +282,59 @@ def test_a_lab_in_a_page_is_scrubbed_by_keys(reader: Reader) -> None:
 def there() -> set[str]:
     """What labs have by name: presets, controls, their options, buttons."""
     run, labs = gl.models.reader_run.shipped(), gl.labs
-    followed = [lab(run) for lab in (labs.clipping, labs.run_layers, labs.run_adagrad, labs.run_staleness)]
+    followed = [
+        lab(run) for lab in (labs.clipping, labs.run_layers, labs.run_adagrad, labs.run_staleness)
+    ]
     made = [*(lab() for lab in labs.catalog().values()), *followed]
     controls = [control for lab in made for control in lab.controls]
-    menus = [options for control in controls if len(options := getattr(control, "options", ())) < 30]  # not all words
+    # Not all words.
+    menus = [
+        options for control in controls if len(options := getattr(control, "options", ())) < 30
+    ]
     options = {str(word) for menu in menus for option in menu for word in option}
-    return BUTTONS | options | {control.label for control in controls} | {name for lab in made for name in lab.presets}
+    return (
+        BUTTONS
+        | options
+        | {control.label for control in controls}
+        | {name for lab in made for name in lab.presets}
+    )
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.name)
-def test_a_page_asks_for_nothing_that_is_not_there(notebook: Notebook, site: Path, there: set[str]) -> None:
-    """What a sentence says to press, drag or set is there; a target is in the lab's page, or its text has a link."""
+def test_a_page_asks_for_nothing_that_is_not_there(
+    notebook: Notebook, site: Path, there: set[str]
+) -> None:
+    """What a sentence says to press, drag or set is there; a target is in the lab's page, or its
+    text has a link.
+    """
     html = (site / f"{notebook.name}.html").read_text("utf-8")
     named = walk.named(walk.sentences(html))
-    assert {verb for verb, _ in named} >= {"press"}, "a page without a button to press; or the walk finds none"
+    assert {verb for verb, _ in named} >= {"press"}, (
+        "a page without a button to press; or the walk finds none"
+    )
     assert {(verb, name) for verb, name in named if name not in there} == set()
-    targets = [one for one in re.findall("<li>.*?</li>|<p>.*?</p>", html, re.DOTALL) if ">Target.</strong>" in one]
-    pages = [(site / address).read_text("utf-8") for address in re.findall(r'data-page="([^"]*)"', html)]
+    targets = [
+        one
+        for one in re.findall("<li>.*?</li>|<p>.*?</p>", html, re.DOTALL)
+        if ">Target.</strong>" in one
+    ]
+    pages = [
+        (site / address).read_text("utf-8") for address in re.findall(r'data-page="([^"]*)"', html)
+    ]
     reached = sum(any(words["met"] for *_, words, _ in states_of(data_of(page))) for page in pages)
     assert sum("Run it in this browser" in one for one in targets) == len(targets) - reached
 
 
 @pytest.mark.browser
 def test_what_the_pages_ask_for_can_be_done(chromium: Any, site: Path, address: str) -> None:
-    """Every question of every page, every preset and handle of the labs that move in this build: wide and narrow."""
-    labs = [f"lab/{path.name}" for path in (site / "lab").glob("*.html") if "data-page=" in path.read_text("utf-8")]
+    """Every question of every page, every preset and handle of the labs that move in this build:
+    wide and narrow.
+    """
+    labs = [
+        f"lab/{path.name}"
+        for path in (site / "lab").glob("*.html")
+        if "data-page=" in path.read_text("utf-8")
+    ]
     context, done = chromium.new_context(), Counter[str]()
     reader = Reader(context.new_page(), address)
     for name in [*(f"{notebook.name}.html" for notebook in NOTEBOOKS), *labs]:
@@ -278,8 +342,16 @@ def test_what_the_pages_ask_for_can_be_done(chromium: Any, site: Path, address: 
             reader.page.set_viewport_size(size)
             reader.go(name)
             done += walk.whole(reader.page)
-            assert reader.page.evaluate("() => document.documentElement.scrollWidth") <= size["width"]
-    assert labs and done["questions"] > 60 and done["presets"] > 30 and done["handles"] and reader.troubles == []
+            assert (
+                reader.page.evaluate("() => document.documentElement.scrollWidth") <= size["width"]
+            )
+    assert (
+        labs
+        and done["questions"] > 60
+        and done["presets"] > 30
+        and done["handles"]
+        and reader.troubles == []
+    )
     context.close()
 
 
@@ -300,7 +372,9 @@ def test_a_target_that_a_page_holds_is_reached(site: Path, reader: Reader) -> No
 @pytest.mark.browser
 @pytest.mark.parametrize("name", ["index", MOVING, "api/gradlab.optax"])
 def test_a_page_can_be_read_by_everybody(name: str, reader: Reader) -> None:
-    """All rules once; on a phone all but that on contrast, which is the same there, and in the dark that one alone."""
+    """All rules once; on a phone all but that on contrast, which is the same there, and in the dark
+    that one alone.
+    """
     reader.go(f"{name}.html")
     if name == MOVING:
         reader.frame()
@@ -324,7 +398,11 @@ def background(page: Any) -> str:
 def found(page: Any, place: str, **options: Any) -> list[str]:
     """Run some rules of axe-core in a place; give what they find."""
     response = axe().run(page, place, {"resultTypes": ["violations"], **options}).response
-    return [f"{rule['id']}: {node['html'][:200]}" for rule in response["violations"] for node in rule["nodes"]]
+    return [
+        f"{rule['id']}: {node['html'][:200]}"
+        for rule in response["violations"]
+        for node in rule["nodes"]
+    ]
 
 
 @pytest.mark.browser
@@ -339,7 +417,9 @@ def test_without_scripts_a_lab_is_its_picture(chromium: Any, address: str) -> No
 
 @pytest.mark.browser
 def test_the_course_opens_in_a_tab(chromium: Any, address: str) -> None:
-    """JupyterLab, files and notebook, at the cell that is asked for; then a kernel starts, or asks for its Python."""
+    """JupyterLab, files and notebook, at the cell that is asked for; then a kernel starts, or asks
+    for its Python.
+    """
     context = chromium.new_context()
     elsewhere: list[str] = []
 
@@ -348,7 +428,8 @@ def test_the_course_opens_in_a_tab(chromium: Any, address: str) -> None:
         route.abort()
 
     context.route(lambda url: not url.startswith((address, "data:", "blob:")), left_out)
-    asks = nullcontext() if PYODIDE else context.expect_event("requestfailed")  # a kernel's start, below
+    # A kernel's start, below.
+    asks = nullcontext() if PYODIDE else context.expect_event("requestfailed")
     page = context.new_page()
     with asks:
         page.goto(f"{address}/{MOVING}.html")
@@ -356,7 +437,9 @@ def test_the_course_opens_in_a_tab(chromium: Any, address: str) -> None:
         top = page.get_by_role("link", name="Run in this browser").get_attribute("href")
         assert str(answer.get_attribute("href")).partition("#")[0] == top
         answer.click()
-        page.locator(".jp-Notebook .jp-mod-active", has_text="gl.exercises.check(").wait_for(timeout=60_000)
+        page.locator(".jp-Notebook .jp-mod-active", has_text="gl.exercises.check(").wait_for(
+            timeout=60_000
+        )
         page.locator(f".jp-DirListing-item.jp-mod-selected[title*='{MOVING}']").wait_for()
         files = page.locator(".jp-DirListing-itemName").all_inner_texts()
         assert [name.strip() for name in files] == [notebook.path.name for notebook in NOTEBOOKS]

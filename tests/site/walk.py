@@ -7,10 +7,24 @@ from collections import Counter
 from html import unescape
 from typing import Any
 
-VERBS = ("press", "select", "drag", "draw", "reach", "target", "choose", "click", "set", "put", "point", "write")
+VERBS = (
+    "press",
+    "select",
+    "drag",
+    "draw",
+    "reach",
+    "target",
+    "choose",
+    "click",
+    "set",
+    "put",
+    "point",
+    "write",
+)
 ASKS = re.compile(rf"\b({'|'.join(VERBS)})\b", re.IGNORECASE)
 MOVE_FIRST = "move your guess first"
-# Press a button where a reader would, and find nothing before it. Playwright's own click takes ten times as long.
+# Press a button where a reader would, and find nothing before it. Playwright's own click takes ten
+# times as long.
 PRESS = """async (button) => {
   button.scrollIntoView({ block: "center", behavior: "instant" });
   const box = button.getBoundingClientRect(), x = box.x + box.width / 2, y = box.y + box.height / 2;
@@ -56,7 +70,9 @@ def named(said: list[str]) -> set[tuple[str, str]]:
 
 
 def whole(page: Any) -> Counter[str]:
-    """Do what an open page asks for: answer and predict, press every preset, drag every handle; count these."""
+    """Do what an open page asks for: answer and predict, press every preset, drag every handle;
+    count these.
+    """
     done: Counter[str] = Counter()
     for place in page.locator(".asked").all():
         done["questions"] += 1

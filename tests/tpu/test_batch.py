@@ -10,7 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradlab.errors import InvalidArgumentError
-from gradlab.tpu import Feature, Ids, Lookups, Plan, Policy, Table, combiner_gains, coo_rows, make_batch
+from gradlab.tpu import (
+    Feature,
+    Ids,
+    Lookups,
+    Plan,
+    Policy,
+    Table,
+    combiner_gains,
+    coo_rows,
+    make_batch,
+)
 from gradlab.tpu.plan import PADDING_ID, Combiner
 
 PAIR = (Feature("f", 0, (2,)), Feature("g", 0, (3,)))
@@ -31,7 +41,9 @@ def test_features_of_a_table_share_its_rows() -> None:
 
 
 def test_cores_get_equal_shares() -> None:
-    (t,) = make_batch(plan(cores=2, combiner="sum"), [{"f": Ids([0], [7])}, {"f": Ids([0, 1], [3, 1])}]).tables
+    (t,) = make_batch(
+        plan(cores=2, combiner="sum"), [{"f": Ids([0], [7])}, {"f": Ids([0, 1], [3, 1])}]
+    ).tables
     assert lists(t) == [[7, PADDING_ID, 1, 3], [0, 2, 1, 0], [0, 5, 0, 1], [1.0, 0.0, 1.0, 1.0]]
 
 
@@ -50,7 +62,9 @@ def test_without_accumulation_nothing_is_joined() -> None:
 
 def test_sequences_are_cut_and_not_combined() -> None:
     features = (Feature("f", 0, (2, 2), 2),)
-    (t,) = make_batch(Plan((Table("t", 10, 1),), features), {"f": Ids([0, 0, 0, 1], [5, 6, 7, 5])}).tables
+    (t,) = make_batch(
+        Plan((Table("t", 10, 1),), features), {"f": Ids([0, 0, 0, 1], [5, 6, 7, 5])}
+    ).tables
     assert lists(t) == [[5, 6], [0, 1, 0], [0, 1, 2], [1.0, 1.0, 1.0]]
 
 
@@ -66,7 +80,9 @@ def test_ids_outside_follow_the_policy(choice: Any, rows: list[int], gains: list
 
 
 @pytest.mark.parametrize(("choice", "rows"), [("wrap", [5, 299]), ("clamp", [0, 5])])
-def test_narrow_ids_of_a_table_that_they_cannot_count_follow_it_too(choice: Any, rows: list[int]) -> None:
+def test_narrow_ids_of_a_table_that_they_cannot_count_follow_it_too(
+    choice: Any, rows: list[int]
+) -> None:
     wide = Plan((Table("t", 300, 1),), (Feature("f", 0, (1,)),), policy=Policy(out_of_range=choice))
     assert make_batch(wide, {"f": Ids([0, 0], np.int8([-1, 5]))}).tables[0].unique.tolist() == rows
     huge = make_batch(wide, {"f": Ids([0], np.uint64([2**63 + 5]))}).tables[0].unique.tolist()
@@ -77,11 +93,15 @@ def test_weights_that_sum_to_0_follow_the_policy() -> None:
     ids = {"f": Ids([0, 1, 1], [4, 2, 3], [0.0, 1.0, -1.0])}
     assert make_batch(plan(), ids).tables[0].weights.tolist() == [0.0, 0.0, 0.0]
     strict = Policy(zero_normalizer="raise")
-    with pytest.raises(InvalidArgumentError, match="the weights of feature 'f', sample 0, sum to 0"):
+    with pytest.raises(
+        InvalidArgumentError, match="the weights of feature 'f', sample 0, sum to 0"
+    ):
         make_batch(plan(strict), ids)
     with pytest.raises(InvalidArgumentError, match="sample 1, sum to 0"):
         make_batch(plan(strict), {"f": ids["f"]._replace(weights=[2.0, 1.0, -1.0])})
-    kept = make_batch(plan(strict, combiner="sqrtn"), {"f": ids["f"]._replace(weights=[2.0, 0.0, -1.0])})
+    kept = make_batch(
+        plan(strict, combiner="sqrtn"), {"f": ids["f"]._replace(weights=[2.0, 0.0, -1.0])}
+    )
     assert kept.tables[0].weights.tolist() == [1.0, 0.0, -1.0, 0.0][:3]
     make_batch(plan(strict, combiner="sum"), ids)
 
@@ -115,14 +135,17 @@ def test_cores_and_features_must_be_those_of_the_plan() -> None:
     with pytest.raises(ValueError, match="there is no feature 'h'; the plan has f, g"):
         make_batch(plan(), {"h": Ids([], [])})
     with pytest.raises(
-        TypeError, match=r"feature 'f' needs Ids\(samples, ids\), which ids_of.* makes of lists; got list"
+        TypeError,
+        match=r"feature 'f' needs Ids\(samples, ids\), which ids_of.* makes of lists; got list",
     ):
         make_batch(plan(), {"f": [[7], [3]]})
 
 
 def test_a_sequence_needs_its_samples_in_order() -> None:
     sequence = Plan((Table("t", 10, 1),), (Feature("f", 0, (2, 2), 2),))
-    with pytest.raises(InvalidArgumentError, match="the samples of feature 'f', a sequence, must not decrease"):
+    with pytest.raises(
+        InvalidArgumentError, match="the samples of feature 'f', a sequence, must not decrease"
+    ):
         make_batch(sequence, {"f": Ids([1, 0], [1, 2])})
 
 
@@ -137,12 +160,18 @@ def test_gains_of_each_combiner() -> None:
     for combiner, size in (("mean", sums), ("sqrtn", np.sqrt(squares))):
         with np.errstate(all="ignore"):
             expected = np.nan_to_num(np.array(WEIGHTS) / size[SAMPLES])
-        np.testing.assert_allclose(combiner_gains(SAMPLES, WEIGHTS, 4, combiner), expected, rtol=2e-7)
+        np.testing.assert_allclose(
+            combiner_gains(SAMPLES, WEIGHTS, 4, combiner), expected, rtol=2e-7
+        )
 
 
 def test_neighbors_are_joined_and_others_are_not() -> None:
     rows = coo_rows(SAMPLES, IDS, WEIGHTS, 4, "sum")
-    assert [x.tolist() for x in rows] == [[0, 0, 1, 3, 3, 3], [5, 7, 2, 4, 9, 4], [3.0, 1.0, 0.0, 0.5, 1.5, 2.0]]
+    assert [x.tolist() for x in rows] == [
+        [0, 0, 1, 3, 3, 3],
+        [5, 7, 2, 4, 9, 4],
+        [3.0, 1.0, 0.0, 0.5, 1.5, 2.0],
+    ]
     assert [x.dtype for x in rows] == [np.int32, np.int32, np.float32]
 
 
@@ -152,12 +181,18 @@ def test_the_same_id_in_the_next_sample_is_another_lookup() -> None:
 
 @pytest.mark.parametrize("combiner", ["sum", "mean", "sqrtn"])
 @given(lookups)
-def test_joining_changes_no_activation(combiner: Combiner, given_lookups: list[tuple[int, int, float]]) -> None:
+def test_joining_changes_no_activation(
+    combiner: Combiner, given_lookups: list[tuple[int, int, float]]
+) -> None:
     ordered = sorted(given_lookups, key=lambda x: x[0])
     samples, ids, weights = ([x[k] for x in ordered] for k in range(3))
     table, rows = np.array([1.0, 10.0, 100.0, 1000.0]), coo_rows(samples, ids, weights, 5, combiner)
     plain, joined = np.zeros(5), np.zeros(5)
-    np.add.at(plain, np.array(samples, int), combiner_gains(samples, weights, 5, combiner) * table[np.array(ids, int)])
+    np.add.at(
+        plain,
+        np.array(samples, int),
+        combiner_gains(samples, weights, 5, combiner) * table[np.array(ids, int)],
+    )
     np.add.at(joined, rows.row_ids, rows.gains * table[rows.col_ids])
     np.testing.assert_allclose(joined, plain, rtol=1e-6)
 

@@ -46,18 +46,28 @@ def test_integers_and_floats_keep_their_order() -> None:
 
 def test_no_vectors_give_empty_ones_of_the_types_asked_for() -> None:
     integers, floats = split_dedup([], [], np.int64, np.float16)
-    assert (integers.dtype, integers.shape, floats.dtype, floats.shape) == (np.int64, (0,), np.float16, (0,))
+    assert (integers.dtype, integers.shape, floats.dtype, floats.shape) == (
+        np.int64,
+        (0,),
+        np.float16,
+        (0,),
+    )
     assert merge_dedup(integers, floats, []) == []
 
 
 def test_jax_in_jax_out() -> None:
     integers, floats = split_dedup([jnp.arange(3), jnp.ones(2)], [[0, 3], [1, 2]])
     assert (integers.dtype, floats.dtype) == (jnp.uint32, jnp.float32)
-    assert [x.tolist() for x in merge_dedup(integers, floats, [[0, 3], [1, 2]])] == [[0, 1, 2], [1.0, 1.0]]
+    assert [x.tolist() for x in merge_dedup(integers, floats, [[0, 3], [1, 2]])] == [
+        [0, 1, 2],
+        [1.0, 1.0],
+    ]
 
 
 def test_cores_hold_shares() -> None:
-    assert [x.tolist() for x in merge_dedup([1, 2, 3], [], [[0, 4], [0, 2]], num_cores_per_replica=2)] == [[1, 2], [3]]
+    assert [
+        x.tolist() for x in merge_dedup([1, 2, 3], [], [[0, 4], [0, 2]], num_cores_per_replica=2)
+    ] == [[1, 2], [3]]
 
 
 @pytest.mark.parametrize(

@@ -27,12 +27,17 @@ from gradlab.tpu.table_update import CACHED_ROWS
 ROWS, WIDTH, CORES, SAMPLES, LOOKUPS = 20_000, 4, 8, 128, 2048
 
 
-RULES = {type(rule).__name__: rule for rule in (Adagrad(), Adam(bias_correction=False), Ftrl(), Momentum(0.9))}
+RULES = {
+    type(rule).__name__: rule
+    for rule in (Adagrad(), Adam(bias_correction=False), Ftrl(), Momentum(0.9))
+}
 
 
 @functools.cache
 def moved() -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the states of all rules after two steps on one device and on eight, all rules in one program."""
+    """Return the states of all rules after two steps on one device and on eight, all rules in one
+    program.
+    """
     rng = np.random.default_rng(0)
     start = rng.normal(size=(ROWS, WIDTH))
     plans = {
@@ -46,12 +51,20 @@ def moved() -> tuple[dict[str, Any], dict[str, Any]]:
 
     @jax.jit
     def step(states: dict[str, Any], batch: Any, gradients: Any) -> dict[str, Any]:
-        return {name: update(state, gradients, [], lookup(state, batch)[1]) for name, state in states.items()}
+        return {
+            name: update(state, gradients, [], lookup(state, batch)[1])
+            for name, state in states.items()
+        }
 
     one = {name: create(plan, [start]) for name, plan in plans.items()}
-    many = {name: place(state, jax.make_mesh((CORES,), ("x",)), "mod") for name, state in one.items()}
+    many = {
+        name: place(state, jax.make_mesh((CORES,), ("x",)), "mod") for name, state in one.items()
+    }
     placement = many["Adagrad"].placement
-    sizes = [tuple(map(max, *parts)) for parts in zip(*(sizes_of(plan, placement, x) for x in batches), strict=True)]
+    sizes = [
+        tuple(map(max, *parts))
+        for parts in zip(*(sizes_of(plan, placement, x) for x in batches), strict=True)
+    ]
     for batch, g in zip(batches, gradients, strict=True):
         one, many = step(one, batch, g), step(many, place_batch(plan, placement, batch, sizes), g)
     return one, many

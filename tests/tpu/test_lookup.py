@@ -23,10 +23,13 @@ def activations(features: tuple[Feature, ...], ids: Any, cores: int = 1, **table
 
 
 @pytest.mark.parametrize(
-    ("combiner", "gains"), [("sum", [1.0, 3.0]), ("mean", [0.25, 0.75]), ("sqrtn", [10**-0.5, 3 * 10**-0.5])]
+    ("combiner", "gains"),
+    [("sum", [1.0, 3.0]), ("mean", [0.25, 0.75]), ("sqrtn", [10**-0.5, 3 * 10**-0.5])],
 )
 def test_weights_are_gains_of_the_combiner(combiner: Any, gains: list[float]) -> None:
-    (a,) = activations((Feature("f", 0, (2,)),), {"f": Ids([0, 0], [5, 1], [1.0, 3.0])}, combiner=combiner)
+    (a,) = activations(
+        (Feature("f", 0, (2,)),), {"f": Ids([0, 0], [5, 1], [1.0, 3.0])}, combiner=combiner
+    )
     np.testing.assert_allclose(a, [gains[0] * W[5] + gains[1] * W[1], [0.0, 0.0]], rtol=1e-6)
 
 
@@ -64,7 +67,10 @@ def test_deduplication_data_are_one_tuple_of_vectors() -> None:
 @pytest.mark.exhaustive
 def test_states_and_batches_may_be_mapped_over() -> None:
     plan = Plan((Table("t", 6, 2),), (Feature("f", 0, (2,)),))
-    state, batches = create(plan, [W]), [make_batch(plan, {"f": Ids([0, 1], ids)}) for ids in ([3, 1], [5, 2])]
+    state, batches = (
+        create(plan, [W]),
+        [make_batch(plan, {"f": Ids([0, 1], ids)}) for ids in ([3, 1], [5, 2])],
+    )
     one = [lookup(state, b)[0][0] for b in batches]
     stacked = jax.tree.map(lambda *x: jnp.stack(x), *batches)
     assert jax.vmap(lambda b: lookup(state, b)[0][0])(stacked).tolist() == [x.tolist() for x in one]
@@ -112,7 +118,11 @@ def test_parts_change_no_bit() -> None:
 
 def test_terms_may_be_changed_before_they_are_added() -> None:
     rows, take, put, weights = lookups(2 * CACHED_LOOKUPS)
-    got = sum_rows(20, *(jnp.asarray(x) for x in (rows, take, put, weights)), change=lambda x: jnp.clip(x, -0.1, 0.1))
+    got = sum_rows(
+        20,
+        *(jnp.asarray(x) for x in (rows, take, put, weights)),
+        change=lambda x: jnp.clip(x, -0.1, 0.1),
+    )
     expected = np.zeros((20, 3))
     inside = put < 20
     np.add.at(expected, put[inside], np.clip(rows[take] * weights[:, None], -0.1, 0.1)[inside])
@@ -124,4 +134,6 @@ def test_batches_may_be_mapped_over() -> None:
     stacked = [np.stack([x, x[::-1]]) for x in vectors]
     got = jax.jit(jax.vmap(lambda *x: sum_rows(20, jnp.asarray(rows), *x)))(*stacked)
     for k in (0, 1):
-        np.testing.assert_allclose(got[k], sum_rows(20, jnp.asarray(rows), *(x[k] for x in stacked)), rtol=1e-6)
+        np.testing.assert_allclose(
+            got[k], sum_rows(20, jnp.asarray(rows), *(x[k] for x in stacked)), rtol=1e-6
+        )

@@ -19,11 +19,14 @@ COMBINERS = ["sum", "mean", "sqrtn"]
 IDS, WEIGHTS = [[0, 1, 1], [], [4, 0], [3], []], [[0.5, 2.0, 1.0], [], [0.25, -1.0], [3.0], []]
 
 rows_and_weights = st.lists(
-    st.lists(st.tuples(st.integers(-1, 4), st.sampled_from([-1.0, 0.0, 0.5, 2.0])), max_size=4), max_size=5
+    st.lists(st.tuples(st.integers(-1, 4), st.sampled_from([-1.0, 0.0, 0.5, 2.0])), max_size=4),
+    max_size=5,
 )
 
 
-def loop(rows: list[list[tuple[int, float]]], combiner: str, default_id: int | None = None) -> np.ndarray:
+def loop(
+    rows: list[list[tuple[int, float]]], combiner: str, default_id: int | None = None
+) -> np.ndarray:
     """What the safe op gives, sample by sample."""
     found = np.zeros((len(rows), 3))
     for k, row in enumerate(rows):
@@ -38,7 +41,9 @@ def loop(rows: list[list[tuple[int, float]]], combiner: str, default_id: int | N
 
 
 @given(rows_and_weights, st.sampled_from(COMBINERS), st.sampled_from([None, 2]))
-def test_the_safe_lookup_is_a_loop_over_samples(rows: Any, combiner: str, default_id: int | None) -> None:
+def test_the_safe_lookup_is_a_loop_over_samples(
+    rows: Any, combiner: str, default_id: int | None
+) -> None:
     ids, weights = ([[pair[k] for pair in row] for row in rows] for k in (0, 1))
     if not any(ids):
         return
@@ -47,7 +52,9 @@ def test_the_safe_lookup_is_a_loop_over_samples(rows: Any, combiner: str, defaul
     inside = [[(i, 1.0) for i, _ in row if i >= 0] for row in rows]
     plain = embedding_lookup_sparse(TABLE, [[i for i, _ in row] for row in inside], None, combiner)
     np.testing.assert_allclose(plain, loop(inside, combiner)[: len(plain)], rtol=1e-12, atol=1e-12)
-    assert not loop(inside, combiner)[len(plain) :].any(), "only empty samples are left out, at the end"
+    assert not loop(inside, combiner)[len(plain) :].any(), (
+        "only empty samples are left out, at the end"
+    )
 
 
 @pytest.mark.exhaustive
@@ -61,7 +68,9 @@ def test_derivatives_are_those_of_differences(op: Any, combiner: str) -> None:
             return (op(table, IDS, w, combiner, max_norm=1.0) ** 3).sum()
 
         check_grads(f, (jnp.asarray(TABLE), weights), order=1, modes=["fwd", "rev"])
-        assert jax.jit(f)(jnp.asarray(TABLE), weights) == pytest.approx(float(f(TABLE, np.asarray(weights))))
+        assert jax.jit(f)(jnp.asarray(TABLE), weights) == pytest.approx(
+            float(f(TABLE, np.asarray(weights)))
+        )
 
 
 @pytest.mark.exhaustive
@@ -76,7 +85,10 @@ def test_weights_that_cancel_give_0_and_no_gradient() -> None:
 def test_what_is_left_out_may_be_infinite() -> None:
     table = TABLE.copy()
     table[0] = np.inf
-    assert safe_embedding_lookup_sparse(table, [[-1, 1], []]).tolist() == [TABLE[1].tolist(), [0, 0, 0]]
+    assert safe_embedding_lookup_sparse(table, [[-1, 1], []]).tolist() == [
+        TABLE[1].tolist(),
+        [0, 0, 0],
+    ]
 
 
 def test_samples_of_two_axes() -> None:
@@ -91,7 +103,9 @@ def test_samples_of_two_axes() -> None:
 def test_the_table_gives_the_dtype(dtype: Any) -> None:
     table = np.ones((5, 2), dtype)
     assert embedding_lookup_sparse(table, [[1] * 3000], None, "sum").dtype == dtype
-    assert float(embedding_lookup_sparse(table, [[1] * 3000], None, "mean")[0, 0]) == 1, "summed in float32 at least"
+    assert float(embedding_lookup_sparse(table, [[1] * 3000], None, "mean")[0, 0]) == 1, (
+        "summed in float32 at least"
+    )
 
 
 def test_nothing_looked_up() -> None:
@@ -105,13 +119,27 @@ def test_nothing_looked_up() -> None:
         (TABLE, [[5]], None, {}, r"indices of sp_ids must be in \[0, 5\), got 5 at position 0"),
         (TABLE, [[-1]], None, {}, "got -1 at position 0"),
         (TABLE, [[0.5]], None, {}, "ids must be integers, got float64"),
-        (TABLE, (np.array([[1, 0], [0, 0]]), [1, 2]), None, {}, "must not decrease; sort the indices"),
+        (
+            TABLE,
+            (np.array([[1, 0], [0, 0]]), [1, 2]),
+            None,
+            {},
+            "must not decrease; sort the indices",
+        ),
         (TABLE, [[0, 1]], [1.0], {}, r"each id needs one weight: 2 ids, weights of shape \(1,\)"),
-        (TABLE, [[0]], None, {"combiner": "max"}, "combiner must be one of 'sum', 'mean', 'sqrtn'; got 'max'"),
+        (
+            TABLE,
+            [[0]],
+            None,
+            {"combiner": "max"},
+            "combiner must be one of 'sum', 'mean', 'sqrtn'; got 'max'",
+        ),
         ([], [[0]], None, {}, "params is empty; give a table"),
     ],
 )
-def test_what_does_not_fit_is_refused(params: Any, ids: Any, weights: Any, options: Any, message: str) -> None:
+def test_what_does_not_fit_is_refused(
+    params: Any, ids: Any, weights: Any, options: Any, message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         embedding_lookup_sparse(params, ids, weights, **options)
 
@@ -122,10 +150,19 @@ def test_a_default_outside_the_table_is_refused() -> None:
 
 
 def test_sparse_weights_of_ragged_ids_and_the_reverse_are_refused() -> None:
-    ragged, sparse = ([0, 1, 3], np.float32([1, 2, 3])), ([[0, 0], [1, 0], [1, 1]], np.float32([1, 2, 3]), (2, 2))
+    ragged, sparse = (
+        ([0, 1, 3], np.float32([1, 2, 3])),
+        ([[0, 0], [1, 0], [1, 1]], np.float32([1, 2, 3]), (2, 2)),
+    )
     whole = [(x[0], [1, 2, 3], *x[2:]) for x in (ragged, sparse)]
     for lookup in (embedding_lookup_sparse, safe_embedding_lookup_sparse):
-        with pytest.raises(TypeError, match="either None or RaggedTensor like the ids, or a vector; got SparseTensor"):
+        with pytest.raises(
+            TypeError,
+            match="either None or RaggedTensor like the ids, or a vector; got SparseTensor",
+        ):
             lookup(np.ones((4, 1)), whole[0], sparse)
-        with pytest.raises(TypeError, match="either None or SparseTensor like the ids, or a vector; got RaggedTensor"):
+        with pytest.raises(
+            TypeError,
+            match="either None or SparseTensor like the ids, or a vector; got RaggedTensor",
+        ):
             lookup(np.ones((4, 1)), whole[1], ragged)

@@ -13,7 +13,9 @@ def test_every_row_has_one_place(rows: int, count: int, strategy: str) -> None:
     held = [shards.held(k) for k in range(count)]
     assert sorted(np.concatenate(held).tolist()) == list(range(rows))
     longest, shortest = shards.size, rows // count
-    assert [len(h) for h in held] == [longest] * (rows % count) + [shortest] * (count - rows % count)
+    assert [len(h) for h in held] == [longest] * (rows % count) + [shortest] * (
+        count - rows % count
+    )
     for k, ids in enumerate(held):
         assert shards.owner(ids.astype(np.uint32)).tolist() == [k] * len(ids)
         assert shards.place(ids.astype(np.uint32)).tolist() == list(range(len(ids)))

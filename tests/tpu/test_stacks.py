@@ -7,7 +7,18 @@ import numpy as np
 import pytest
 
 from gradlab.rules import Adagrad, Adam, PartialRowWiseAdam
-from gradlab.tpu import Feature, Ids, OnMesh, Plan, Table, create, lookup, make_batch, sizes_of, update
+from gradlab.tpu import (
+    Feature,
+    Ids,
+    OnMesh,
+    Plan,
+    Table,
+    create,
+    lookup,
+    make_batch,
+    sizes_of,
+    update,
+)
 from gradlab.tpu.stacks import Stack, assign_stacks, stack_lookups, stack_tables
 from tests.tpu.sharding.plans import mesh
 
@@ -17,7 +28,12 @@ TABLES = (
     Table("items", 30, 4, Adagrad(), combiner="sum"),
     Table("shops", 9, 4, Adagrad()),
 )
-FEATURES = (Feature("shop", 3, (2,)), Feature("item", 2, (2,)), Feature("user", 0, (1,)), Feature("next", 3, (1,)))
+FEATURES = (
+    Feature("shop", 3, (2,)),
+    Feature("item", 2, (2,)),
+    Feature("user", 0, (1,)),
+    Feature("next", 3, (1,)),
+)
 PLAN = Plan(TABLES, FEATURES, cores=2)
 WHOLE = OnMesh(mesh(2), "mod", ("whole", "rows", "whole", "whole"))
 
@@ -31,7 +47,10 @@ def test_most_rows_come_first_each_to_the_emptiest_device() -> None:
 
 def test_a_stack_is_a_table_by_rows_after_those_that_are_not_whole() -> None:
     within = stack_tables(PLAN, WHOLE)
-    assert [(t.name, t.rows) for t in within.plan.tables] == [("days", 7), ("stack of users, items, shops", 80)]
+    assert [(t.name, t.rows) for t in within.plan.tables] == [
+        ("days", 7),
+        ("stack of users, items, shops", 80),
+    ]
     assert [within.locate(k) for k in range(4)] == [(1, 0), (0, 0), (1, 40), (1, 70)]
     assert [f.table for f in within.plan.features] == [1, 1, 1, 1]
     assert within.placement.of(1) == OnMesh(WHOLE.mesh)
@@ -39,7 +58,12 @@ def test_a_stack_is_a_table_by_rows_after_those_that_are_not_whole() -> None:
 
 
 def test_a_lookup_finds_its_row_and_its_sample_in_the_stack() -> None:
-    ids = {"shop": Ids([0, 1], [8, 1]), "item": Ids([1, 1], [29, 29]), "user": Ids([0], [39]), "next": Ids([0], [1])}
+    ids = {
+        "shop": Ids([0, 1], [8, 1]),
+        "item": Ids([1, 1], [29, 29]),
+        "user": Ids([0], [39]),
+        "next": Ids([0], [1]),
+    }
     batch = make_batch(PLAN, [ids, {"user": Ids([0], [3])}])
     (days, stack) = stack_lookups(PLAN, stack_tables(PLAN, WHOLE), batch.tables, 2)
     assert days is batch.tables[1]
@@ -58,7 +82,9 @@ def test_a_lookup_finds_its_row_and_its_sample_in_the_stack() -> None:
 def test_a_stack_of_too_many_rows_is_refused() -> None:
     tall = dataclasses.replace(TABLES[0], rows=2**30 + 1)
     plan = dataclasses.replace(PLAN, tables=(tall, *TABLES[1:]))
-    with pytest.raises(ValueError, match="table 'stack of users, items, shops' can have at most 2147483647 rows"):
+    with pytest.raises(
+        ValueError, match="table 'stack of users, items, shops' can have at most 2147483647 rows"
+    ):
         stack_tables(plan, WHOLE)
 
 

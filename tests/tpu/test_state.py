@@ -10,7 +10,10 @@ import pytest
 from gradlab.rules import Adagrad, Adam
 from gradlab.tpu import Feature, Plan, Table, create
 
-PLAN = Plan((Table("a", 3, 2, Adagrad()), Table("b", 2, 1, Adam(bias_correction=False))), (Feature("f", 0, (2,)),))
+PLAN = Plan(
+    (Table("a", 3, 2, Adagrad()), Table("b", 2, 1, Adam(bias_correction=False))),
+    (Feature("f", 0, (2,)),),
+)
 TABLES = [np.ones((3, 2)), np.zeros((2, 1))]
 
 
@@ -37,9 +40,17 @@ def test_the_state_is_a_tree_whose_plan_is_static() -> None:
     [
         ([TABLES[0]], None, "the plan has 2 tables, got 1"),
         (TABLES, [None], "the plan has 2 tables, got slots of 1"),
-        ([np.ones((2, 2)), TABLES[1]], None, r"parameters of table 'a' must have shape \(3, 2\), got \(2, 2\)"),
+        (
+            [np.ones((2, 2)), TABLES[1]],
+            None,
+            r"parameters of table 'a' must have shape \(3, 2\), got \(2, 2\)",
+        ),
         (TABLES, [[], None], "table 'a' has the slots accumulator; got 0"),
-        (TABLES, [[np.ones((3, 1))], None], r"accumulator of table 'a' must have shape \(3, 2\), got \(3, 1\)"),
+        (
+            TABLES,
+            [[np.ones((3, 1))], None],
+            r"accumulator of table 'a' must have shape \(3, 2\), got \(3, 1\)",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(tables: Any, slots: Any, message: str) -> None:

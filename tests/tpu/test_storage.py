@@ -86,7 +86,10 @@ def test_jax_under_jit() -> None:
         (lambda: pack_rows(np.zeros((3, 3))), "rows of width 3 do not fill a row of 8 numbers"),
         (lambda: pack_rows(np.zeros((3, 16))), "rows of width 16 do not fill a row of 8"),
         (lambda: pack_rows(np.zeros(3)), r"shape \(rows, width\), got \(3,\)"),
-        (lambda: unpack_rows(np.zeros((3, 8)), 5, 2), r"5 rows of width 2 are packed to shape \(2, 8\), got \(3, 8\)"),
+        (
+            lambda: unpack_rows(np.zeros((3, 8)), 5, 2),
+            r"5 rows of width 2 are packed to shape \(2, 8\), got \(3, 8\)",
+        ),
         (lambda: unpack_rows(np.zeros(8), 4, 2), r"packed must be a matrix, got shape \(8,\)"),
     ],
 )

@@ -15,7 +15,13 @@ W = np.float32([[1.0, -1.0], [2.0, 3.0], [4.0, 5.0]])
 
 
 def update(
-    rule: Any, w: Any, slots: Any, g: Any, lr: Any, gradient: Any = (None, None), weight: Any = (None, None)
+    rule: Any,
+    w: Any,
+    slots: Any,
+    g: Any,
+    lr: Any,
+    gradient: Any = (None, None),
+    weight: Any = (None, None),
 ) -> Any:
     table = Table("t", *W.shape, rule, gradient_limits=gradient, weight_limits=weight)
     return of_table(table, w, slots, g, lr)
@@ -30,7 +36,9 @@ def test_the_sum_is_clipped_and_not_its_parts() -> None:
     g = slices([[3.0, -0.5], [2.0, 0.25]], [0, 0])
     w, (a,) = update(rule, W, rule.init(W), g, 0.1, (-1.0, 1.0), (-0.95, 0.95))
     np.testing.assert_allclose(a[0], [1.1, 0.1625], rtol=1e-6)
-    np.testing.assert_allclose(w[0], [1 - 0.1 / np.sqrt(1.1), -1 + 0.025 / np.sqrt(0.1625)], rtol=1e-6)
+    np.testing.assert_allclose(
+        w[0], [1 - 0.1 / np.sqrt(1.1), -1 + 0.025 / np.sqrt(0.1625)], rtol=1e-6
+    )
     assert w[1:].tolist() == W[1:].tolist(), "rows that did not move are not clipped"
     assert (a[1:] == np.float32(0.1)).all()
 
@@ -38,11 +46,15 @@ def test_the_sum_is_clipped_and_not_its_parts() -> None:
 def test_without_limits_it_is_the_rule_on_rows() -> None:
     rule, g = Momentum(0.5), slices([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [2, 0, 2])
     got, expected = update(rule, W, rule.init(W), g, 0.1), apply.rows(rule, W, rule.init(W), g, 0.1)
-    assert [x.tolist() for x in (got[0], *got[1])] == [x.tolist() for x in (expected[0], *expected[1])]
+    assert [x.tolist() for x in (got[0], *got[1])] == [
+        x.tolist() for x in (expected[0], *expected[1])
+    ]
 
 
 def test_one_side_may_be_open() -> None:
-    w, _ = update(StochasticGradientDescent(), W, (), np.full_like(W, 9.0), 1.0, (None, 2.0), (0.0, None))
+    w, _ = update(
+        StochasticGradientDescent(), W, (), np.full_like(W, 9.0), 1.0, (None, 2.0), (0.0, None)
+    )
     assert w.tolist() == [[0.0, 0.0], [0.0, 1.0], [2.0, 3.0]]
 
 
@@ -61,11 +73,15 @@ def test_jax_agrees(way: ways.Way) -> None:
 @pytest.mark.parametrize("name", ["gradient_limits", "weight_limits"])
 def test_limits_that_cross_are_refused(name: str) -> None:
     limits: Any = {name: (1.0, -1.0)}
-    with pytest.raises(ValueError, match=rf"{name} of table 't' must be \(lower, upper\), got 1.0 above -1.0"):
+    with pytest.raises(
+        ValueError, match=rf"{name} of table 't' must be \(lower, upper\), got 1.0 above -1.0"
+    ):
         Table("t", 3, 2, **limits)
 
 
 @pytest.mark.parametrize("ids", [[0, 3], [0, -1]])
 def test_a_row_outside_the_table_is_refused(ids: Any) -> None:
-    with pytest.raises(ValueError, match=rf"indices of table 't' must be in \[0, 3\), got {ids[1]} at position 1"):
+    with pytest.raises(
+        ValueError, match=rf"indices of table 't' must be in \[0, 3\), got {ids[1]} at position 1"
+    ):
         update(StochasticGradientDescent(), W, (), slices([[1.0, 2.0], [3.0, 4.0]], ids), 0.1)

@@ -41,7 +41,11 @@ def step(plan: Plan, ids: Any, gradients: Any, rates: Any = ()) -> Any:
 def test_duplicates_features_and_cores_are_summed() -> None:
     plan = Plan((Table("t", 6, 2, combiner="sum", learning_rate=1.0),), TWO, cores=2)
     ids = [{"f": Ids([0, 0, 1], [3, 3, 4]), "g": Ids([0], [3])}, {"f": Ids([1], [3])}]
-    state = step(plan, ids, [np.float32([[1, 2], [10, 20], [0, 0], [100, 200]]), np.float32([[0.5, 0.5], [9, 9]])])
+    state = step(
+        plan,
+        ids,
+        [np.float32([[1, 2], [10, 20], [0, 0], [100, 200]]), np.float32([[0.5, 0.5], [9, 9]])],
+    )
     expected = W.copy()
     expected[3] -= [1 + 1 + 0.5 + 100, 2 + 2 + 0.5 + 200]
     expected[4] -= [10, 20]
@@ -59,7 +63,9 @@ def test_a_row_touched_by_0_is_touched() -> None:
 def test_a_sum_is_clipped_or_what_it_is_made_of(place: Any, expected: float) -> None:
     table = Table("t", 6, 2, combiner="sum", learning_rate=1.0, gradient_limits=(-1.0, 1.0))
     plan = Plan((table,), TWO, policy=Policy(gradient_clip_place=place))
-    state = step(plan, {"f": Ids([0, 1], [3, 3])}, [np.float32([[9, 9], [-0.5, -0.5]]), np.zeros((1, 2))])
+    state = step(
+        plan, {"f": Ids([0, 1], [3, 3])}, [np.float32([[9, 9], [-0.5, -0.5]]), np.zeros((1, 2))]
+    )
     assert (state.tables[0] - W)[3].tolist() == [expected, expected]
 
 
@@ -90,8 +96,16 @@ def test_a_pipelined_update_comes_one_step_late() -> None:
     ("gradients", "rates", "message"),
     [
         ([np.ones((2, 2))], [], "the plan has 2 features, got 1 gradients"),
-        ([np.ones((2, 3)), np.ones((1, 2))], [], r"the gradient of feature 'f' must .* \(2, 2\); got \(2, 3\)"),
-        ([np.ones((2, 2)), np.ones((1, 2))], [0.1], "the plan has 0 learning-rate tags, got 1 rates"),
+        (
+            [np.ones((2, 3)), np.ones((1, 2))],
+            [],
+            r"the gradient of feature 'f' must .* \(2, 2\); got \(2, 3\)",
+        ),
+        (
+            [np.ones((2, 2)), np.ones((1, 2))],
+            [0.1],
+            "the plan has 0 learning-rate tags, got 1 rates",
+        ),
     ],
 )
 def test_what_is_sent_wrongly_is_refused(gradients: Any, rates: Any, message: str) -> None:
@@ -101,14 +115,18 @@ def test_what_is_sent_wrongly_is_refused(gradients: Any, rates: Any, message: st
 
 def test_a_rate_is_a_scalar() -> None:
     plan = Plan((Table("t", 6, 2, learning_rate=Tag(0)),), TWO)
-    with pytest.raises(InvalidArgumentError, match=r"learning rate 0 must be a scalar, got shape \(1,\)"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"learning rate 0 must be a scalar, got shape \(1,\)"
+    ):
         step(plan, {}, [np.ones((2, 2)), np.ones((1, 2))], [np.ones(1)])
 
 
 def test_deduplication_data_of_another_plan_are_refused() -> None:
     plan = Plan((Table("t", 6, 2),), TWO)
     with pytest.raises(InvalidArgumentError, match="one tuple of 4 vectors, 4 for each table"):
-        update(create(plan, [W]), [np.ones((2, 2)), np.ones((1, 2))], [], ((np.ones(1), np.ones(1)),))
+        update(
+            create(plan, [W]), [np.ones((2, 2)), np.ones((1, 2))], [], ((np.ones(1), np.ones(1)),)
+        )
 
 
 @pytest.mark.parametrize("dedup", [None, (), ((),), (((1,) * 3),), 3, (3,)])
@@ -142,7 +160,9 @@ def start(rows: int, seed: int = 0) -> State:
 def batch_of(rows: int, lookups: int = 12) -> Any:
     rng = np.random.default_rng(1)
     samples = np.sort(rng.integers(0, 4, lookups))
-    return make_batch(plan_of(rows), {"f": Ids(samples, rng.integers(0, rows, lookups)), "g": Ids([0, 1], [3, 3])})
+    return make_batch(
+        plan_of(rows), {"f": Ids(samples, rng.integers(0, rows, lookups)), "g": Ids([0, 1], [3, 3])}
+    )
 
 
 def compiled(rows: int, lookups: int = 12) -> Any:
@@ -167,7 +187,9 @@ def test_tables_are_changed_where_they_are() -> None:
     needs = [compiled(rows).memory_analysis() for rows in (ROWS, 64 * ROWS)]
     assert needs[0].temp_size_in_bytes == needs[1].temp_size_in_bytes < 4 * 8 * ROWS
     for rows, need in zip((ROWS, 64 * ROWS), needs, strict=True):
-        assert need.alias_size_in_bytes == 2 * 4 * 8 * rows, "table and slot are given back in their own memory"
+        assert need.alias_size_in_bytes == 2 * 4 * 8 * rows, (
+            "table and slot are given back in their own memory"
+        )
     state = start(ROWS)
     before = [x.unsafe_buffer_pointer() for x in (state.tables[0], state.slots[0][0])]
     step = jax.jit(train_step, static_argnames="loss", donate_argnums=0)
@@ -177,7 +199,9 @@ def test_tables_are_changed_where_they_are() -> None:
 
 @pytest.mark.exhaustive
 def test_the_work_is_that_of_the_rows_touched() -> None:
-    """Operations counted by the compiler: the same for 64 times as many rows, twice as many for twice the lookups."""
+    """Operations counted by the compiler: the same for 64 times as many rows, twice as many for
+    twice the lookups.
+    """
     small, tall = (compiled(rows, 512).cost_analysis()["flops"] for rows in (ROWS, 64 * ROWS))
     assert small == tall
     wide = compiled(64 * ROWS, 1024).cost_analysis()["flops"]
@@ -193,7 +217,9 @@ def test_a_table_is_not_copied_for_a_linear_loss() -> None:
     plan = Plan((Table("t", ROWS, 8, Adagrad()),), (Feature("f", 0, (4,)),))
     step = jax.jit(train_step, static_argnames="loss", donate_argnums=0)
     batch = make_batch(plan, {"f": Ids([0, 1], [3, 5])})
-    need = step.lower(create(plan, [np.ones((ROWS, 8))]), batch, [], linear, jnp.ones((4, 8))).compile()
+    need = step.lower(
+        create(plan, [np.ones((ROWS, 8))]), batch, [], linear, jnp.ones((4, 8))
+    ).compile()
     assert need.memory_analysis().temp_size_in_bytes < 4 * 8 * ROWS
 
 

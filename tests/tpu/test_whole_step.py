@@ -1,4 +1,6 @@
-"""Lookup and update of every rule of the embedding engine, against a loop over lookups in double precision."""
+"""Lookup and update of every rule of the embedding engine, against a loop over lookups in double
+precision.
+"""
 
 import dataclasses
 import functools
@@ -41,15 +43,22 @@ lookups_of = st.lists(
     min_size=LOOKUPS,
     max_size=LOOKUPS,
 ).map(sorted)
-sequences = st.lists(st.tuples(st.integers(0, 1), st.integers(0, ROWS - 1)), min_size=LOOKUPS, max_size=LOOKUPS).map(
-    lambda pairs: sorted(pairs, key=lambda pair: pair[0])
-)
-cores_of = st.lists(st.tuples(lookups_of, sequences), min_size=2, max_size=2)  # a number more is a program more
+sequences = st.lists(
+    st.tuples(st.integers(0, 1), st.integers(0, ROWS - 1)), min_size=LOOKUPS, max_size=LOOKUPS
+).map(lambda pairs: sorted(pairs, key=lambda pair: pair[0]))
+# A number more is a program more.
+cores_of = st.lists(st.tuples(lookups_of, sequences), min_size=2, max_size=2)
 seeds = st.integers(0, 2**32 - 1)
 few = settings(max_examples=3)
 
 
-def plan_of(rule: Any, cores: int, policy: Policy = Policy(), pipelined: bool = False, **table: Any) -> Plan:  # noqa: B008
+def plan_of(
+    rule: Any,
+    cores: int,
+    policy: Policy = Policy(),  # noqa: B008
+    pipelined: bool = False,
+    **table: Any,
+) -> Plan:
     rate = 7.0 if type(rule).__name__ == "FrequencyEstimator" else 0.125
     made = Table("t", ROWS, WIDTH, rule, **{"learning_rate": rate, "combiner": "sum"} | table)
     return Plan((made,), FEATURES, cores, pipelined, policy)
@@ -65,7 +74,9 @@ def batch_of(plan: Plan, cores: Any) -> Any:
 
 def gradients_of(plan: Plan, seed: int) -> list[np.ndarray]:
     rng = np.random.default_rng(seed)
-    return [np.float32(rng.integers(-4, 5, plan.activation_shape(k)) / 4) for k in range(len(FEATURES))]
+    return [
+        np.float32(rng.integers(-4, 5, plan.activation_shape(k)) / 4) for k in range(len(FEATURES))
+    ]
 
 
 def contributions(cores: Any, gradients: Any) -> Any:
@@ -80,7 +91,15 @@ def contributions(cores: Any, gradients: Any) -> Any:
             held[sample] += 1
 
 
-def loop(table: Table, w: Any, slots: Any, rule: Any, cores: Any, gradients: Any, limit: Any = lambda g: g) -> Any:
+def loop(
+    table: Table,
+    w: Any,
+    slots: Any,
+    rule: Any,
+    cores: Any,
+    gradients: Any,
+    limit: Any = lambda g: g,
+) -> Any:
     """One step, row by row."""
     w, slots = np.float64(w), [np.float64(s) for s in slots]
     sums: dict[int, Any] = {}
@@ -88,7 +107,10 @@ def loop(table: Table, w: Any, slots: Any, rule: Any, cores: Any, gradients: Any
         sums[row] = sums.get(row, 0) + limit(g)
     for row in sums if rule.lazy else range(ROWS):
         new_w, new_slots = rule(
-            w[row], tuple(s[row] for s in slots), sums.get(row, np.zeros(WIDTH)), table.learning_rate
+            w[row],
+            tuple(s[row] for s in slots),
+            sums.get(row, np.zeros(WIDTH)),
+            table.learning_rate,
         )
         w[row] = new_w
         for s, new in zip(slots, new_slots, strict=True):
@@ -109,8 +131,13 @@ def start_of(rule: Any) -> np.ndarray:
 
 @jax.jit
 def step_of_all(states: dict[str, Any], gradients: Any, batch: Any) -> dict[str, Any]:
-    """Return the states after a step of every rule, in one program: plans that differ in the rule share batches."""
-    return {name: update(state, gradients, [], lookup(state, batch)[1]) for name, state in states.items()}
+    """Return the states after a step of every rule, in one program: plans that differ in the rule
+    share batches.
+    """
+    return {
+        name: update(state, gradients, [], lookup(state, batch)[1])
+        for name, state in states.items()
+    }
 
 
 @pytest.mark.exhaustive
@@ -139,13 +166,17 @@ def check_steps(states: Any, cores: Any, gradients: Any) -> None:
         np.testing.assert_allclose(got, expected, rtol=2e-5, atol=2e-5, err_msg=str(table.rule))
     if table.rule.lazy:
         still = sorted(set(range(ROWS)) - touched)
-        for got, old in zip((after.tables[0], *after.slots[0]), (before.tables[0], *before.slots[0]), strict=True):
+        for got, old in zip(
+            (after.tables[0], *after.slots[0]), (before.tables[0], *before.slots[0]), strict=True
+        ):
             assert np.asarray(got)[still].tobytes() == np.asarray(old)[still].tobytes(), table.rule
 
 
 @functools.cache
 def compiled_step() -> Any:
-    """Return a state of every rule, a batch and gradients for two cores, and the states after a compiled step."""
+    """Return a state of every rule, a batch and gradients for two cores, and the states after a
+    compiled step.
+    """
     pooled = [(0, 1, 1.0), (0, 1, 0.5), (1, 3, 2.0), (2, 1, 1.0), (2, 5, 1.0), (2, 6, 0.5)]
     cores = [(pooled, [(0, 1), (0, 2), (0, 3), (1, 5), (1, 1), (1, 1)])] * 2
     states = {name: create(plan_of(rule, 2), [start_of(rule)]) for name, rule in RULES.items()}
@@ -164,7 +195,13 @@ def test_eager_jit_and_vmap_agree(name: str) -> None:
     two = jax.tree.map(lambda x: jnp.stack([x, x]), state)
     mapped = jax.vmap(lambda s: update(s, g, [], dedup))(two)
     for k in (0, 1):
-        assert ways.ulps(jax.tree.leaves(jax.tree.map(lambda x, k=k: x[k], mapped)), jax.tree.leaves(compiled)) <= 4
+        assert (
+            ways.ulps(
+                jax.tree.leaves(jax.tree.map(lambda x, k=k: x[k], mapped)),
+                jax.tree.leaves(compiled),
+            )
+            <= 4
+        )
 
 
 @pytest.mark.exhaustive
@@ -199,7 +236,9 @@ def test_activations_are_a_loop_over_lookups(cores: Any, seed: int) -> None:
     np.testing.assert_array_equal(sequence, np.float32(expected[1]))
 
 
-ONE = [([(0, 1, 1.0), (0, 1, 2.0), (1, 3, 1.0), (1, 1, 0.5), (2, 4, 1.0), (2, 4, 1.0)], [(0, 1)] * 6)]
+ONE = [
+    ([(0, 1, 1.0), (0, 1, 2.0), (1, 3, 1.0), (1, 1, 0.5), (2, 4, 1.0), (2, 4, 1.0)], [(0, 1)] * 6)
+]
 
 
 @pytest.mark.parametrize("kind", ["subtract", "multiply"])
@@ -207,13 +246,19 @@ ONE = [([(0, 1, 1.0), (0, 1, 2.0), (1, 3, 1.0), (1, 1, 0.5), (2, 4, 1.0), (2, 4,
 @pytest.mark.parametrize("times_rate", [False, True])
 def test_weights_decay_where_they_are_touched(kind: Any, place: Any, times_rate: bool) -> None:
     policy = Policy(weight_decay_kind=kind, weight_decay_place=place)
-    plan = plan_of(StochasticGradientDescent(), 1, policy, weight_decay=0.5, weight_decay_times_rate=times_rate)
+    plan = plan_of(
+        StochasticGradientDescent(), 1, policy, weight_decay=0.5, weight_decay_times_rate=times_rate
+    )
     factor, sums = 0.5 * (0.125 if times_rate else 1), defaultdict(float)
     for _, row, g in contributions(ONE, gradients_of(plan, 3)):
         sums[row] = sums[row] + g
     expected, keep = np.float64(WEIGHTS), factor if kind == "multiply" else 1 - factor
     for row, g in sums.items():
-        moved = keep * expected[row] - 0.125 * g if place == "before" else keep * (expected[row] - 0.125 * g)
+        moved = (
+            keep * expected[row] - 0.125 * g
+            if place == "before"
+            else keep * (expected[row] - 0.125 * g)
+        )
         expected[row] = moved
     np.testing.assert_allclose(steps(plan, ONE, [3]).tables[0], expected, rtol=1e-6)
 
@@ -243,10 +288,14 @@ def test_a_rule_that_is_not_lazy_moves_every_row() -> None:
     rule = Adam(lazy=False, bias_correction=False)
     once, twice = steps(plan_of(rule, 1), ONE, [1]), steps(plan_of(rule, 1), ONE, [1, 2])
     untouched = [
-        r for r in range(ROWS) if r not in {row for _, row, _ in contributions(ONE, gradients_of(once.plan, 1))}
+        r
+        for r in range(ROWS)
+        if r not in {row for _, row, _ in contributions(ONE, gradients_of(once.plan, 1))}
     ]
     assert untouched, "this batch leaves rows alone"
-    assert once.tables[0][untouched[0]].tolist() == WEIGHTS[untouched[0]].tolist(), "with momentum 0 by a gradient of 0"
+    assert once.tables[0][untouched[0]].tolist() == WEIGHTS[untouched[0]].tolist(), (
+        "with momentum 0 by a gradient of 0"
+    )
     lazy = steps(plan_of(Adam(bias_correction=False), 1), ONE, [1, 2])
     np.testing.assert_allclose(twice.tables[0][1], lazy.tables[0][1], rtol=1e-6)
 
@@ -272,7 +321,9 @@ def test_quantization_is_seen_by_lookups_only() -> None:
     assert a.tables[0].tolist() == b.tables[0].tolist(), "rows are stored and updated as they are"
 
     def activations(w: Any) -> Any:
-        return lookup(dataclasses.replace(create(coarse, [WEIGHTS]), tables=(w,)), batch_of(coarse, ONE))[0][0].sum()
+        return lookup(
+            dataclasses.replace(create(coarse, [WEIGHTS]), tables=(w,)), batch_of(coarse, ONE)
+        )[0][0].sum()
 
     gains = jax.grad(activations)(jnp.asarray(WEIGHTS))
     assert gains[:, 0].tolist() == [0, 3.5, 0, 1, 2, 0, 0], "straight through, whatever the level"

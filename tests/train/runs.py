@@ -1,4 +1,6 @@
-"""Runs of every optimizer that can be stopped: what they train, how, and what is left of them, to the last bit."""
+"""Runs of every optimizer that can be stopped: what they train, how, and what is left of them, to
+the last bit.
+"""
 
 from __future__ import annotations
 
@@ -12,26 +14,39 @@ from gradlab.train.variable import enter_collection
 
 LARGE = (2048, 40)  # so large that values are stepped in place, and JAX buffers donated
 EXPONENTIAL = gl.schedules.ExponentialDecay(0.1, 2, 0.5)
-Make = Callable[[gl.Variable, gl.Variable], Any]  # from the global step and a rate that is a variable
+# From the global step and a rate that is a variable.
+Make = Callable[[gl.Variable, gl.Variable], Any]
 
 TRAIN: dict[str, Make] = {
     "sgd": lambda step, rate: gl.train.GradientDescentOptimizer(0.1),
-    "sgd, scheduled": lambda step, rate: gl.train.GradientDescentOptimizer(lambda: EXPONENTIAL(step.value)),
+    "sgd, scheduled": lambda step, rate: gl.train.GradientDescentOptimizer(
+        lambda: EXPONENTIAL(step.value)
+    ),
     "sgd, variable rate": lambda step, rate: gl.train.GradientDescentOptimizer(rate),
     "momentum": lambda step, rate: gl.train.MomentumOptimizer(0.1, 0.9),
     "nesterov": lambda step, rate: gl.train.MomentumOptimizer(rate, 0.9, use_nesterov=True),
     "adagrad": lambda step, rate: gl.train.AdagradOptimizer(0.1),
-    "adagrad da": lambda step, rate: gl.train.AdagradDAOptimizer(0.1, step, l1_regularization_strength=0.01),
+    "adagrad da": lambda step, rate: gl.train.AdagradDAOptimizer(
+        0.1, step, l1_regularization_strength=0.01
+    ),
     "adadelta": lambda step, rate: gl.train.AdadeltaOptimizer(1.0),
     "adam": lambda step, rate: gl.train.AdamOptimizer(0.01),
     "adam, scheduled": lambda step, rate: gl.train.AdamOptimizer(
         lambda: EXPONENTIAL(step.value), use_own_namescope_for_non_slot_vars=True
     ),
-    "ftrl": lambda step, rate: gl.train.FtrlOptimizer(0.1, l1_regularization_strength=0.01, beta=0.1),
+    "ftrl": lambda step, rate: gl.train.FtrlOptimizer(
+        0.1, l1_regularization_strength=0.01, beta=0.1
+    ),
     "rms_prop": lambda step, rate: gl.train.RMSPropOptimizer(0.01, momentum=0.5),
-    "rms_prop, centered": lambda step, rate: gl.train.RMSPropOptimizer(0.01, momentum=rate, centered=True),
-    "proximal adagrad": lambda step, rate: gl.train.ProximalAdagradOptimizer(0.1, l1_regularization_strength=0.01),
-    "proximal sgd": lambda step, rate: gl.train.ProximalGradientDescentOptimizer(0.1, l2_regularization_strength=0.1),
+    "rms_prop, centered": lambda step, rate: gl.train.RMSPropOptimizer(
+        0.01, momentum=rate, centered=True
+    ),
+    "proximal adagrad": lambda step, rate: gl.train.ProximalAdagradOptimizer(
+        0.1, l1_regularization_strength=0.01
+    ),
+    "proximal sgd": lambda step, rate: gl.train.ProximalGradientDescentOptimizer(
+        0.1, l2_regularization_strength=0.1
+    ),
 }
 KERAS: dict[str, Callable[..., Any]] = {
     "adagrad": lambda **kw: gl.keras.Adagrad(0.1, **kw),
@@ -39,27 +54,35 @@ KERAS: dict[str, Callable[..., Any]] = {
     "adagrad, clipped": lambda **kw: gl.keras.Adagrad(0.1, clipnorm=0.5, **kw),
     "sgd": lambda **kw: gl.keras.SGD(0.1, **kw),
     "sgd, momentum": lambda **kw: gl.keras.SGD(0.1, momentum=0.9, **kw),
-    "sgd, nesterov, scheduled": lambda **kw: gl.keras.SGD(EXPONENTIAL, momentum=0.9, nesterov=True, **kw),
+    "sgd, nesterov, scheduled": lambda **kw: gl.keras.SGD(
+        EXPONENTIAL, momentum=0.9, nesterov=True, **kw
+    ),
 }
 for _name, _make in KERAS.items():
     for _version in gl.keras.VERSIONS:
-        TRAIN[f"keras {_name}, {_version}"] = lambda step, rate, make=_make, version=_version: make(semantics=version)
+        TRAIN[f"keras {_name}, {_version}"] = lambda step, rate, make=_make, version=_version: make(
+            semantics=version
+        )
 for _version in ("tf2.3", "legacy"):
-    TRAIN[f"keras adagrad, decay, {_version}"] = lambda step, rate, version=_version: gl.keras.Adagrad(
-        0.1, decay=0.3, semantics=version
+    TRAIN[f"keras adagrad, decay, {_version}"] = lambda step, rate, version=_version: (
+        gl.keras.Adagrad(0.1, decay=0.3, semantics=version)
     )
 for _name in ("adam", "adagrad da", "momentum"):
-    TRAIN[f"drop stale {_name}"] = lambda step, rate, make=TRAIN[_name]: gl.train.DropStaleGradientOptimizer(
-        make(step, rate), staleness=1
+    TRAIN[f"drop stale {_name}"] = lambda step, rate, make=TRAIN[_name]: (
+        gl.train.DropStaleGradientOptimizer(make(step, rate), staleness=1)
     )
 TRAIN["drop stale twice"] = lambda step, rate: gl.train.DropStaleGradientOptimizer(
     TRAIN["drop stale adam"](step, rate), staleness=2
 )
-TRAIN["sync replicas"] = lambda step, rate: gl.train.SyncReplicasOptimizer(gl.train.AdamOptimizer(0.1), 2)
+TRAIN["sync replicas"] = lambda step, rate: gl.train.SyncReplicasOptimizer(
+    gl.train.AdamOptimizer(0.1), 2
+)
 
 
 class Run:
-    """Two weights, a global step, a rate, an optimizer; gradients that depend on the number of the step only."""
+    """Two weights, a global step, a rate, an optimizer; gradients that depend on the number of the
+    step only.
+    """
 
     def __init__(self, name: str, module: Any = np, shape: tuple[int, ...] = (6, 3)) -> None:
         rng, self.module, self.shape = np.random.default_rng(0), module, shape
@@ -78,7 +101,9 @@ class Run:
         return {"weights": self.weights, "opt": self.opt, "step": self.step, "rate": self.rate}
 
     def train(self, first: int, last: int) -> None:
-        """Steps number `first` to `last` - 1: dense gradients and slices by turns, a rate that falls."""
+        """Steps number `first` to `last` - 1: dense gradients and slices by turns, a rate that
+        falls.
+        """
         for k in range(first, last):
             self.rate.assign(0.1 / (1 + k))
             if k == 1 and self.is_keras and isinstance(self.opt.learning_rate, gl.Variable):
@@ -90,8 +115,14 @@ class Run:
         rng, (rows, columns) = np.random.default_rng(100 + k), self.shape
         dense = [rng.normal(size=s).astype(np.float32) for s in (self.shape, (columns,))]
         if k % 2:
-            values, indices = rng.normal(size=(4, columns)).astype(np.float32), rng.integers(0, rows, 4)
-            return [gl.IndexedSlices(self.module.asarray(values), indices, self.shape), self.module.asarray(dense[1])]
+            values, indices = (
+                rng.normal(size=(4, columns)).astype(np.float32),
+                rng.integers(0, rows, 4),
+            )
+            return [
+                gl.IndexedSlices(self.module.asarray(values), indices, self.shape),
+                self.module.asarray(dense[1]),
+            ]
         return [self.module.asarray(g) for g in dense]
 
     def _apply(self, pairs: Any, k: int) -> None:
@@ -110,7 +141,9 @@ class Run:
         elif isinstance(self.opt, gl.train.DropStaleGradientOptimizer):
             workers = "ab" if k % 2 else "abc"  # of three the last comes too late
             for worker in workers:
-                self.opt.compute_gradients(lambda: self.weights[1].value.sum(), self.weights, worker=worker)
+                self.opt.compute_gradients(
+                    lambda: self.weights[1].value.sum(), self.weights, worker=worker
+                )
             for worker in workers:
                 self.opt.apply_gradients(pairs, self.step, worker=worker)
         else:

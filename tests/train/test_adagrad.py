@@ -15,7 +15,11 @@ def test_the_step_is_read_before_every_update() -> None:
         v, opt = gl.Variable([5.0]), AdagradDAOptimizer(0.5, step, l2_regularization_strength=2.0)
         for t in (1, 2):
             opt.apply_gradients([([3.0], v)], global_step=step)
-            expected = -F(0.5) * F(3 * t) / (F(t) * F(0.5) * F(2) + np.sqrt(F(0.1) + F(9) + (t - 1) * F(9)))
+            expected = (
+                -F(0.5)
+                * F(3 * t)
+                / (F(t) * F(0.5) * F(2) + np.sqrt(F(0.1) + F(9) + (t - 1) * F(9)))
+            )
             np.testing.assert_allclose(v.numpy(), [expected], rtol=1e-6)
         assert int(step) == 2
         assert [x.name for x in opt.variables() if "step" in x.name] == []
@@ -30,7 +34,10 @@ def test_a_step_that_is_a_number_stays() -> None:
 
 
 def test_large_steps_are_exact_for_float64() -> None:
-    v, opt = gl.Variable(np.zeros(1)), AdagradDAOptimizer(1.0, 2**24, l2_regularization_strength=1.0)
+    v, opt = (
+        gl.Variable(np.zeros(1)),
+        AdagradDAOptimizer(1.0, 2**24, l2_regularization_strength=1.0),
+    )
     opt.apply_gradients([(np.ones(1), v)])
     assert v.numpy()[0] == -1 / (2**24 + 1 + np.sqrt(1.1))
 

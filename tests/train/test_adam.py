@@ -33,7 +33,9 @@ def test_names_of_the_powers() -> None:
 
     with gl.variable_collection():
         v = gl.Variable([1.0], name="v")
-        assert names(AdamOptimizer()) == names(AdamOptimizer()) == ["beta1_power:0", "beta2_power:0"]
+        assert (
+            names(AdamOptimizer()) == names(AdamOptimizer()) == ["beta1_power:0", "beta2_power:0"]
+        )
         own = AdamOptimizer(name="Mine", use_own_namescope_for_non_slot_vars=True)
         assert names(own) == ["Mine/beta1_power:0", "Mine/beta2_power:0"]
     with gl.Graph().as_default():

@@ -28,7 +28,10 @@ def test_arrays_beside_variables_in_order() -> None:
     assert float(pair[0]) == 6  # type: ignore[arg-type]
     with jax.enable_x64(True):
         wide = jnp.float64(1 / 3)
-        assert float(GradientDescentOptimizer(3.0).compute_gradients(lambda: wide**3, [wide])[0][0]) == 3 * (1 / 3) ** 2  # type: ignore[list-item, arg-type]
+        assert (
+            float(GradientDescentOptimizer(3.0).compute_gradients(lambda: wide**3, [wide])[0][0])
+            == 3 * (1 / 3) ** 2
+        )  # type: ignore[list-item, arg-type]
 
 
 @differs(

@@ -1,4 +1,6 @@
-"""Gradients of losses that read variables: values, forms, threads, and what cannot be differentiated."""
+"""Gradients of losses that read variables: values, forms, threads, and what cannot be
+differentiated.
+"""
 
 import threading
 from typing import Any
@@ -33,7 +35,10 @@ def test_vectors_are_summed_and_weighted_by_grad_ys() -> None:
     square = lambda: v * v  # noqa: E731
     assert gl.gradients(square, v)[0].tolist() == [2, 4]
     assert gl.gradients(square, v, grad_ys=[[10.0, -1.0]])[0].tolist() == [20, -4]
-    assert gl.gradients([square, lambda: 3 * v], [v], grad_ys=[None, [1.0, 0.0]])[0].tolist() == [5, 4]
+    assert gl.gradients([square, lambda: 3 * v], [v], grad_ys=[None, [1.0, 0.0]])[0].tolist() == [
+        5,
+        4,
+    ]
 
 
 def test_what_is_not_connected_is_none_or_zero() -> None:
@@ -60,7 +65,11 @@ def test_gathers_give_slices_in_order_with_duplicates() -> None:
 
     (g,) = gl.gradients(loss, [e])
     assert isinstance(g, gl.IndexedSlices)
-    assert (g.indices.tolist(), g.values[:, 0].tolist(), g.dense_shape) == ([3, 1, 1], [2, 2, 5], (4, 2))
+    assert (g.indices.tolist(), g.values[:, 0].tolist(), g.dense_shape) == (
+        [3, 1, 1],
+        [2, 2, 5],
+        (4, 2),
+    )
     assert isinstance(g.values, np.ndarray)
     assert gl.gather(e, [2, 0]).tolist() == [[4, 5], [0, 1]]
 
@@ -80,7 +89,9 @@ def test_a_gather_inside_scan_or_jit_is_dense() -> None:
     e = gl.Variable(np.float32([[1.0], [2.0], [3.0]]))
 
     def scanned() -> Any:
-        return jax.lax.scan(lambda c, i: (c + gl.gather(e, i[None]).sum() ** 2, None), 0.0, jnp.array([0, 2, 2]))[0]
+        return jax.lax.scan(
+            lambda c, i: (c + gl.gather(e, i[None]).sum() ** 2, None), 0.0, jnp.array([0, 2, 2])
+        )[0]
 
     (g,) = gl.gradients(scanned, [e])
     assert g.tolist() == [[2], [0], [12]]
@@ -91,7 +102,9 @@ def test_a_gather_inside_scan_or_jit_is_dense() -> None:
 def test_a_gather_outside_the_rows_is_refused() -> None:
     e = gl.Variable(np.ones((3, 1), np.float32))
     for bad in (3, -1):
-        with pytest.raises(InvalidArgumentError, match=rf"indices of gather must be in \[0, 3\), got {bad}"):
+        with pytest.raises(
+            InvalidArgumentError, match=rf"indices of gather must be in \[0, 3\), got {bad}"
+        ):
             gl.gather(e, [bad])
     with pytest.raises(DTypeError, match="integers"):
         gl.gather(e, [0.5])
@@ -99,7 +112,9 @@ def test_a_gather_outside_the_rows_is_refused() -> None:
 
 def test_variables_inside_nested_jit() -> None:
     v = gl.Variable([3.0])
-    assert gl.gradients(lambda: jax.jit(lambda x: jax.jit(jnp.sin)(x) * v.value)(2.0).sum(), v)[0] == jnp.sin(2.0)
+    assert gl.gradients(lambda: jax.jit(lambda x: jax.jit(jnp.sin)(x) * v.value)(2.0).sum(), v)[
+        0
+    ] == jnp.sin(2.0)
 
 
 def test_the_loss_is_called_once() -> None:
@@ -146,10 +161,22 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
         "a function without arguments, got ndarray: write",
     ),
     "None": (lambda v: gl.gradients(lambda: None, [v]), ValueError, "the loss returned None"),
-    "a string": (lambda v: gl.gradients(lambda: "x", [v]), TypeError, "the loss must be numbers, got 'x'"),
-    "integers": (lambda v: gl.gradients(lambda: 1, [v]), DTypeError, "a loss must be floating point, got int32"),
+    "a string": (
+        lambda v: gl.gradients(lambda: "x", [v]),
+        TypeError,
+        "the loss must be numbers, got 'x'",
+    ),
+    "integers": (
+        lambda v: gl.gradients(lambda: 1, [v]),
+        DTypeError,
+        "a loss must be floating point, got int32",
+    ),
     "numpy on a variable": (lambda v: gl.gradients(lambda: np.dot(v, v), [v]), TypeError, V),
-    "numpy on a value": (lambda v: gl.gradients(lambda: np.float32((v * v).sum()), [v]), TypeError, NOTE),
+    "numpy on a value": (
+        lambda v: gl.gradients(lambda: np.float32((v * v).sum()), [v]),
+        TypeError,
+        NOTE,
+    ),
     "float()": (lambda v: gl.gradients(lambda: float(v[0]), [v]), TypeError, NOTE),
     "not a variable": (
         lambda v: gl.gradients(lambda: v * v, [v.value]),
@@ -166,12 +193,36 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
         ValueError,
         r"shape \(\), its loss has .*\(2,\)",
     ),
-    "grad_ys length": (lambda v: gl.gradients(lambda: v, v, [1.0, 2.0]), ValueError, "1 ys, 2 grad_ys"),
-    "grad_ys dtype": (lambda v: gl.gradients(lambda: v, v, [np.float64([1, 1])]), TypeError, "is float64, its loss is"),
-    "aggregation": (lambda v: gl.gradients(lambda: v, v, aggregation_method=7), ValueError, "0, 1 or 2, got 7"),
-    "outside a graph": (lambda v: gl.gradients(lambda: v, v, strict="tf"), RuntimeError, "inside a Graph only"),
-    "unconnected": (lambda v: gl.gradients(lambda: v, v, unconnected_gradients="0"), ValueError, "must be .*got '0'"),
-    "an error of the loss": (lambda v: gl.gradients(lambda: v.value.nothing, v), AttributeError, "nothing"),
+    "grad_ys length": (
+        lambda v: gl.gradients(lambda: v, v, [1.0, 2.0]),
+        ValueError,
+        "1 ys, 2 grad_ys",
+    ),
+    "grad_ys dtype": (
+        lambda v: gl.gradients(lambda: v, v, [np.float64([1, 1])]),
+        TypeError,
+        "is float64, its loss is",
+    ),
+    "aggregation": (
+        lambda v: gl.gradients(lambda: v, v, aggregation_method=7),
+        ValueError,
+        "0, 1 or 2, got 7",
+    ),
+    "outside a graph": (
+        lambda v: gl.gradients(lambda: v, v, strict="tf"),
+        RuntimeError,
+        "inside a Graph only",
+    ),
+    "unconnected": (
+        lambda v: gl.gradients(lambda: v, v, unconnected_gradients="0"),
+        ValueError,
+        "must be .*got '0'",
+    ),
+    "an error of the loss": (
+        lambda v: gl.gradients(lambda: v.value.nothing, v),
+        AttributeError,
+        "nothing",
+    ),
 }
 
 
@@ -235,6 +286,8 @@ def test_steps_of_gl_train_refuse_complex_variables() -> None:
         collection.add(v)
         pairs = opt.compute_gradients(lambda: abs(v.value).sum())
         assert pairs[0][0].tolist() == [1j]
-        with pytest.raises(TypeError, match="v:0 is complex64; only floating-point variables can be optimized"):
+        with pytest.raises(
+            TypeError, match="v:0 is complex64; only floating-point variables can be optimized"
+        ):
             opt.minimize(lambda: abs(v.value).sum())
     assert v.numpy().tolist() == [1j]

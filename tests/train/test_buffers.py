@@ -1,4 +1,6 @@
-"""A value that was handed out never changes, whatever steps come; memory that wasn't is written into."""
+"""A value that was handed out never changes, whatever steps come; memory that wasn't is written
+into.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Copies by `copy.deepcopy` and by pickle: they go on with the same bits, and leave the original alone."""
+"""Copies by `copy.deepcopy` and by pickle: they go on with the same bits, and leave the original
+alone.
+"""
 
 import copy
 import pickle
@@ -34,7 +36,9 @@ def _bits(run: Run) -> list[Any]:
 
 
 @pytest.mark.parametrize("order", ["ows", "wso"])
-@pytest.mark.parametrize("name", [n for n in COPIED if n not in ("sgd, scheduled", "adam, scheduled")])
+@pytest.mark.parametrize(
+    "name", [n for n in COPIED if n not in ("sgd, scheduled", "adam, scheduled")]
+)
 def test_a_deep_copy_with_its_variables_goes_on_by_itself(name: str, order: str) -> None:
     run, whole = Run(name), Run(name)
     whole.train(0, 6)
@@ -90,7 +94,12 @@ def test_a_copied_variable_is_one_of_its_own(how: Any, module: str) -> None:
         v = gl.Variable(MODULES[module].ones(3), name="v", trainable=True, constraint=abs)
         w = how(v)
         w.assign_add(np.ones(3, np.float32))
-        assert (w.name, w.trainable, w.constraint, type(w.value)) == (v.name, True, abs, type(v.value))
+        assert (w.name, w.trainable, w.constraint, type(w.value)) == (
+            v.name,
+            True,
+            abs,
+            type(v.value),
+        )
         assert (v.numpy().tolist(), w.numpy().tolist()) == ([1] * 3, [2] * 3)
         assert gl.trainable_variables() == [v, w]
         assert module == "jax" or not w.value.flags.writeable
@@ -105,7 +114,11 @@ def test_in_a_graph_names_stay_unique() -> None:
 @pytest.mark.parametrize("how", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
 def test_plain_things_are_copied_whole(how: Any) -> None:
     slices = how(gl.IndexedSlices(np.ones((2, 1)), [0, 1], (3, 1)))
-    assert (slices.values.tolist(), slices.indices.tolist(), slices.dense_shape) == ([[1], [1]], [0, 1], (3, 1))
+    assert (slices.values.tolist(), slices.indices.tolist(), slices.dense_shape) == (
+        [[1], [1]],
+        [0, 1],
+        (3, 1),
+    )
     for name, rule in gl.rules.catalog().items():
         assert how(rule()) == rule(), name
     schedule = gl.schedules.CosineDecay(0.1, 10)

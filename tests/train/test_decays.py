@@ -32,7 +32,9 @@ def test_without_a_step_the_rate_cannot_be_read(name: str) -> None:
 
 
 def test_a_cosine_takes_rates_of_float32_alone() -> None:
-    with pytest.raises(gl.errors.DTypeError, match="learning_rate must be float32 in a cosine decay, got float64"):
+    with pytest.raises(
+        gl.errors.DTypeError, match="learning_rate must be float32 in a cosine decay, got float64"
+    ):
         gl.train.cosine_decay(np.float64(0.1), 1, 10)
 
 
@@ -44,7 +46,9 @@ def test_a_cosine_takes_rates_of_float32_alone() -> None:
         (1, [2, 5], [1.0, 0.5], "one more than boundaries"),
     ],
 )
-def test_pieces_of_other_dtypes_and_lengths_are_refused(x: int, boundaries: list, values: list, message: str) -> None:
+def test_pieces_of_other_dtypes_and_lengths_are_refused(
+    x: int, boundaries: list, values: list, message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         gl.train.piecewise_constant(x, boundaries, values)()
 

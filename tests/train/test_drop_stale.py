@@ -1,4 +1,6 @@
-"""Stale gradients dropped: the check, workers, both races, wrappers in wrappers, a Graph; against a model of it."""
+"""Stale gradients dropped: the check, workers, both races, wrappers in wrappers, a Graph; against a
+model of it.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,11 @@ INNERS = {
 
 
 def everything(run: Run) -> list[Any]:
-    return [run.w.numpy().tobytes(), int(run.step), [(v.name, v.numpy().tobytes()) for v in run.opt._opt.variables()]]
+    return [
+        run.w.numpy().tobytes(),
+        int(run.step),
+        [(v.name, v.numpy().tobytes()) for v in run.opt._opt.variables()],
+    ]
 
 
 @given(events=schedules(), limit=st.integers(-2, 3))
@@ -109,7 +115,11 @@ def test_the_verdict_tells_the_comparison() -> None:
 
 
 def test_all_variables_stand_or_fall_together() -> None:
-    a, b, step = gl.Variable([1.0], name="a"), gl.Variable([[2.0]], name="b"), gl.get_or_create_global_step()
+    a, b, step = (
+        gl.Variable([1.0], name="a"),
+        gl.Variable([[2.0]], name="b"),
+        gl.get_or_create_global_step(),
+    )
     opt = DropStaleGradientOptimizer(gl.train.GradientDescentOptimizer(1.0), 0)
     loss = lambda: a.value.sum() + b.value.sum()  # noqa: E731
     late, first = (opt.compute_gradients(loss, worker=w) for w in ("late", "first"))
@@ -119,7 +129,11 @@ def test_all_variables_stand_or_fall_together() -> None:
 
 
 def test_slices_and_missing_gradients_go_through() -> None:
-    table, other, step = gl.Variable(np.ones((3, 2), np.float32)), gl.Variable(5.0), gl.get_or_create_global_step()
+    table, other, step = (
+        gl.Variable(np.ones((3, 2), np.float32)),
+        gl.Variable(5.0),
+        gl.get_or_create_global_step(),
+    )
     opt = DropStaleGradientOptimizer(gl.train.GradientDescentOptimizer(1.0), 0)
     pairs = opt.compute_gradients(lambda: gl.gather(table, [1, 1]).sum(), [table, other])
     assert isinstance(pairs[0][0], gl.IndexedSlices)
@@ -134,7 +148,13 @@ def test_slices_and_missing_gradients_go_through() -> None:
 def test_forms_of_the_threshold(dtype: Any, form: str) -> None:
     step = gl.Variable(dtype(0), trainable=False, name="global_step")
     current_collection().global_step = step
-    forms = {"int": 1, "bool": True, "np.bool": np.bool_(True), "scalar": dtype(1), "array": np.array(1, dtype)}
+    forms = {
+        "int": 1,
+        "bool": True,
+        "np.bool": np.bool_(True),
+        "scalar": dtype(1),
+        "array": np.array(1, dtype),
+    }
     limit = {**forms, "small": np.int8(1), "variable": gl.Variable(dtype(1), trainable=False)}[form]
     run = Run(limit)
     for worker in "abc":
@@ -156,7 +176,9 @@ def test_a_variable_as_threshold_is_read_at_each_update() -> None:
 @pytest.mark.parametrize(
     ("limits", "late", "counter"), [((0, 5), 1, 1), ((5, 0), 1, 1), ((5, 5), 1, 0), ((0, 0), 1, 1)]
 )
-def test_a_wrapper_in_a_wrapper_adds_to_one_counter(limits: tuple[int, int], late: int, counter: int) -> None:
+def test_a_wrapper_in_a_wrapper_adds_to_one_counter(
+    limits: tuple[int, int], late: int, counter: int
+) -> None:
     inner = DropStaleGradientOptimizer(gl.train.GradientDescentOptimizer(0.5), limits[0])
     run = Run(limits[1], inner)
     assert run.opt.stale_counter is inner.stale_counter
@@ -251,7 +273,9 @@ def test_the_arguments_are_tensorflows_and_more() -> None:
     strict="as by default",
 )
 @pytest.mark.parametrize(("atomic", "expected"), [(False, (2, 0)), (True, (1, 1))])
-def test_two_workers_pass_the_check_before_either_updates(atomic: bool, expected: tuple[int, int]) -> None:
+def test_two_workers_pass_the_check_before_either_updates(
+    atomic: bool, expected: tuple[int, int]
+) -> None:
     run = Run(0, atomic=atomic)
     for worker in "ab":
         run.compute(worker)
@@ -361,7 +385,8 @@ def test_wrappers_of_one_step_take_turns() -> None:
     pairs = other.compute_gradients(run.loss, worker="b")
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(run.apply, "a")
-        assert inner.reached.acquire(timeout=TIMEOUT)  # the first is at its update, and the turn is not free
+        # The first is at its update, and the turn is not free.
+        assert inner.reached.acquire(timeout=TIMEOUT)
         assert not turn(run.step).acquire(blocking=False)
         second = pool.submit(other.apply_gradients, pairs, run.step, worker="b")
         inner.may.set()
@@ -395,7 +420,10 @@ def test_an_update_that_waits_for_other_workers_is_not_in_one_piece_with_the_che
 def test_threads_are_workers_of_their_own() -> None:
     run = Run(5)
     run.compute()
-    with ThreadPoolExecutor(1) as pool, pytest.raises(MissingStepError, match="no step was noted for this thread"):
+    with (
+        ThreadPoolExecutor(1) as pool,
+        pytest.raises(MissingStepError, match="no step was noted for this thread"),
+    ):
         pool.submit(run.apply).result(TIMEOUT)
     with ThreadPoolExecutor(1) as pool:
         pool.submit(run.opt.minimize, run.loss, run.step).result(TIMEOUT)
@@ -413,8 +441,16 @@ def test_threads_are_workers_of_their_own() -> None:
         (0.5, TypeError, "staleness must be an integer, or int64 as the global step, got float32"),
         (None, ValueError, "staleness is None; give an integer"),
         ("1", TypeError, "staleness must be numbers, got '1'"),
-        (np.float32(1), TypeError, "staleness must be an integer, or int64 as the global step, got float32"),
-        (jnp.int32(1), TypeError, "staleness must be an integer, or int64 as the global step, got int32"),
+        (
+            np.float32(1),
+            TypeError,
+            "staleness must be an integer, or int64 as the global step, got float32",
+        ),
+        (
+            jnp.int32(1),
+            TypeError,
+            "staleness must be an integer, or int64 as the global step, got int32",
+        ),
         ([0, 1], ValueError, r"staleness must be a scalar, got shape \(2,\)"),
         (np.zeros(2, np.int64), ValueError, r"staleness must be a scalar, got shape \(2,\)"),
     ],
@@ -455,18 +491,25 @@ def test_what_is_missing() -> None:
     run = Run(0)
     pairs = gl.train.GradientDescentOptimizer(0.1).compute_gradients(run.loss)
     for error in (AttributeError, RuntimeError):
-        with pytest.raises(error, match="no step was noted for worker 'a': call compute_gradients with the same"):
+        with pytest.raises(
+            error, match="no step was noted for worker 'a': call compute_gradients with the same"
+        ):
             run.opt.apply_gradients(pairs, run.step, worker="a")
     run.compute()
     with pytest.raises(ValueError, match="global_step is needed"):
         run.opt.apply_gradients(pairs)
     with pytest.raises(ValueError, match="global_step is needed"):
         run.opt.minimize(run.loss)
-    with gl.variable_collection(), pytest.raises(AttributeError, match=r"call gl.get_or_create_global_step\(\) first"):
+    with (
+        gl.variable_collection(),
+        pytest.raises(AttributeError, match=r"call gl.get_or_create_global_step\(\) first"),
+    ):
         run.opt.compute_gradients(run.loss, [run.w])
 
 
-@pytest.mark.parametrize("given", [[], [(None, "w")], [(np.zeros(3, np.float32), "w")], [(np.zeros(2), "w")], [3]])
+@pytest.mark.parametrize(
+    "given", [[], [(None, "w")], [(np.zeros(3, np.float32), "w")], [(np.zeros(2), "w")], [3]]
+)
 def test_bad_gradients_are_refused_even_if_they_would_be_dropped(given: list[Any]) -> None:
     run = Run(-9)
     run.compute()

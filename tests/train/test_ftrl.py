@@ -20,7 +20,9 @@ def trained(opt: FtrlOptimizer, dtype: type = F) -> np.ndarray:
 def test_beta_is_beta_over_twice_the_rate_more_of_l2() -> None:
     l2 = F(0.1) + F(0.7) / (F(2) * F(0.3))
     with_beta = FtrlOptimizer(0.3, l2_regularization_strength=0.1, beta=0.7)
-    np.testing.assert_array_equal(trained(with_beta), trained(FtrlOptimizer(0.3, l2_regularization_strength=float(l2))))
+    np.testing.assert_array_equal(
+        trained(with_beta), trained(FtrlOptimizer(0.3, l2_regularization_strength=float(l2)))
+    )
 
 
 def test_a_rate_of_float64_keeps_its_bits() -> None:
@@ -28,7 +30,9 @@ def test_a_rate_of_float64_keeps_its_bits() -> None:
     with_beta = FtrlOptimizer(rate, beta=0.5)
     by_hand = FtrlOptimizer(rate, l2_regularization_strength=np.float64(0.5) / (2 * rate))
     np.testing.assert_array_equal(trained(with_beta, np.float64), trained(by_hand, np.float64))
-    assert (trained(with_beta, np.float64) != trained(FtrlOptimizer(0.3, beta=0.5), np.float64)).all()
+    assert (
+        trained(with_beta, np.float64) != trained(FtrlOptimizer(0.3, beta=0.5), np.float64)
+    ).all()
 
 
 def test_the_rate_may_be_traced() -> None:

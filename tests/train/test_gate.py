@@ -14,13 +14,17 @@ from gradlab.train import GATE_GRAPH, GATE_NONE, GATE_OP, GateRace
 
 RIGHT = {  # TensorFlow's numbers for loss sum(a @ b), rate 0.1
     "a": np.float32([[-0.10000002384185791, 0.5], [1.899999976158142, 2.5]]),
-    "b": np.float32([[4.599999904632568, 5.599999904632568], [6.400000095367432, 7.400000095367432]]),
+    "b": np.float32(
+        [[4.599999904632568, 5.599999904632568], [6.400000095367432, 7.400000095367432]]
+    ),
 }
 
 
 @pytest.fixture
 def pair() -> tuple[gl.Variable, gl.Variable]:
-    return gl.Variable([[1.0, 2.0], [3.0, 4.0]], name="a"), gl.Variable([[5.0, 6.0], [7.0, 8.0]], name="b")
+    return gl.Variable([[1.0, 2.0], [3.0, 4.0]], name="a"), gl.Variable(
+        [[5.0, 6.0], [7.0, 8.0]], name="b"
+    )
 
 
 def _race(pair: Any, gate: int) -> GateRace:
@@ -41,7 +45,9 @@ def test_without_a_gate_there_are_six_orders_and_two_of_them_race(pair: Any) -> 
     outcomes = _race(pair, GATE_NONE).outcomes()
     tasks = ("gradient a", "update a", "gradient b", "update b")
     legal = [
-        o for o in itertools.permutations(tasks) if all(o.index(f"gradient {n}") < o.index(f"update {n}") for n in "ab")
+        o
+        for o in itertools.permutations(tasks)
+        if all(o.index(f"gradient {n}") < o.index(f"update {n}") for n in "ab")
     ]
     assert (len(outcomes), set(outcomes)) == (6, set(legal))
     for order, values in outcomes.items():
@@ -58,10 +64,14 @@ def test_the_order_tensorflow_was_seen_to_take(pair: Any) -> None:
     assert race.raced == ("a",)
     ones, f = np.ones((2, 2), np.float32), np.float32
     np.testing.assert_array_equal(race.values["b"], RIGHT["b"])
-    np.testing.assert_allclose(race.values["a"], f([[1, 2], [3, 4]]) - f(0.1) * (ones @ RIGHT["b"].T), rtol=1e-6)
+    np.testing.assert_allclose(
+        race.values["a"], f([[1, 2], [3, 4]]) - f(0.1) * (ones @ RIGHT["b"].T), rtol=1e-6
+    )
     assert [e.saw_updated for e in race.events] == [(), (), ("b",), ("b",)]
     assert race.ready == ()
-    with pytest.raises(ValueError, match="'update a' cannot run now; ready: nothing, the step is over"):
+    with pytest.raises(
+        ValueError, match="'update a' cannot run now; ready: nothing, the step is over"
+    ):
         race.run("update a")
     race.restart()
     assert (race.done, race.raced) == ((), ())
@@ -76,7 +86,9 @@ def test_the_order_tensorflow_was_seen_to_take(pair: Any) -> None:
         (GATE_GRAPH, ["gradient b", "gradient a"], "update a, update b"),
     ],
 )
-def test_tasks_that_are_not_ready_are_refused(pair: Any, gate: int, done: list[str], ready: str) -> None:
+def test_tasks_that_are_not_ready_are_refused(
+    pair: Any, gate: int, done: list[str], ready: str
+) -> None:
     race = _race(pair, gate)
     for task in done:
         race.run(task)
@@ -148,9 +160,14 @@ def test_an_unknown_gate_warns_outside_a_graph_and_is_refused_in_one() -> None:
 
 @pytest.mark.parametrize("loss", ["a.T @ b", "(2 * a) @ jnp.tanh(b)", "jax.jit(jnp.matmul)(a, b)"])
 def test_gate_op_is_safe_however_the_variables_meet(loss: str) -> None:
-    a, b = (gl.Variable(np.arange(4.0, dtype=np.float32).reshape(2, 2) + k, name=n) for k, n in ((1, "a"), (5, "b")))
+    a, b = (
+        gl.Variable(np.arange(4.0, dtype=np.float32).reshape(2, 2) + k, name=n)
+        for k, n in ((1, "a"), (5, "b"))
+    )
     names = {"jax": jax, "jnp": jnp}
-    race = gl.train.GateRace(lambda: eval(loss, names, {"a": a.value, "b": b.value}).sum(), [a, b], 0.1)
+    race = gl.train.GateRace(
+        lambda: eval(loss, names, {"a": a.value, "b": b.value}).sum(), [a, b], 0.1
+    )
     assert len({str(values) for values in race.outcomes().values()}) == 1
 
 

@@ -14,7 +14,11 @@ def test_minimize_waits_until_it_is_run() -> None:
         v, step = gl.Variable([8.0], name="v"), gl.get_or_create_global_step()
         op = SGD(0.25).minimize(lambda: (v * v).sum(), global_step=step)
         assert (v.numpy().tolist(), int(step)) == ([8], 0)
-    assert [(op.run(), v.numpy().item(), int(step)) for _ in range(3)] == [(None, 4, 1), (None, 2, 2), (None, 1, 3)]
+    assert [(op.run(), v.numpy().item(), int(step)) for _ in range(3)] == [
+        (None, 4, 1),
+        (None, 2, 2),
+        (None, 1, 3),
+    ]
 
 
 @differs(
@@ -36,7 +40,11 @@ def test_names_are_unique_and_operations_are_collected() -> None:
         v, w = gl.Variable([1.0], name="v"), gl.Variable([1.0], name="v")
         fixed = gl.Variable([1.0], name="v", trainable=False)
         opt = gl.train.MomentumOptimizer(0.1, 0.9)
-        ops = [opt.minimize(lambda: v * w), opt.minimize(lambda: v * w), opt.minimize(lambda: v * w, name="train")]
+        ops = [
+            opt.minimize(lambda: v * w),
+            opt.minimize(lambda: v * w),
+            opt.minimize(lambda: v * w, name="train"),
+        ]
         slots = opt.variables()
     assert [x.name for x in (v, w, fixed)] == ["v:0", "v_1:0", "v_2:0"]
     assert [op.name for op in ops] == ["Momentum", "Momentum_1", "train"]

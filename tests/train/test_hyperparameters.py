@@ -27,7 +27,9 @@ F = np.float32
         (lambda: np.float64(0.1), 0.1, np.float64),
     ],
 )
-def test_python_numbers_are_rounded_and_arrays_are_not(given: Any, value: float, dtype: type) -> None:
+def test_python_numbers_are_rounded_and_arrays_are_not(
+    given: Any, value: float, dtype: type
+) -> None:
     got = read_scalar(given, "x")
     assert (got, type(got)) == (value, dtype)
 
@@ -47,7 +49,9 @@ def test_variables_and_jax_arrays_are_read() -> None:
         (lambda: np.ones(3), ValueError, r"beta must be a scalar, got shape \(3,\)"),
     ],
 )
-def test_what_is_no_scalar_is_refused_by_name(given: Any, error: type[Exception], message: str) -> None:
+def test_what_is_no_scalar_is_refused_by_name(
+    given: Any, error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=message):
         read_scalar(given, "beta")
 
@@ -75,18 +79,27 @@ class Rate:
 def test_a_function_that_needs_arguments_is_refused_at_construction(
     name: str, make: Any, given: Any, what: str
 ) -> None:
-    with pytest.raises(TypeError, match=rf"{name} must be .*{what} needs arguments.*lambda: schedule\(global_step.val"):
+    with pytest.raises(
+        TypeError,
+        match=rf"{name} must be .*{what} needs arguments.*lambda: schedule\(global_step.val",
+    ):
         make(given)
 
 
 def test_a_schedule_of_the_global_step_is_a_function_without_arguments() -> None:
-    schedule, step, v = gl.schedules.ExponentialDecay(1.0, 1, 0.5), gl.get_or_create_global_step(), gl.Variable([0.0])
+    schedule, step, v = (
+        gl.schedules.ExponentialDecay(1.0, 1, 0.5),
+        gl.get_or_create_global_step(),
+        gl.Variable([0.0]),
+    )
     opt = gl.train.GradientDescentOptimizer(lambda: schedule(step.value))
     for _ in range(2):
         opt.apply_gradients([([1.0], v)], step)
     assert v.numpy().tolist() == [-1.5]
 
 
-@pytest.mark.parametrize("function", [partial(float, "0.1"), iter([0.1]).__next__, lambda rate=0.1: rate, dict])
+@pytest.mark.parametrize(
+    "function", [partial(float, "0.1"), iter([0.1]).__next__, lambda rate=0.1: rate, dict]
+)
 def test_functions_that_need_nothing_are_taken(function: Any) -> None:
     check_functions(rate=function, other=0.1, none=None)

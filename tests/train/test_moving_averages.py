@@ -1,4 +1,7 @@
-"""Moving averages of variables: defaults and refusals. Their numbers are in conformance/test_train_v1.py."""
+"""Moving averages of variables: defaults and refusals.
+
+Their numbers are in conformance/test_train_v1.py.
+"""
 
 from __future__ import annotations
 
@@ -48,10 +51,16 @@ def test_an_average_does_not_keep_its_variable() -> None:
     ("given", "error", "message"),
     [
         ([[1.0]], gl.errors.NotAVariableError, "var_list must hold Variables, got"),
-        ([gl.Variable(1, name="count")], TypeError, "must be half, float, or double: count:0 is int32"),
+        (
+            [gl.Variable(1, name="count")],
+            TypeError,
+            "must be half, float, or double: count:0 is int32",
+        ),
     ],
 )
-def test_anything_else_is_refused_and_nothing_is_averaged(given: list, error: type[Exception], message: str) -> None:
+def test_anything_else_is_refused_and_nothing_is_averaged(
+    given: list, error: type[Exception], message: str
+) -> None:
     v = gl.Variable([1.0], name="v")
     ema = gl.train.ExponentialMovingAverage(0.5)
 

@@ -33,7 +33,10 @@ RNG = np.random.default_rng(7)
 W = {"a": RNG.normal(size=(4, 2)).astype(np.float32), "b": RNG.normal(size=3).astype(np.float32)}
 STEPS = [
     {"a": RNG.normal(size=(4, 2)).astype(np.float32), "b": RNG.normal(size=3).astype(np.float32)},
-    {"a": gl.IndexedSlices(np.float32([[1, 2], [3, 4], [5, 6]]), np.int32([2, 0, 2]), (4, 2)), "b": None},
+    {
+        "a": gl.IndexedSlices(np.float32([[1, 2], [3, 4], [5, 6]]), np.int32([2, 0, 2]), (4, 2)),
+        "b": None,
+    },
     {"a": None, "b": RNG.normal(size=3).astype(np.float32)},
 ]
 
@@ -42,7 +45,9 @@ def _stateful(optimizer: Any) -> tuple[dict[str, np.ndarray], list[np.ndarray]]:
     variables = {k: gl.Variable(w, name=k) for k, w in W.items()}
     for grads in STEPS:
         optimizer.apply_gradients([(grads[k], v) for k, v in variables.items()])
-    return {k: v.numpy() for k, v in variables.items()}, [s.numpy() for s in _slots(optimizer, *variables.values())]
+    return {k: v.numpy() for k, v in variables.items()}, [
+        s.numpy() for s in _slots(optimizer, *variables.values())
+    ]
 
 
 def _slots(optimizer: Any, *variables: gl.Variable) -> list[gl.Variable]:
@@ -63,7 +68,10 @@ def test_compute_process_apply() -> None:
     opt = gl.train.GradientDescentOptimizer(1.0)
     pairs = opt.compute_gradients(lambda: (v * v).sum() / 2)
     assert [(g.tolist(), x) for g, x in pairs] == [([3, 4], v)]
-    assert opt.apply_gradients([(gl.clip_by_norm(g, 2.5), x) for g, x in pairs], global_step=step) is None
+    assert (
+        opt.apply_gradients([(gl.clip_by_norm(g, 2.5), x) for g, x in pairs], global_step=step)
+        is None
+    )
     assert (v.numpy().tolist(), int(step)) == ([1.5, 2.0], 1)
 
 
@@ -72,7 +80,9 @@ def test_only_variables_the_loss_reads_are_trained_by_default() -> None:
     fixed = gl.Variable([2.0], trainable=False)
     opt = gl.train.GradientDescentOptimizer(1.0)
     assert [x for _, x in opt.compute_gradients(lambda: v * fixed)] == [v]
-    assert [g if g is None else g.tolist() for g, _ in opt.compute_gradients(lambda: v * fixed, [v, w])] == [[2], None]
+    assert [
+        g if g is None else g.tolist() for g, _ in opt.compute_gradients(lambda: v * fixed, [v, w])
+    ] == [[2], None]
     assert opt.compute_gradients(lambda: v * fixed, v)[0][1] is v
     assert opt.compute_gradients(lambda: v * v, [v], grad_loss=[10.0])[0][0].tolist() == [20]
 
@@ -93,11 +103,15 @@ def _compiled() -> dict[str, tuple[Any, list[Any]]]:
 
     @jax.jit
     def update(now: Any, grads: Any) -> Any:
-        return {name: opt.step(now[name][0], now[name][1], grads) for name, opt in optimizers.items()}
+        return {
+            name: opt.step(now[name][0], now[name][1], grads) for name, opt in optimizers.items()
+        }
 
     for grads in STEPS:
         now = update(now, jax.tree.map(jnp.asarray, grads))
-    return {name: (values, jax.tree.leaves(state["slots"])) for name, (values, state) in now.items()}
+    return {
+        name: (values, jax.tree.leaves(state["slots"])) for name, (values, state) in now.items()
+    }
 
 
 @pytest.mark.exhaustive
@@ -137,7 +151,9 @@ def _changing_momentum() -> Any:
     [_changing_momentum, lambda: gl.train.AdagradDAOptimizer(0.1, gl.get_or_create_global_step())],
     ids=["functions", "step count"],
 )
-def test_hyperparameters_that_change_need_no_new_program(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hyperparameters_that_change_need_no_new_program(
+    make: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with gl.variable_collection():
         v, opt, traced, counts = gl.Variable(jnp.ones(3)), make(), [], []
         kind = type(opt._fixed)
@@ -155,19 +171,23 @@ def test_it_runs_in_scan_and_vmap(name: str) -> None:
     grads = jnp.asarray(RNG.normal(size=(5, 3)).astype(np.float32))
 
     def train(w: Any) -> Any:
-        return jax.lax.scan(lambda c, g: (opt.step(c[0], c[1], g), None), (w, opt.init(w)), grads)[0][0]
+        return jax.lax.scan(lambda c, g: (opt.step(c[0], c[1], g), None), (w, opt.init(w)), grads)[
+            0
+        ][0]
 
     v = gl.Variable(W["b"])
     shell = OPTIMIZERS[name]()
     for g in grads:
         shell.apply_gradients([(np.asarray(g), v)])
     np.testing.assert_allclose(train(w), v.numpy(), rtol=1e-5, atol=1e-6)
-    np.testing.assert_allclose(jax.vmap(train)(jnp.stack([w, w + 1]))[0], v.numpy(), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        jax.vmap(train)(jnp.stack([w, w + 1]))[0], v.numpy(), rtol=1e-5, atol=1e-6
+    )
 
 
 @differs(
-    "`ProximalGradientDescentOptimizer` and `ProximalAdagradOptimizer` with a Python number as rate and variables "
-    "that are not float32",
+    "`ProximalGradientDescentOptimizer` and `ProximalAdagradOptimizer` with a Python number as "
+    "rate and variables that are not float32",
     tensorflow="refused for dense gradients",
     gradlab="the number is cast",
 )
@@ -191,7 +211,9 @@ def test_rates_are_rounded_to_float32_first() -> None:
     assert v.numpy()[0] == -np.float64(np.float32(0.1))
 
 
-@pytest.mark.parametrize("rate", [np.float64(0.5) * np.ones(()), jnp.float32(0.5), gl.Variable(0.5), lambda: 0.5])
+@pytest.mark.parametrize(
+    "rate", [np.float64(0.5) * np.ones(()), jnp.float32(0.5), gl.Variable(0.5), lambda: 0.5]
+)
 def test_rates_of_other_kinds(rate: Any) -> None:
     v = gl.Variable([1.0])
     gl.train.GradientDescentOptimizer(rate).apply_gradients([([1.0], v)])
@@ -220,7 +242,10 @@ def test_slots() -> None:
     other.apply_gradients([([1.0], v)])
     assert other.get_slot(v, "momentum").name == "v/Momentum_1:0"
     assert opt.get_slot(v, "momentum") not in gl.trainable_variables()
-    assert (opt.get_name(), gl.train.GradientDescentOptimizer(0.1, name="mine").get_name()) == ("Momentum", "mine")
+    assert (opt.get_name(), gl.train.GradientDescentOptimizer(0.1, name="mine").get_name()) == (
+        "Momentum",
+        "mine",
+    )
 
 
 def test_a_constraint_runs_after_the_update() -> None:
@@ -237,7 +262,11 @@ def test_the_same_variable_twice_is_two_updates() -> None:
 
 def test_threads_minimize_together_and_lose_nothing() -> None:
     v, w = gl.Variable([0.0], name="v"), gl.Variable([0.0], name="w")
-    opt, step, start = gl.train.GradientDescentOptimizer(1.0), gl.get_or_create_global_step(), threading.Barrier(8)
+    opt, step, start = (
+        gl.train.GradientDescentOptimizer(1.0),
+        gl.get_or_create_global_step(),
+        threading.Barrier(8),
+    )
 
     def work(k: int) -> None:
         start.wait()
@@ -296,7 +325,9 @@ def test_the_pure_form_refuses_what_does_not_fit(gradient: Any, message: str) ->
 
 def test_an_optimizer_shows_its_name_and_its_hyperparameters() -> None:
     adam = repr(gl.train.AdamOptimizer(beta2=0.99, name="mine"))
-    assert adam.startswith("AdamOptimizer('mine', learning_rate=0.001, beta1=0.9, beta2=0.99, epsilon=1e-08, ")
+    assert adam.startswith(
+        "AdamOptimizer('mine', learning_rate=0.001, beta1=0.9, beta2=0.99, epsilon=1e-08, "
+    )
     assert "power" not in adam and adam.endswith(", lazy=False, order='dense')")
     rate, momentum = gl.Variable(0.5, name="rate"), lambda: 1 / 0
     shown = repr(gl.train.MomentumOptimizer(rate, momentum))

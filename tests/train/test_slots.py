@@ -19,7 +19,11 @@ class Two:
     """One Adam in two graphs, a variable in each; and how many steps each takes."""
 
     def __init__(self, *steps: int) -> None:
-        self.opt, self.graphs, self.weights = gl.train.AdamOptimizer(0.1), [gl.Graph(), gl.Graph()], []
+        self.opt, self.graphs, self.weights = (
+            gl.train.AdamOptimizer(0.1),
+            [gl.Graph(), gl.Graph()],
+            [],
+        )
         for k, graph in enumerate(self.graphs):
             with graph.as_default():
                 self.weights.append(gl.Variable([1.0 + k], name="v"))
@@ -36,7 +40,9 @@ class Two:
         found = []
         for graph, v in zip(self.graphs, self.weights, strict=True):
             with graph.as_default():
-                found.append([v.numpy().tobytes(), *(x.numpy().tobytes() for x in self.opt.variables())])
+                found.append(
+                    [v.numpy().tobytes(), *(x.numpy().tobytes() for x in self.opt.variables())]
+                )
         return found
 
 
@@ -80,7 +86,9 @@ def test_two_graphs_in_tensorflow() -> None:
                 for _ in range(steps):
                     session.run(op)
                 np.testing.assert_array_equal(session.run(v), mine.numpy())
-                for theirs, x in zip(session.run(opt.variables()), two.opt.variables(), strict=True):
+                for theirs, x in zip(
+                    session.run(opt.variables()), two.opt.variables(), strict=True
+                ):
                     np.testing.assert_array_equal(theirs, x.numpy())
     assert opt.variables() == [] == two.opt.variables()
 
@@ -99,7 +107,9 @@ def test_the_state_of_two_graphs_does_not_fit_one() -> None:
     state = run.opt.state_dict(dict(zip("ab", run.weights, strict=True)))
     assert [group["variables"] for group in state["graphs"]] == [["a"], ["b"]]
     opt = gl.train.AdamOptimizer(0.1)
-    with pytest.raises(ValueError, match="of several graphs, the variables given are of one; nothing was loaded"):
+    with pytest.raises(
+        ValueError, match="of several graphs, the variables given are of one; nothing was loaded"
+    ):
         opt.load_state_dict(state, {"a": v, "b": w})
     assert opt.variables() == []
 
@@ -133,7 +143,9 @@ def test_a_copy_of_one_of_two_graphs_leaves_the_other() -> None:
     opt.apply_gradients([([1.0], v)])
     with run.graphs[1].as_default():
         opt.apply_gradients([([1.0], run.weights[1])]).run()
-    assert [v.numpy().tobytes(), run.weights[1].numpy().tobytes()] == [bits[0] for bits in whole.bits]
+    assert [v.numpy().tobytes(), run.weights[1].numpy().tobytes()] == [
+        bits[0] for bits in whole.bits
+    ]
 
 
 @pytest.mark.parametrize("how", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
@@ -148,7 +160,10 @@ def test_powers_stay_when_all_variables_are_gone() -> None:
     opt.apply_gradients([([1.0], v)])
     del v
     for other in (copy.deepcopy(opt), pickle.loads(pickle.dumps(opt))):
-        assert [x.numpy() for x in other.variables()] == [F32(0.9) * F32(0.9), F32(0.999) * F32(0.999)]
+        assert [x.numpy() for x in other.variables()] == [
+            F32(0.9) * F32(0.9),
+            F32(0.999) * F32(0.999),
+        ]
 
 
 class RowWise(gl.train.RuleOptimizer):
@@ -159,7 +174,12 @@ class RowWise(gl.train.RuleOptimizer):
 def test_a_slot_kept_by_row_is_stepped_in_place_and_loaded() -> None:
     rng, rows = np.random.default_rng(0), np.arange(5)
     w, g = (rng.normal(size=(3000, 20)).astype(np.float32) for _ in range(2))
-    v, optimizer, rule, rate = gl.Variable(w, name="v"), RowWise(), gl.rules.RowWiseAdagrad(0.1), np.float32(0.1)
+    v, optimizer, rule, rate = (
+        gl.Variable(w, name="v"),
+        RowWise(),
+        gl.rules.RowWiseAdagrad(0.1),
+        np.float32(0.1),
+    )
     slices, slots = gl.IndexedSlices(g[:5], rows, w.shape), rule.init(w)
     for _ in range(2):
         optimizer.apply_gradients([(g, v)])

@@ -10,8 +10,14 @@ from gradlab._base.slices import IndexedSlices
 from gradlab.train.sparse_order import with_order
 
 F = np.float32
-RULES: dict[str, tuple[Any, Any, str, str]] = {  # optimizer, rule, order of slices, order where rows have one element
-    "momentum": (gl.train.MomentumOptimizer(0.1, 0.9, use_nesterov=True), gl.rules.Momentum, "sparse", "sparse"),
+# Optimizer, rule, order of slices, order where rows have one element.
+RULES: dict[str, tuple[Any, Any, str, str]] = {
+    "momentum": (
+        gl.train.MomentumOptimizer(0.1, 0.9, use_nesterov=True),
+        gl.rules.Momentum,
+        "sparse",
+        "sparse",
+    ),
     "adagrad": (gl.train.AdagradOptimizer(0.1), gl.rules.Adagrad, "reciprocal", "divide"),
     "dual averaging": (gl.train.AdagradDAOptimizer(0.1, 0), gl.rules.AdagradDA, "sparse", "scalar"),
     "proximal descent": (
@@ -20,10 +26,20 @@ RULES: dict[str, tuple[Any, Any, str, str]] = {  # optimizer, rule, order of sli
         "dense",
         "scalar",
     ),
-    "proximal adagrad": (gl.train.ProximalAdagradOptimizer(0.1), gl.rules.ProximalAdagrad, "dense", "scalar"),
+    "proximal adagrad": (
+        gl.train.ProximalAdagradOptimizer(0.1),
+        gl.rules.ProximalAdagrad,
+        "dense",
+        "scalar",
+    ),
     "adam": (gl.train.AdamOptimizer(0.1), gl.rules.Adam, "sparse", "sparse"),
     "rms": (gl.train.RMSPropOptimizer(0.1), gl.rules.RMSProp, "sparse", "sparse"),
-    "centered": (gl.train.RMSPropOptimizer(0.1, centered=True), gl.rules.CenteredRMSProp, "sparse", "sparse"),
+    "centered": (
+        gl.train.RMSPropOptimizer(0.1, centered=True),
+        gl.rules.CenteredRMSProp,
+        "sparse",
+        "sparse",
+    ),
     "ftrl": (gl.train.FtrlOptimizer(0.1), gl.rules.Ftrl, "sparse", "scalar"),
 }
 
@@ -33,7 +49,9 @@ RULES: dict[str, tuple[Any, Any, str, str]] = {  # optimizer, rule, order of sli
 def test_orders(name: str, shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     opt, rule, wide, narrow = RULES[name]
     seen, step = [], rule.step
-    monkeypatch.setattr(rule, "step", lambda self, *args: (seen.append(self.order), step(self, *args))[1])
+    monkeypatch.setattr(
+        rule, "step", lambda self, *args: (seen.append(self.order), step(self, *args))[1]
+    )
     v = gl.Variable(np.ones(shape, F))
     opt.apply_gradients([(IndexedSlices(np.ones(shape, F), [0, 0]), v)])
     assert seen == [wide if shape == (2, 3) else narrow]

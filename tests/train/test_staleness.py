@@ -24,15 +24,21 @@ def test_a_negative_limit_asks_that_the_step_went_back() -> None:
 
 @pytest.mark.parametrize("way", ways.ALL.values(), ids=ways.ALL)
 def test_damping(way: ways.Way) -> None:
-    np.testing.assert_allclose(way(damping, AGES + 2), [1, 1 / 2, 1 / 3, 1 / 4, 1 / 5, 1 / 6, 1 / 7, 1 / 8], rtol=1e-7)
+    np.testing.assert_allclose(
+        way(damping, AGES + 2), [1, 1 / 2, 1 / 3, 1 / 4, 1 / 5, 1 / 6, 1 / 7, 1 / 8], rtol=1e-7
+    )
 
 
 @pytest.mark.parametrize("curvature", [0.5, -2.0])
-def test_compensation_is_exact_where_the_curvature_is_what_it_takes_it_for(curvature: float) -> None:
+def test_compensation_is_exact_where_the_curvature_is_what_it_takes_it_for(
+    curvature: float,
+) -> None:
     """On a parabola the gradient is curvature * w, and Taylor's series ends after its first step."""
     read, now = np.float64([1.0, -3.0]), np.float64([2.0, 0.5])
     g = curvature * read
-    np.testing.assert_allclose(compensate(g, now, read, curvature / (g * g)), curvature * now, rtol=1e-14)
+    np.testing.assert_allclose(
+        compensate(g, now, read, curvature / (g * g)), curvature * now, rtol=1e-14
+    )
 
 
 def test_nothing_to_compensate() -> None:
@@ -48,7 +54,9 @@ def test_the_adaptive_form_step_by_step() -> None:
         got, mean_after = compensate_adaptively(g, now, read, mean, 2.0, 0.75, 1e-7)
         mean = 0.75 * mean + 0.25 * g**2
         np.testing.assert_allclose(mean_after, mean, rtol=1e-14)
-        np.testing.assert_allclose(got, g + 2.0 / np.sqrt(mean + 1e-7) * g * g * (now - read), rtol=1e-12, err_msg=k)
+        np.testing.assert_allclose(
+            got, g + 2.0 / np.sqrt(mean + 1e-7) * g * g * (now - read), rtol=1e-12, err_msg=k
+        )
 
 
 @pytest.mark.parametrize("way", ways.ROW_LOCAL.values(), ids=ways.ROW_LOCAL)
@@ -58,7 +66,8 @@ def test_one_formula_for_numpy_and_jax(way: ways.Way, dtype: str) -> None:
         return compensate(g, now, read, 0.5), compensate_adaptively(g, now, read, mean, 2.0)
 
     args = list(np.abs(np.random.default_rng(1).normal(size=(4, ways.SHARDS))).astype(dtype))
-    assert ways.ulps(way(both, *args), ways.numpy(both, *args)) <= 16  # XLA fuses products with sums
+    # XLA fuses products with sums.
+    assert ways.ulps(way(both, *args), ways.numpy(both, *args)) <= 16
 
 
 def test_the_age_may_be_traced() -> None:

@@ -1,7 +1,9 @@
-"""Every optimizer of tf.train beside TensorFlow's own: four steps, dense and sparse, eager and in a graph.
+"""Every optimizer of tf.train beside TensorFlow's own: four steps, dense and sparse, eager and in a
+graph.
 
-Equal bits but for two things: powers of float64, which the two round differently now and then, and rows of one
-element under penalties or dual averaging, for which TensorFlow computes partly in double precision.
+Equal bits but for two things: powers of float64, which the two round differently now and then, and
+rows of one element under penalties or dual averaging, for which TensorFlow computes partly in
+double precision.
 """
 
 from __future__ import annotations
@@ -16,7 +18,10 @@ import gradlab as gl
 from tests import ways
 from tests.golden.tensorflow_values import tensorflow
 
-pytestmark = [pytest.mark.tensorflow, pytest.mark.filterwarnings("ignore::gradlab.errors.PrecisionWarning")]
+pytestmark = [
+    pytest.mark.tensorflow,
+    pytest.mark.filterwarnings("ignore::gradlab.errors.PrecisionWarning"),
+]
 
 PENALTIES = {"l1_regularization_strength": 0.05, "l2_regularization_strength": 0.3}
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -46,7 +51,15 @@ DTYPES: dict[str, Any] = {
     "float64": float,
 }
 HALVES = ("float16", "bfloat16")
-SHAPES = [((), False), ((3,), False), ((7,), False), ((3,), True), ((4, 1), True), ((4, 2), True), ((2, 3, 1), True)]
+SHAPES = [
+    ((), False),
+    ((3,), False),
+    ((7,), False),
+    ((3,), True),
+    ((4, 1), True),
+    ((4, 2), True),
+    ((2, 3, 1), True),
+]
 STEPS = 4
 
 
@@ -54,7 +67,9 @@ def refused(family: str, dtype: str, sparse: bool) -> bool:
     """Whether TensorFlow has no CPU kernel for this, or does not cast its rate of float32 for it."""
     if family.startswith("Proximal"):
         return dtype in HALVES or (dtype == "float64" and not sparse)
-    return (family == "AdagradDA" and dtype in HALVES) or (family == "RMSProp" and dtype == "bfloat16" and sparse)
+    return (family == "AdagradDA" and dtype in HALVES) or (
+        family == "RMSProp" and dtype == "bfloat16" and sparse
+    )
 
 
 def tolerance(case: str, dtype: str, shape: tuple[int, ...], sparse: bool) -> float:
@@ -71,7 +86,9 @@ def tf() -> Any:
 
 
 def steps_of(shape: tuple[int, ...], dtype: Any, sparse: bool) -> tuple[np.ndarray, list[Any]]:
-    """Weights, and a gradient for each step: an array, or (values, indices) with an index that may repeat."""
+    """Weights, and a gradient for each step: an array, or (values, indices) with an index that may
+    repeat.
+    """
     rng = np.random.default_rng(len(shape) + 10 * sparse)
     w = np.asarray(rng.normal(size=shape)).astype(dtype)
     if not sparse:
@@ -82,7 +99,11 @@ def steps_of(shape: tuple[int, ...], dtype: Any, sparse: bool) -> tuple[np.ndarr
 
 def arguments(case: str, step: Any) -> dict[str, Any]:
     family, options = CASES[case]
-    return {"learning_rate": 0.1, **options, **({"global_step": step} if family == "AdagradDA" else {})}
+    return {
+        "learning_rate": 0.1,
+        **options,
+        **({"global_step": step} if family == "AdagradDA" else {}),
+    }
 
 
 def mine(case: str, w: np.ndarray, grads: list[Any]) -> dict[str, np.ndarray]:
@@ -90,17 +111,26 @@ def mine(case: str, w: np.ndarray, grads: list[Any]) -> dict[str, np.ndarray]:
         v, step = gl.Variable(w, name="v"), gl.get_or_create_global_step()
         opt = getattr(gl.train, f"{CASES[case][0]}Optimizer")(**arguments(case, step))
         for g in grads:
-            opt.apply_gradients([(gl.IndexedSlices(*g, w.shape) if isinstance(g, tuple) else g, v)], global_step=step)
+            opt.apply_gradients(
+                [(gl.IndexedSlices(*g, w.shape) if isinstance(g, tuple) else g, v)],
+                global_step=step,
+            )
         return by_slot(opt, v)
 
 
-def mine_in_a_graph(case: str, weights: list[np.ndarray], steps: list[list[Any]]) -> dict[str, np.ndarray]:
+def mine_in_a_graph(
+    case: str, weights: list[np.ndarray], steps: list[list[Any]]
+) -> dict[str, np.ndarray]:
     with gl.Graph().as_default():
-        vs, step = [gl.Variable(w, name=f"v{k}") for k, w in enumerate(weights)], gl.get_or_create_global_step()
+        vs, step = (
+            [gl.Variable(w, name=f"v{k}") for k, w in enumerate(weights)],
+            gl.get_or_create_global_step(),
+        )
         opt = getattr(gl.train, f"{CASES[case][0]}Optimizer")(**arguments(case, step))
         for grads in steps:
             given = [
-                gl.IndexedSlices(*g, v.shape) if isinstance(g, tuple) else g for g, v in zip(grads, vs, strict=True)
+                gl.IndexedSlices(*g, v.shape) if isinstance(g, tuple) else g
+                for g, v in zip(grads, vs, strict=True)
             ]
             opt.apply_gradients(list(zip(given, vs, strict=True)), global_step=step).run()
         return {v.name: v.numpy() for v in (*vs, *opt.variables())}
@@ -126,13 +156,18 @@ def theirs_in_a_graph(
 ) -> dict[str, np.ndarray]:
     v1 = tf.compat.v1
     with tf.Graph().as_default():
-        vs = [v1.get_variable(f"v{k}", initializer=w, use_resource=resource) for k, w in enumerate(weights)]
+        vs = [
+            v1.get_variable(f"v{k}", initializer=w, use_resource=resource)
+            for k, w in enumerate(weights)
+        ]
         step = v1.train.get_or_create_global_step()
         opt = getattr(v1.train, f"{CASES[case][0]}Optimizer")(**arguments(case, step))
         operations = []
         for grads in steps:
             given = [slices_of(tf, g, w) for g, w in zip(grads, weights, strict=True)]
-            operations.append(opt.apply_gradients(list(zip(given, vs, strict=True)), global_step=step))
+            operations.append(
+                opt.apply_gradients(list(zip(given, vs, strict=True)), global_step=step)
+            )
         with v1.Session() as session:
             session.run(v1.global_variables_initializer())
             for operation in operations:
@@ -146,7 +181,9 @@ def slices_of(tf: Any, g: Any, w: np.ndarray) -> Any:
     return tf.IndexedSlices(tf.constant(g[0]), tf.constant(g[1]), tf.constant(np.int32(w.shape)))
 
 
-def agree(got: dict[str, np.ndarray], want: dict[str, np.ndarray], allowed: float, label: str) -> None:
+def agree(
+    got: dict[str, np.ndarray], want: dict[str, np.ndarray], allowed: float, label: str
+) -> None:
     assert got.keys() == want.keys(), label
     for name, a in want.items():
         b = got[name]
@@ -154,7 +191,9 @@ def agree(got: dict[str, np.ndarray], want: dict[str, np.ndarray], allowed: floa
             assert ways.ulps(a, b) == 0, f"{label} {name}: TensorFlow {a}, gradlab {b}"
         else:
             largest = max(1.0, float(np.abs(a).max()))
-            np.testing.assert_allclose(b, a, rtol=0, atol=allowed * largest * np.finfo(a.dtype).eps, err_msg=label)
+            np.testing.assert_allclose(
+                b, a, rtol=0, atol=allowed * largest * np.finfo(a.dtype).eps, err_msg=label
+            )
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -175,6 +214,9 @@ def test_eager(tf: Any, case: str, dtype: str) -> None:
 def test_in_a_graph(tf: Any, case: str, resource: bool) -> None:
     """All shapes in one graph, which takes TensorFlow no longer than one of them."""
     given = [steps_of(shape, np.float32, sparse) for shape, sparse in SHAPES[1:-1]]
-    weights, steps = [w for w, _ in given], [list(grads) for grads in zip(*(grads for _, grads in given), strict=True)]
+    weights, steps = (
+        [w for w, _ in given],
+        [list(grads) for grads in zip(*(grads for _, grads in given), strict=True)],
+    )
     want = theirs_in_a_graph(tf, case, weights, steps, resource)
     agree(mine_in_a_graph(case, weights, steps), want, 0.0, case)

@@ -23,14 +23,17 @@ from tests.train.runs import LARGE, TRAIN, Run
 
 MODULES = {"numpy": np, "jax": jnp}
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::gradlab.errors.KerasWarning"),  # some runs walk into traps on purpose
+    # Some runs walk into traps on purpose.
+    pytest.mark.filterwarnings("ignore::gradlab.errors.KerasWarning"),
 ]
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("module", MODULES)
 @pytest.mark.parametrize("name", TRAIN)
-def test_a_run_that_was_stopped_has_the_bits_of_one_that_was_not(name: str, module: str, tmp_path: Path) -> None:
+def test_a_run_that_was_stopped_has_the_bits_of_one_that_was_not(
+    name: str, module: str, tmp_path: Path
+) -> None:
     whole, first, second = (Run(name, MODULES[module]) for _ in range(3))
     whole.train(0, 6)
     first.train(0, 3)
@@ -39,12 +42,18 @@ def test_a_run_that_was_stopped_has_the_bits_of_one_that_was_not(name: str, modu
     assert second.bits() == first.bits()
     second.train(3, 6)
     assert second.bits() == whole.bits()
-    assert all(type(v.value) is type(w.value) for v, w in zip(whole.weights, second.weights, strict=True))
+    assert all(
+        type(v.value) is type(w.value) for v, w in zip(whole.weights, second.weights, strict=True)
+    )
 
 
 @pytest.mark.parametrize("module", MODULES)
-@pytest.mark.parametrize("name", [n for n in TRAIN if n.startswith(("adam", "momentum", "ftrl", "keras adagrad,"))])
-def test_so_it_is_with_weights_that_are_stepped_in_place(name: str, module: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "name", [n for n in TRAIN if n.startswith(("adam", "momentum", "ftrl", "keras adagrad,"))]
+)
+def test_so_it_is_with_weights_that_are_stepped_in_place(
+    name: str, module: str, tmp_path: Path
+) -> None:
     whole, first, second = (Run(name, MODULES[module], LARGE) for _ in range(3))
     whole.train(0, 4)
     first.train(0, 2)
@@ -84,7 +93,8 @@ def test_before_the_first_step_there_is_a_state_too(tmp_path: Path) -> None:
         whole = Run(name)
         whole.train(0, 2)
         used.train(0, 2)
-        assert sorted(x[1:] for x in used.bits()) == sorted(x[1:] for x in whole.bits())  # names count up
+        # Names count up.
+        assert sorted(x[1:] for x in used.bits()) == sorted(x[1:] for x in whole.bits())
 
 
 def test_a_recorder_goes_on(tmp_path: Path) -> None:
@@ -104,12 +114,17 @@ def test_a_recorder_goes_on(tmp_path: Path) -> None:
         gl.load(tmp_path / "run", recorder=gl.Recorder(9))
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "bfloat16", "complex64", "int32", "int64", "bool"])
+@pytest.mark.parametrize(
+    "dtype", ["float16", "float32", "float64", "bfloat16", "complex64", "int32", "int64", "bool"]
+)
 @pytest.mark.parametrize("module", MODULES)
 def test_dtypes_and_libraries_stay(module: str, dtype: str, tmp_path: Path) -> None:
     with jax.enable_x64(True):
         value = MODULES[module].asarray(np.arange(6).reshape(2, 3).astype(np.dtype(dtype)))
-        v, w = gl.Variable(value, name="v"), gl.Variable(MODULES[module].zeros_like(value), name="w")
+        v, w = (
+            gl.Variable(value, name="v"),
+            gl.Variable(MODULES[module].zeros_like(value), name="w"),
+        )
     gl.save(tmp_path / "run", v=v)
     gl.load(tmp_path / "run", v=w)
     assert type(w.value) is type(v.value)
@@ -147,7 +162,11 @@ def test_without_objects_all_is_plain(tmp_path: Path) -> None:
     v, rng = gl.Variable([1.0], name="v"), np.random.default_rng(3)
     opt = gl.train.MomentumOptimizer(0.5, 0.9)
     opt.apply_gradients([([2.0], v)])
-    things = {"nested": {"a/b": (1, 2.5, None), "": ["x", True]}, "rng": rng.bit_generator.state, "x": jnp.ones(2)}
+    things = {
+        "nested": {"a/b": (1, 2.5, None), "": ["x", True]},
+        "rng": rng.bit_generator.state,
+        "x": jnp.ones(2),
+    }
     gl.save(tmp_path / "run", v=[v], opt=opt, half=np.float16(0.5), **things)
     found = gl.load(tmp_path / "run")
     assert found["nested"] == things["nested"]
@@ -164,11 +183,18 @@ def test_without_objects_all_is_plain(tmp_path: Path) -> None:
 
 
 def test_schedules_and_rules_are_compared(tmp_path: Path) -> None:
-    schedule, rule = gl.schedules.PiecewiseConstantDecay([2, 4], [1.0, 0.5, 0.25]), gl.rules.Adagrad()
+    schedule, rule = (
+        gl.schedules.PiecewiseConstantDecay([2, 4], [1.0, 0.5, 0.25]),
+        gl.rules.Adagrad(),
+    )
     gl.save(tmp_path / "run", schedule=schedule, rule=rule)
     assert gl.load(tmp_path / "run", schedule=schedule, rule=gl.rules.Adagrad()) == {}
     with pytest.raises(ValueError, match="schedule was saved with the config"):
-        gl.load(tmp_path / "run", rule=rule, schedule=gl.schedules.PiecewiseConstantDecay([2, 5], [1.0, 0.5, 0.25]))
+        gl.load(
+            tmp_path / "run",
+            rule=rule,
+            schedule=gl.schedules.PiecewiseConstantDecay([2, 5], [1.0, 0.5, 0.25]),
+        )
     with pytest.raises(ValueError, match="rule was saved as Adagrad, it is a Momentum"):
         gl.load(tmp_path / "run", schedule=schedule, rule=gl.rules.Momentum())
 
@@ -214,7 +240,11 @@ def test_what_cannot_be_saved_is_said_and_the_old_file_stays(tmp_path: Path) -> 
         ({"c": gl.train.AdamOptimizer}, TypeError, "c is the class AdamOptimizer"),
         ({"x": np.array([None])}, TypeError, "x holds object"),
         ({"key": jax.random.key(0)}, TypeError, "key"),
-        ({"acc": gl.ConditionalAccumulator("float32")}, TypeError, "acc is a ConditionalAccumulator"),
+        (
+            {"acc": gl.ConditionalAccumulator("float32")},
+            TypeError,
+            "acc is a ConditionalAccumulator",
+        ),
         ({"two": gl.keras.replicas(2)}, TypeError, "two is a Replicas"),
         ({}, TypeError, "nothing to save"),
     ):
@@ -247,10 +277,22 @@ def _other(**changed: Any) -> dict[str, Any]:
             ValueError,
             "opt was saved as AdamOptimizer, it is a AdagradOptimizer",
         ),
-        ({"step": gl.Variable([0])}, ValueError, r"step is int64 of shape \(\), but .* is int32 of shape \(1,\)"),
+        (
+            {"step": gl.Variable([0])},
+            ValueError,
+            r"step is int64 of shape \(\), but .* is int32 of shape \(1,\)",
+        ),
         ({"step": gl.Variable(np.int32(0))}, ValueError, "step is int64 .* is int32"),
-        ({"weights": Run("adam").weights[:1]}, ValueError, "weights was saved as a list of 2, it is a list of 1"),
-        ({"weights": dict.fromkeys("ab", gl.Variable(0.0))}, ValueError, "weights was saved as a list of 2"),
+        (
+            {"weights": Run("adam").weights[:1]},
+            ValueError,
+            "weights was saved as a list of 2, it is a list of 1",
+        ),
+        (
+            {"weights": dict.fromkeys("ab", gl.Variable(0.0))},
+            ValueError,
+            "weights was saved as a list of 2",
+        ),
         (
             {"weights": [gl.Variable(np.zeros((6, 3))), gl.Variable(np.zeros(3))]},
             ValueError,
@@ -261,7 +303,9 @@ def _other(**changed: Any) -> dict[str, Any]:
         ({"rate": np.float32(0)}, TypeError, "rate is a float32, into which"),
     ],
 )
-def test_what_does_not_fit_changes_nothing(changed: Any, error: Any, words: str, tmp_path: Path) -> None:
+def test_what_does_not_fit_changes_nothing(
+    changed: Any, error: Any, words: str, tmp_path: Path
+) -> None:
     path, _ = _saved(tmp_path)
     things = _other(**changed)
     opt, rate = things["opt"], things["rate"]
@@ -292,7 +336,9 @@ def test_other_numbers_are_said_and_count(tmp_path: Path) -> None:
     v = gl.Variable([1.0], name="v")
     gl.save(tmp_path / "run", v=v, opt=gl.train.MomentumOptimizer(0.5, 0.9))
     opt = gl.train.MomentumOptimizer(0.25, 0.9, use_nesterov=True)
-    with pytest.warns(StateWarning, match="use_nesterov was False, is True; learning_rate was 0.5, is 0.25"):
+    with pytest.warns(
+        StateWarning, match="use_nesterov was False, is True; learning_rate was 0.5, is 0.25"
+    ):
         gl.load(tmp_path / "run", v=v, opt=opt)
     gl.save(tmp_path / "run", v=v, opt=gl.keras.SGD(0.5, momentum=0.9, clipnorm=1.0))
     with pytest.warns(StateWarning, match="clipnorm was 1.0, is 2.0"):
@@ -304,7 +350,11 @@ def test_other_numbers_are_said_and_count(tmp_path: Path) -> None:
 
 def test_a_state_is_one_instant_of_a_run_that_goes_on(tmp_path: Path) -> None:
     v, step = gl.Variable(np.zeros(LARGE, np.float32)), gl.Variable(np.int64(0), trainable=False)
-    opt, stop, g = gl.train.MomentumOptimizer(-1.0, 0.0), threading.Event(), np.ones(LARGE, np.float32)
+    opt, stop, g = (
+        gl.train.MomentumOptimizer(-1.0, 0.0),
+        threading.Event(),
+        np.ones(LARGE, np.float32),
+    )
 
     def train() -> None:
         while not stop.is_set():
@@ -349,7 +399,12 @@ def test_foreign_files_are_refused(tmp_path: Path) -> None:
         file.array("a", np.ones(2))
     with ArchiveWriter(tmp_path / "new", "training state", 2) as file:
         file.array("a", np.ones(2))
-    for head in ({}, {"things": 3}, {"things": [["a", {"variable": "b", "name": "a"}]]}, {"things": [["a", {}]]}):
+    for head in (
+        {},
+        {"things": 3},
+        {"things": [["a", {"variable": "b", "name": "a"}]]},
+        {"things": [["a", {}]]},
+    ):
         with ArchiveWriter(path, "training state", 1, head) as file:
             file.array("a", np.ones(2))
         with pytest.raises(DataLossError, match="training state"):

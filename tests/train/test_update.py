@@ -1,4 +1,6 @@
-"""Variables updated in place by the shells: the bits of the pure form, whoever looks on, whatever raises."""
+"""Variables updated in place by the shells: the bits of the pure form, whoever looks on, whatever
+raises.
+"""
 
 import threading
 from typing import Any
@@ -30,7 +32,9 @@ def _dense() -> np.ndarray:
 
 
 def _slices() -> gl.IndexedSlices:
-    return gl.IndexedSlices(RNG.normal(size=(50, SHAPE[1])).astype(np.float32), RNG.integers(0, 30, 50), SHAPE)
+    return gl.IndexedSlices(
+        RNG.normal(size=(50, SHAPE[1])).astype(np.float32), RNG.integers(0, 30, 50), SHAPE
+    )
 
 
 def _state(opt: Any, v: gl.Variable) -> list[np.ndarray]:
@@ -43,13 +47,17 @@ def _run(opt: Any, w: Any, grads: list[Any], hold: bool = False) -> list[np.ndar
         opt.apply_gradients([(g, v)])
         if hold:
             held.append([(x.value, x.numpy()) for x in (v, *opt.variables())])
-    assert all(np.array_equal(x, copy) for step in held for x, copy in step), "what somebody holds has changed"
+    assert all(np.array_equal(x, copy) for step in held for x, copy in step), (
+        "what somebody holds has changed"
+    )
     return _state(opt, v)
 
 
 @every_optimizer
 @pytest.mark.parametrize("hold", [False, True])
-def test_numpy_has_the_bits_of_the_pure_form(name: str, hold: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numpy_has_the_bits_of_the_pure_form(
+    name: str, hold: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     w, grads = _dense(), [_dense(), _slices(), _dense(), _slices(), _slices(), _dense()]
     got = _run(OPTIMIZERS[name](), w, grads, hold)
     monkeypatch.setattr(update, "prepare", lambda *args: None)
@@ -147,7 +155,9 @@ def test_a_constraint_and_two_gradients_for_one_variable_work_as_ever() -> None:
     assert (v.numpy()[0, 0], w.numpy()[0, 0]) == (0.75, 0)
 
 
-@pytest.mark.parametrize("look", [lambda v: v.value, lambda v: v.numpy(), lambda v: v[np.array([0, -1])]])
+@pytest.mark.parametrize(
+    "look", [lambda v: v.value, lambda v: v.numpy(), lambda v: v[np.array([0, -1])]]
+)
 @pytest.mark.parametrize("module", [np, jnp])
 def test_readers_see_whole_values_only(module: Any, look: Any) -> None:
     v, stop, torn = gl.Variable(module.zeros(SHAPE, np.float32)), threading.Event(), []
@@ -173,7 +183,9 @@ def test_commits_are_the_pure_steps() -> None:
     rule, w, g = gl.rules.Adagrad(), _dense(), _dense()
     v, kept = gl.Variable(w), {}
     slots = [update.Fresh(s) for s in rule.init(w)]
-    for commit in update.commits([update.Job(rule, v, g, LR, apply.rows)], lambda _: slots, kept.__setitem__):
+    for commit in update.commits(
+        [update.Job(rule, v, g, LR, apply.rows)], lambda _: slots, kept.__setitem__
+    ):
         assert (v.numpy() == w).all()
         commit()
     expected, (accumulator,) = pure.stepped(rule, w, rule.init(w), g, LR, apply.rows)

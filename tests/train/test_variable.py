@@ -47,7 +47,13 @@ def test_a_thread_has_the_outermost_collection() -> None:
 
 def test_names_are_numbered_when_they_are_not_given() -> None:
     names = [
-        v.name for v in [gl.Variable(1.0), gl.Variable(1.0), gl.Variable(1.0, name="w"), gl.Variable(1.0, name="w")]
+        v.name
+        for v in [
+            gl.Variable(1.0),
+            gl.Variable(1.0),
+            gl.Variable(1.0, name="w"),
+            gl.Variable(1.0, name="w"),
+        ]
     ]
     assert names == ["Variable:0", "Variable_1:0", "w:0", "w:0"]
 
@@ -76,7 +82,13 @@ def test_the_global_step_is_one_int64_that_is_not_trained() -> None:
     step = gl.get_or_create_global_step()
     assert gl.get_or_create_global_step() is step is gl.get_global_step()
     assert gl.train.get_or_create_global_step() is step is gl.train.get_global_step()
-    assert (step.name, step.dtype, step.shape, step.trainable, int(step)) == ("global_step:0", np.int64, (), False, 0)
+    assert (step.name, step.dtype, step.shape, step.trainable, int(step)) == (
+        "global_step:0",
+        np.int64,
+        (),
+        False,
+        0,
+    )
 
 
 @pytest.mark.parametrize(
@@ -171,9 +183,21 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "a string": (lambda v: gl.Variable("a"), TypeError, "initial_value must be numbers, got 'a'"),
     "ragged": (lambda v: gl.Variable([[1.0], [1.0, 2.0]]), ValueError, "rows of different lengths"),
     "a dict": (lambda v: gl.Variable({}), TypeError, "must be numbers, got dict"),
-    "assign a shape": (lambda v: v.assign([1.0]), InvalidArgumentError, r"v:0 has shape \(2,\), got .* \(1,\)"),
-    "add a shape": (lambda v: v.assign_add(1.0), InvalidArgumentError, r"v:0 has shape \(2,\), got .* \(\)"),
-    "subtract a string": (lambda v: v.assign_sub("a"), TypeError, "the value for v:0 must be numbers, got 'a'"),
+    "assign a shape": (
+        lambda v: v.assign([1.0]),
+        InvalidArgumentError,
+        r"v:0 has shape \(2,\), got .* \(1,\)",
+    ),
+    "add a shape": (
+        lambda v: v.assign_add(1.0),
+        InvalidArgumentError,
+        r"v:0 has shape \(2,\), got .* \(\)",
+    ),
+    "subtract a string": (
+        lambda v: v.assign_sub("a"),
+        TypeError,
+        "the value for v:0 must be numbers, got 'a'",
+    ),
     "in place": (lambda v: v.__iadd__(1.0), RuntimeError, r"use v.assign_add\(x\)"),
     "as out": (lambda v: np.add(1.0, 1.0, out=v), RuntimeError, "cannot be changed in place"),
     "truth of many": (bool, ValueError, "ambiguous"),

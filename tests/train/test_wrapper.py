@@ -36,7 +36,9 @@ def test_threads_work_where_the_optimizer_was_made() -> None:
 def test_the_worker_goes_only_to_those_who_ask() -> None:
     plain = gl.train.GradientDescentOptimizer(0.1)
     assert Plain(plain, "name")._worker_argument("a") == {}
-    assert Plain(gl.train.DropStaleGradientOptimizer(plain, 0), "name")._worker_argument("a") == {"worker": "a"}
+    assert Plain(gl.train.DropStaleGradientOptimizer(plain, 0), "name")._worker_argument("a") == {
+        "worker": "a"
+    }
 
 
 def test_variables_and_slots_are_those_inside() -> None:

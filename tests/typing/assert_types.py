@@ -1,4 +1,6 @@
-"""What a type checker knows of the public names. `mypy --strict` reads it (test_types.py); nobody runs it.
+"""What a type checker knows of the public names.
+
+`mypy --strict` reads it (test_types.py); nobody runs it.
 
 A line for each kind of thing a user holds in hand; `Array` is a NumPy or a JAX array.
 """
@@ -68,12 +70,16 @@ def rules(x: Floats, y: jax.Array, s: gl.IndexedSlices) -> None:
     assert_type(gl.rules.catalog(), dict[str, type[gl.rules.Rule]])
     assert_type(gl.rules.from_config(rule.get_config()), gl.rules.Rule)
     assert_type(gl.rules.rows(rule, x, rule.init(x), s, 0.1), tuple[Array, gl.rules.Slots])
-    assert_type(gl.rules.dense(rule, x, rule.init(x), x, 0.1, donate=True), tuple[Array, gl.rules.Slots])
+    assert_type(
+        gl.rules.dense(rule, x, rule.init(x), x, 0.1, donate=True), tuple[Array, gl.rules.Slots]
+    )
     assert_type(gl.schedules.ExponentialDecay(0.1, 10, 0.5)(3), Array)
 
 
 def optimizers(v: gl.Variable, x: Floats, s: gl.IndexedSlices) -> None:
-    """A rate is a number, an array, a variable, or a function without arguments that returns one of these."""
+    """A rate is a number, an array, a variable, or a function without arguments that returns one of
+    these.
+    """
     for rate in (0.1, np.float32(0.1), jnp.float32(0.1), v, lambda: 0.1, lambda: v):
         gl.train.AdamOptimizer(rate)
     gl.train.MomentumOptimizer(0.1, v)

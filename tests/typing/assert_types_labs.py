@@ -23,7 +23,9 @@ def calls(rec: gl.Recorder) -> None:
     assert_type(lab.runs, dict[str, gl.Recorder])
     assert_type(lab.figure(limit=1.0), Figure)
     assert_type(lab.link(), str)
-    assert_type(gl.labs.adagrad(target="bottom_15", step=3, clip=None, surface="tumors"), AdagradLab)
+    assert_type(
+        gl.labs.adagrad(target="bottom_15", step=3, clip=None, surface="tumors"), AdagradLab
+    )
     assert_type(gl.labs.run_layers(Path("run.npz"), tensor="embed", show="all"), RunLayersLab)
     assert_type(gl.labs.compare(rec, "b.npz", names=("a", "b"), tensor=None), CompareLab)
     assert_type(gl.labs.from_link("#gl=1&lab=clipping"), gl.labs.Lab)

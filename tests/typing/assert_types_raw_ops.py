@@ -15,12 +15,23 @@ def calls(config: bytes) -> None:
     """What each gives."""
     handle = raw_ops.ResourceConditionalAccumulator(dtype="float32", shape=[2])
     assert_type(handle, Handle)
-    assert_type(raw_ops.AccumulatorApplyGradient(handle=handle, local_step=0, gradient=[1.0]), Receipt)
-    assert_type(raw_ops.SparseAccumulatorTakeGradient(handle=handle, num_required=1, dtype="float32"), SparseGradient)
-    assert_type(raw_ops.ResourceAccumulatorTakeGradient(handle=handle, num_required=1, dtype="float32"), Array)
+    assert_type(
+        raw_ops.AccumulatorApplyGradient(handle=handle, local_step=0, gradient=[1.0]), Receipt
+    )
+    assert_type(
+        raw_ops.SparseAccumulatorTakeGradient(handle=handle, num_required=1, dtype="float32"),
+        SparseGradient,
+    )
+    assert_type(
+        raw_ops.ResourceAccumulatorTakeGradient(handle=handle, num_required=1, dtype="float32"),
+        Array,
+    )
 
     assert_type(raw_ops.IsTPUEmbeddingInitialized(config=config), np.bool_)
-    assert_type(raw_ops.FinalizeTPUEmbeddingV2(common_config=config, memory_config=config), tuple[bytes, bytes])
+    assert_type(
+        raw_ops.FinalizeTPUEmbeddingV2(common_config=config, memory_config=config),
+        tuple[bytes, bytes],
+    )
     raw_ops.EnqueueTPUEmbeddingIntegerBatch(batch=[[3]], mode_override="", device_ordinal=0)
     raw_ops.DynamicEnqueueTPUEmbeddingRaggedTensorBatch(
         sample_splits=[[0]],
@@ -30,7 +41,10 @@ def calls(config: bytes) -> None:
         device_ordinal=np.int32(0),
         table_ids=[0],
     )
-    assert_type(raw_ops.SplitDedupData(input=(), integer_type="", float_type="", tuple_mask=b""), tuple[Array, Array])
+    assert_type(
+        raw_ops.SplitDedupData(input=(), integer_type="", float_type="", tuple_mask=b""),
+        tuple[Array, Array],
+    )
     assert_type(raw_ops.RecvTPUEmbeddingActivations(num_outputs=1, config=config), list[Array])
     assert_type(raw_ops.ComputeDedupDataSize(config=config), np.int32)
     assert_type(
@@ -40,13 +54,20 @@ def calls(config: bytes) -> None:
         np.int32,
     )
 
-    raw_ops.LoadTPUEmbeddingAdagradParameters(parameters=[], accumulators=[], num_shards=1, shard_id=0, table_id=0)
+    raw_ops.LoadTPUEmbeddingAdagradParameters(
+        parameters=[], accumulators=[], num_shards=1, shard_id=0, table_id=0
+    )
     adam = raw_ops.RetrieveTPUEmbeddingADAMParameters(num_shards=1, shard_id=0, table_name="t")
     assert_type(adam.momenta, np.ndarray)
-    sgd = raw_ops.RetrieveTPUEmbeddingStochasticGradientDescentParameters(num_shards=1, shard_id=0, table_id=0)
+    sgd = raw_ops.RetrieveTPUEmbeddingStochasticGradientDescentParameters(
+        num_shards=1, shard_id=0, table_id=0
+    )
     assert_type(sgd, np.ndarray)
     assert_type(
-        raw_ops.RetrieveAllTPUEmbeddingParameters(NumTables=1, config=config, num_shards=1, shard_id=0), AllParameters
+        raw_ops.RetrieveAllTPUEmbeddingParameters(
+            NumTables=1, config=config, num_shards=1, shard_id=0
+        ),
+        AllParameters,
     )
     raw_ops.LoadTPUEmbeddingAdagradParameters(parameters=[], num_shards=1, shard_id=0)  # type: ignore[call-arg]  # pyright: ignore
     raw_ops.nonsense  # type: ignore[attr-defined]  # noqa: B018 # pyright: ignore

@@ -1,4 +1,6 @@
-"""A small recommender: a rating is the dot product of a user's row and the mean of the rows of the items."""
+"""A small recommender: a rating is the dot product of a user's row and the mean of the rows of the
+items.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,14 @@ def recommender(users: int = 7, items: int = 11, width: int = 3, batch: int = 4)
     plan = Plan(tables, (Feature("user", 0, (batch,)), Feature("history", 1, (batch,))))
 
     draw = partial(drawn, users, items, batch)
-    return Tables(plan, draw, loss, draw(np.random.default_rng(9)), gradient_of=derivatives, scale=0.5)
+    return Tables(
+        plan, draw, loss, draw(np.random.default_rng(9)), gradient_of=derivatives, scale=0.5
+    )
 
 
-def drawn(users: int, items: int, batch: int, rng: np.random.Generator) -> tuple[dict[str, Ids], np.ndarray]:
+def drawn(
+    users: int, items: int, batch: int, rng: np.random.Generator
+) -> tuple[dict[str, Ids], np.ndarray]:
     """The ids of a batch, some of them twice, and its ratings."""
     history = Ids(np.sort(rng.integers(batch, size=batch + 2)), rng.integers(items, size=batch + 2))
     ids = {"user": Ids(np.arange(batch), rng.integers(users, size=batch)), "history": history}
@@ -54,4 +60,6 @@ POLICIES: dict[str, dict[str, Any]] = {
 
 def experiment(policy: str, problem: Tables | None = None, **changes: Any) -> Experiment:
     """One of this policy, small if nothing else is said."""
-    return Experiment(problem or recommender(), **{"workers": 3, "gradients": 12, **POLICIES[policy], **changes})
+    return Experiment(
+        problem or recommender(), **{"workers": 3, "gradients": 12, **POLICIES[policy], **changes}
+    )

@@ -21,7 +21,8 @@ TITLES = ("ray::ServerActor", "ray::WorkerActor", "ray::ShardActor")
 
 
 class Killer:
-    """Kills actors at random times, in a thread, while a `with` block runs; `killed` has their titles.
+    """Kills actors at random times, in a thread, while a `with` block runs; `killed` has their
+    titles.
 
     Args:
         seed: when, and which.
@@ -52,7 +53,9 @@ class Killer:
         self._thread.start()
         return self
 
-    def __exit__(self, kind: type | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
         self._over.set()
         self._thread.join()
 
@@ -61,7 +64,9 @@ class Killer:
             if self._over.wait(0.2):
                 return
         pause = self.after
-        while len(self.killed) < self.kills and not self._over.wait(pause + self.rng.uniform(0.0, 3.0)):
+        while len(self.killed) < self.kills and not self._over.wait(
+            pause + self.rng.uniform(0.0, 3.0)
+        ):
             pause = 0.0
             if self.act is not None:
                 self.act()
@@ -76,7 +81,9 @@ class Killer:
 
 def find_processes(titles: tuple[str, ...]) -> dict[int, str]:
     """Descendants of this process, by their ids, whose titles begin so."""
-    listed = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(
+        ["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True
+    ).stdout
     rows = [line.split(None, 2) for line in listed.splitlines()[1:]]
     parents = {int(pid): int(parent) for pid, parent, *_ in rows}
     found = {}
@@ -101,7 +108,9 @@ def find_fault(trace: Trace, log: Path | None = None) -> str:
         return f"{len(trace)} gradients of {e.gradients} were made by {trace.engine}"
     if not are_equal(replay(e, trace), trace.weights):
         return "the replay gives other weights"
-    if len(set(zip(trace.rounds["worker"].tolist(), trace.rounds["number"].tolist(), strict=True))) != len(trace):
+    if len(
+        set(zip(trace.rounds["worker"].tolist(), trace.rounds["number"].tolist(), strict=True))
+    ) != len(trace):
         return "a gradient was counted twice"
     updates = (trace.moves[:, 0] == UPDATE).sum()
     if updates != len(trace):
@@ -112,6 +121,8 @@ def find_fault(trace: Trace, log: Path | None = None) -> str:
         return ""
     with closing(LoggedServer(e, log)) as server:
         restored = server.trace("ray")
-    if not are_equal(restored.weights, trace.weights) or not np.array_equal(restored.moves, trace.moves):
+    if not are_equal(restored.weights, trace.weights) or not np.array_equal(
+        restored.moves, trace.moves
+    ):
         return "the log gives another run"
     return ""

@@ -1,4 +1,6 @@
-"""One program for each shape; how its events are laid out changes nothing (what they are: test_diagram.py)."""
+"""One program for each shape; how its events are laid out changes nothing (what they are:
+test_diagram.py).
+"""
 
 import jax
 import numpy as np
@@ -14,8 +16,12 @@ def test_one_program_for_each_shape_whatever_the_values() -> None:
     batched.run.clear_cache()
     for policy in POLICIES:
         for change in range(3):
-            speeds = Speeds(median=50 + change, spread=0.1 * change, slow={0: 1.0 + change}, stall=0.1 * change)
-            e = Experiment(Bowl(), policy=policy, workers=2, speeds=speeds, gradients=20, seed=change)
+            speeds = Speeds(
+                median=50 + change, spread=0.1 * change, slow={0: 1.0 + change}, stall=0.1 * change
+            )
+            e = Experiment(
+                Bowl(), policy=policy, workers=2, speeds=speeds, gradients=20, seed=change
+            )
             sweep(e, staleness=[change, 4], workers=[2, 5 + change])
             sweep(e, staleness=[4, change], workers=[8, 3])
     assert batched.run._cache_size() == 4, "apply, damp and compensate are one"

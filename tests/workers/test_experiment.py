@@ -56,29 +56,53 @@ THERE = "there are 0 to 3: slow or crash one of these, such as 0, or have more w
         ({"seed": -1}, ValueError, "seed must be a whole number of at least 0, got -1"),
         ({"seed": None}, ValueError, "seed must be a whole number of at least 0, got None"),
         ({"staleness": 0.5}, ValueError, "staleness must be a whole number of at least 0, got 0.5"),
-        ({"policy": "wait", "staleness": -1}, ValueError, "staleness must be a whole number of at least 0, got -1"),
-        ({"policy": "drop", "staleness": -1}, ValueError, "staleness must be a whole number of at least 0, got -1"),
-        ({"policy": "backup", "aggregate": 5}, ValueError, "4 workers cannot hand in 5 gradients of one step"),
+        (
+            {"policy": "wait", "staleness": -1},
+            ValueError,
+            "staleness must be a whole number of at least 0, got -1",
+        ),
+        (
+            {"policy": "drop", "staleness": -1},
+            ValueError,
+            "staleness must be a whole number of at least 0, got -1",
+        ),
+        (
+            {"policy": "backup", "aggregate": 5},
+            ValueError,
+            "4 workers cannot hand in 5 gradients of one step",
+        ),
         ({"learning_rate": "fast"}, TypeError, "learning_rate must be a number, got 'fast'"),
         ({"learning_rate": float("nan")}, ValueError, "learning_rate must be finite, got nan"),
         ({"strength": float("inf")}, ValueError, "strength must be finite, got inf"),
         ({"mean_square_decay": 1.5}, ValueError, "mean_square_decay is from 0 to 1, got 1.5"),
-        ({"mean_square_decay": -1}, ValueError, "mean_square_decay must be finite and at least 0, got -1"),
+        (
+            {"mean_square_decay": -1},
+            ValueError,
+            "mean_square_decay must be finite and at least 0, got -1",
+        ),
         ({"atomic": 1}, TypeError, "atomic must be True or False, got 1"),
         ({"step_first": None}, TypeError, "step_first must be True or False, got None"),
         ({"optimizer": "adam"}, TypeError, "optimizer must be a rule of gl.rules, got str"),
         ({"speeds": 3}, TypeError, "speeds must be Speeds(...), got int"),
         ({"speeds": Speeds(slow={4: 2})}, ValueError, f"speeds name workers [4]; {THERE}"),
-        ({"speeds": Speeds(crashes=(Crash(9, 0),))}, ValueError, f"speeds name workers [9]; {THERE}"),
+        (
+            {"speeds": Speeds(crashes=(Crash(9, 0),))},
+            ValueError,
+            f"speeds name workers [9]; {THERE}",
+        ),
     ],
 )
-def test_invalid_arguments_are_refused(given: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_invalid_arguments_are_refused(
+    given: dict[str, Any], error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=f"^{re.escape(message)}$"):
         Experiment(Bowl(), **given)
 
 
 def test_a_problem_has_three_methods() -> None:
-    with pytest.raises(TypeError, match=r"has methods start, gradient and loss; .*Nothing object.* lacks loss"):
+    with pytest.raises(
+        TypeError, match=r"has methods start, gradient and loss; .*Nothing object.* lacks loss"
+    ):
         Experiment(Nothing())  # type: ignore[arg-type]
 
 
@@ -93,19 +117,33 @@ def test_json_restores_an_experiment(e: Experiment) -> None:
 
 
 def test_all_problems_and_rules_that_ship_can_be_written() -> None:
-    e = Experiment(Digits(hidden=(8, 4), batch=3), gl.rules.Adam(beta1=0.8), mean_square_decay=0.5, policy="compensate")
+    e = Experiment(
+        Digits(hidden=(8, 4), batch=3),
+        gl.rules.Adam(beta1=0.8),
+        mean_square_decay=0.5,
+        policy="compensate",
+    )
     assert Experiment.from_json(e.to_json()) == e
     assert json.loads(e.to_json())["problem"]["hidden"] == [8, 4]
 
 
 def test_numbers_of_numpy_are_numbers() -> None:
     speeds = Speeds(
-        np.int64(10), np.float32(0.5), {np.int64(1): np.float32(2)}, crashes=(Crash(np.int8(0), np.int8(1)),)
+        np.int64(10),
+        np.float32(0.5),
+        {np.int64(1): np.float32(2)},
+        crashes=(Crash(np.int8(0), np.int8(1)),),
     )
     e = Experiment(
-        Bowl(condition=np.float32(3)), gl.rules.Momentum(np.float32(0.5)), np.float32(0.1), workers=np.int64(2),
-        speeds=speeds, gradients=np.int32(9), seed=np.uint8(3), atomic=np.bool_(False),
-    )  # fmt: skip
+        Bowl(condition=np.float32(3)),
+        gl.rules.Momentum(np.float32(0.5)),
+        np.float32(0.1),
+        workers=np.int64(2),
+        speeds=speeds,
+        gradients=np.int32(9),
+        seed=np.uint8(3),
+        atomic=np.bool_(False),
+    )
     assert Experiment.from_json(e.to_json()) == e
 
 
@@ -151,7 +189,9 @@ def test_a_batch_depends_on_seed_worker_and_number_only() -> None:
     assert len({g(0, 0), g(0, 1), g(1, 0), g(0, 0, seed=1)}) == 4
 
 
-def life(count: int = 1, crashes: tuple[Crash, ...] = (), **settings: Any) -> list[tuple[int, tuple[int, ...]]]:
+def life(
+    count: int = 1, crashes: tuple[Crash, ...] = (), **settings: Any
+) -> list[tuple[int, tuple[int, ...]]]:
     e = Experiment(Bowl(), workers=2, speeds=Speeds(gap=5, crashes=crashes), **settings)
     return [tuple(piece) for piece in worker(e, 1, [100, 7][:count])]  # type: ignore[misc]
 
@@ -162,7 +202,10 @@ def life(count: int = 1, crashes: tuple[Crash, ...] = (), **settings: Any) -> li
         ({}, [(0, (READ, RECORD)), (100, (CHECK, UPDATE))]),
         ({"atomic": False}, [(0, (READ, RECORD)), (100, (CHECK,)), (5, (UPDATE,))]),
         ({"step_first": False}, [(0, (READ,)), (5, (RECORD,)), (95, (CHECK, UPDATE))]),
-        ({"atomic": False, "step_first": False}, [(0, (READ,)), (5, (RECORD,)), (95, (CHECK,)), (5, (UPDATE,))]),
+        (
+            {"atomic": False, "step_first": False},
+            [(0, (READ,)), (5, (RECORD,)), (95, (CHECK,)), (5, (UPDATE,))],
+        ),
     ],
 )
 def test_the_pieces_of_one_gradient(settings: dict[str, Any], expected: Any) -> None:
@@ -170,12 +213,23 @@ def test_the_pieces_of_one_gradient(settings: dict[str, Any], expected: Any) -> 
 
 
 def test_a_life_lasts_until_its_ticks_are_used_up() -> None:
-    assert life(2) == [(0, (READ, RECORD)), (100, (CHECK, UPDATE)), (0, (READ, RECORD)), (7, (CHECK, UPDATE))]
+    assert life(2) == [
+        (0, (READ, RECORD)),
+        (100, (CHECK, UPDATE)),
+        (0, (READ, RECORD)),
+        (7, (CHECK, UPDATE)),
+    ]
 
 
 def test_a_crash_comes_half_way_through_and_loses_the_gradient() -> None:
     back = life(2, (Crash(1, 0, after=30),))
-    assert back == [(0, (READ, RECORD)), (50, (LEAVE,)), (30, (JOIN,)), (0, (READ, RECORD)), (7, (CHECK, UPDATE))]
+    assert back == [
+        (0, (READ, RECORD)),
+        (50, (LEAVE,)),
+        (30, (JOIN,)),
+        (0, (READ, RECORD)),
+        (7, (CHECK, UPDATE)),
+    ]
     assert life(2, (Crash(1, 0),)) == [(0, (READ, RECORD)), (50, (LEAVE,))]
     assert life(1, (Crash(0, 0),)) == life(1), "a different worker's crash"
 

@@ -1,4 +1,6 @@
-"""All interleavings: counted by formulas and by walking each one, and the races that TensorFlow has."""
+"""All interleavings: counted by formulas and by walking each one, and the races that TensorFlow
+has.
+"""
 
 import itertools
 import math
@@ -31,7 +33,9 @@ from tests.workers.experiments import POLICIES
 
 
 def every_way(e: Experiment, rounds: int) -> list[tuple[Server, bool]]:
-    """Each interleaving walked by itself: the server at its end, and whether a worker is left waiting."""
+    """Each interleaving walked by itself: the server at its end, and whether a worker is left
+    waiting.
+    """
     lives = [[piece.moves for piece in worker(e, k, [100] * rounds)] for k in range(e.workers)]
     found: list[tuple[Server, bool]] = []
 
@@ -52,16 +56,28 @@ def every_way(e: Experiment, rounds: int) -> list[tuple[Server, bool]]:
 
 @settings(max_examples=25)
 @given(
-    st.sampled_from(list(POLICIES.values())), st.booleans(), st.booleans(), st.sampled_from([(2, 1), (2, 2), (3, 1)]),
+    st.sampled_from(list(POLICIES.values())),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from([(2, 1), (2, 2), (3, 1)]),
     st.sampled_from([(), (Crash(0, 0, 5),), (Crash(1, 0),)]),
-)  # fmt: skip
+)
 @pytest.mark.exhaustive
 def test_counting_states_is_walking_every_way(
-    policy: dict[str, Any], atomic: bool, step_first: bool, size: tuple[int, int], crashes: tuple[Crash, ...]
+    policy: dict[str, Any],
+    atomic: bool,
+    step_first: bool,
+    size: tuple[int, int],
+    crashes: tuple[Crash, ...],
 ) -> None:
     workers, rounds = size
     e = Experiment(
-        Bowl(noise=0.3), workers=workers, atomic=atomic, step_first=step_first, speeds=Speeds(crashes=crashes), **policy
+        Bowl(noise=0.3),
+        workers=workers,
+        atomic=atomic,
+        step_first=step_first,
+        speeds=Speeds(crashes=crashes),
+        **policy,
     )
     if workers * rounds > 2 and not step_first:
         e = e.with_(atomic=True)  # else there are too many to walk
@@ -73,11 +89,15 @@ def test_counting_states_is_walking_every_way(
     )
     ends = [[r for r in server.ledger.rounds if r.accepted] for server, _ in ways]
     assert found.accepted == Counter(map(len, ends))
-    assert found.understated == sum(any(r.applied_to - r.read > r.checked - r.recorded for r in end) for end in ends)
+    assert found.understated == sum(
+        any(r.applied_to - r.read > r.checked - r.recorded for r in end) for end in ends
+    )
     limit = {"drop": e.staleness, "backup": 0}.get(e.policy, math.inf)
     assert found.too_stale == sum(any(r.applied_to - r.read > limit for r in end) for end in ends)
     assert found.stuck == sum(stuck for _, stuck in ways)
-    assert found.starved == tuple(sum(all(r.worker != k for r in end) for end in ends) for k in range(workers))
+    assert found.starved == tuple(
+        sum(all(r.worker != k for r in end) for end in ends) for k in range(workers)
+    )
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
@@ -101,7 +121,9 @@ def test_two_pass_with_limit_0_only_if_check_and_update_are_apart() -> None:
     # Both read at step 0 and check before either updates: 2 orders of each of the three.
     assert apart.too_stale == 12 and apart.accepted == {1: 6, 2: 14}
     both = [t for n, t in by_accepted(apart) if n == 2 and t.rounds["read"].tolist() == [0, 0]]
-    assert both and both[0].staleness.tolist() == [0, 0] and both[0].true_staleness.tolist() == [0, 1]
+    assert (
+        both and both[0].staleness.tolist() == [0, 0] and both[0].true_staleness.tolist() == [0, 1]
+    )
 
 
 def test_a_gradient_of_old_weights_passes_only_if_the_step_is_noted_later() -> None:
@@ -110,19 +132,28 @@ def test_a_gradient_of_old_weights_passes_only_if_the_step_is_noted_later() -> N
     late = explore(e.with_(step_first=False))
     assert late.understated == late.too_stale == 6
     (seen, *_) = [t for _, t in by_accepted(late) if (t.true_staleness > t.staleness).any()]
-    assert seen.accepted.all() and seen.staleness.tolist() == [0, 0] and seen.true_staleness.tolist() == [0, 1]
+    assert (
+        seen.accepted.all()
+        and seen.staleness.tolist() == [0, 0]
+        and seen.true_staleness.tolist() == [0, 1]
+    )
 
 
 def test_the_step_that_was_read_counts_even_if_the_weights_are_the_same() -> None:
     e = Experiment(Bowl(), workers=2, step_first=False)
     steep, flat = explore(e), explore(e.with_(problem=Bowl(first=0.0, second=0.0)))
     assert len(flat) == 1 < len(steep)
-    assert (flat.accepted, flat.understated, flat.starved) == (steep.accepted, steep.understated, steep.starved)
+    assert (flat.accepted, flat.understated, flat.starved) == (
+        steep.accepted,
+        steep.understated,
+        steep.starved,
+    )
 
 
 def test_a_worker_may_starve_at_limit_0_and_none_from_a_limit_of_all_others() -> None:
     e = Experiment(Bowl(), workers=2, staleness=0)
-    # Worker 0's updates fall between the reads and checks of worker 1; its reads have 2 and 3 places to be at.
+    # Worker 0's updates fall between the reads and checks of worker 1; its reads have 2 and 3
+    # places to be at.
     assert explore(e, rounds=2).starved == (6, 6)
     assert explore(e.with_(staleness=2), rounds=2).starved == (0, 0)
 
@@ -156,7 +187,10 @@ def test_every_example_repeats(policy: dict[str, Any]) -> None:
     weights = [o.weights["w"] for o in found.outcomes]
     assert len({w.tobytes() for w in weights}) == len(found)
     for outcome in found.outcomes:
-        assert replay(outcome.example.experiment, outcome.example)["w"].tobytes() == outcome.weights["w"].tobytes()
+        assert (
+            replay(outcome.example.experiment, outcome.example)["w"].tobytes()
+            == outcome.weights["w"].tobytes()
+        )
         assert outcome.example.weights["w"].tobytes() == outcome.weights["w"].tobytes()
     low, high = found.ranges["w"]
     np.testing.assert_array_equal(low, np.min(weights, axis=0))
@@ -166,7 +200,9 @@ def test_every_example_repeats(policy: dict[str, Any]) -> None:
 
 
 def test_who_cannot_go_on_is_stuck() -> None:
-    e = Experiment(Bowl(), workers=2, policy="backup", aggregate=2, speeds=Speeds(crashes=(Crash(1, 0),)))
+    e = Experiment(
+        Bowl(), workers=2, policy="backup", aggregate=2, speeds=Speeds(crashes=(Crash(1, 0),))
+    )
     found = explore(e, rounds=2)
     assert found.stuck == found.interleavings and "in 6 a worker waits forever" in repr(found)
     assert explore(e.with_(aggregate=1), rounds=2).stuck == 0
@@ -182,12 +218,22 @@ def test_speeds_do_not_matter() -> None:
 @pytest.mark.parametrize(
     ("settings", "rounds", "message"),
     [
-        ({"workers": 4}, 2, "4 workers with 2 gradients each have 63,063,000 interleavings; the limit is 100,000"),
+        (
+            {"workers": 4},
+            2,
+            "4 workers with 2 gradients each have 63,063,000 interleavings; the limit is 100,000",
+        ),
         ({"workers": 3, "policy": "wait"}, 3, "have up to 17,153,136 interleavings"),
-        ({"workers": 50}, 50, r"50 workers with 50 gradients each have about 10\^\d+ interleavings"),
+        (
+            {"workers": 50},
+            50,
+            r"50 workers with 50 gradients each have about 10\^\d+ interleavings",
+        ),
     ],
 )
-def test_what_is_too_large_is_refused_with_its_size(settings: dict[str, Any], rounds: int, message: str) -> None:
+def test_what_is_too_large_is_refused_with_its_size(
+    settings: dict[str, Any], rounds: int, message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         explore(Experiment(Bowl(), **settings), rounds)
 
@@ -220,7 +266,11 @@ def test_what_is_kept_of_a_way() -> None:
     once = start.after(a_round(), b"g", 0)
     assert once == History((0, 1), False, False, frozenset({(1, 0, b"g")}))
     assert once.after(a_round(checked=3, applied_to=3), b"h", 0)[:3] == ((0, 2), False, True)
-    assert start.after(a_round(recorded=3, checked=3, applied_to=3), b"g", 1)[:3] == ((0, 1), True, False)
+    assert start.after(a_round(recorded=3, checked=3, applied_to=3), b"g", 1)[:3] == (
+        (0, 1),
+        True,
+        False,
+    )
     assert start.after(a_round(applied_to=3), b"g", 0)[:3] == ((0, 1), True, True)
 
 
@@ -232,7 +282,10 @@ def test_ends_add_up() -> None:
         End(History((0, 1), True, True, frozenset({(1, 0, b"b")})), 4, (0,), weights(1, 5), TRACE),
     ]
     found = Outcomes.of(EXPERIMENT, 1, ends)
-    assert [(o.weights["w"].tolist(), o.interleavings) for o in found.outcomes] == [([1, 5], 6), ([2, 4], 3)]
+    assert [(o.weights["w"].tolist(), o.interleavings) for o in found.outcomes] == [
+        ([1, 5], 6),
+        ([2, 4], 3),
+    ]
     assert found.accepted == {1: 4, 2: 5} and found.interleavings == 9 and len(found) == 2
     assert (found.understated, found.too_stale, found.stuck, found.starved) == (7, 4, 4, (4, 0))
     assert [[o.interleavings for o in group] for group in found.order_dependent] == [[6, 3]]
@@ -248,7 +301,8 @@ def test_bits_tell_zeros_of_two_signs_apart_and_not_a_number_from_nothing() -> N
 def test_outcomes_are_told_in_a_sentence() -> None:
     apart = explore(Experiment(Bowl(), workers=2, atomic=False))
     assert repr(apart) == (
-        "20 orders, 3 different results; 1 to 2 of 2 gradients accepted; 12 orders accept one that is too stale"
+        "20 orders, 3 different results; 1 to 2 of 2 gradients accepted; 12 orders accept one "
+        "that is too stale"
     )
     repaired = explore(Experiment(Bowl(), workers=2))
     assert repr(repaired).endswith("; no order accepts one that is too stale")

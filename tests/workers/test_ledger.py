@@ -77,7 +77,9 @@ def test_wait(calls: list[int], limit: int) -> None:
 
 
 def backup_model(calls: list[int], aggregate: int) -> Iterator[str]:
-    """The first `aggregate` gradients of a step make the next; a worker that has read a step waits for the next."""
+    """The first `aggregate` gradients of a step make the next; a worker that has read a step waits
+    for the next.
+    """
     step, present, seen, busy = 0, 0, [-1] * WORKERS, [False] * WORKERS
     for k in calls:
         if busy[k]:
@@ -108,9 +110,14 @@ def test_backup(calls: list[int], aggregate: int) -> None:
         else:
             found.append("waits")
     assert found == list(backup_model(calls, aggregate))
-    assert found.count("taken") == aggregate * ledger.step + ledger.gathered and ledger.gathered < aggregate
+    assert (
+        found.count("taken") == aggregate * ledger.step + ledger.gathered
+        and ledger.gathered < aggregate
+    )
     applied = [r.applied_to for r in ledger.rounds if r.accepted]
-    assert all(applied.count(step) == aggregate for step in range(ledger.step)), "each mean is of `aggregate` gradients"
+    assert all(applied.count(step) == aggregate for step in range(ledger.step)), (
+        "each mean is of `aggregate` gradients"
+    )
 
 
 @pytest.mark.parametrize("policy", ["apply", "damp", "compensate"])
@@ -183,5 +190,7 @@ def test_a_deadlock_names_the_waiting_workers() -> None:
         begin(ledger, k)
         hand_in(ledger, k)
     ledger.leave(2)
-    with pytest.raises(DeadlockError, match=r"waiting are 0, 1, alive are \[0, 1\]; 2 of 3 gradients of step 0 are"):
+    with pytest.raises(
+        DeadlockError, match=r"waiting are 0, 1, alive are \[0, 1\]; 2 of 3 gradients of step 0 are"
+    ):
         raise ledger.deadlock([1, 0])

@@ -14,7 +14,17 @@ from hypothesis import strategies as st
 
 import gradlab as gl
 from gradlab.errors import FailedPreconditionError
-from gradlab.workers import CHECK, POLICIES, READ, Crash, Digits, Experiment, Speeds, logged_server, run
+from gradlab.workers import (
+    CHECK,
+    POLICIES,
+    READ,
+    Crash,
+    Digits,
+    Experiment,
+    Speeds,
+    logged_server,
+    run,
+)
 from gradlab.workers.logged_server import LoggedServer
 from gradlab.workers.server import Server
 
@@ -28,9 +38,17 @@ def no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def experiment(policy: str = "drop", **changes: Any) -> Experiment:
     e = Experiment(
-        Digits(hidden=(3,), batch=4), gl.rules.Adam(), 0.01, workers=3, policy=policy, staleness=1, aggregate=2,
-        gradients=12, mean_square_decay=0.9, speeds=Speeds(crashes=(Crash(1, 2, 50), Crash(2, 3))),
-    )  # fmt: skip
+        Digits(hidden=(3,), batch=4),
+        gl.rules.Adam(),
+        0.01,
+        workers=3,
+        policy=policy,
+        staleness=1,
+        aggregate=2,
+        gradients=12,
+        mean_square_decay=0.9,
+        speeds=Speeds(crashes=(Crash(1, 2, 50), Crash(2, 3))),
+    )
     return e.with_(**changes)
 
 
@@ -50,7 +68,11 @@ def ask(server: LoggedServer, request: Request) -> bool:
     worker, _, moves = request
     assert isinstance(server.server, Server)
     number = server.ledger.clock[worker]
-    gradient = server.experiment.gradient(server.server.held(worker), worker, number) if CHECK in moves else None
+    gradient = (
+        server.experiment.gradient(server.server.held(worker), worker, number)
+        if CHECK in moves
+        else None
+    )
     return server.ask(*request, gradient)
 
 
@@ -97,7 +119,9 @@ def test_after_any_request_the_log_gives_the_state_that_was(tmp_path: Path, atom
 
 
 def test_two_servers_of_one_run_count_a_request_once(tmp_path: Path) -> None:
-    """The second one has read the log, and then the first one, which seemed dead, takes another request."""
+    """The second one has read the log, and then the first one, which seemed dead, takes another
+    request.
+    """
     e, path = experiment(), tmp_path / "log"
     todo = requests(e)
     first = LoggedServer(e, path, sync=False)
@@ -113,11 +137,16 @@ def test_two_servers_of_one_run_count_a_request_once(tmp_path: Path) -> None:
         assert sum(again.sequences) == 2
 
 
-@given(st.lists(st.sampled_from(["next", "next", "next", "again", "die", "die unheard"]), max_size=60))
+@given(
+    st.lists(st.sampled_from(["next", "next", "next", "again", "die", "die unheard"]), max_size=60)
+)
 def test_nothing_is_lost_or_made_twice_whatever_dies_and_is_sent_again(
     tmp_path_factory: pytest.TempPathFactory, fates: list[str]
 ) -> None:
-    e, path = experiment("backup", problem=gl.workers.Bowl()), tmp_path_factory.mktemp("run") / "log"
+    e, path = (
+        experiment("backup", problem=gl.workers.Bowl()),
+        tmp_path_factory.mktemp("run") / "log",
+    )
     server, twin, todo = LoggedServer(e, path, sync=False), LoggedServer(e), requests(e)
     last: dict[int, Request] = {}
     for fate in [*fates, *["next"] * len(todo)]:
@@ -159,11 +188,15 @@ def test_after_the_last_gradient_only_old_requests_are_answered() -> None:
     assert not server.ask(0, 3, (READ, 1))
 
 
-def test_a_request_out_of_turn_and_a_gradient_that_does_not_fit_change_nothing(tmp_path: Path) -> None:
+def test_a_request_out_of_turn_and_a_gradient_that_does_not_fit_change_nothing(
+    tmp_path: Path,
+) -> None:
     server = LoggedServer(experiment(), tmp_path / "log")
     ask(server, (0, 1, (READ, 1)))
     before = bits(server), (tmp_path / "log").read_bytes()
-    with pytest.raises(ValueError, match=r"worker 0 sent request 3 after 1; .* on a disk that all nodes see"):
+    with pytest.raises(
+        ValueError, match=r"worker 0 sent request 3 after 1; .* on a disk that all nodes see"
+    ):
         server.ask(0, 3, (CHECK, 3), {})
     with pytest.raises(ValueError, match="the gradient is of"):
         server.ask(0, 2, (CHECK, 3), {"x": np.float32([1])})
@@ -172,7 +205,9 @@ def test_a_request_out_of_turn_and_a_gradient_that_does_not_fit_change_nothing(t
 
 
 @pytest.mark.parametrize(
-    "other", [experiment("apply"), experiment(weights=Digits(hidden=(3,), seed=1).start())], ids=["policy", "weights"]
+    "other",
+    [experiment("apply"), experiment(weights=Digits(hidden=(3,), seed=1).start())],
+    ids=["policy", "weights"],
 )
 def test_the_log_of_another_experiment_is_refused(tmp_path: Path, other: Experiment) -> None:
     LoggedServer(experiment(), tmp_path / "log").close()
@@ -182,7 +217,10 @@ def test_the_log_of_another_experiment_is_refused(tmp_path: Path, other: Experim
 
 def test_gradients_of_jax_are_recovered_as_they_came(tmp_path: Path) -> None:
     line = gl.workers.FromLoss(
-        lambda w, x: ((w["a"] * x) ** 2).mean(), {"a": jnp.float32(1 / 3)}, np.random.Generator.random, 1.0
+        lambda w, x: ((w["a"] * x) ** 2).mean(),
+        {"a": jnp.float32(1 / 3)},
+        np.random.Generator.random,
+        1.0,
     )
     e = Experiment(line, gl.rules.Adam(), workers=1, gradients=3)
     server = LoggedServer(e, tmp_path / "log")
@@ -196,7 +234,9 @@ def test_gradients_of_jax_are_recovered_as_they_came(tmp_path: Path) -> None:
     assert bits(again) == bits(weights)
 
 
-def test_time_goes_on_after_a_restart_and_never_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_goes_on_after_a_restart_and_never_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     e, now = experiment(workers=1, aggregate=1, speeds=Speeds()), 5_000_000
     monkeypatch.setattr(logged_server.time, "time_ns", lambda: now)
     server = LoggedServer(e, tmp_path / "log")

@@ -1,4 +1,5 @@
-"""Runs on Ray: processes and nodes are killed, nothing is lost or counted twice, and every trace replays bit for bit.
+"""Runs on Ray: processes and nodes are killed, nothing is lost or counted twice, and every trace
+replays bit for bit.
 
 One Ray runs for all tests here. test_ray_actors.py shows the decisions without Ray.
 """
@@ -37,7 +38,10 @@ def ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     (folder / "sitecustomize.py").write_text("import sys; sys.modules['jax'] = None")
     (folder / "rfc3987_syntax.py").write_text("raise ImportError")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]))
+        patch.setenv(
+            "PYTHONPATH",
+            os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]),
+        )
         patch.delenv("RAY_ADDRESS", raising=False)
         # A node is dead after five calls in half a second each, and not after five in ten seconds
         # each.
@@ -75,8 +79,15 @@ def test_nothing_is_lost_or_counted_twice_whatever_is_killed(ray: Any, tmp_path:
 def test_an_interrupted_run_continues_from_its_log(ray: Any, tmp_path: Path) -> None:
     e = Experiment(Bowl(), workers=2, policy="apply", gradients=40)
     with pytest.raises(TimeoutError, match="the run was not over in time"):
-        run(e.with_(speeds=Speeds(stall=0.3, stall_factor=1e6)), "ray", log=tmp_path / "run.log", timeout=20)
-    trace = run(e.with_(speeds=Speeds(stall=0.3, stall_factor=1e6)), "ray", log=tmp_path / "run.log", tick=0)
+        run(
+            e.with_(speeds=Speeds(stall=0.3, stall_factor=1e6)),
+            "ray",
+            log=tmp_path / "run.log",
+            timeout=20,
+        )
+    trace = run(
+        e.with_(speeds=Speeds(stall=0.3, stall_factor=1e6)), "ray", log=tmp_path / "run.log", tick=0
+    )
     assert find_fault(trace, tmp_path / "run.log") == ""
     assert {k for move, k in trace.moves.tolist() if move == LEAVE} == {0, 1}
 
@@ -115,7 +126,9 @@ def test_the_guide_to_shards_prints_what_it_should(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     # The processes here have no JAX, which would take the derivatives.
-    program = SHARDS.replace("watch=draw(np.random.default_rng(0))", "draw(np.random.default_rng(0)), derivatives")
+    program = SHARDS.replace(
+        "watch=draw(np.random.default_rng(0))", "draw(np.random.default_rng(0)), derivatives"
+    )
     exec(compile(program, "asynchronous.md", "exec"), {"derivatives": embedding.derivatives})
     assert capsys.readouterr().out == "True\n"
     assert (tmp_path / "tables.log").exists()
@@ -138,15 +151,23 @@ class Mortal(Bowl):
 
 @pytest.mark.ray
 def test_errors_are_raised_as_they_are(ray: Any, tmp_path: Path) -> None:
-    with pytest.raises(gl.errors.InvalidArgumentError, match=r"^the gradient of Careless.* write to a copy"):
+    with pytest.raises(
+        gl.errors.InvalidArgumentError, match=r"^the gradient of Careless.* write to a copy"
+    ):
         run(Experiment(Careless(), workers=1), "ray", timeout=300)
-    with pytest.raises(gl.errors.DeadlockError, match=r"^no worker can go on after 1 gradient: .* alive are \[\]"):
-        run(Experiment(Bowl(), workers=1, speeds=Speeds(crashes=(Crash(0, 1),))), "ray", timeout=300)
+    with pytest.raises(
+        gl.errors.DeadlockError, match=r"^no worker can go on after 1 gradient: .* alive are \[\]"
+    ):
+        run(
+            Experiment(Bowl(), workers=1, speeds=Speeds(crashes=(Crash(0, 1),))), "ray", timeout=300
+        )
     with pytest.raises(RuntimeError, match="worker 0 died 5 times in a row without a gradient"):
         run(Experiment(Mortal(), workers=1), "ray", timeout=300)
     run(Experiment(Bowl(), gradients=2, workers=1), "ray", log=tmp_path / "run.log")
     with pytest.raises(ValueError, match="is the log of another experiment"):
-        run(Experiment(Bowl(), gradients=3, workers=1), "ray", log=tmp_path / "run.log", timeout=300)
+        run(
+            Experiment(Bowl(), gradients=3, workers=1), "ray", log=tmp_path / "run.log", timeout=300
+        )
     with pytest.raises(ValueError, match="Ray is connected already, so address="):
         run(Experiment(Bowl()), "ray", address="1.2.3.4:6379")
 
@@ -161,7 +182,9 @@ def test_a_server_without_a_log_takes_the_run_with_it(ray: Any) -> None:
 
 
 def test_tables_are_needed_for_shards() -> None:
-    with pytest.raises(ValueError, match="shards= is for tables: the problem says which rows a batch reads"):
+    with pytest.raises(
+        ValueError, match="shards= is for tables: the problem says which rows a batch reads"
+    ):
         run(Experiment(Bowl()), "ray", shards=2)
     with pytest.raises(ValueError, match="shards must be a whole number of at least 1, got 0"):
         run(embedding.experiment("drop"), "ray", shards=0)
@@ -187,7 +210,9 @@ def fake_ray(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
 
 def test_a_ray_that_cannot_start_says_what_to_do(fake_ray: SimpleNamespace) -> None:
-    with pytest.raises(RuntimeError, match=r"Ray cannot be started on this machine \(no memory\): see whether"):
+    with pytest.raises(
+        RuntimeError, match=r"Ray cannot be started on this machine \(no memory\): see whether"
+    ):
         run(Experiment(Bowl()), "ray")
 
 
@@ -195,13 +220,17 @@ def test_an_address_where_nothing_answers(fake_ray: SimpleNamespace) -> None:
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))  # and does not listen
         address = f"ray://127.0.0.1:{bound.getsockname()[1]}"
-        with pytest.raises(ConnectionError, match=rf"no Ray answers at {address} \(.*refused\): start one there by"):
+        with pytest.raises(
+            ConnectionError, match=rf"no Ray answers at {address} \(.*refused\): start one there by"
+        ):
             run(Experiment(Bowl()), "ray", address=address)
 
 
 @pytest.mark.parametrize("address", ["here:", ":", "127.0.0.1:port"])
 def test_what_is_not_an_address(fake_ray: SimpleNamespace, address: str) -> None:
-    with pytest.raises(ValueError, match="address must be HOST:PORT, ray://HOST:PORT, auto or local; got"):
+    with pytest.raises(
+        ValueError, match="address must be HOST:PORT, ray://HOST:PORT, auto or local; got"
+    ):
         run(Experiment(Bowl()), "ray", address=address)
 
 

@@ -34,7 +34,9 @@ def test_every_setting_is_recorded_from_the_start_to_the_last_update() -> None:
 
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("choice", [(0, 1.0, 0.0533, 0.6), (12, 4.0, 0.3, 0.0)])
-def test_a_training_gives_what_was_recorded(policy: str, choice: tuple[int, float, float, float]) -> None:
+def test_a_training_gives_what_was_recorded(
+    policy: str, choice: tuple[int, float, float, float]
+) -> None:
     setting = (policy, choice[0] if policy in policy_study.BY_LIMIT else 0, *choice[1:])
     again = losses(decide(experiment(*setting)))
     kept = recorded(setting, len(again))
@@ -97,11 +99,15 @@ def test_a_run_of_a_sweep_gives_what_was_recorded() -> None:
     swept = recordings.arrays(asynchrony.TUNED)["sweep"][1, 0]  # three times slower, by gradients
     policy, rate, seed = POLICIES.index("damp"), asynchrony.TUNING_RATES.index(1.4), 6
     again = train_with_seed("damp", 3.0, 1.4, seed=asynchrony.TUNING_SEEDS[seed])
-    assert again.loss_by("gradients", np.inf) == pytest.approx(float(swept[policy, rate, seed]), rel=2e-3)
+    assert again.loss_by("gradients", np.inf) == pytest.approx(
+        float(swept[policy, rate, seed]), rel=2e-3
+    )
 
 
 def test_a_run_is_judged_at_its_end_or_at_a_time() -> None:
-    run = policy_study.Trained(np.arange(3), np.array([0.0, 1.0, 2.0]), np.array([2.3, 1.0, np.nan]), 1.0, 2.0)
+    run = policy_study.Trained(
+        np.arange(3), np.array([0.0, 1.0, 2.0]), np.array([2.3, 1.0, np.nan]), 1.0, 2.0
+    )
     assert run.loss_by("time", 1.5) == 1.0
     assert run.loss_by("gradients", 1.5) == np.inf
 
@@ -131,6 +137,8 @@ def test_the_tuned_runs_are_written_whole(tmp_path: Path, monkeypatch: pytest.Mo
     assert written["loss"].shape == (1, 2, len(POLICIES), 1, 51)
     damp = POLICIES.index("damp")
     assert asynchrony.own_rate(written["sweep"][0, 0, damp]) == 1  # 2.8, as in the whole sweep
-    np.testing.assert_allclose(written["loss"][0, 0, damp, 0].astype(float), shipped.loss[0], rtol=2e-3)
+    np.testing.assert_allclose(
+        written["loss"][0, 0, damp, 0].astype(float), shipped.loss[0], rtol=2e-3
+    )
     assert float(written["judged"][0, 0, damp, 0]) == pytest.approx(shipped.judged[0], rel=2e-3)
     assert written["end"][0, damp, 0] / 100 == pytest.approx(shipped.end[0])

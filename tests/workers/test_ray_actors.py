@@ -9,7 +9,19 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.workers import CHECK, JOIN, LEAVE, READ, RECORD, UPDATE, Bowl, Crash, Experiment, Speeds, run
+from gradlab.workers import (
+    CHECK,
+    JOIN,
+    LEAVE,
+    READ,
+    RECORD,
+    UPDATE,
+    Bowl,
+    Crash,
+    Experiment,
+    Speeds,
+    run,
+)
 from gradlab.workers.logged_server import LoggedServer
 from gradlab.workers.ray_actors import ServerActor, ShardActor, split_payload
 from gradlab.workers.rows import join_rows, join_tables
@@ -76,7 +88,10 @@ def test_a_worker_that_dies_leaves_at_once_and_joins_as_a_new_process() -> None:
         assert await reading is not None  # it does not wait for the dead one
         assert await server.join(1) == (3, 1)  # left and joined; gradient 0 is lost
         assert await server.join(1) == (3, 1)  # asked again by Ray
-        assert [move[:2] for move in server.server.moves if move[0] in (LEAVE, JOIN)] == [(LEAVE, 1), (JOIN, 1)]
+        assert [move[:2] for move in server.server.moves if move[0] in (LEAVE, JOIN)] == [
+            (LEAVE, 1),
+            (JOIN, 1),
+        ]
 
     play(scenario())
 
@@ -112,7 +127,9 @@ def test_a_deadlock_ends_the_run() -> None:
         await server.ask(0, 2, PUSH, GRADIENT)
         reading = asyncio.create_task(server.ask(0, 3, READS))
         await server.ask(1, 2, (LEAVE,))
-        with pytest.raises(gl.errors.DeadlockError, match=r"after 1 gradient: waiting are 0, alive are \[0\]"):
+        with pytest.raises(
+            gl.errors.DeadlockError, match=r"after 1 gradient: waiting are 0, alive are \[0\]"
+        ):
             await trace
         reading.cancel()
 
@@ -133,7 +150,9 @@ def test_workers_of_an_earlier_run_leave_when_a_new_one_begins(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_shards_that_die_at_any_time_have_the_rows_of_one_server(tmp_path: Path, policy: str) -> None:
+def test_shards_that_die_at_any_time_have_the_rows_of_one_server(
+    tmp_path: Path, policy: str
+) -> None:
     e = experiment(policy)
     problem: Any = e.problem
     log = tmp_path / "log"
@@ -152,7 +171,10 @@ def test_shards_that_die_at_any_time_have_the_rows_of_one_server(tmp_path: Path,
         assert server.ask(worker, server.sequences[worker] + 1, moves, payload)
 
         # Any of the shards is a new process that has to read the log.
-        shards = [ShardActor(e, k, 3, log) if rng.random() < 0.2 else shard for k, shard in enumerate(shards)]
+        shards = [
+            ShardActor(e, k, 3, log) if rng.random() < 0.2 else shard
+            for k, shard in enumerate(shards)
+        ]
         payloads = split_payload(moves, payload or {}, 3)
         rows: list[Any] = []
         for shard, part in zip(shards, payloads, strict=True):
@@ -160,7 +182,9 @@ def test_shards_that_die_at_any_time_have_the_rows_of_one_server(tmp_path: Path,
                 answer = shard.make(server.num_requests, worker, moves, part)
             rows.append(answer)
         if READ in moves:
-            weights[worker] = {name: join_rows(ids, [x[name] for x in rows]) for name, ids in payload.items()}
+            weights[worker] = {
+                name: join_rows(ids, [x[name] for x in rows]) for name, ids in payload.items()
+            }
     server.close()
     # A run may even continue with a different number of shards.
     for parts in (shards, [ShardActor(e, index, 2, log) for index in range(2)]):
@@ -179,6 +203,8 @@ def test_the_log_of_tables_on_shards_is_not_that_of_one_server(tmp_path: Path) -
 def test_a_gradient_that_is_not_of_the_tables_is_not_logged() -> None:
     server = LoggedServer(experiment("drop"), server=ShardedLedger(experiment("drop")))
     server.ask(0, 1, READS, {})
-    with pytest.raises(ValueError, match=r"the gradient is of \['users'\], tables \['items', 'users'\]"):
+    with pytest.raises(
+        ValueError, match=r"the gradient is of \['users'\], tables \['items', 'users'\]"
+    ):
         server.ask(0, 2, PUSH, {"users": np.zeros((7, 3))})
     assert server.sequences == [1, 0, 0]

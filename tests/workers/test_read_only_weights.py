@@ -1,4 +1,6 @@
-"""Weights that a problem is lent, and arrays that it lends: neither side changes what the other one has."""
+"""Weights that a problem is lent, and arrays that it lends: neither side changes what the other one
+has.
+"""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -39,9 +41,14 @@ class Careless(Bowl):
 
 @pytest.mark.parametrize("engine", ["simulated", "threads"])
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
-def test_the_error_of_a_gradient_that_writes_to_the_weights_says_to_copy_them(engine: str, write: Any) -> None:
+def test_the_error_of_a_gradient_that_writes_to_the_weights_says_to_copy_them(
+    engine: str, write: Any
+) -> None:
     e = Experiment(Careless(write), gradients=5)
-    with pytest.raises(InvalidArgumentError, match=r"writes to the weights .* write to a copy, as w = weights\['w'\]"):
+    with pytest.raises(
+        InvalidArgumentError,
+        match=r"writes to the weights .* write to a copy, as w = weights\['w'\]",
+    ):
         run(e, engine)
 
 
@@ -66,7 +73,8 @@ class Lodger(Bowl):
 def test_changes_that_numpy_cannot_forbid_have_no_effect(engine: str) -> None:
     e = Experiment(Lodger(), workers=1, gradients=9)
     assert (
-        run(e, engine).weights["w"].tobytes() == run(Experiment(Bowl(), workers=1, gradients=9)).weights["w"].tobytes()
+        run(e, engine).weights["w"].tobytes()
+        == run(Experiment(Bowl(), workers=1, gradients=9)).weights["w"].tobytes()
     )
 
 
@@ -100,7 +108,13 @@ class Thrifty(Bowl):
         return {"w": self.buffer}  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("more", [{"policy": "backup", "aggregate": 3}, {"policy": "apply", "atomic": False}])
-def test_gradients_that_wait_do_not_change_with_the_buffer_of_their_problem(more: dict[str, Any]) -> None:
-    thrifty, other = (Experiment(problem, gradients=40, **more) for problem in (Thrifty(), Bowl(noise=0.5)))
+@pytest.mark.parametrize(
+    "more", [{"policy": "backup", "aggregate": 3}, {"policy": "apply", "atomic": False}]
+)
+def test_gradients_that_wait_do_not_change_with_the_buffer_of_their_problem(
+    more: dict[str, Any],
+) -> None:
+    thrifty, other = (
+        Experiment(problem, gradients=40, **more) for problem in (Thrifty(), Bowl(noise=0.5))
+    )
     assert run(thrifty).weights["w"].tobytes() == run(other).weights["w"].tobytes()

@@ -14,7 +14,9 @@ READER = Reader(batch=5)
 
 def weights() -> dict[str, np.ndarray]:
     rng = np.random.default_rng(0)
-    return {name: 0.3 * rng.standard_normal(w.shape, np.float32) for name, w in READER.start().items()}
+    return {
+        name: 0.3 * rng.standard_normal(w.shape, np.float32) for name, w in READER.start().items()
+    }
 
 
 @pytest.mark.exhaustive
@@ -35,7 +37,9 @@ def test_the_loss_watched_is_that_of_the_lines_held_out() -> None:
 def test_through_variables_the_words_come_as_slices() -> None:
     lines = READER.draw(np.random.default_rng(3))
     table, bias = (gl.Variable(w, name=name) for name, w in weights().items())
-    rows, whole = gl.gradients(lambda: READER.loss_of({"words": table, "bias": bias}, lines), [table, bias])
+    rows, whole = gl.gradients(
+        lambda: READER.loss_of({"words": table, "bias": bias}, lines), [table, bias]
+    )
     expected = READER.gradient(weights(), np.random.default_rng(3))
     assert rows.indices.tolist() == lines.words.tolist()
     np.testing.assert_allclose(rows.to_dense(), expected["words"], atol=1e-6)
@@ -43,7 +47,9 @@ def test_through_variables_the_words_come_as_slices() -> None:
 
 
 def test_workers_train_it_and_the_log_gives_the_same_weights() -> None:
-    e = Experiment(Reader(), gl.rules.Adagrad(), learning_rate=0.5, workers=3, staleness=4, gradients=300)
+    e = Experiment(
+        Reader(), gl.rules.Adagrad(), learning_rate=0.5, workers=3, staleness=4, gradients=300
+    )
     trace = run(e)
     assert Reader().accuracy(Reader().start()) < 0.35 < 0.55 < Reader().accuracy(trace.weights)
     again = replay(e, trace)
@@ -51,7 +57,9 @@ def test_workers_train_it_and_the_log_gives_the_same_weights() -> None:
 
 
 def test_it_reads_a_line_of_ones_own() -> None:
-    trace = run(Experiment(Reader(), gl.rules.Adagrad(), learning_rate=0.5, workers=1, gradients=300))
+    trace = run(
+        Experiment(Reader(), gl.rules.Adagrad(), learning_rate=0.5, workers=1, gradients=300)
+    )
     found = Reader().read("Set a breakpoint, then step with pdb.", trace.weights)
     assert next(iter(found)) == "the debugger"
     assert sum(found.values()) == pytest.approx(1, abs=0.01)
@@ -59,7 +67,9 @@ def test_it_reads_a_line_of_ones_own() -> None:
 
 
 def test_what_cannot_be_read() -> None:
-    with pytest.raises(ValueError, match=r"no word of 'qwxyz' is known; the 867 words of the reader are in `words`"):
+    with pytest.raises(
+        ValueError, match=r"no word of 'qwxyz' is known; the 867 words of the reader are in `words`"
+    ):
         READER.read("qwxyz", READER.start())
     with pytest.raises(ValueError, match="batch must be 1 line or more, got 0"):
         Reader(batch=0)

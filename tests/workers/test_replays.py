@@ -46,9 +46,16 @@ def assert_repeats(trace: Trace) -> None:
 def test_every_engine_and_policy(engine: str, policy: dict[str, Any], races: bool) -> None:
     crashes = Speeds(crashes=(Crash(0, 3, after=150), Crash(2, 1, after=0)))
     e = Experiment(
-        Digits(hidden=(8,), batch=8), gl.rules.Momentum(0.9), 0.01, workers=3, gradients=60, speeds=crashes,
-        atomic=not races, step_first=not races, **policy,
-    )  # fmt: skip
+        Digits(hidden=(8,), batch=8),
+        gl.rules.Momentum(0.9),
+        0.01,
+        workers=3,
+        gradients=60,
+        speeds=crashes,
+        atomic=not races,
+        step_first=not races,
+        **policy,
+    )
     trace = run(e, engine)
     assert len(trace) == 60 and trace.updates > 5
     assert_repeats(trace)
@@ -77,7 +84,14 @@ def test_every_experiment_on_threads(e: Experiment) -> None:
 
 def test_weights_of_jax() -> None:
     start = {"w": jnp.asarray([1.0, 1.0])}
-    e = Experiment(Bowl(noise=0.1), gl.rules.Adam(), workers=3, gradients=20, weights=start, policy="compensate")
+    e = Experiment(
+        Bowl(noise=0.1),
+        gl.rules.Adam(),
+        workers=3,
+        gradients=20,
+        weights=start,
+        policy="compensate",
+    )
     trace = run(e)
     assert isinstance(trace.weights["w"], type(start["w"]))
     assert_repeats(trace)
@@ -86,9 +100,11 @@ def test_weights_of_jax() -> None:
 @pytest.mark.exhaustive
 def test_a_loss_of_your_own() -> None:
     line = FromLoss(
-        lambda w, x: ((w["a"] * x + w["b"] - 2 * x) ** 2).mean(), {"a": np.float32(0), "b": np.float32(1)},
-        lambda rng: rng.standard_normal(4, np.float32), np.float32([1.0, -1.0]),
-    )  # fmt: skip
+        lambda w, x: ((w["a"] * x + w["b"] - 2 * x) ** 2).mean(),
+        {"a": np.float32(0), "b": np.float32(1)},
+        lambda rng: rng.standard_normal(4, np.float32),
+        np.float32([1.0, -1.0]),
+    )
     trace = run(Experiment(line, workers=3, gradients=60, staleness=2), "threads", tick=0)
     assert_repeats(trace)
     assert line.loss(trace.weights) < 0.1 * line.loss(line.start())
@@ -98,7 +114,11 @@ def test_another_optimizer_on_the_same_schedule() -> None:
     e = Experiment(Bowl(), gradients=40, staleness=3)
     trace = run(e)
     adam = e.with_(optimizer=gl.rules.Adam())
-    assert replay(adam, trace)["w"].tolist() == run(adam).weights["w"].tolist() != trace.weights["w"].tolist()
+    assert (
+        replay(adam, trace)["w"].tolist()
+        == run(adam).weights["w"].tolist()
+        != trace.weights["w"].tolist()
+    )
 
 
 def test_another_policy_on_the_same_schedule() -> None:
@@ -117,7 +137,9 @@ def test_the_loss_is_that_of_the_weights_after_each_update() -> None:
     e = Experiment(Bowl(noise=0.3), workers=3, gradients=30, staleness=1)
     trace = run(e)
     seen = [(0, 0, e.problem.loss(e.start()))]
-    end = replay(e, trace, lambda step, time, weights: seen.append((step, time, e.problem.loss(weights))))
+    end = replay(
+        e, trace, lambda step, time, weights: seen.append((step, time, e.problem.loss(weights)))
+    )
     curve = loss_curve(trace)
     assert list(zip(*(curve[k].tolist() for k in ("step", "time", "loss")), strict=True)) == seen
     assert curve["loss"][-1] == e.problem.loss(end) and curve["step"][-1] == trace.updates

@@ -1,4 +1,6 @@
-"""Rows dealt out over shards come back as they were, and a server moves them as gl.tpu and accumulators do."""
+"""Rows dealt out over shards come back as they were, and a server moves them as gl.tpu and
+accumulators do.
+"""
 
 import numpy as np
 import pytest
@@ -37,7 +39,9 @@ def test_parts_of_shards_join_to_the_whole(shards: int, chosen: list[int]) -> No
     shard_tables = [table[shard::shards] for shard in range(shards)]
     assert (join_tables(shard_tables) == table).all()
 
-    rows = [w[part["t"]] for w, part in zip(shard_tables, split_ids({"t": ids}, shards), strict=True)]
+    rows = [
+        w[part["t"]] for w, part in zip(shard_tables, split_ids({"t": ids}, shards), strict=True)
+    ]
     assert (join_rows(ids, rows).values == table[ids]).all()
 
     g = slices(chosen)
@@ -70,12 +74,17 @@ def test_a_record_holds_gradients_of_both_kinds() -> None:
     gradient = {"t": slices([2, 3]), "w": np.ones(3)}
     again = restore_gradient(flatten_gradient(gradient), {"t": (9, 2), "w": (3,)})
     assert again.keys() == gradient.keys() and (again["w"] == 1).all()
-    assert again["t"].dense_shape == (9, 2) and (again["t"].to_dense() == gradient["t"].to_dense()).all()
+    assert (
+        again["t"].dense_shape == (9, 2)
+        and (again["t"].to_dense() == gradient["t"].to_dense()).all()
+    )
 
 
 def test_rows_are_taken_from_a_table_or_from_the_rows_that_were_read() -> None:
     table, ids = np.arange(18.0).reshape(9, 2), np.array([2, 7])
-    assert (take_rows(Rows(np.array([2, 3, 7]), table[[2, 3, 7]]), ids) == take_rows(table, ids)).all()
+    assert (
+        take_rows(Rows(np.array([2, 3, 7]), table[[2, 3, 7]]), ids) == take_rows(table, ids)
+    ).all()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""Weights, slots and what the policies make of a gradient, by hand; a call that raises changes nothing."""
+"""Weights, slots and what the policies make of a gradient, by hand; a call that raises changes
+nothing.
+"""
 
 from typing import Any
 
@@ -17,7 +19,9 @@ every_policy = pytest.mark.parametrize("settings", POLICIES.values(), ids=POLICI
 
 
 def server(workers: int = 2, **settings: Any) -> Server:
-    return Server(Experiment(Bowl(first=8.0, second=4.0), workers=workers, learning_rate=1.0, **settings))
+    return Server(
+        Experiment(Bowl(first=8.0, second=4.0), workers=workers, learning_rate=1.0, **settings)
+    )
 
 
 def g(*entries: float) -> dict[str, np.ndarray]:
@@ -41,7 +45,8 @@ def two_pushes(s: Server) -> list[float]:
         ({"policy": "drop", "staleness": 1}, [8 - 2 - 4, 4 - 2]),
         ({"policy": "wait", "staleness": 0}, [8 - 2 - 4, 4 - 2]),
         ({"policy": "damp"}, [8 - 2 - 4 / 2, 4 - 2 / 2]),
-        # g + strength * g * g * (w_now - w_read) = 4 + 0.125 * 16 * (6 - 8) = 0, and 2, for w[1] has not moved.
+        # g + strength * g * g * (w_now - w_read) = 4 + 0.125 * 16 * (6 - 8) = 0, and 2, for w[1]
+        # has not moved.
         ({"policy": "compensate", "strength": 0.125}, [8 - 2 - 0, 4 - 2]),
         # The mean of squares is 16, so the strength is 0.5 / 4: the same.
         ({"policy": "compensate", "strength": 0.5, "mean_square_decay": 0.0}, [8 - 2 - 0, 4 - 2]),
@@ -57,7 +62,8 @@ def test_two_gradients_by_hand(settings: dict[str, Any], expected: list[float]) 
 def test_the_mean_square_runs_over_all_gradients() -> None:
     s = server(policy="compensate", strength=1.0, mean_square_decay=0.75)
     two_pushes(s)
-    # worker 0: 0.25 * 4 = 1; worker 1: 0.75 * 1 + 0.25 * 16 = 4.75, and it moves by 4 + 16 * (6 - 8) / sqrt(4.75).
+    # worker 0: 0.25 * 4 = 1; worker 1: 0.75 * 1 + 0.25 * 16 = 4.75, and it moves by 4 + 16 *
+    # (6 - 8) / sqrt(4.75).
     assert s.weights["w"][0] == pytest.approx(6 - (4 - 32 / 4.75**0.5), rel=1e-6)
 
 
@@ -76,7 +82,9 @@ def test_dtypes_and_libraries_stay(settings: dict[str, Any], dtype: Any, traced:
     s.push(1, {"w": second})
     w = s.weights["w"]
     assert w.dtype == dtype and is_jax(w) == traced and s.step > 0
-    assert np.isfinite(np.asarray(w, np.float64)).all() and (np.asarray(w) != np.asarray(start)).any()
+    assert (
+        np.isfinite(np.asarray(w, np.float64)).all() and (np.asarray(w) != np.asarray(start)).any()
+    )
 
 
 @every_policy
@@ -101,7 +109,13 @@ class Fails(gl.rules.Momentum):
 
 def snapshot(s: Server) -> Any:
     ledger = {k: str(x) for k, x in vars(s.ledger).items()}
-    return s.fingerprint(), ledger, [s.held(k)["w"].tolist() for k in range(2)], str(s.given(0)), str(s.given(1))
+    return (
+        s.fingerprint(),
+        ledger,
+        [s.held(k)["w"].tolist() for k in range(2)],
+        str(s.given(0)),
+        str(s.given(1)),
+    )
 
 
 @every_policy
@@ -124,16 +138,25 @@ def test_an_update_that_raises_leaves_all_as_it_was(settings: dict[str, Any]) ->
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda s: s.check(0, {"v": np.ones(2)}), r"the gradient is of \['v'\], the weights are \['w'\]"),
+        (
+            lambda s: s.check(0, {"v": np.ones(2)}),
+            r"the gradient is of \['v'\], the weights are \['w'\]",
+        ),
         (lambda s: s.check(0, {}), r"the gradient is of \[\], the weights are \['w'\]"),
-        (lambda s: s.check(0, g(1, 2, 3)), r"the gradient of w has shape \(3,\), the weight has \(2,\)"),
+        (
+            lambda s: s.check(0, g(1, 2, 3)),
+            r"the gradient of w has shape \(3,\), the weight has \(2,\)",
+        ),
         (lambda s: s.check(0, {"w": None}), "the gradient of w is None"),
         (lambda s: s.check(2, g(1, 2)), "there is no worker 2; there are 0 to 1"),
         (lambda s: s.read(-1), "there is no worker -1; there are 0 to 1"),
         (lambda s: s.record(5), "there is no worker 5"),
         (lambda s: s.update(7), "there is no worker 7"),
         (lambda s: s.handle(CHECK, 9, 0, g(1, 2)), "there is no worker 9"),
-        (lambda s: s.handle(17, 0, 0), "move must be 0 to 5, for read, record, check, update, leave, join; got 17"),
+        (
+            lambda s: s.handle(17, 0, 0),
+            "move must be 0 to 5, for read, record, check, update, leave, join; got 17",
+        ),
         (lambda s: s.update(0), "worker 0 has no gradient that was checked"),
         (lambda s: s.handle(UPDATE, 0, 0), "worker 0 has no gradient that was checked"),
     ],

@@ -37,14 +37,24 @@ def rounds(e: Experiment, *names: str) -> list[tuple[int, ...]]:
 def test_three_even_workers_by_hand() -> None:
     e = Experiment(Bowl(), workers=3, gradients=6, speeds=EVEN, staleness=0)
     assert rounds(e, "worker", "number", "began", "ended", "read", "applied_to") == [
-        (0, 0, 0, 10, 0, 0), (1, 0, 0, 10, 0, -1), (2, 0, 0, 10, 0, -1),  # ties: the lower worker is first
-        (0, 1, 10, 20, 1, 1), (1, 1, 10, 20, 1, -1), (2, 1, 10, 20, 1, -1),
-    ]  # fmt: skip
+        # Ties: the lower worker is first.
+        (0, 0, 0, 10, 0, 0),
+        (1, 0, 0, 10, 0, -1),
+        (2, 0, 0, 10, 0, -1),
+        (0, 1, 10, 20, 1, 1),
+        (1, 1, 10, 20, 1, -1),
+        (2, 1, 10, 20, 1, -1),
+    ]
 
 
 def test_workers_in_lock_step_lose_nothing_from_a_limit_of_one_less_than_they_are() -> None:
     e = Experiment(Bowl(), workers=4, gradients=40, speeds=EVEN)
-    assert [int(decide(e.with_(staleness=s)).accepted.sum()) for s in (0, 1, 2, 3)] == [10, 20, 30, 40]
+    assert [int(decide(e.with_(staleness=s)).accepted.sum()) for s in (0, 1, 2, 3)] == [
+        10,
+        20,
+        30,
+        40,
+    ]
 
 
 def test_a_worker_that_is_always_late_starves() -> None:
@@ -55,7 +65,11 @@ def test_a_worker_that_is_always_late_starves() -> None:
 def test_the_first_race_two_pass_at_step_0() -> None:
     e = Experiment(Bowl(), workers=2, gradients=2, speeds=EVEN, staleness=0, atomic=False)
     trace = decide(e)
-    assert trace.accepted.all() and trace.staleness.tolist() == [0, 0] and trace.true_staleness.tolist() == [0, 1]
+    assert (
+        trace.accepted.all()
+        and trace.staleness.tolist() == [0, 0]
+        and trace.true_staleness.tolist() == [0, 1]
+    )
     assert decide(e.with_(atomic=True)).accepted.tolist() == [True, False]
 
 
@@ -69,27 +83,66 @@ def test_the_second_race_the_step_is_noted_after_the_forward_pass() -> None:
 
 
 def test_waiting_keeps_the_fast_within_reach_of_the_slow() -> None:
-    e = Experiment(Bowl(), workers=2, gradients=8, policy="wait", staleness=1, speeds=Speeds(10, 0.0, slow={1: 3}))
+    e = Experiment(
+        Bowl(),
+        workers=2,
+        gradients=8,
+        policy="wait",
+        staleness=1,
+        speeds=Speeds(10, 0.0, slow={1: 3}),
+    )
     assert rounds(e, "worker", "began", "ended") == [
-        (0, 0, 10), (0, 10, 20), (1, 0, 30), (0, 30, 40), (1, 30, 60), (0, 60, 70), (1, 60, 90), (0, 90, 100),
-    ]  # fmt: skip
+        (0, 0, 10),
+        (0, 10, 20),
+        (1, 0, 30),
+        (0, 30, 40),
+        (1, 30, 60),
+        (0, 60, 70),
+        (1, 60, 90),
+        (0, 90, 100),
+    ]
 
 
 def test_the_mean_of_the_fastest_two_of_three() -> None:
-    e = Experiment(Bowl(), workers=3, gradients=6, policy="backup", aggregate=2, speeds=Speeds(10, 0.0, slow={2: 1.5}))
+    e = Experiment(
+        Bowl(),
+        workers=3,
+        gradients=6,
+        policy="backup",
+        aggregate=2,
+        speeds=Speeds(10, 0.0, slow={2: 1.5}),
+    )
     assert rounds(e, "worker", "ended", "read", "applied_to", "moved") == [
-        (0, 10, 0, 0, 0), (1, 10, 0, 0, 1), (2, 15, 0, -1, 0), (0, 20, 1, 1, 0), (1, 20, 1, 1, 1), (0, 30, 2, 2, 0),
-    ]  # fmt: skip
+        (0, 10, 0, 0, 0),
+        (1, 10, 0, 0, 1),
+        (2, 15, 0, -1, 0),
+        (0, 20, 1, 1, 0),
+        (1, 20, 1, 1, 1),
+        (0, 30, 2, 2, 0),
+    ]
 
 
 def test_a_crash_and_a_return() -> None:
-    e = Experiment(Bowl(), workers=2, gradients=3, speeds=Speeds(10, 0.0, crashes=(Crash(1, 0, after=3),)))
+    e = Experiment(
+        Bowl(), workers=2, gradients=3, speeds=Speeds(10, 0.0, crashes=(Crash(1, 0, after=3),))
+    )
     trace = decide(e)
-    moves = [(MOVES[m], k, t) for (m, k), t in zip(trace.moves.tolist(), trace.times.tolist(), strict=True)]
+    moves = [
+        (MOVES[m], k, t)
+        for (m, k), t in zip(trace.moves.tolist(), trace.times.tolist(), strict=True)
+    ]
     assert [x for x in moves if x[1] == 1] == [
-        ("read", 1, 0), ("record", 1, 0), ("leave", 1, 5), ("join", 1, 8), ("read", 1, 8), ("record", 1, 8),
-        ("check", 1, 18), ("update", 1, 18), ("read", 1, 18), ("record", 1, 18),
-    ]  # fmt: skip
+        ("read", 1, 0),
+        ("record", 1, 0),
+        ("leave", 1, 5),
+        ("join", 1, 8),
+        ("read", 1, 8),
+        ("record", 1, 8),
+        ("check", 1, 18),
+        ("update", 1, 18),
+        ("read", 1, 18),
+        ("record", 1, 18),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +156,9 @@ def test_a_crash_and_a_return() -> None:
         ({}, (Crash(0, 0), Crash(1, 0)), "after 0 gradients: waiting are nobody, alive are []"),
     ],
 )
-def test_a_deadlock_is_an_error(settings: dict[str, Any], crashes: tuple[Crash, ...], message: str) -> None:
+def test_a_deadlock_is_an_error(
+    settings: dict[str, Any], crashes: tuple[Crash, ...], message: str
+) -> None:
     e = Experiment(Bowl(), workers=2, speeds=Speeds(10, 0.0, crashes=crashes), **settings)
     with pytest.raises(DeadlockError) as caught:
         decide(e)
@@ -116,8 +171,11 @@ def test_the_books_balance(e: Experiment) -> None:
     r, accepted = trace.rounds, trace.accepted
     by_worker = trace.by_worker()
     assert len(trace) == e.gradients == by_worker["handed_in"].sum()
-    assert by_worker["accepted"].sum() == accepted.sum() == len(trace) - (r["applied_to"] == -1).sum()
-    # No update is lost and none is made twice: the step goes up by 1 at each, and each gradient comes once.
+    assert (
+        by_worker["accepted"].sum() == accepted.sum() == len(trace) - (r["applied_to"] == -1).sum()
+    )
+    # No update is lost and none is made twice: the step goes up by 1 at each, and each gradient
+    # comes once.
     steps = np.cumsum(r["moved"]) - r["moved"]
     np.testing.assert_array_equal(r["applied_to"][accepted], steps[accepted])
     assert len({*zip(r["worker"].tolist(), r["number"].tolist(), strict=True)}) == len(trace)
@@ -147,14 +205,18 @@ def test_wait_drops_nothing_and_keeps_workers_together(e: Experiment) -> None:
 def test_the_bound_of_staleness_under_wait_is_reached() -> None:
     erratic = Speeds(spread=1.0, stall=0.1)
     e = Experiment(Bowl(), workers=3, gradients=300, policy="wait", staleness=2, speeds=erratic)
-    assert max(decide(e.with_(seed=seed)).staleness.max() for seed in range(40)) == (2 * 2 + 1) * (3 - 1)
+    assert max(decide(e.with_(seed=seed)).staleness.max() for seed in range(40)) == (2 * 2 + 1) * (
+        3 - 1
+    )
 
 
 @given(experiments("backup"))
 def test_backup_takes_exactly_aggregate_gradients_for_each_update(e: Experiment) -> None:
     trace = decide(e)
     taken = np.bincount(trace.rounds["applied_to"][trace.accepted], minlength=trace.updates)
-    assert (taken[: trace.updates] == e.aggregate).all() and (taken[trace.updates :] < e.aggregate).all()
+    assert (taken[: trace.updates] == e.aggregate).all() and (
+        taken[trace.updates :] < e.aggregate
+    ).all()
     assert (trace.staleness[~trace.accepted] > 0).all()
     if e.atomic:
         assert (trace.staleness[trace.accepted] == 0).all()
@@ -190,7 +252,9 @@ def test_a_run_does_not_vary(e: Experiment) -> None:
 def test_an_engine_is_a_name_or_a_function() -> None:
     e = Experiment(Bowl(), gradients=3)
     assert gl.workers.run(e, lambda experiment, word: (experiment, word), word="so") == (e, "so")
-    with pytest.raises(ValueError, match=r"engine must be one of simulated, threads.* or a function, got 'steam'"):
+    with pytest.raises(
+        ValueError, match=r"engine must be one of simulated, threads.* or a function, got 'steam'"
+    ):
         gl.workers.run(e, "steam")
 
 
@@ -199,7 +263,11 @@ def test_an_engine_is_a_name_or_a_function() -> None:
     [
         ("simulated", "timeout", "it has none"),
         ("threads", "foo", "it has tick"),
-        ("ray", "foo", "it has address, log, sync, tick, timeout, worker_options, shards, shard_options"),
+        (
+            "ray",
+            "foo",
+            "it has address, log, sync, tick, timeout, worker_options, shards, shard_options",
+        ),
     ],
 )
 def test_an_option_that_an_engine_does_not_have(engine: str, option: str, there: str) -> None:
@@ -208,7 +276,9 @@ def test_an_option_that_an_engine_does_not_have(engine: str, option: str, there:
 
 
 def experiment(count: int = 400) -> Experiment:
-    return Experiment(Bowl(noise=0.1), learning_rate=0.01, workers=count, gradients=count, policy="apply", seed=3)
+    return Experiment(
+        Bowl(noise=0.1), learning_rate=0.01, workers=count, gradients=count, policy="apply", seed=3
+    )
 
 
 def test_every_delay_up_to_the_largest_is_about_as_likely() -> None:

@@ -1,4 +1,6 @@
-"""Walking through a run: wherever one gets to, on whatever way, the server is that of the moves so far."""
+"""Walking through a run: wherever one gets to, on whatever way, the server is that of the moves so
+far.
+"""
 
 import pytest
 from hypothesis import given
@@ -11,13 +13,17 @@ from tests.workers.experiments import experiments
 
 def afresh(walk: Simulation, position: int) -> Server:
     server = Server(walk.trace.experiment)
-    for (move, worker), time in zip(walk.trace.moves[:position].tolist(), walk.trace.times.tolist(), strict=False):
+    for (move, worker), time in zip(
+        walk.trace.moves[:position].tolist(), walk.trace.times.tolist(), strict=False
+    ):
         replay_move(server, move, worker, time)
     return server
 
 
 @given(experiments(), st.data())
-def test_any_walk_leads_to_the_server_of_the_moves_so_far(e: Experiment, data: st.DataObject) -> None:
+def test_any_walk_leads_to_the_server_of_the_moves_so_far(
+    e: Experiment, data: st.DataObject
+) -> None:
     walk = Simulation(e)
     places = st.integers(0, len(walk))
     for place in data.draw(st.lists(places, max_size=6)):
@@ -25,7 +31,11 @@ def test_any_walk_leads_to_the_server_of_the_moves_so_far(e: Experiment, data: s
         if way == "goto":
             server = walk.goto(place)
         else:
-            server = walk.forward(place - walk.position) if place > walk.position else walk.back(walk.position - place)
+            server = (
+                walk.forward(place - walk.position)
+                if place > walk.position
+                else walk.back(walk.position - place)
+            )
         assert walk.position == place and server is walk.server
         expected = afresh(walk, place)
         assert server.fingerprint() == expected.fingerprint()
@@ -62,7 +72,9 @@ def test_going_back_costs_no_more_than_a_few_moves(monkeypatch: pytest.MonkeyPat
     walk = Simulation(Experiment(Bowl(), gradients=500))
     walk.goto(len(walk))
     made: list[int] = []
-    monkeypatch.setattr("gradlab.workers.simulated.replay_move", lambda *move: made.append(1) or replay_move(*move))
+    monkeypatch.setattr(
+        "gradlab.workers.simulated.replay_move", lambda *move: made.append(1) or replay_move(*move)
+    )
     for _ in range(100):
         walk.back()
     assert len(made) < 16 * 100

@@ -1,4 +1,6 @@
-"""The recording of backup workers is what the code gives, and all rates at once are the engine, rate by rate."""
+"""The recording of backup workers is what the code gives, and all rates at once are the engine,
+rate by rate.
+"""
 
 import numpy as np
 import pytest

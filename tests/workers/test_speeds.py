@@ -18,7 +18,9 @@ def test_without_spread_all_take_the_median_and_a_straggler_its_factor() -> None
 def test_the_formula_of_the_docstring() -> None:
     z = np.random.default_rng([7, 2]).standard_normal(50)
     expected = np.maximum(1, np.round(20 * 3 * np.exp(0.5 * z)))
-    np.testing.assert_array_equal(Speeds(20, 0.5, {2: 3}).ticks(seed=7, workers=3, count=50)[2], expected)
+    np.testing.assert_array_equal(
+        Speeds(20, 0.5, {2: 3}).ticks(seed=7, workers=3, count=50)[2], expected
+    )
 
 
 @pytest.mark.parametrize("stall", [0.0, 0.3])
@@ -30,7 +32,9 @@ def test_draws_of_a_worker_do_not_depend_on_others_or_on_their_number(stall: flo
 
 
 def test_stalls_come_as_often_as_asked_and_take_the_factor() -> None:
-    even = Speeds(median=10, spread=0.0, stall=0.25, stall_factor=7).ticks(seed=0, workers=4, count=2000)
+    even = Speeds(median=10, spread=0.0, stall=0.25, stall_factor=7).ticks(
+        seed=0, workers=4, count=2000
+    )
     assert set(np.unique(even)) == {10, 70}
     assert (even == 70).mean() == pytest.approx(0.25, abs=0.02)
 
@@ -51,19 +55,33 @@ def test_no_gradient_takes_less_than_a_tick_or_more_than_fits() -> None:
         ({"spread": float("nan")}, ValueError, "spread must be finite and at least 0, got nan"),
         ({"spread": "wide"}, TypeError, "spread must be a number, got 'wide'"),
         ({"stall": 1.5}, ValueError, "stall is a chance from 0 to 1, got 1.5"),
-        ({"stall_factor": float("inf")}, ValueError, "stall_factor must be finite and at least 0, got inf"),
+        (
+            {"stall_factor": float("inf")},
+            ValueError,
+            "stall_factor must be finite and at least 0, got inf",
+        ),
         ({"slow": {0: -1}}, ValueError, "slow[0] must be finite and at least 0, got -1"),
-        ({"slow": [1.0, 2.0]}, TypeError, "slow maps workers to factors, as {3: 2.5}; got [1.0, 2.0]"),
+        (
+            {"slow": [1.0, 2.0]},
+            TypeError,
+            "slow maps workers to factors, as {3: 2.5}; got [1.0, 2.0]",
+        ),
         ({"crashes": ((0, 1),)}, TypeError, "crashes are Crash(worker, number, after), got (0, 1)"),
         (
             {"crashes": (Crash(0, 1), Crash(2, 4), Crash(2, 4, 5))},
             ValueError,
             "worker 2 crashes twice at its gradient 4; it can once",
         ),
-        ({"slow": {-1: 2}}, ValueError, "a worker in slow must be a whole number of at least 0, got -1"),
+        (
+            {"slow": {-1: 2}},
+            ValueError,
+            "a worker in slow must be a whole number of at least 0, got -1",
+        ),
     ],
 )
-def test_invalid_arguments_are_refused(given: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_invalid_arguments_are_refused(
+    given: dict[str, Any], error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=f"^{re.escape(message)}$"):
         Speeds(**given)
 
@@ -80,7 +98,9 @@ def test_crashes_are_of_whole_numbers(given: tuple[Any, ...]) -> None:
 
 def test_measured_durations_come_alike_often_over_their_median() -> None:
     measured = (0.01, 0.01, 0.01, 0.02, 0.3)  # the median is one hundredth of a second
-    ticks = Speeds(median=10, spread=9.0, slow={1: 2.0}, measured=measured).ticks(seed=0, workers=2, count=5000)
+    ticks = Speeds(median=10, spread=9.0, slow={1: 2.0}, measured=measured).ticks(
+        seed=0, workers=2, count=5000
+    )
     assert set(np.unique(ticks[0])) == {10, 20, 300}
     assert set(np.unique(ticks[1])) == {20, 40, 600}
     shares = [(ticks[0] == length).mean() for length in (10, 20, 300)]
@@ -96,5 +116,7 @@ def test_measured_durations_are_kept_by_an_experiment_that_is_written_down() -> 
 
 @pytest.mark.parametrize("wrong", [0.0, -1.0, float("nan"), float("inf")])
 def test_a_measured_duration_is_positive_and_finite(wrong: float) -> None:
-    with pytest.raises(ValueError, match="measured must hold positive, finite durations; omit unknown ones"):
+    with pytest.raises(
+        ValueError, match="measured must hold positive, finite durations; omit unknown ones"
+    ):
         Speeds(measured=(1.0, wrong))

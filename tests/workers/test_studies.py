@@ -1,4 +1,6 @@
-"""The recording of depths and delays is what the code gives, and the stack of runs is the engine, run by run."""
+"""The recording of depths and delays is what the code gives, and the stack of runs is the engine,
+run by run.
+"""
 
 from pathlib import Path
 
@@ -36,7 +38,13 @@ def engine_curve(variant: int, most: int, seed: int, rate: float, updates: int) 
     chosen = VARIANTS[variant]
     digits = Digits(hidden=chosen.hidden, seed=seed)
     experiment = Experiment(
-        digits, chosen.optimizer, rate, workers=updates, gradients=updates, policy="apply", seed=seed
+        digits,
+        chosen.optimizer,
+        rate,
+        workers=updates,
+        gradients=updates,
+        policy="apply",
+        seed=seed,
     )
     accuracies = []
 
@@ -51,7 +59,9 @@ def engine_curve(variant: int, most: int, seed: int, rate: float, updates: int) 
 @pytest.mark.parametrize("variant", [1, 3, 4, 5])
 def test_a_run_of_a_stack_is_the_run_of_the_engine(variant: int) -> None:
     rate = VARIANTS[variant].rates[6]
-    stacked = accuracy_curves(VARIANTS[variant], 8, seeds=[0, 3], rates=[rate / 2, rate], updates=100)
+    stacked = accuracy_curves(
+        VARIANTS[variant], 8, seeds=[0, 3], rates=[rate / 2, rate], updates=100
+    )
     # Another processor may round a product otherwise, and a few of the 297 digits follow.
     np.testing.assert_allclose(stacked[1], engine_curve(variant, 8, 3, rate, 100), atol=0.01)
 
@@ -59,7 +69,9 @@ def test_a_run_of_a_stack_is_the_run_of_the_engine(variant: int) -> None:
 @pytest.mark.parametrize(("variant", "delay"), [(0, 1), (4, 2)])
 def test_a_run_gives_what_was_recorded(variant: int, delay: int) -> None:
     rate = chosen_rates()[variant, delay]
-    again = accuracy_curves(VARIANTS[variant], STALENESS[delay], [FRESH_SEEDS[2]], [rate], updates=300)
+    again = accuracy_curves(
+        VARIANTS[variant], STALENESS[delay], [FRESH_SEEDS[2]], [rate], updates=300
+    )
     np.testing.assert_allclose(again[0], recorded()[variant, delay, 2, :15], atol=0.03)
 
 
@@ -77,7 +89,8 @@ def test_all_runs_arrive_at_their_own_rates() -> None:
 def test_a_sweep_ends_once_its_best_rate_is_certain() -> None:
     seeds = len(TUNING_SEEDS)
     runs = np.zeros((RATES * seeds, 10))
-    runs[3 * seeds : 4 * seeds, 4:] = 1.0  # the fourth rate is above the goal from the fifth point on
+    # The fourth rate is above the goal from the fifth point on.
+    runs[3 * seeds : 4 * seeds, 4:] = 1.0
     assert not is_sweep_decided(runs[:, :4])
     assert not is_sweep_decided(runs[:, :8])
     assert is_sweep_decided(runs)

@@ -11,10 +11,16 @@ def events(*args: object, **kwargs: object) -> list[str]:
 
 
 def test_ties_go_to_the_lower_worker() -> None:
-    assert events(2, 2, 0, EVEN, 3) == ["worker 1 pushes, accepted", "worker 2 pushes, accepted", "update 1, mean of 2"]
+    assert events(2, 2, 0, EVEN, 3) == [
+        "worker 1 pushes, accepted",
+        "worker 2 pushes, accepted",
+        "update 1, mean of 2",
+    ]
 
 
-def test_the_backup_worker_is_dropped_if_the_chief_takes_at_once_and_averaged_in_if_it_is_late() -> None:
+def test_the_backup_worker_is_dropped_if_the_chief_takes_at_once_and_averaged_in_if_it_is_late() -> (
+    None
+):
     slow = Speeds(spread=0.0, slow={2: 1.2})
     assert "worker 3 pushes, dropped" in events(3, 2, 0, slow, 4)
     assert "update 1, mean of 3" in events(3, 2, 0, slow, 4, chief=50)
@@ -30,8 +36,11 @@ def test_a_dropped_worker_gets_a_token_and_the_new_step() -> None:
 def test_with_tensorflows_start_tokens_one_worker_fills_the_first_round() -> None:
     run = sync_rounds(2, 2, 2, Speeds(spread=0.0, slow={1: 2.5}), 4)
     assert [m.event for m in run[1:]] == [
-        "worker 1 pushes, accepted", "worker 1 pushes, accepted", "update 1, mean of 2", "worker 2 pushes, dropped",
-    ]  # fmt: skip
+        "worker 1 pushes, accepted",
+        "worker 1 pushes, accepted",
+        "update 1, mean of 2",
+        "worker 2 pushes, dropped",
+    ]
     assert run[3].tokens == (1, 1)
 
 

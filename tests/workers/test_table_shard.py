@@ -1,4 +1,6 @@
-"""A shard as a state machine: it moves the rows that are named, and what it refuses changes nothing."""
+"""A shard as a state machine: it moves the rows that are named, and what it refuses changes
+nothing.
+"""
 
 from typing import Any
 
@@ -20,7 +22,10 @@ def wanted(*ids: int) -> dict[str, np.ndarray]:
 def pushed(rows: dict[str, int], *ids: int) -> dict[str, gl.IndexedSlices]:
     """A gradient of ones for these users, and of no item."""
     found = {"users": np.array(ids, np.int32), "items": np.zeros(0, np.int32)}
-    return {k: gl.IndexedSlices(np.ones((len(x), 3), np.float32), x, (rows[k], 3)) for k, x in found.items()}
+    return {
+        k: gl.IndexedSlices(np.ones((len(x), 3), np.float32), x, (rows[k], 3))
+        for k, x in found.items()
+    }
 
 
 ROWS = {"users": 3, "items": 5}  # of shard 1 of 2, of 7 and 11
@@ -34,7 +39,8 @@ def test_only_rows_that_are_named_move_where_they_are() -> None:
     changed = (shard.weights["users"] != before).any(axis=1)
     assert changed.tolist() == [True, False, False]
     assert np.shares_memory(table, shard.weights["users"])  # a table of any size is not copied
-    np.testing.assert_array_equal(shard.held(0)["users"], before[[0, 2]])  # what was read stays as it was
+    # What was read stays as it was.
+    np.testing.assert_array_equal(shard.held(0)["users"], before[[0, 2]])
     with pytest.raises(ValueError, match="read-only"):
         shard.weights["users"][0] = 0
 
@@ -68,7 +74,10 @@ def test_an_accumulator_of_rows_takes_the_mean_over_those_who_have_a_row() -> No
     [
         (wanted(3), "this shard has 3 rows of users, asked for 3 to 3"),
         (wanted(-1), "this shard has 3 rows of users, asked for -1 to -1"),
-        ({"users": np.array([0])}, r"a read names rows of \['items', 'users'\], this one of \['users'\]"),
+        (
+            {"users": np.array([0])},
+            r"a read names rows of \['items', 'users'\], this one of \['users'\]",
+        ),
         (None, r"this one of \[\]"),
     ],
 )
@@ -87,5 +96,7 @@ def test_weights_to_start_from_are_dealt_out_as_well() -> None:
 
 
 def test_only_tables_have_shards() -> None:
-    with pytest.raises(gl.errors.InvalidArgumentError, match="only tables have shards: the problem must have a"):
+    with pytest.raises(
+        gl.errors.InvalidArgumentError, match="only tables have shards: the problem must have a"
+    ):
         TableShard(Experiment(Bowl()), 0, 2)

@@ -1,4 +1,6 @@
-"""Tables that workers train: the numbers of gl.tpu's own step, on every engine; what cannot be meant is refused."""
+"""Tables that workers train: the numbers of gl.tpu's own step, on every engine; what cannot be
+meant is refused.
+"""
 
 from dataclasses import replace
 from functools import partial
@@ -42,7 +44,9 @@ def test_the_rows_that_are_read_are_enough_and_no_more() -> None:
         np.testing.assert_array_equal(part.indices, all_of_it.indices)
     assert {name: x.tolist() for name, x in ids.items()} == {
         name: np.unique(given).tolist()
-        for name, given in zip(ids, (x.ids for x in drawn(7, 11, 4, rng())[0].values()), strict=True)
+        for name, given in zip(
+            ids, (x.ids for x in drawn(7, 11, 4, rng())[0].values()), strict=True
+        )
     }
 
 
@@ -88,12 +92,18 @@ def test_every_interleaving_of_rows_is_found(policy: str) -> None:
             lambda p: replace(p, cores=2),
             "workers are the cores here: give a plan of cores=1 that is not pipelined, not 2",
         ),
-        (lambda p: replace(p, policy=Policy(gradient_clip_place="contribution")), "gradient_clip_place='sum'"),
+        (
+            lambda p: replace(p, policy=Policy(gradient_clip_place="contribution")),
+            "gradient_clip_place='sum'",
+        ),
         (
             lambda p: replace(p, tables=(replace(p.tables[0], learning_rate=Tag(0)), p.tables[1])),
             "a rate that is fixed",
         ),
-        (lambda p: replace(p, tables=(replace(p.tables[0], rule=Adam(lazy=False)), p.tables[1])), "needs a lazy rule"),
+        (
+            lambda p: replace(p, tables=(replace(p.tables[0], rule=Adam(lazy=False)), p.tables[1])),
+            "needs a lazy rule",
+        ),
     ],
 )
 def test_a_plan_that_workers_cannot_share_is_refused(changed: Any, complaint: str) -> None:
@@ -106,8 +116,11 @@ def test_a_plan_that_workers_cannot_share_is_refused(changed: Any, complaint: st
 def test_what_does_not_fit_says_so() -> None:
     problem = replace(recommender(), gradient_of=lambda activations, batch: [activations[0]])
     with pytest.raises(
-        gl.errors.InvalidArgumentError, match=r"arrays like the activations, \[\(4, 3\), \(4, 3\)\]; got"
+        gl.errors.InvalidArgumentError,
+        match=r"arrays like the activations, \[\(4, 3\), \(4, 3\)\]; got",
     ):
         problem.gradient(problem.start(), np.random.default_rng(0))
-    with pytest.raises(gl.errors.InvalidArgumentError, match="policy 'compensate' is for whole weights"):
+    with pytest.raises(
+        gl.errors.InvalidArgumentError, match="policy 'compensate' is for whole weights"
+    ):
         Experiment(problem, policy="compensate")

@@ -1,4 +1,6 @@
-"""Real threads: results that do not depend on their speed, ends of every kind, and no thread left behind."""
+"""Real threads: results that do not depend on their speed, ends of every kind, and no thread left
+behind.
+"""
 
 import _thread
 import signal
@@ -50,7 +52,9 @@ def nothing(number: int) -> None:
 @pytest.mark.parametrize("races", [False, True], ids=["", "races"])
 def test_the_books_balance(policy: dict[str, Any], tick: float, races: bool) -> None:
     speeds = Speeds(slow={0: 3}, crashes=(Crash(1, 2, after=40), Crash(3, 0, after=0)))
-    e = Experiment(Bowl(), gradients=120, speeds=speeds, atomic=not races, step_first=not races, **policy)
+    e = Experiment(
+        Bowl(), gradients=120, speeds=speeds, atomic=not races, step_first=not races, **policy
+    )
     trace = run(e, "threads", tick=tick)
     r, accepted = trace.rounds, trace.accepted
     assert len(trace) == 120 and trace.unit == "microseconds"
@@ -68,12 +72,16 @@ def test_the_books_balance(policy: dict[str, Any], tick: float, races: bool) -> 
 
 
 def test_waiting_is_real() -> None:
-    e = Experiment(Bowl(), workers=3, gradients=90, policy="wait", staleness=1, speeds=Speeds(slow={2: 10}))
+    e = Experiment(
+        Bowl(), workers=3, gradients=90, policy="wait", staleness=1, speeds=Speeds(slow={2: 10})
+    )
     trace = run(e, "threads")
     clocks = np.cumsum(trace.rounds["worker"][:, None] == np.arange(3), axis=0)
     assert np.ptp(clocks, axis=1).max() <= 2
     free = run(e.with_(policy="apply"), "threads")
-    assert np.ptp(np.bincount(free.rounds["worker"], minlength=3)) > 2, "without waiting the fast run away"
+    assert np.ptp(np.bincount(free.rounds["worker"], minlength=3)) > 2, (
+        "without waiting the fast run away"
+    )
 
 
 def test_every_worker_is_a_thread_of_its_own() -> None:
@@ -84,8 +92,17 @@ def test_every_worker_is_a_thread_of_its_own() -> None:
 
 
 def test_two_check_before_either_updates() -> None:
-    """With atomic=False others come between a check and its update: seen as soon as a trace shows it."""
-    e = Experiment(Bowl(), workers=4, gradients=200, staleness=0, atomic=False, speeds=Speeds(median=20, gap=20))
+    """With atomic=False others come between a check and its update: seen as soon as a trace shows
+    it.
+    """
+    e = Experiment(
+        Bowl(),
+        workers=4,
+        gradients=200,
+        staleness=0,
+        atomic=False,
+        speeds=Speeds(median=20, gap=20),
+    )
     trace = run(e, "threads")
     assert (trace.true_staleness > trace.staleness)[trace.accepted].any()
     atomic = run(e.with_(atomic=True), "threads")
@@ -106,17 +123,25 @@ def test_a_crash_ends_a_thread_and_a_return_begins_one() -> None:
     ("settings", "crashes", "message"),
     [
         ({"policy": "backup", "aggregate": 3}, (Crash(0, 1),), r"2 of 3 gradients of step 1"),
-        ({"policy": "apply"}, (Crash(0, 0), Crash(1, 0), Crash(2, 0)), r"waiting are nobody, alive are \[\]"),
+        (
+            {"policy": "apply"},
+            (Crash(0, 0), Crash(1, 0), Crash(2, 0)),
+            r"waiting are nobody, alive are \[\]",
+        ),
     ],
 )
-def test_a_deadlock_is_an_error(settings: dict[str, Any], crashes: tuple[Crash, ...], message: str) -> None:
+def test_a_deadlock_is_an_error(
+    settings: dict[str, Any], crashes: tuple[Crash, ...], message: str
+) -> None:
     e = Experiment(Bowl(), workers=3, speeds=Speeds(crashes=crashes), **settings)
     with pytest.raises(DeadlockError, match=message):
         run(e, "threads")
 
 
 def test_workers_do_not_wait_for_a_dead_one() -> None:
-    e = Experiment(Bowl(), workers=3, gradients=50, policy="wait", speeds=Speeds(crashes=(Crash(0, 1),)))
+    e = Experiment(
+        Bowl(), workers=3, gradients=50, policy="wait", speeds=Speeds(crashes=(Crash(0, 1),))
+    )
     assert np.bincount(run(e, "threads").rounds["worker"]).tolist()[0] == 1
 
 
@@ -134,15 +159,21 @@ def test_what_a_gradient_raises_is_raised_by_run(policy: str, at: int) -> None:
 
 def test_a_gradient_that_does_not_fit_is_raised_by_run() -> None:
     class Wrong(Bowl):
-        def gradient(self, weights: Mapping[str, Array], rng: np.random.Generator) -> dict[str, Array]:
+        def gradient(
+            self, weights: Mapping[str, Array], rng: np.random.Generator
+        ) -> dict[str, Array]:
             return {"w": np.ones(3)}
 
-    with pytest.raises(ValueError, match=r"the gradient of w has shape \(3,\), the weight has \(2,\)"):
+    with pytest.raises(
+        ValueError, match=r"the gradient of w has shape \(3,\), the weight has \(2,\)"
+    ):
         run(Experiment(Wrong()), "threads")
 
 
 def test_ctrl_c_ends_all() -> None:
-    """The signal comes to the main thread, which waits, while workers compute and others wait for them."""
+    """The signal comes to the main thread, which waits, while workers compute and others wait for
+    them.
+    """
     problem = Own(lambda number: _thread.interrupt_main(signal.SIGINT) if number == 10 else None)
     e = Experiment(problem, gradients=5000, policy="wait", speeds=Speeds(median=1000, slow={0: 5}))
     with pytest.raises(KeyboardInterrupt):
@@ -163,6 +194,8 @@ def test_a_tick_lasts_some_time(tick: float) -> None:
 
 @pytest.mark.exhaustive
 def test_many_threads() -> None:
-    trace: Trace = run(Experiment(Bowl(), workers=64, gradients=2000, policy="apply"), "threads", tick=1e-6)
+    trace: Trace = run(
+        Experiment(Bowl(), workers=64, gradients=2000, policy="apply"), "threads", tick=1e-6
+    )
     assert trace.updates == len(trace) == 2000
     assert trace.rounds["applied_to"].tolist() == list(range(2000))

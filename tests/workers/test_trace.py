@@ -21,16 +21,58 @@ from gradlab._base.arrays import is_jax, precision
 from gradlab.errors import DataLossError
 from gradlab.workers import Bowl, Crash, Experiment, FromLoss, Round, Speeds, Trace, replay, run
 
-OWN = FromLoss(lambda w, x: (w["a"] - x) ** 2, {"a": np.float32(1)}, lambda rng: np.float32(rng.random()), 0.5)
+OWN = FromLoss(
+    lambda w, x: (w["a"] - x) ** 2, {"a": np.float32(1)}, lambda rng: np.float32(rng.random()), 0.5
+)
 
 
 def hand_made() -> Trace:
     e = Experiment(Bowl(), workers=3, gradients=4)
     rounds = [
-        Round(worker=0, number=0, began=0, ended=5, read=0, recorded=0, checked=0, applied_to=0, moved=True),
-        Round(worker=1, number=0, began=0, ended=6, read=0, recorded=0, checked=1, applied_to=-1, moved=False),
-        Round(worker=0, number=1, began=5, ended=7, read=0, recorded=1, checked=1, applied_to=2, moved=True),
-        Round(worker=1, number=1, began=6, ended=8, read=1, recorded=1, checked=2, applied_to=2, moved=True),
+        Round(
+            worker=0,
+            number=0,
+            began=0,
+            ended=5,
+            read=0,
+            recorded=0,
+            checked=0,
+            applied_to=0,
+            moved=True,
+        ),
+        Round(
+            worker=1,
+            number=0,
+            began=0,
+            ended=6,
+            read=0,
+            recorded=0,
+            checked=1,
+            applied_to=-1,
+            moved=False,
+        ),
+        Round(
+            worker=0,
+            number=1,
+            began=5,
+            ended=7,
+            read=0,
+            recorded=1,
+            checked=1,
+            applied_to=2,
+            moved=True,
+        ),
+        Round(
+            worker=1,
+            number=1,
+            began=6,
+            ended=8,
+            read=1,
+            recorded=1,
+            checked=2,
+            applied_to=2,
+            moved=True,
+        ),
     ]
     return Trace.of(e, "hand", "ticks", [(0, 0, 0), (3, 0, 5)], rounds, {})
 
@@ -44,12 +86,19 @@ def test_derived_numbers_by_hand() -> None:
     found = trace.by_worker()
     assert found["handed_in"].tolist() == [2, 2, 0] and found["accepted"].tolist() == [2, 1, 0]
     np.testing.assert_array_equal(found["staleness"], [1, 1, np.nan])
-    assert repr(trace).startswith("<gradlab.workers.Trace of 4 gradients, 3 accepted, 3 updates, 3 workers, hand, last")
+    assert repr(trace).startswith(
+        "<gradlab.workers.Trace of 4 gradients, 3 accepted, 3 updates, 3 workers, hand, last"
+    )
 
 
 def test_of_nothing() -> None:
     trace = run(Experiment(Bowl(), gradients=0))
-    assert (len(trace), trace.updates, trace.moves.shape, trace.by_worker()["handed_in"].sum()) == (0, 0, (0, 2), 0)
+    assert (len(trace), trace.updates, trace.moves.shape, trace.by_worker()["handed_in"].sum()) == (
+        0,
+        0,
+        (0, 2),
+        0,
+    )
     assert trace.weights["w"].tolist() == [1, 1] and "last move" not in repr(trace)
 
 
@@ -67,30 +116,45 @@ def assert_same(a: Trace, b: Trace) -> None:
 @pytest.mark.parametrize("engine", ["simulated", "threads"])
 def test_a_loaded_trace_is_the_saved_one_and_replays(engine: str, tmp_path: Path) -> None:
     crashes = Speeds(slow={1: 2.5}, crashes=(Crash(0, 1, 7), Crash(2, 3, 20)))
-    trace = run(Experiment(Bowl(noise=0.1), gl.rules.Adam(), workers=3, gradients=30, speeds=crashes), engine)
+    trace = run(
+        Experiment(Bowl(noise=0.1), gl.rules.Adam(), workers=3, gradients=30, speeds=crashes),
+        engine,
+    )
     trace.save(tmp_path / "run.npz")
     again = Trace.load(tmp_path / "run.npz")
     assert_same(trace, again)
     assert replay(again.experiment, again)["w"].tobytes() == trace.weights["w"].tobytes()
 
 
-@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.float64], ids=lambda d: d.__name__)
+@pytest.mark.parametrize(
+    "dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.float64], ids=lambda d: d.__name__
+)
 @pytest.mark.parametrize("library", [np, jnp], ids=["numpy", "jax"])
-def test_weights_come_back_in_their_dtype_and_library(library: Any, dtype: Any, tmp_path: Path) -> None:
+def test_weights_come_back_in_their_dtype_and_library(
+    library: Any, dtype: Any, tmp_path: Path
+) -> None:
     with precision(dtype):
         start = {"w": library.asarray([1.0, 0.5], dtype), "b": library.asarray([0.1, 2.0], dtype)}
-    e = Experiment(FromLoss(lambda w, x: (w["w"] * w["b"]).sum(), {}, lambda rng: 0, 0), gradients=0, weights=start)
+    e = Experiment(
+        FromLoss(lambda w, x: (w["w"] * w["b"]).sum(), {}, lambda rng: 0, 0),
+        gradients=0,
+        weights=start,
+    )
     trace = Trace.of(e, "hand", "ticks", [], [], start)
     trace.save(tmp_path / "run.npz")
     again = Trace.load(tmp_path / "run.npz", e.problem)
     assert_same(trace, again)
-    assert_same(trace, Trace.of(again.experiment, "hand", "ticks", [], [], again.experiment.start()))
+    assert_same(
+        trace, Trace.of(again.experiment, "hand", "ticks", [], [], again.experiment.start())
+    )
 
 
 def test_a_problem_of_your_own_has_to_be_given(tmp_path: Path) -> None:
     trace = run(Experiment(OWN, workers=2, gradients=6))
     trace.save(str(tmp_path / "run.npz"))
-    with pytest.raises(ValueError, match=r"the problem of .*run.npz is not one that ships: give it as problem="):
+    with pytest.raises(
+        ValueError, match=r"the problem of .*run.npz is not one that ships: give it as problem="
+    ):
         Trace.load(tmp_path / "run.npz")
     assert_same(trace, Trace.load(tmp_path / "run.npz", OWN))
 
@@ -100,7 +164,9 @@ def test_nothing_in_the_file_is_pickled(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "run.npz") as file:
         for name in file.namelist():
             assert b"'|O'" not in file.read(name)[:128]
-    trace = Trace.of(Experiment(Bowl(), gradients=0), "hand", "ticks", [], [], {"w": np.array([{}], object)})
+    trace = Trace.of(
+        Experiment(Bowl(), gradients=0), "hand", "ticks", [], [], {"w": np.array([{}], object)}
+    )
     with pytest.raises(TypeError, match=r"arrays of numbers; these hold Python objects: weight\.w"):
         trace.save(tmp_path / "object.npz")
     assert not (tmp_path / "object.npz").exists()
@@ -127,12 +193,18 @@ def loads_whole_or_refuses(data: bytes, path: Path) -> None:
 
 
 @given(share=st.floats(0, 1))
-def test_a_file_that_was_cut_off(saved: bytes, share: float, tmp_path_factory: pytest.TempPathFactory) -> None:
-    loads_whole_or_refuses(saved[: int(share * (len(saved) - 1))], tmp_path_factory.mktemp("cut") / "run.npz")
+def test_a_file_that_was_cut_off(
+    saved: bytes, share: float, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    loads_whole_or_refuses(
+        saved[: int(share * (len(saved) - 1))], tmp_path_factory.mktemp("cut") / "run.npz"
+    )
 
 
 @given(place=st.floats(0, 1, exclude_max=True), by=st.integers(1, 255))
-def test_a_file_that_was_changed(saved: bytes, place: float, by: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_file_that_was_changed(
+    saved: bytes, place: float, by: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     at = int(place * len(saved))
     changed = saved[:at] + bytes([saved[at] ^ by]) + saved[at + 1 :]
     loads_whole_or_refuses(changed, tmp_path_factory.mktemp("changed") / "run.npz")
@@ -151,7 +223,9 @@ def test_other_files(content: bytes, tmp_path: Path) -> None:
 
 def test_another_npz(tmp_path: Path) -> None:
     np.savez(tmp_path / "other.npz", a=np.ones(2))
-    with pytest.raises(gl.errors.DataLossError, match=r"is no trace of gradlab.s, .*: it has no gradlab\.json"):
+    with pytest.raises(
+        gl.errors.DataLossError, match=r"is no trace of gradlab.s, .*: it has no gradlab\.json"
+    ):
         Trace.load(tmp_path / "other.npz")
 
 
@@ -167,10 +241,14 @@ def test_a_trace_is_equal_to_itself_and_can_be_a_key() -> None:
 
 
 def rewritten(source: Path, target: Path, head: dict[str, Any], arrays: dict[str, Any]) -> None:
-    """A trace of today with parts of its head and its arrays changed, sealed as if it were meant; None leaves out."""
+    """A trace of today with parts of its head and its arrays changed, sealed as if it were meant;
+    None leaves out.
+    """
     with Archive(source, "trace", (1,)) as file:
         content, found = file.head | head, file.arrays() | arrays
-    with ArchiveWriter(target, "trace", 1, {k: x for k, x in content.items() if x is not None}) as new:
+    with ArchiveWriter(
+        target, "trace", 1, {k: x for k, x in content.items() if x is not None}
+    ) as new:
         for name, x in found.items():
             if x is not None:
                 new.array(name, x)
@@ -186,7 +264,11 @@ def rewritten(source: Path, target: Path, head: dict[str, Any], arrays: dict[str
         ({"engine": 3}, {}, "its engine is 3, not str"),
         ({"jax": ["weight.z"]}, {}, "it has no weight.z"),
         ({}, {"round.read": None}, "its rounds have"),
-        ({}, {"round.read": np.zeros(1, np.int64)}, r"read is int64 of shape \(1,\), and does not fit"),
+        (
+            {},
+            {"round.read": np.zeros(1, np.int64)},
+            r"read is int64 of shape \(1,\), and does not fit",
+        ),
         ({}, {"round.read": np.zeros(6, np.float64)}, "read is float64"),
         ({}, {"round.worker": np.full(6, 99)}, "its rounds name a worker outside 0 to 3"),
         ({}, {"moves": np.zeros((2, 2), np.int32)}, "moves is int32"),
@@ -209,12 +291,16 @@ def test_loading_imports_nothing(saved: bytes, tmp_path: Path) -> None:
     rule = {"rule": "UserDefined", "function": "antigravity:geohash", "initial_values": {}}
     text = json.dumps(experiment | {"optimizer": rule})
     rewritten(tmp_path / "good.npz", tmp_path / "bad.npz", {"experiment": text}, {})
-    with pytest.raises(ValueError, match="calls 'antigravity:geohash', and loading imports nothing"):
+    with pytest.raises(
+        ValueError, match="calls 'antigravity:geohash', and loading imports nothing"
+    ):
         Trace.load(tmp_path / "bad.npz")
     assert "antigravity" not in sys.modules
 
 
-def test_more_than_is_allowed_is_refused_and_read_when_allowed(saved: bytes, tmp_path: Path) -> None:
+def test_more_than_is_allowed_is_refused_and_read_when_allowed(
+    saved: bytes, tmp_path: Path
+) -> None:
     (tmp_path / "run.npz").write_bytes(saved)
     with pytest.raises(DataLossError, match="max_bytes allows 1,000"):
         Trace.load(tmp_path / "run.npz", max_bytes=1000)

@@ -31,10 +31,12 @@ def test_experiments_and_losses_show_names_and_shapes() -> None:
     big = np.zeros(100, np.float32)
     own = FromLoss(square, {"w": big}, np.random.Generator.random, big)
     assert repr(own) == (
-        "FromLoss(loss_of=square, weights={'w': float32 (100,)}, draw=Generator.random, watch=float32 (100,), "
-        "jit=False)"
+        "FromLoss(loss_of=square, weights={'w': float32 (100,)}, draw=Generator.random, "
+        "watch=float32 (100,), jit=False)"
     )
     shown = repr(Experiment(own, weights={"w": big + 1}))
     assert f"problem={own!r}" in shown and shown.endswith("weights={'w': float32 (100,)})")
-    assert repr(Experiment(Bowl(), workers=3)).startswith("Experiment(problem=Bowl(condition=10.0, noise=0.0, first")
+    assert repr(Experiment(Bowl(), workers=3)).startswith(
+        "Experiment(problem=Bowl(condition=10.0, noise=0.0, first"
+    )
     assert repr(Experiment(Bowl())).endswith("seed=0, weights=None)")

@@ -1,8 +1,9 @@
 """Questions as they are asked of a class, and students' answers as exercises take them.
 
-An exercise calls the function that it judges. Here the key's own function is judged first, which tells the arguments of
-all its calls. A student's process is handed these at once, and what its function did is then played back to the
-exercise, call by call. So the comparison, and what is right, stay in this process.
+An exercise calls the function that it judges. Here the key's own function is judged first, which
+tells the arguments of all its calls. A student's process is handed these at once, and what its
+function did is then played back to the exercise, call by call. So the comparison, and what is
+right, stay in this process.
 """
 
 from __future__ import annotations
@@ -58,7 +59,8 @@ class CallRecorder:
 
 
 class RecordedFunction:
-    """A student's function, as far as it was called: call k does what call k did in the student's process.
+    """A student's function, as far as it was called: call k does what call k did in the student's
+    process.
 
     Args:
         results: from `inside.call_function`; but a hostile process may have written anything.
@@ -113,7 +115,11 @@ def copy_back(before: Any, after: Any) -> None:
             copy_back(old, new)
         if len(before) != len(after):
             before[:] = after
-    elif isinstance(before, np.ndarray) and np.shape(after) == before.shape and before.flags.writeable:
+    elif (
+        isinstance(before, np.ndarray)
+        and np.shape(after) == before.shape
+        and before.flags.writeable
+    ):
         before[...] = after
 
 

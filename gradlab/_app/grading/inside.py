@@ -1,17 +1,19 @@
 """The student's process: run a notebook's cells, and call the functions that it hands to `check`.
 
-`python -m gradlab._app.grading.inside` reads one request from its standard input and writes lines of JSON as it goes:
+`python -m gradlab._app.grading.inside` reads one request from its standard input and writes lines
+of JSON as it goes:
 
     {"exercise": name, "value": ...}    an answer that isn't a function
     {"exercise": name, "results": [..]} a function: for each call what it returned, or what it raised
     {"cell": number, "trouble": text}   a cell that failed
     {"version": text}                   the end was reached
 
-A line is written as soon as its cell has run, so that nothing later, an endless loop for example, takes it back.
+A line is written as soon as its cell has run, so that nothing later, an endless loop for example,
+takes it back.
 
-Nothing here keeps a hostile notebook in bounds: the grader sets limits from outside and trusts no line. The alarm only
-ends what loops by mistake, so that the cells after it still run. The module `gradlab.exercises` is replaced: there is
-no verdict in this process.
+Nothing here keeps a hostile notebook in bounds: the grader sets limits from outside and trusts no
+line. The alarm only ends what loops by mistake, so that the cells after it still run. The module
+`gradlab.exercises` is replaced: there is no verdict in this process.
 """
 
 from __future__ import annotations
@@ -57,7 +59,9 @@ def main() -> None:
             write(reply, {"cell": number, "trouble": trouble})
         while answers:
             name, answer = answers.popitem()
-            write(reply, {"exercise": name} | describe_answer(answer, request["calls"].get(name, [])))
+            write(
+                reply, {"exercise": name} | describe_answer(answer, request["calls"].get(name, []))
+            )
     write(reply, {"version": __version__})
     os._exit(0)  # a thread that never ends must not hold the grader up
 
@@ -86,7 +90,9 @@ def write(reply: IO[bytes], message: dict[str, Any]) -> None:
 
 
 def replace_exercises(answers: dict[str, Any]) -> None:
-    """Put a module in place of the exercises that only notes answers: for each exercise the last, or None."""
+    """Put a module in place of the exercises that only notes answers: for each exercise the last,
+    or None.
+    """
 
     def note(name: str, answer: Any = None) -> str:
         answers[str(name)] = answer
@@ -119,7 +125,8 @@ def limit_time(seconds: float) -> Iterator[None]:
         raise OutOfTime
 
     signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # again and again, because the first may be swallowed
+    # Again and again, because the first may be swallowed.
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
     try:
         yield
     finally:
@@ -135,7 +142,9 @@ def text_of(error: BaseException) -> str:
 
 
 def describe_answer(answer: Any, calls: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return an answer's value; of a function what it does when it is called, up to the first error."""
+    """Return an answer's value; of a function what it does when it is called, up to the first
+    error.
+    """
     if not callable(answer):
         try:
             return {"value": pack(answer, {})}
@@ -175,7 +184,8 @@ def make_variable(name: str, value: Any) -> Any:
     """Return a variable of the course, which keeps its name."""
     from ...train.variable import Variable, variable_collection  # most notebooks need none
 
-    with variable_collection():  # where another variable has this name already, it would get a number
+    # Where another variable has this name already, it would get a number.
+    with variable_collection():
         return Variable(np.asarray(value), name=name)
 
 

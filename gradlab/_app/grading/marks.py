@@ -74,7 +74,9 @@ def mark_notebook(
         return [_finish(unreadable, UNREADABLE, f"{type(error).__name__}: {error}")]
 
 
-def _mark(submission: Submission, reply: Reply, question: Question, name: str, tries: int | None) -> Mark:
+def _mark(
+    submission: Submission, reply: Reply, question: Question, name: str, tries: int | None
+) -> Mark:
     mark = Mark(submission.student, submission.stem, name, 0, tries=tries)
     cell = submission.cell_of(name)
     feedback = None
@@ -84,7 +86,9 @@ def _mark(submission: Submission, reply: Reply, question: Question, name: str, t
             return replace(mark, score=1)
     if cell is None:
         return _finish(mark, NOT_TRIED, "its check is not in the notebook")
-    if is_untouched(submission.cells[cell], name) or (feedback is not None and not feedback.is_answer):
+    if is_untouched(submission.cells[cell], name) or (
+        feedback is not None and not feedback.is_answer
+    ):
         return _finish(mark, NOT_TRIED)
     if feedback is not None:
         return _finish(mark, feedback.mistake or OTHER, feedback.text)
@@ -94,7 +98,9 @@ def _mark(submission: Submission, reply: Reply, question: Question, name: str, t
 
 def _finish(mark: Mark, mistake: str, said: str = "") -> Mark:
     """Return a mark with texts that are whole lines of UTF-8, whatever a student wrote into them."""
-    return replace(mark, mistake=printable(mistake)[:_LONGEST_TEXT], said=printable(said)[:_LONGEST_TEXT])
+    return replace(
+        mark, mistake=printable(mistake)[:_LONGEST_TEXT], said=printable(said)[:_LONGEST_TEXT]
+    )
 
 
 def is_untouched(cell: str, name: str) -> bool:
@@ -107,7 +113,11 @@ def is_untouched(cell: str, name: str) -> bool:
     if isinstance(exercise, Choice):
         return name in chosen(cell)
     lines = [line.rstrip() for line in cell.splitlines()]
-    code = [line for line in lines if line and "exercises.check(" not in line and not line.lstrip().startswith("#")]
+    code = [
+        line
+        for line in lines
+        if line and "exercises.check(" not in line and not line.lstrip().startswith("#")
+    ]
     return code == exercise.starter.strip().splitlines()
 
 
@@ -136,7 +146,11 @@ def complete(marks: Iterable[Mark]) -> list[Mark]:
     order = list(EXERCISES)
     return sorted(
         [*marks, *missing],
-        key=lambda mark: (mark.student, order.index(mark.exercise) if mark.exercise else -1, mark.notebook),
+        key=lambda mark: (
+            mark.student,
+            order.index(mark.exercise) if mark.exercise else -1,
+            mark.notebook,
+        ),
     )
 
 
@@ -149,7 +163,9 @@ def write_csv(path: Path, marks: Sequence[Mark]) -> None:
 
 
 def _escape(cell: object) -> object:
-    """Return a cell that no spreadsheet takes for a formula, whatever a student wrote into a name or an error."""
+    """Return a cell that no spreadsheet takes for a formula, whatever a student wrote into a name
+    or an error.
+    """
     if isinstance(cell, str) and cell.startswith(_FORMULA):
         return f"'{cell}"
     return "" if cell is None else cell
@@ -161,5 +177,7 @@ def group_mistakes(marks: Sequence[Mark]) -> Iterator[tuple[str, str, list[str]]
     for mark in marks:
         if mark.score == 0 and mark.mistake not in NO_ANSWER:
             students_by_mistake.setdefault((mark.exercise, mark.mistake), []).append(mark.student)
-    for (exercise, mistake), students in sorted(students_by_mistake.items(), key=lambda item: -len(item[1])):
+    for (exercise, mistake), students in sorted(
+        students_by_mistake.items(), key=lambda item: -len(item[1])
+    ):
         yield exercise, mistake, students

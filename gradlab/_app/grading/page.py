@@ -43,7 +43,9 @@ def _table_of_mistakes(marks: Sequence[Mark], students: int) -> str:
     rows = []
     for exercise, mistake, names in group_mistakes(marks):
         rows.append((exercise, mistake, f"{len(names)} of {students}", ", ".join(names)))
-    return _table("Mistakes, the most common first", ("exercise", "mistake", "students", "names"), rows)
+    return _table(
+        "Mistakes, the most common first", ("exercise", "mistake", "students", "names"), rows
+    )
 
 
 def _table_of_exercises(marks: Sequence[Mark]) -> str:
@@ -53,7 +55,9 @@ def _table_of_exercises(marks: Sequence[Mark]) -> str:
         if of_exercise:
             right = sum(mark.score for mark in of_exercise)
             unanswered = sum(mark.mistake in NO_ANSWER for mark in of_exercise)
-            rows.append((name, str(right), str(len(of_exercise) - right - unanswered), str(unanswered)))
+            rows.append(
+                (name, str(right), str(len(of_exercise) - right - unanswered), str(unanswered))
+            )
     return _table("Exercises", ("exercise", "right", "wrong", "not tried"), rows)
 
 
@@ -70,7 +74,11 @@ def _table_of_students(marks: Sequence[Mark]) -> str:
 def _table_of_files(marks: Sequence[Mark]) -> str:
     """The notebooks that cannot be graded; empty if there are none."""
     rows = [(mark.student, mark.notebook, mark.said) for mark in marks if not mark.exercise]
-    return _table("Notebooks that cannot be graded", ("student", "notebook", "why"), rows) if rows else ""
+    return (
+        _table("Notebooks that cannot be graded", ("student", "notebook", "why"), rows)
+        if rows
+        else ""
+    )
 
 
 def _table(caption: str, heads: Iterable[str], rows: Sequence[Sequence[str]]) -> str:

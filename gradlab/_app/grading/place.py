@@ -1,8 +1,9 @@
-"""Where students' code runs: in a container that the teacher names, or on this account if the teacher trusts it.
+"""Where students' code runs: in a container that the teacher names, or on this account if the
+teacher trusts it.
 
-`run_notebook` starts `inside.py` there, hands it one request on its standard input, and reads its reply with a limit on
-time and length. Nothing is mounted into a container: what a notebook needs is in the request, so a student's code can
-see no file of this machine, and write none.
+`run_notebook` starts `inside.py` there, hands it one request on its standard input, and reads its
+reply with a limit on time and length. Nothing is mounted into a container: what a notebook needs is
+in the request, so a student's code can see no file of this machine, and write none.
 """
 
 from __future__ import annotations
@@ -109,8 +110,8 @@ def make_command(place: Place, name: str, limits: Limits) -> list[str]:
         "--log-driver=none",  # a log of what is printed would fill the disk
         *(f"--env={key}={value}" for key, value in _ENVIRONMENT.items()),
     ]
-    # The first process of a container: the others can't kill it, and end with it. So a container ends in time even if
-    # the grader dies.
+    # The first process of a container: the others can't kill it, and end with it. So a container
+    # ends in time even if the grader dies.
     timeout = ["timeout", "--signal=KILL", f"{limits.seconds:g}"]
     run = [place.program, "run", "--rm", "--interactive"]
     return [*run, *settings, place.image, *timeout, "python3", "-m", _MODULE]
@@ -121,7 +122,9 @@ def stop(place: Place, name: str, process: subprocess.Popen[bytes]) -> None:
     if isinstance(place, Container):
         if process.poll() is None:
             with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-                subprocess.run([place.program, "kill", name], capture_output=True, timeout=60, check=False)
+                subprocess.run(
+                    [place.program, "kill", name], capture_output=True, timeout=60, check=False
+                )
         process.kill()  # the program that waits for the container
     else:
         with contextlib.suppress(OSError):
@@ -171,7 +174,10 @@ def run_notebook(
     request = {"cells": cells, "files": files, "calls": calls, "cell_seconds": limits.cell_seconds}
     name = f"gradlab-{secrets.token_hex(8)}"
     received: list[bytes] = []
-    with tempfile.TemporaryFile() as source, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+    with (
+        tempfile.TemporaryFile() as source,
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+    ):
         source.write(json.dumps(request).encode())
         source.seek(0)
         process = subprocess.Popen(
@@ -206,7 +212,8 @@ def run_notebook(
 def _read_within(process: subprocess.Popen[bytes], received: list[bytes], seconds: float) -> None:
     """Read what the process writes until it ends, or writes too much, or the time is over."""
     assert process.stdout is not None
-    # A thread, because a process that has left its session may hold the pipe open for as long as it likes.
+    # A thread, because a process that has left its session may hold the pipe open for as long as it
+    # likes.
     reader = threading.Thread(target=_read, args=(process.stdout, received), daemon=True)
     reader.start()
     reader.join(seconds)
@@ -245,7 +252,8 @@ def parse_reply(text: bytes) -> Reply:
 
 
 def check_place(place: Place, memory: int) -> str:
-    """Run an empty notebook, and return what the container program warns of: limits that it ignores, for example.
+    """Run an empty notebook, and return what the container program warns of: limits that it
+    ignores, for example.
 
     Raises:
         UsageError: it cannot be run, or a different version of gradlab runs it.
@@ -260,6 +268,7 @@ def check_place(place: Place, memory: int) -> str:
         raise UsageError(f"{place} cannot run a notebook: {reply.noise or reply.end}")
     if reply.version != __version__:
         raise UsageError(
-            f"{place} has gradlab {reply.version}, this is {__version__}; build it again with this version"
+            f"{place} has gradlab {reply.version}, this is {__version__}; build it again with "
+            "this version"
         )
     return reply.noise

@@ -41,13 +41,20 @@ class Submission:
     trouble: str = ""
 
     def files(self) -> dict[str, str]:
-        """Return what lies beside the notebook in the student's own folder, links left out, in base 64 by name."""
+        """Return what lies beside the notebook in the student's own folder, links left out, in base
+        64 by name.
+        """
         files: dict[str, str] = {}
         left = _LARGEST_FILES
         if not self.has_folder:
             return files
         for path in sorted(self.path.parent.iterdir()):
-            if path.suffix == ".ipynb" or path.is_symlink() or not path.is_file() or len(files) == _MOST_FILES:
+            if (
+                path.suffix == ".ipynb"
+                or path.is_symlink()
+                or not path.is_file()
+                or len(files) == _MOST_FILES
+            ):
                 continue
             with path.open("rb") as file:
                 content = file.read(left + 1)
@@ -59,12 +66,15 @@ class Submission:
     def cell_of(self, exercise: str) -> int | None:
         """Return the number of the last cell that names an exercise."""
         quoted = (f'"{exercise}"', f"'{exercise}'")
-        numbers = [number for number, cell in enumerate(self.cells) if any(name in cell for name in quoted)]
+        numbers = [
+            number for number, cell in enumerate(self.cells) if any(name in cell for name in quoted)
+        ]
         return numbers[-1] if numbers else None
 
 
 def find_submissions(folder: Path) -> list[Submission]:
-    """Return the notebooks in a folder: `NAME.ipynb`, or any in `NAME/`, as nbgrader's `submitted/NAME/ASSIGNMENT/`.
+    """Return the notebooks in a folder: `NAME.ipynb`, or any in `NAME/`, as nbgrader's
+    `submitted/NAME/ASSIGNMENT/`.
 
     Raises:
         UsageError: there are none, or no folder.
@@ -80,19 +90,25 @@ def find_submissions(folder: Path) -> list[Submission]:
             submission = replace(submission, cells=(), trouble=twice)
         submissions.append(submission)
     if not submissions:
-        raise UsageError(f"{folder} holds no notebooks of the course: expected NAME/*.ipynb or NAME.ipynb")
+        raise UsageError(
+            f"{folder} holds no notebooks of the course: expected NAME/*.ipynb or NAME.ipynb"
+        )
     return sorted(submissions, key=lambda one: one.student)
 
 
 def _read_all(folder: Path) -> Iterator[Submission]:
     root = folder.resolve()
     # Not rglob, which fails where folders are nested a thousand deep.
-    for path in sorted(path for depth in range(_DEEPEST + 1) for path in folder.glob("*/" * depth + "*.ipynb")):
+    for path in sorted(
+        path for depth in range(_DEEPEST + 1) for path in folder.glob("*/" * depth + "*.ipynb")
+    ):
         parts = path.relative_to(folder).parts
         if ".ipynb_checkpoints" in parts:
             continue
         student = parts[0] if len(parts) > 1 else path.stem
-        submission = Submission(_as_text(student), _as_text(path.stem), path, has_folder=len(parts) > 1)
+        submission = Submission(
+            _as_text(student), _as_text(path.stem), path, has_folder=len(parts) > 1
+        )
         if path.is_symlink() or not path.resolve().is_relative_to(root):
             yield replace(submission, trouble="it is a link to another file")
         elif not path.is_file():  # a pipe would be waited for
@@ -114,7 +130,9 @@ def _read(submission: Submission) -> Iterator[Submission]:
         if len(text) > _LARGEST_NOTEBOOK:
             raise ValueError("it is too large")
         cells = json.loads(text)["cells"]
-        sources = tuple(_as_python("".join(cell["source"])) for cell in cells if cell["cell_type"] == "code")
+        sources = tuple(
+            _as_python("".join(cell["source"])) for cell in cells if cell["cell_type"] == "code"
+        )
     except (OSError, ValueError, LookupError, TypeError, RecursionError, MemoryError) as error:
         trouble = f"it cannot be read as a notebook: {type(error).__name__}: {error}"
         yield replace(submission, trouble=trouble[:200])
@@ -124,8 +142,12 @@ def _read(submission: Submission) -> Iterator[Submission]:
 
 
 def _stem(path: Path, sources: tuple[str, ...]) -> str:
-    """Return which notebook of the course it is, by what is asked, or by its name; empty if neither says."""
-    asked = [NOTEBOOKS[name] for source in sources for name in _ASKS.findall(source) if name in NOTEBOOKS]
+    """Return which notebook of the course it is, by what is asked, or by its name; empty if neither
+    says.
+    """
+    asked = [
+        NOTEBOOKS[name] for source in sources for name in _ASKS.findall(source) if name in NOTEBOOKS
+    ]
     if asked:
         return max(asked, key=asked.count)
     return path.stem if path.stem in NOTEBOOKS.values() else ""

@@ -1,8 +1,10 @@
 """Values as JSON: how arguments and results travel between the grader and a student's process.
 
-A hostile process may write anything. Reading it never runs code, and never makes an object much larger than its text.
+A hostile process may write anything. Reading it never runs code, and never makes an object much
+larger than its text.
 
-A variable is known by its name, because the functions that exercises ask for get each name once in a call.
+A variable is known by its name, because the functions that exercises ask for get each name once in
+a call.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The bucket of an accumulator: workers beside it, slots that fill, the way of the latest gradient, what falls out."""
+"""The bucket of an accumulator: workers beside it, slots that fill, the way of the latest gradient,
+what falls out.
+"""
 
 from __future__ import annotations
 
@@ -27,17 +29,21 @@ from ...live.drawing.style import (
 )
 from ...live.drawing.ways import curve, head
 
-TINTS = ("#A9DBD3", "#F3D98B", "#E8B8D3", "#C3C8D0")  # of workers; their number or their mark is always there, too
+# Of workers; their number or their mark is always there, too.
+TINTS = ("#A9DBD3", "#F3D98B", "#E8B8D3", "#C3C8D0")
 _CHIP, _PITCH = 34.0, 56.0  # the chips of the workers
-_SLOT, _APART, _TALL = 44.0, 52.0, 4  # a slot of the bucket, from one to the next, and how many are in a column
-_TOP, _BOTTOM, _OUT, _HIGH = 34.0, 262.0, 302.0, 352.0  # of the bucket; what falls out of it; height of the scene
+# A slot of the bucket, from one to the next, and how many are in a column.
+_SLOT, _APART, _TALL = 44.0, 52.0, 4
+# Of the bucket; what falls out of it; height of the scene.
+_TOP, _BOTTOM, _OUT, _HIGH = 34.0, 262.0, 302.0, 352.0
 _OUT_CHIP, _OUT_PITCH, _LOST = 23.0, 28.0, 3  # chips below the bucket; the others are a number
 
 
 class Arrivals(NamedTuple):
     """Gradients in the order in which they came; lists of equal length.
 
-    Fields: worker; the local_step it passed, the accumulator's step then; accepted; count in the accumulator with it;
+    Fields: worker; the local_step it passed, the accumulator's step then; accepted; count in the
+    accumulator with it;
     served: the taker who got the mean, or ""; needs: what that taker had asked for; gradient (4,).
     """
 
@@ -54,9 +60,10 @@ class Arrivals(NamedTuple):
 class BucketState(NamedTuple):
     """The state of an accumulator: step, count, the queue; the latest gradient (4,).
 
-    `total` and `value` (4,) are the sum and what a take gives: those of the take that the latest gradient brought
-    about, if it did; `of` says of how many gradients they are, 0 for none. `members` are those gradients, by their
-    place among the arrivals, and `lost` are those dropped since the take before.
+    `total` and `value` (4,) are the sum and what a take gives: those of the take that the latest
+    gradient brought about, if it did; `of` says of how many gradients they are, 0 for none.
+    `members` are those gradients, by their place among the arrivals, and `lost` are those dropped
+    since the take before.
     """
 
     step: int
@@ -71,7 +78,9 @@ class BucketState(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """Width of the scene, the sides of its bucket, and the end of the arrow to the takers, in about pixels."""
+    """Width of the scene, the sides of its bucket, and the end of the arrow to the takers, in about
+    pixels.
+    """
 
     width: float
     left: float
@@ -86,12 +95,16 @@ class Chips:
     """Boxes with the number of a worker in its tint; those that are dropped are hatched."""
 
     def __init__(self, axes: Any, workers: int, most: int) -> None:
-        self._shapes = [patch(axes, {"fc": tint, "ec": QUIET, "lw": 0.9}) for tint in TINTS[:workers]]
+        self._shapes = [
+            patch(axes, {"fc": tint, "ec": QUIET, "lw": 0.9}) for tint in TINTS[:workers]
+        ]
         self._dropped = patch(axes, DROPPED)
         self._hatching = moving_line(axes, zorder=2.5, **HATCH)
         self._numbers = [label(axes, weight="bold") for _ in range(most)]
 
-    def draw(self, left: Any, top: Any, width: Any, height: Any, worker: np.ndarray, accepted: np.ndarray) -> None:
+    def draw(
+        self, left: Any, top: Any, width: Any, height: Any, worker: np.ndarray, accepted: np.ndarray
+    ) -> None:
         """Boxes (n,) by their sides, of workers (n,), accepted (n,) or not."""
         left, top, width, height = np.broadcast_arrays(left, top, width, height)
         sides = np.stack([left, left + width, top, top + height])
@@ -128,7 +141,8 @@ class Bucket:
             label(axes, x=_CHIP / 2, y=_middle(k), weight="bold", text=f"{k + 1}")
         label(axes, y=14, ha="left", text="Workers", fontsize=LABEL, weight="bold")
         self._names = [
-            label(axes, x=_CHIP + 8, y=_middle(k), ha="left", text=f"worker {k + 1}") for k in range(workers)
+            label(axes, x=_CHIP + 8, y=_middle(k), ha="left", text=f"worker {k + 1}")
+            for k in range(workers)
         ]
         (self._walls,) = axes.plot([], [], color=QUIET, lw=3, zorder=3)
         self.title = label(axes, y=14, fontsize=LABEL, weight="bold")
@@ -137,11 +151,14 @@ class Bucket:
         self.more = label(axes, color=QUIET)
         self._newest = patch(axes, {"fc": "none", "ec": BLACK, "lw": SELECTED})
         self.way, self.out = (
-            moving_line(axes, color=color, lw=2.0, ls=dashes) for color, dashes in ((BLACK, "-"), (ORANGE, "--"))
+            moving_line(axes, color=color, lw=2.0, ls=dashes)
+            for color, dashes in ((BLACK, "-"), (ORANGE, "--"))
         )
         self._heads = [patch(axes, {"fc": color, "ec": "none"}) for color in (BLACK, ORANGE)]
         beyond: dict[str, Any] = {"color": BLUE, "clip_on": False, "in_layout": False}
-        self._leaves = [moving_line(axes, lw=lw, ls=ls, **beyond) for lw, ls in ((1.2, "--"), (3.0, "-"))]
+        self._leaves = [
+            moving_line(axes, lw=lw, ls=ls, **beyond) for lw, ls in ((1.2, "--"), (3.0, "-"))
+        ]
         self._left = patch(axes, {"fc": BLUE, "ec": "none", "clip_on": False, "in_layout": False})
         self.verdict = [label(axes) for _ in range(3)]
         self._lost = label(axes, y=_OUT, ha="left", color=ORANGE_TEXT)
@@ -158,7 +175,9 @@ class Bucket:
         asked = past.needs[-1] if served else now.queue[0][1] if now.queue else 0
         slots = _slots(max(len(now.members), asked), self._place)
         self._draw_bucket(past, now, now.step - served, slots)
-        self.title.set_text(f"Taken: the step is now {now.step}" if served else f"Bucket, step {now.step}")
+        self.title.set_text(
+            f"Taken: the step is now {now.step}" if served else f"Bucket, step {now.step}"
+        )
         start, end = self._place.right + 6, self._place.taker - 11
         for line, shown in zip(self._leaves, (bool(now.queue) and not served, served), strict=True):
             line.set_data(*(((start, end), (_TOP + 10,) * 2) if shown else ((), ())))
@@ -171,17 +190,24 @@ class Bucket:
             name.set(weight="bold" if chosen else "normal", color=BLACK if chosen else QUIET)
         self._draw_way(done, past, float(top[0]) + _SLOT / 2 if inside else _OUT)
 
-    def _draw_bucket(self, past: Arrivals, now: BucketState, step: int, slots: tuple[np.ndarray, ...]) -> None:
-        """Chips in the first slots, dashed places in the others, and below the bucket what was below its step."""
+    def _draw_bucket(
+        self, past: Arrivals, now: BucketState, step: int, slots: tuple[np.ndarray, ...]
+    ) -> None:
+        """Chips in the first slots, dashed places in the others, and below the bucket what was
+        below its step.
+        """
         n, lost = len(now.members), now.lost[-_LOST:]
         left, right, top = slots
         x, size = self._place.left + _OUT_PITCH * np.arange(len(lost)), _OUT_CHIP
         some, who = (top[:n], np.full(len(lost), _OUT - size / 2)), [*now.members, *lost]
         self.chips.draw(
-            np.concatenate([left[:n], x]), np.concatenate(some),
-            np.concatenate([right[:n] - left[:n], np.full(len(lost), size)]), np.repeat((_SLOT, size), (n, len(lost))),
-            np.array([past.worker[k] for k in who], int), np.arange(len(who)) < n,
-        )  # fmt: skip
+            np.concatenate([left[:n], x]),
+            np.concatenate(some),
+            np.concatenate([right[:n] - left[:n], np.full(len(lost), size)]),
+            np.repeat((_SLOT, size), (n, len(lost))),
+            np.array([past.worker[k] for k in who], int),
+            np.arange(len(who)) < n,
+        )
         self._lost.set(x=self._place.left + _OUT_PITCH * len(lost) + 2)
         why = "" if self._narrow else f": below step {step:,}"
         self._lost.set_text(f"{len(now.lost)} fell out{why}" if now.lost else "")
@@ -222,7 +248,9 @@ def _middle(worker: int) -> float:
 
 
 def _slots(count: int, place: _Place) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Left and right sides and tops (n,) of the slots of a bucket, filled from below in one column or more."""
+    """Left and right sides and tops (n,) of the slots of a bucket, filled from below in one column
+    or more.
+    """
     columns = max(1, -(-count // _TALL))
     rows, wide = max(1, -(-count // columns)), (place.right - place.left) / columns
     k = np.arange(count)

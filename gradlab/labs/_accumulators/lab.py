@@ -48,7 +48,11 @@ class Filling(NamedTuple):
 
 def _more_than_asked(trace: Filling) -> tuple[bool, str]:
     past = trace.so_far
-    of_a = [(n, needs) for n, needs, who in zip(past.count, past.needs, past.served, strict=True) if who == "A"]
+    of_a = [
+        (n, needs)
+        for n, needs, who in zip(past.count, past.needs, past.served, strict=True)
+        if who == "A"
+    ]
     best = max((n for n, needs in of_a if needs <= 2), default=0)
     return best >= 5, f"Now the largest of these is of {best}" if best else "Now A has none"
 
@@ -72,18 +76,20 @@ def accumulators(
 ) -> AccumulatorsLab:
     """Four workers hand gradients to an accumulator, and takers in a queue wait for their mean.
 
-    At a glance: A bucket fills until the first taker leaves with the mean; stale gradients fall out.
+    At a glance: A bucket fills until the first taker leaves with the mean; stale gradients fall
+    out.
 
-    Taker A asks for `needs` gradients and, once it has its mean, asks again after `pause` more have come. Taker B, if
-    there is one, asks again at once. A worker notes the accumulator's step when it begins, as it should, or does not.
+    Taker A asks for `needs` gradients and, once it has its mean, asks again after `pause` more have
+    come. Taker B, if there is one, asks again at once. A worker notes the accumulator's step when
+    it begins, as it should, or does not.
 
     Args:
         event: how many gradients have come, 0 to 32.
         needs: how many gradients A asks for, 1 to 4.
         pause: how many gradients come before A asks again, 0 to 12.
         second: how many gradients B asks for, 0 to 3; with 0 there is no B.
-        notes: the local step that workers pass: the one that they "read" as they began, "never" one,
-            which counts as 0, or always one "ahead", 1,000.
+        notes: the local step that workers pass: the one that they "read" as they began, "never"
+            one, which counts as 0, or always one "ahead", 1,000.
         reduction: what a take gives, the "MEAN" or the "SUM".
         target: a goal that is shown above the picture until it is reached.
 
@@ -111,12 +117,21 @@ class AccumulatorsLab(Lab):
         "Two rounds": {"needs": 4, "pause": 0, "second": 0, "notes": "read", "event": 11},
         "Forgotten step": {"needs": 3, "pause": 0, "second": 0, "notes": "never", "event": 12},
         "In line": {"needs": 3, "pause": 0, "second": 1, "notes": "read", "event": 1},
-        "Steps from the future": {"needs": 4, "pause": 0, "second": 0, "notes": "ahead", "event": 16},
+        "Steps from the future": {
+            "needs": 4,
+            "pause": 0,
+            "second": 0,
+            "notes": "ahead",
+            "event": 16,
+        },
     }
     targets: ClassVar = {
-        "more": Target("give A the mean of at least 5 gradients when it asks for 1 or 2", _more_than_asked),
+        "more": Target(
+            "give A the mean of at least 5 gradients when it asks for 1 or 2", _more_than_asked
+        ),
         "dropped": Target(
-            "drop 65% of at least 24 gradients, even though workers note the step they read", _mostly_dropped
+            "drop 65% of at least 24 gradients, even though workers note the step they read",
+            _mostly_dropped,
         ),
     }
 
@@ -133,7 +148,13 @@ class AccumulatorsLab(Lab):
     def compute(self, values: dict[str, Any]) -> Filling:
         story = tuple(values[name] for name in ("needs", "pause", "second", "notes", "reduction"))
         arrivals, insides = _story(*story)
-        return Filling(values["event"], values["notes"], values["reduction"], arrivals, insides[values["event"]])
+        return Filling(
+            values["event"],
+            values["notes"],
+            values["reduction"],
+            arrivals,
+            insides[values["event"]],
+        )
 
     def make_view(self) -> AccumulatorView:
         return AccumulatorView(WORKERS, ARRIVALS)
@@ -146,8 +167,9 @@ class AccumulatorsLab(Lab):
         queue = ", then ".join(f"{who} needs {needs}" for who, needs in now.queue) or "nobody waits"
         dropped = trace.done - trace.accepted
         return Description(
-            alt=f"{counted(trace.done, 'gradient')} of {WORKERS} workers came, {dropped} dropped. {last} The step "
-            f"of the accumulator is {now.step}; in it: {counted(now.count, 'gradient')}. In line: {queue}.",
+            alt=f"{counted(trace.done, 'gradient')} of {WORKERS} workers came, {dropped} dropped. "
+            f"{last} The step of the accumulator is {now.step}; in it: "
+            f"{counted(now.count, 'gradient')}. In line: {queue}.",
             summary=_message(trace),
             table=(
                 ("gradients so far", str(trace.done)),
@@ -157,7 +179,10 @@ class AccumulatorsLab(Lab):
                 ("accumulator's step", str(now.step)),
                 ("in it now", str(now.count)),
                 ("in line", queue),
-                *((f"entry {k + 1}: sum, {trace.reduction.lower()}", _entry(now, k)) for k in range(4)),
+                *(
+                    (f"entry {k + 1}: sum, {trace.reduction.lower()}", _entry(now, k))
+                    for k in range(4)
+                ),
             ),
         )
 
@@ -165,7 +190,8 @@ class AccumulatorsLab(Lab):
         past = trace.so_far
         columns = {"worker": np.array(past.worker, int) + 1, "accepted": np.array(past.accepted)}
         return columns | {
-            name: np.array(getattr(past, name)) for name in ("local_step", "step", "count", "served", "needs")
+            name: np.array(getattr(past, name))
+            for name in ("local_step", "step", "count", "served", "needs")
         }
 
 
@@ -176,13 +202,23 @@ def _message(trace: Filling) -> str:
     noted = "noted a step that is over and" if trace.notes == "never" else f"{were(lost)} stale and"
     fell = f"; {lost} of {trace.done} {noted} {were(lost)} dropped." if lost else "."
     if trace.done and past.served[-1]:
-        return f"{past.served[-1]} gets the {trace.reduction.lower()} of {counted(past.count[-1], 'gradient')}{fell}"
+        return (
+            f"{past.served[-1]} gets the {trace.reduction.lower()} of "
+            f"{counted(past.count[-1], 'gradient')}{fell}"
+        )
     if not now.queue:
-        held = f"{counted(now.count, 'gradient')} {are(now.count)} in" if now.count else "no gradient is in"
+        held = (
+            f"{counted(now.count, 'gradient')} {are(now.count)} in"
+            if now.count
+            else "no gradient is in"
+        )
         return f"No taker waits: {held}{fell}"
     who, needs = now.queue[0]
     if not now.count:
-        return f"{who} waits for {'one gradient' if needs == 1 else f'{needs} gradients'}: none is in yet{fell}"
+        return (
+            f"{who} waits for {'one gradient' if needs == 1 else f'{needs} gradients'}: none is "
+            f"in yet{fell}"
+        )
     more = needs - now.count
     missing = "one more gradient" if more == 1 else f"{more} more gradients"
     return f"{who} waits for {missing}: {now.count} of {needs} {are(now.count)} in{fell}"
@@ -192,10 +228,15 @@ def _last(trace: Filling) -> str:
     if not trace.done:
         return "Nothing has come yet."
     past = trace.so_far
-    text = f"Gradient {trace.done}, worker {past.worker[-1] + 1}, local step {past.local_step[-1]} against "
+    text = (
+        f"Gradient {trace.done}, worker {past.worker[-1] + 1}, local step "
+        f"{past.local_step[-1]} against "
+    )
     text += f"{past.step[-1]}: {'accepted' if past.accepted[-1] else 'dropped'}"
     served = past.served[-1]
-    return text + (f"; {served} gets the {trace.reduction.lower()} of {past.count[-1]}." if served else ".")
+    return text + (
+        f"; {served} gets the {trace.reduction.lower()} of {past.count[-1]}." if served else "."
+    )
 
 
 def _entry(now: BucketState, k: int) -> str:
@@ -203,7 +244,9 @@ def _entry(now: BucketState, k: int) -> str:
 
 
 @functools.lru_cache(maxsize=256)
-def _story(needs: int, pause: int, second: int, notes: str, reduction: str) -> tuple[Arrivals, list[BucketState]]:
+def _story(
+    needs: int, pause: int, second: int, notes: str, reduction: str
+) -> tuple[Arrivals, list[BucketState]]:
     """All arrivals, and what is in the accumulator before the first and after each."""
     accumulator = ConditionalAccumulator(np.float32, [4], reduction_type=reduction)
     takers = Takers(accumulator, {"A": needs, "B": second}, pause)
@@ -212,12 +255,25 @@ def _story(needs: int, pause: int, second: int, notes: str, reduction: str) -> t
     members: list[int] = []
     lost: list[int] = []
     for worker, gradient in _gradients():
-        receipt = accumulator.apply_grad(gradient, {"read": began[worker], "never": 0, "ahead": 1000}[notes])
+        receipt = accumulator.apply_grad(
+            gradient, {"read": began[worker], "never": 0, "ahead": 1000}[notes]
+        )
         full = _NOTHING + insides[-1].total * bool(insides[-1].count) + gradient * receipt.accepted
         who, value, asked = takers.served()
         began[worker] = accumulator.global_step
         (members if receipt.accepted else lost).append(len(rows))
-        rows.append((worker, receipt.local_step, receipt.step, receipt.accepted, receipt.count, who, asked, gradient))
+        rows.append(
+            (
+                worker,
+                receipt.local_step,
+                receipt.step,
+                receipt.accepted,
+                receipt.count,
+                who,
+                asked,
+                gradient,
+            )
+        )
         now = _inside(accumulator, takers, gradient)._replace(members=(*members,), lost=(*lost,))
         insides.append(now._replace(total=full, value=value, of=receipt.count) if who else now)
         if who:
@@ -229,7 +285,9 @@ def _story(needs: int, pause: int, second: int, notes: str, reduction: str) -> t
 class Takers:
     """Takers that wait at an accumulator, by name. All ask again at once, but A pauses first."""
 
-    def __init__(self, accumulator: ConditionalAccumulator, wants: dict[str, int], pause: int) -> None:
+    def __init__(
+        self, accumulator: ConditionalAccumulator, wants: dict[str, int], pause: int
+    ) -> None:
         self._accumulator, self._pause, self._idle = accumulator, pause, 0
         self.wants = {who: needs for who, needs in wants.items() if needs}
         self.waiting = {who: accumulator.request(needs) for who, needs in self.wants.items()}
@@ -278,17 +336,24 @@ CASES: dict[str, tuple[str, tuple[Gradient, ...]]] = {
     "words": (
         "words of six sentences",
         (
-            ((0, 2), (3.0, 6.0)), ((0, 5), (3.0, 4.0)), ((0, 1, 2), (6.0, 2.0, 3.0)), ((0, 7), (3.0, 8.0)),
-            ((1, 0), (4.0, 3.0)), ((0, 2, 5), (6.0, 3.0, 4.0)),
+            ((0, 2), (3.0, 6.0)),
+            ((0, 5), (3.0, 4.0)),
+            ((0, 1, 2), (6.0, 2.0, 3.0)),
+            ((0, 7), (3.0, 8.0)),
+            ((1, 0), (4.0, 3.0)),
+            ((0, 2, 5), (6.0, 3.0, 4.0)),
         ),
     ),
     "twice": (
         "a row named twice",
         (((1, 1, 4), (2.0, 3.0, 4.0)), ((1, 4), (1.0, 2.0)), ((1, 1, 4), (3.0, 3.0, 3.0))),
     ),
-    "unsorted": ("unsorted indices", (((3, 0), (3.0, 2.0)), ((0, 3), (4.0, 5.0)), ((2, 0), (6.0, 3.0)))),
+    "unsorted": (
+        "unsorted indices",
+        (((3, 0), (3.0, 2.0)), ((0, 3), (4.0, 5.0)), ((2, 0), (6.0, 3.0))),
+    ),
     "empty": ("an empty gradient", (((2, 6), (4.0, 6.0)), ((), ()), ((2,), (5.0,)))),
-}  # fmt: skip
+}
 MERGES = {"gradlab": "merged", "tf": "as TensorFlow does"}
 
 
@@ -304,7 +369,10 @@ def _three_times(trace: Taken) -> tuple[bool, str]:
     r = trace.rows
     ratios = r.by_row / r.by_gradient
     best = float(ratios.max(initial=0.0))
-    return best >= 5.5, f"Now they differ by a factor of at most {number(best)}" if best else "Now no row is there"
+    return (
+        best >= 5.5,
+        f"Now they differ by a factor of at most {number(best)}" if best else "Now no row is there",
+    )
 
 
 def sparse_accumulators(
@@ -316,10 +384,12 @@ def sparse_accumulators(
 ) -> SparseAccumulatorsLab:
     """Gradients of some rows come to a sparse accumulator; every row has a sum and a count, and there are two means.
 
-    At a glance: A row that few gradients hold has two means, far apart: over those few, or over all.
+    At a glance: A row that few gradients hold has two means, far apart: over those few, or over
+    all.
 
-    TensorFlow divides a row by the number of gradients that hold it; a dense accumulator that is given the same would
-    divide by the number of all. TensorFlow also assumes that the indices of a gradient are sorted and distinct.
+    TensorFlow divides a row by the number of gradients that hold it; a dense accumulator that is
+    given the same would divide by the number of all. TensorFlow also assumes that the indices of a
+    gradient are sorted and distinct.
 
     Args:
         event: how many gradients have come, 0 to 6.
@@ -346,13 +416,20 @@ class SparseAccumulatorsLab(Lab):
         "Unsorted, in TensorFlow": {"case": "unsorted", "merge": "tf", "event": 2},
     }
     targets: ClassVar = {
-        "apart": Target("make the two means of one row differ by a factor of at least 5.5", _three_times)
+        "apart": Target(
+            "make the two means of one row differ by a factor of at least 5.5", _three_times
+        )
     }
 
     def make_controls(self) -> list[Control]:
         return [
             Slider("event", "Gradients so far", 0, MOST_GRADIENTS, 5, scale="integer", play=True),
-            Menu("case", "Incoming gradients", [(name, words) for name, (words, _) in CASES.items()], "words"),
+            Menu(
+                "case",
+                "Incoming gradients",
+                [(name, words) for name, (words, _) in CASES.items()],
+                "words",
+            ),
             Menu("merge", "Rows of one index", list(MERGES.items()), "gradlab"),
         ]
 
@@ -369,11 +446,15 @@ class SparseAccumulatorsLab(Lab):
 
     def describe(self, trace: Taken) -> Description:
         r = trace.rows
-        means = [f"row {i}: {number(a)} or {number(b)}" for i, a, b in zip(r.row, r.by_row, r.by_gradient, strict=True)]
+        means = [
+            f"row {i}: {number(a)} or {number(b)}"
+            for i, a, b in zip(r.row, r.by_row, r.by_gradient, strict=True)
+        ]
         said = "; ".join(means) or "nothing"
         return Description(
-            alt=f"{counted(len(r.given), 'sparse gradient')}, {CASES[trace.case][0]}, {MERGES[trace.merge]}. "
-            f"Mean over the gradients that hold a row, and over all gradients: {said}.",
+            alt=f"{counted(len(r.given), 'sparse gradient')}, {CASES[trace.case][0]}, "
+            f"{MERGES[trace.merge]}. Mean over the gradients that hold a row, and over all "
+            f"gradients: {said}.",
             summary=_two_means(r),
             table=(
                 ("gradients so far", str(len(r.given))),
@@ -388,7 +469,11 @@ class SparseAccumulatorsLab(Lab):
         )
 
     def columns(self, trace: Taken) -> dict[str, np.ndarray]:
-        return {name: np.asarray(column) for name, column in trace.rows._asdict().items() if name != "given"}
+        return {
+            name: np.asarray(column)
+            for name, column in trace.rows._asdict().items()
+            if name != "given"
+        }
 
 
 def _all(count: int) -> str:
@@ -403,13 +488,19 @@ def _two_means(r: RowSums) -> str:
     row = r.row[r.told]
     if r.twice.size:
         values = listed([number(x) for x in r.by_row[r.row == row]], MOST_ROWS)
-        return f"TensorFlow returns row {row} more than once, as {values}: it expects sorted, unique rows."
+        return (
+            f"TensorFlow returns row {row} more than once, as {values}: it "
+            "expects sorted, unique rows."
+        )
     held = int(r.held_by[r.told])
     if held == given:
         where = f"Each row is in {_all(given)} gradients" if given > 1 else "There is one gradient"
         return f"{where}: the two means of a row are the same."
     over = "that one" if held == 1 else f"those {held}"
-    means = f"its mean is {number(r.by_row[r.told])} over {over}, {number(r.by_gradient[r.told])} over {_all(given)}"
+    means = (
+        f"its mean is {number(r.by_row[r.told])} over {over}, {number(r.by_gradient[r.told])} "
+        f"over {_all(given)}"
+    )
     return f"Row {row} is in {held} of {given} gradients: {means}."
 
 
@@ -429,4 +520,11 @@ def _held(given: tuple[Gradient, ...], merge: str) -> RowSums:
     if by_row.sum is None:
         return RowSums(given, *[np.zeros(0)] * 5)
     total, by_row_mean = by_row.sum, by_row.value
-    return RowSums(given, total.indices, total.values, by_row.row_counts, by_row_mean.values, by_gradient.value.values)
+    return RowSums(
+        given,
+        total.indices,
+        total.values,
+        by_row.row_counts,
+        by_row_mean.values,
+        by_gradient.value.values,
+    )

@@ -28,7 +28,14 @@ from .._layout import PanelLayout, place_panels
 MOST_GRADIENTS, MOST_ROWS = 6, 8
 _EARLIER: dict[str, Any] = {"fc": "white", "ec": OTHER, "lw": 1.0}
 _BY_ROW: dict[str, Any] = {"marker": "D", "ms": 8, "color": BLUE, "mec": "white", "ls": "none"}
-_BY_GRADIENT: dict[str, Any] = {"marker": "o", "ms": 11, "mfc": "none", "mec": QUIET, "mew": 1.8, "ls": "none"}
+_BY_GRADIENT: dict[str, Any] = {
+    "marker": "o",
+    "ms": 11,
+    "mfc": "none",
+    "mec": QUIET,
+    "mew": 1.8,
+    "ls": "none",
+}
 _APART: dict[str, Any] = {"color": OTHER, "lw": 1.4, "ls": "-"}
 _LINE = 0.34  # of a row: between two lines of one row
 _SUMS = -3.4  # where the sums begin, left of the means
@@ -95,7 +102,8 @@ class RowsView:
 
     def _moving(self) -> None:
         looks: dict[str, Any] = {"fc": "#F0F0F0", "ec": "none", "animated": True, "zorder": 0.5}
-        self._bands = [Rectangle((-9, 0), 20, 1, **looks) for _ in range(2)]  # of the row to look at
+        # Of the row to look at.
+        self._bands = [Rectangle((-9, 0), 20, 1, **looks) for _ in range(2)]
         for axes, band in zip((self.given, self.taken), self._bands, strict=True):
             axes.add_patch(band)
         self._earlier, self._latest = patch(self.given, _EARLIER), patch(self.given, ACCEPTED)
@@ -105,19 +113,27 @@ class RowsView:
         self._apart = moving_line(self.taken, **_APART)
         self._by_gradient = moving_line(self.taken, zorder=3, **_BY_GRADIENT)
         self._by_row = moving_line(self.taken, zorder=4, **_BY_ROW)
-        self._words = [label(self.taken, color=BLUE_TEXT, weight="bold"), label(self.taken, color=QUIET)]
+        self._words = [
+            label(self.taken, color=BLUE_TEXT, weight="bold"),
+            label(self.taken, color=QUIET),
+        ]
         self._nothing = label(self.taken, x=0.3, y=3.5, ha="left", color=QUIET)
 
     def draw(self, rows: RowSums) -> None:
         """Set the moving artists."""
-        boxes = [(k + 1, row, value) for k, (given, values) in enumerate(rows.given) for row, value in _together(
-            given, values)]  # fmt: skip
+        boxes = [
+            (k + 1, row, value)
+            for k, (given, values) in enumerate(rows.given)
+            for row, value in _together(given, values)
+        ]
         at = np.array([(x, y) for x, y, _ in boxes]).reshape(-1, 2)
         latest = at[:, 0] == len(rows.given)
         for box, some in ((self._earlier, at[~latest]), (self._latest, at[latest])):
             x, y = some.T
             box.set_path(bars(x - 0.42, x + 0.42, y - 0.38, y + 0.38))
-        for words, place in zip(self._values, [*boxes, *[None] * (len(self._values) - len(boxes))], strict=True):
+        for words, place in zip(
+            self._values, [*boxes, *[None] * (len(self._values) - len(boxes))], strict=True
+        ):
             words.set_visible(place is not None)
             if place:
                 words.set(x=place[0], y=place[1], text=place[2])
@@ -136,7 +152,10 @@ class RowsView:
         for k, words in enumerate(self._rows):
             words.set_visible(k < len(y))
             if k < len(y):
-                words.set(y=y[k], text=f"{number(rows.total[k])} in {rows.held_by[k]} of {len(rows.given)}")
+                words.set(
+                    y=y[k],
+                    text=f"{number(rows.total[k])} in {rows.held_by[k]} of {len(rows.given)}",
+                )
                 words.set_weight("bold" if rows.row[k] == rows.row[rows.told] else "normal")
         self._name(rows, y)
         self._nothing.set_text("" if len(y) else "nothing is in it")
@@ -148,7 +167,10 @@ class RowsView:
             words.set_visible(alone.size > 0)
         if alone.size:
             k = alone[np.argmax((rows.by_row - rows.by_gradient)[alone])]
-            means, counts = (rows.by_row[k], rows.by_gradient[k]), (f"{rows.held_by[k]}", f"all {len(rows.given)}")
+            means, counts = (
+                (rows.by_row[k], rows.by_gradient[k]),
+                (f"{rows.held_by[k]}", f"all {len(rows.given)}"),
+            )
             for words, mean, count, up in zip(self._words, means, counts, (-1, 1), strict=True):
                 words.set(text=f"÷ {count} = {number(mean)}", x=mean, y=y[k] + 0.32 * up)
 

@@ -39,10 +39,18 @@ SCHEDULES: dict[str, tuple[str, Callable[[float], LearningRateSchedule]]] = {
 }
 CLIPS = ((None, "not at all"), (10.0, "to norm 10"), (1.0, "to norm 1"), (0.1, "to norm 0.1"))
 _RAVINE: dict[str, Any] = {
-    "surface": "bowl", "condition": 40.0, "learning_rate": 0.6, "descent_rate": 0.045, "initial_accumulator": 0.1,
-    "epsilon": 1e-7, "epsilon_place": "outside", "schedule": "constant", "clip": None,
-    "start_1": -4.0, "start_2": 2.0,
-}  # fmt: skip
+    "surface": "bowl",
+    "condition": 40.0,
+    "learning_rate": 0.6,
+    "descent_rate": 0.045,
+    "initial_accumulator": 0.1,
+    "epsilon": 1e-7,
+    "epsilon_place": "outside",
+    "schedule": "constant",
+    "clip": None,
+    "start_1": -4.0,
+    "start_2": 2.0,
+}
 
 
 class Descent(NamedTuple):
@@ -64,10 +72,18 @@ QUANTITIES = (
     TraceQuantity("adagrad_weight_2", lambda trace: trace.adagrad.weights[:, 1]),
     TraceQuantity("descent_weight_1", lambda trace: trace.descent.weights[:, 0]),
     TraceQuantity("descent_weight_2", lambda trace: trace.descent.weights[:, 1]),
-    TraceQuantity("accumulator_1", lambda trace: trace.rates.accumulator[:, 0], "first accumulator"),
-    TraceQuantity("accumulator_2", lambda trace: trace.rates.accumulator[:, 1], "second accumulator"),
-    TraceQuantity("effective_rate_1", lambda trace: trace.rates.effective[:, 0], "first effective rate"),
-    TraceQuantity("effective_rate_2", lambda trace: trace.rates.effective[:, 1], "second effective rate"),
+    TraceQuantity(
+        "accumulator_1", lambda trace: trace.rates.accumulator[:, 0], "first accumulator"
+    ),
+    TraceQuantity(
+        "accumulator_2", lambda trace: trace.rates.accumulator[:, 1], "second accumulator"
+    ),
+    TraceQuantity(
+        "effective_rate_1", lambda trace: trace.rates.effective[:, 0], "first effective rate"
+    ),
+    TraceQuantity(
+        "effective_rate_2", lambda trace: trace.rates.effective[:, 1], "second effective rate"
+    ),
     TraceQuantity("descent_rate", lambda trace: trace.descent.rates),
 )
 
@@ -77,7 +93,9 @@ def _reaches_bottom(trace: Descent) -> tuple[bool, str]:
     as_asked = {
         "at another rate": settings["learning_rate"] <= 1,
         "on another loss": settings["surface"] == "bowl",
-        "from another start": all(settings[name] == _RAVINE[name] for name in ("start_1", "start_2")),
+        "from another start": all(
+            settings[name] == _RAVINE[name] for name in ("start_1", "start_2")
+        ),
     }
     but = "".join(f", {words}" for words, kept in as_asked.items() if not kept)
     if near.size:
@@ -87,8 +105,13 @@ def _reaches_bottom(trace: Descent) -> tuple[bool, str]:
 
 def _descent_wins(trace: Descent) -> tuple[bool, str]:
     descent, adagrad = trace.descent.above[-1], trace.adagrad.above[-1]
-    now, rate = f"{_height(descent)} against Adagrad's {_height(adagrad)} now", trace.settings["learning_rate"]
-    return bool(rate >= 0.5 and descent < adagrad / 5), now if rate >= 0.5 else f"{now}, whose rate is {number(rate)}"
+    now, rate = (
+        f"{_height(descent)} against Adagrad's {_height(adagrad)} now",
+        trace.settings["learning_rate"],
+    )
+    return bool(
+        rate >= 0.5 and descent < adagrad / 5
+    ), now if rate >= 0.5 else f"{now}, whose rate is {number(rate)}"
 
 
 def _becomes_descent(trace: Descent) -> tuple[bool, str]:
@@ -115,10 +138,12 @@ def adagrad(
 ) -> AdagradLab:
     """Walk Adagrad and gradient descent down a ravine step by step, and see what the accumulator makes of the rate.
 
-    At a glance: Adagrad divides each weight's rate by the root of its own memory and walks straight; descent zigzags.
+    At a glance: Adagrad divides each weight's rate by the root of its own memory and walks
+    straight; descent zigzags.
 
-    The loss is a bowl or a real logistic regression (569 breast tumors, malignant or benign, by the radius and the
-    texture of their nuclei). Both optimizers get the same loss, start, clip, and schedule.
+    The loss is a bowl or a real logistic regression (569 breast tumors, malignant or benign, by the
+    radius and the texture of their nuclei). Both optimizers get the same loss, start, clip, and
+    schedule.
 
     Args:
         step: how many steps are done, 0 to 60.
@@ -126,14 +151,15 @@ def adagrad(
         descent_rate: the learning rate of gradient descent, 0.001 to 10.
         initial_accumulator: 0.0001 to 10000.
         surface: the loss, "bowl" or "tumors".
-        condition: how much more the loss is curved along the second weight than along the first, 1 to 100; on the real
-            loss, at weights of 0.
+        condition: how much more the loss is curved along the second weight than along the first, 1
+            to 100; on the real loss, at weights of 0.
         epsilon: 1e-08 to 10000.
-        clip: None, 10.0, 1.0 or 0.1: the norm to which a gradient is clipped before the accumulator sees it.
-        epsilon_place: where epsilon is added: "outside" the root (PyTorch), "inside" it (Keras 3), or "none"
-            (TensorFlow 1).
-        schedule: of both learning rates: "constant", "inverse" (divided by 1 + 0.1 step), "exponential" (halved every
-            10 steps), or "cosine" (down to 0).
+        clip: None, 10.0, 1.0 or 0.1: the norm to which a gradient is clipped before the accumulator
+            sees it.
+        epsilon_place: where epsilon is added: "outside" the root (PyTorch), "inside" it (Keras 3),
+            or "none" (TensorFlow 1).
+        schedule: of both learning rates: "constant", "inverse" (divided by 1 + 0.1 step),
+            "exponential" (halved every 10 steps), or "cosine" (down to 0).
         start_1: the first weight at the start, -5 to 5.
         start_2: the second weight at the start, -3 to 3.
         target: a goal that is shown above the picture until it is reached.
@@ -166,25 +192,37 @@ class AdagradLab(Lab):
     axis = "step"
     presets: ClassVar = {
         "Ravine": {**_RAVINE, "step": 20},
-        "First step has length lr": {**_RAVINE, "step": 1, "learning_rate": 1.0, "initial_accumulator": 1e-4},
+        "First step has length lr": {
+            **_RAVINE,
+            "step": 1,
+            "learning_rate": 1.0,
+            "initial_accumulator": 1e-4,
+        },
         "Epsilon takes over": {**_RAVINE, "step": 20, "learning_rate": 45.0, "epsilon": 1000.0},
         "Adagrad's rate too low": {
-            **_RAVINE, "step": 60, "surface": "tumors", "condition": 20.0, "learning_rate": 0.6, "descent_rate": 0.7
+            **_RAVINE,
+            "step": 60,
+            "surface": "tumors",
+            "condition": 20.0,
+            "learning_rate": 0.6,
+            "descent_rate": 0.7,
         },
         "Clipped before it counts": {**_RAVINE, "step": 20, "clip": 1.0},
-    }  # fmt: skip
+    }
     targets: ClassVar = {
         "bottom_15": Target(
-            "bring Adagrad, with a rate of at most 1, from (-4, 2) on the bowl to less than 0.001 above the bottom "
-            "within 15 steps",
+            "bring Adagrad, with a rate of at most 1, from (-4, 2) on the bowl to less than 0.001 "
+            "above the bottom within 15 steps",
             _reaches_bottom,
         ),
         "descent_wins": Target(
-            "make gradient descent end at less than a fifth of Adagrad's height, with Adagrad's rate at least 0.5",
+            "make gradient descent end at less than a fifth of Adagrad's height, with Adagrad's "
+            "rate at least 0.5",
             _descent_wins,
         ),
         "become_descent": Target(
-            "make Adagrad behave like gradient descent: keep its effective rates within a factor of 1.06 in every step",
+            "make Adagrad behave like gradient descent: keep its effective rates within a factor "
+            "of 1.06 in every step",
             _becomes_descent,
         ),
     }
@@ -194,20 +232,47 @@ class AdagradLab(Lab):
         start, choices = _RAVINE, {name: words for name, (words, _) in SCHEDULES.items()}
         return [
             Slider("step", "Step", 0, STEPS, 20, scale="integer", play=True),
-            Slider("learning_rate", "Adagrad's rate", 0.01, 100.0, start["learning_rate"], scale="log"),
-            Slider("descent_rate", "Descent's rate", 0.001, 10.0, start["descent_rate"], scale="log"),
-            Slider("initial_accumulator", "Memory at the start", 1e-4, 1e4, start["initial_accumulator"], scale="log"),
+            Slider(
+                "learning_rate", "Adagrad's rate", 0.01, 100.0, start["learning_rate"], scale="log"
+            ),
+            Slider(
+                "descent_rate", "Descent's rate", 0.001, 10.0, start["descent_rate"], scale="log"
+            ),
+            Slider(
+                "initial_accumulator",
+                "Memory at the start",
+                1e-4,
+                1e4,
+                start["initial_accumulator"],
+                scale="log",
+            ),
             Menu("surface", "Loss", losses, start["surface"], folded=True),
-            Slider("condition", "Condition", 1.0, 100.0, start["condition"], scale="log", folded=True),
-            Slider("epsilon", "Epsilon", 1e-8, 1e4, start["epsilon"], scale="log", step=20, folded=True),
+            Slider(
+                "condition", "Condition", 1.0, 100.0, start["condition"], scale="log", folded=True
+            ),
+            Slider(
+                "epsilon", "Epsilon", 1e-8, 1e4, start["epsilon"], scale="log", step=20, folded=True
+            ),
             Menu("clip", "Clip gradients", CLIPS, start["clip"], folded=True),
             Menu("epsilon_place", "Epsilon is added", PLACES, start["epsilon_place"], folded=True),
             Menu("schedule", "Schedule", list(choices.items()), start["schedule"], folded=True),
             Slider(
-                "start_1", "Start of the first weight", -REACH[0], REACH[0], start["start_1"], step=0.1, hidden=True
+                "start_1",
+                "Start of the first weight",
+                -REACH[0],
+                REACH[0],
+                start["start_1"],
+                step=0.1,
+                hidden=True,
             ),
             Slider(
-                "start_2", "Start of the second weight", -REACH[1], REACH[1], start["start_2"], step=0.1, hidden=True
+                "start_2",
+                "Start of the second weight",
+                -REACH[1],
+                REACH[1],
+                start["start_2"],
+                step=0.1,
+                hidden=True,
             ),
         ]
 
@@ -225,7 +290,12 @@ class AdagradLab(Lab):
     def drags(self, view: AdagradView) -> list[Drag]:
         return [
             Drag(view.plane, x="start_1", y="start_2", label="drag the start"),
-            Drag(view.accumulator, y="initial_accumulator", at=0, label="drag the initial accumulator"),
+            Drag(
+                view.accumulator,
+                y="initial_accumulator",
+                at=0,
+                label="drag the initial accumulator",
+            ),
             Drag(view.rate, y="descent_rate", at=1, label="drag gradient descent's rate"),
         ]
 
@@ -245,10 +315,14 @@ class AdagradLab(Lab):
         effective = " and ".join(map(number, rates.effective[k])) if k else "none yet"
         loss, condition = SURFACES[settings["surface"]][0], number(settings["condition"])
         race = f"Adagrad is {heights[0]} above the bottom, gradient descent {heights[1]}"
-        places = [f"({number(w[0])}, {number(w[1])})" for w in (trace.adagrad.weights[k], trace.descent.weights[k])]
+        places = [
+            f"({number(w[0])}, {number(w[1])})"
+            for w in (trace.adagrad.weights[k], trace.descent.weights[k])
+        ]
         return Description(
-            alt=f"After {k} of {STEPS} steps on a {loss} (condition {condition}) {race}; the effective "
-            f"rates of Adagrad are {effective}, the rate of gradient descent is {number(settings['descent_rate'])}.",
+            alt=f"After {k} of {STEPS} steps on a {loss} (condition {condition}) {race}; the "
+            f"effective rates of Adagrad are {effective}, the rate of gradient descent is "
+            f"{number(settings['descent_rate'])}.",
             summary=_message(trace),
             table=(
                 ("loss", f"{loss}, condition {condition}"),
@@ -259,12 +333,18 @@ class AdagradLab(Lab):
                 ("gradient descent's weights", places[1]),
                 ("accumulator", " and ".join(map(number, rates.accumulator[k]))),
                 ("effective rates", effective),
-                ("learning rates", f"Adagrad {number(settings['learning_rate'])}, gradient descent "
-                 f"{number(settings['descent_rate'])}, {SCHEDULES[settings['schedule']][0]}"),
-                ("epsilon", f"{number(settings['epsilon'])}, {dict(PLACES)[settings['epsilon_place']]}"),
+                (
+                    "learning rates",
+                    f"Adagrad {number(settings['learning_rate'])}, gradient descent "
+                    f"{number(settings['descent_rate'])}, {SCHEDULES[settings['schedule']][0]}",
+                ),
+                (
+                    "epsilon",
+                    f"{number(settings['epsilon'])}, {dict(PLACES)[settings['epsilon_place']]}",
+                ),
                 ("gradients clipped", dict(CLIPS)[settings["clip"]]),
             ),
-        )  # fmt: skip
+        )
 
     def columns(self, trace: Descent) -> dict[str, np.ndarray]:
         return csv_columns(QUANTITIES, trace)
@@ -272,7 +352,8 @@ class AdagradLab(Lab):
 
 @lru_cache(64)
 def _ground(surface: str, condition: float) -> Ground:
-    x, y = REACH[0] * np.linspace(-1, 1, 41), REACH[1] * np.linspace(-1, 1, 41) ** 3  # closer where it is narrow
+    # Closer where it is narrow.
+    x, y = REACH[0] * np.linspace(-1, 1, 41), REACH[1] * np.linspace(-1, 1, 41) ** 3
     ground = SURFACES[surface][1](condition)
     above = np.asarray(ground.above(np.stack(np.meshgrid(x, y), axis=-1)))
     return Ground(x, y, above, ground.minima[0], WEIGHTS[surface])
@@ -280,21 +361,39 @@ def _ground(surface: str, condition: float) -> Ground:
 
 @lru_cache(64)
 def _walks(
-    surface: str, condition: float, learning_rate: float, descent_rate: float, initial_accumulator: float,
-    epsilon: float, epsilon_place: Any, schedule: str, clip: float | None, start_1: float, start_2: float,
-) -> tuple[Walk, Walk, EffectiveRates]:  # fmt: skip
-    """Adagrad's walk, gradient descent's, and what became of Adagrad's rate: the same for every step looked at."""
-    rule, ground = Adagrad(initial_accumulator, epsilon, epsilon_place), SURFACES[surface][1](condition)
+    surface: str,
+    condition: float,
+    learning_rate: float,
+    descent_rate: float,
+    initial_accumulator: float,
+    epsilon: float,
+    epsilon_place: Any,
+    schedule: str,
+    clip: float | None,
+    start_1: float,
+    start_2: float,
+) -> tuple[Walk, Walk, EffectiveRates]:
+    """Adagrad's walk, gradient descent's, and what became of Adagrad's rate: the same for every
+    step looked at.
+    """
+    rule, ground = (
+        Adagrad(initial_accumulator, epsilon, epsilon_place),
+        SURFACES[surface][1](condition),
+    )
 
     def walked(rule: Rule, rate: float) -> tuple[Walk, list[np.ndarray]]:
         rates = SCHEDULES[schedule][1](rate)(np.arange(STEPS))
         weights, slots = walk(ground, rule, (start_1, start_2), rates, clip)
         above = np.asarray(ground.above(weights))
-        return Walk(np.asarray(weights), above, np.insert(rates, 0, np.nan)), [*map(np.asarray, slots)]
+        return Walk(np.asarray(weights), above, np.insert(rates, 0, np.nan)), [
+            *map(np.asarray, slots)
+        ]
 
     side, (accumulator,) = walked(rule, learning_rate)
     with np.errstate(divide="ignore"):  # without an epsilon there is no ceiling
-        effective, ceiling = (side.rates[:, None] / rule.root(sums) for sums in (accumulator, np.zeros(1, np.float32)))
+        effective, ceiling = (
+            side.rates[:, None] / rule.root(sums) for sums in (accumulator, np.zeros(1, np.float32))
+        )
     floor = rule.root(np.zeros(1, np.float32)).item() ** 2
     rates = EffectiveRates(accumulator, effective, floor or np.nan, ceiling[:, 0])
     return side, walked(StochasticGradientDescent(), descent_rate)[0], rates
@@ -306,22 +405,32 @@ def _message(trace: Descent) -> str:
     if k == 0:
         return f"Both start {_height(trace.adagrad.above[0])} above the bottom."
     if k == 1:
-        one, other = (" and ".join(map(number, np.abs(np.diff(walk.weights[:2], axis=0)[0]))) for walk in walks)
+        one, other = (
+            " and ".join(map(number, np.abs(np.diff(walk.weights[:2], axis=0)[0])))
+            for walk in walks
+        )
         return f"Adagrad's first step moves the weights by {one}, descent's by {other}."
     gaits = [_gait(walk, k) for walk in walks]
-    said = f"Adagrad {gaits[0][1]}, descent {gaits[1][1]}" if gaits[0] != gaits[1] else f"Both {gaits[0][0]}"
+    said = (
+        f"Adagrad {gaits[0][1]}, descent {gaits[1][1]}"
+        if gaits[0] != gaits[1]
+        else f"Both {gaits[0][0]}"
+    )
     heights = [float(np.nan_to_num(walk.above[k], nan=np.inf)) for walk in walks]
     high = max(range(2), key=lambda side: heights[side])
     name, low = ("Adagrad", "descent")[high], min(heights)
     if not np.isfinite(heights[high]):
         above = f"less than {NEAR:g}" if low < NEAR else _height(low)
         left = f"{('descent', 'Adagrad')[high]} is {above} above the bottom"
-        return f"{said}; after {k} steps {left if np.isfinite(low) else 'neither has a finite loss'}."
+        return (
+            f"{said}; after {k} steps {left if np.isfinite(low) else 'neither has a finite loss'}."
+        )
     if heights[high] < NEAR:
         return f"{said}; after {k} steps both are within {NEAR:g} of the bottom."
     ratio = heights[high] / max(low, 1e-12)
     comparison = times_as(ratio, "high")
-    if comparison.startswith("about"):  # "about as high" lacks what it is compared with; "3 times as high" doesn't
+    # "about as high" lacks what it is compared with; "3 times as high" doesn't.
+    if comparison.startswith("about"):
         comparison += f" as {('descent', 'Adagrad')[high]}"
     return f"{said}; after {k} steps {name} is {comparison}."
 

@@ -1,4 +1,6 @@
-"""Adagrad beside gradient descent on a loss of two weights: where both go, how far down, and at which rates."""
+"""Adagrad beside gradient descent on a loss of two weights: where both go, how far down, and at
+which rates.
+"""
 
 from __future__ import annotations
 
@@ -33,15 +35,36 @@ from .._layout import PanelLayout, place_panels
 
 REACH = (5.0, 3.0)  # the plane shows weights from -REACH to REACH
 FAR = 1e4  # nothing is drawn beyond
-# What is beyond the ends of a log axis stands at them, so both ends have ticks, which say "≤" and "≥".
-# Handles on these axes reach as far as their sliders.
+# What is beyond the ends of a log axis stands at them, so both ends have ticks, which say "≤" and
+# "≥". Handles on these axes reach as far as their sliders.
 LOSSES, SUMS, RATES = (1e-4, 1e4), (1e-4, 1e6), (1e-3, 100.0)
 _ROOM = 0.06  # of the height, beyond each end, where half of a mark lies
-_ADAGRAD: dict[str, Any] = {"color": BLUE, "ls": "-", "marker": "o", "ms": 4.6, "mew": 0, "lw": SELECTED}
-_DESCENT: dict[str, Any] = {"color": ORANGE, "ls": "--", "marker": "^", "ms": 4.0, "mew": 0, "lw": 1.2}
+_ADAGRAD: dict[str, Any] = {
+    "color": BLUE,
+    "ls": "-",
+    "marker": "o",
+    "ms": 4.6,
+    "mew": 0,
+    "lw": SELECTED,
+}
+_DESCENT: dict[str, Any] = {
+    "color": ORANGE,
+    "ls": "--",
+    "marker": "^",
+    "ms": 4.0,
+    "mew": 0,
+    "lw": 1.2,
+}
 _SECOND: dict[str, Any] = {"color": BLUE, "ls": ":", "lw": 2.2}
 _EPSILON: dict[str, Any] = {"color": GREEN, "ls": "-.", "lw": 1.4}
-_START: dict[str, Any] = {"color": BLACK, "ls": "none", "marker": "s", "ms": 8, "mfc": "none", "mew": 1.5}
+_START: dict[str, Any] = {
+    "color": BLACK,
+    "ls": "none",
+    "marker": "s",
+    "ms": 8,
+    "mfc": "none",
+    "mew": 1.5,
+}
 _BOTTOM: dict[str, Any] = {"color": BLACK, "ls": "none", "marker": "+", "ms": 13, "mew": 2.2}
 _NOW: dict[str, Any] = {"color": BLACK, "ls": "-", "lw": 0.8}
 
@@ -70,7 +93,8 @@ class Walk(NamedTuple):
 class EffectiveRates(NamedTuple):
     """Adagrad's accumulator (n, 2) and effective rates (n, 2), the first one NaN, and what epsilon makes of both.
 
-    An accumulator below `floor` counts less than epsilon does; no effective rate exceeds `ceiling` (n,).
+    An accumulator below `floor` counts less than epsilon does; no effective rate exceeds `ceiling`
+    (n,).
     """
 
     accumulator: np.ndarray
@@ -86,8 +110,8 @@ _NARROW_LAYOUT = PanelLayout((NARROW, 9.0), "P/L/A/R", height_ratios=(1.7, 1, 1,
 class AdagradView:
     """The plane with both paths up to a step; loss, accumulator and effective rate over all steps, the step marked.
 
-    Adagrad is blue with dots, its memory violet, gradient descent orange and dashed with triangles; the second weight
-    is dotted.
+    Adagrad is blue with dots, its memory violet, gradient descent orange and dashed with triangles;
+    the second weight is dotted.
     """
 
     def __init__(self, steps: int) -> None:
@@ -104,7 +128,9 @@ class AdagradView:
     def arrange(self, narrow: bool) -> None:
         """Fit the page: the curves side by side below the plane, or one below the other."""
         layout = _NARROW_LAYOUT if narrow else _WIDE_LAYOUT
-        place_panels(self.figure, layout, P=self.plane, L=self.loss, A=self.accumulator, R=self.rate)
+        place_panels(
+            self.figure, layout, P=self.plane, L=self.loss, A=self.accumulator, R=self.rate
+        )
 
     def _still(self, steps: int) -> None:
         tidy(self.plane, "Path of the weights", "first weight", "second weight")
@@ -127,13 +153,20 @@ class AdagradView:
         self._start = moving_line(self.plane, **_START)
         plain = [{**looks, "marker": ""} for looks in (_DESCENT, _ADAGRAD)]
         self._losses = [moving_line(self.loss, **looks) for looks in plain]
-        self._sums = [moving_line(self.accumulator, **looks | {"color": VIOLET}) for looks in (plain[1], _SECOND)]
+        self._sums = [
+            moving_line(self.accumulator, **looks | {"color": VIOLET})
+            for looks in (plain[1], _SECOND)
+        ]
         self._rates = [moving_line(self.rate, **looks) for looks in (plain[0], plain[1], _SECOND)]
-        self._floor = moving_line(self.accumulator, transform=self.accumulator.get_yaxis_transform(), **_EPSILON)
+        self._floor = moving_line(
+            self.accumulator, transform=self.accumulator.get_yaxis_transform(), **_EPSILON
+        )
         self._ceiling = moving_line(self.rate, **_EPSILON)
         panels = (self.loss, self.accumulator, self.rate)
         self._ends = [EndLabels(axes, most) for axes, most in zip(panels, (2, 2, 3), strict=True)]
-        self._directions = label(self.plane, x=0.99, y=1.06, ha="right", color=QUIET, transform=self.plane.transAxes)
+        self._directions = label(
+            self.plane, x=0.99, y=1.06, ha="right", color=QUIET, transform=self.plane.transAxes
+        )
         self._words = [label(self.plane, text=words, color=QUIET) for words in ("start", "bottom")]
         self._walkers = [
             label(self.plane, text=words, color=color, weight=weight, ha=side)
@@ -143,7 +176,9 @@ class AdagradView:
             )
         ]
         self._epsilon = [label(axes, x=0, ha="left", color=GREEN) for axes in panels[1:]]
-        self._now = [moving_line(axes, transform=axes.get_xaxis_transform(), **_NOW) for axes in panels]
+        self._now = [
+            moving_line(axes, transform=axes.get_xaxis_transform(), **_NOW) for axes in panels
+        ]
         dots: dict[str, Any] = {"ls": "none", "mec": "white", "mew": 1.0}
         self._here = {
             name: [moving_line(axes, marker, ms=size, color=color, **dots) for axes in axes_of]
@@ -153,9 +188,12 @@ class AdagradView:
             )
         }
         self._here["adagrad"][2].set_color(VIOLET)
-        self._here["descent"][-1].set_zorder(3)  # its corners show the dots below it, which would hide all of it
+        # Its corners show the dots below it, which would hide all of it.
+        self._here["descent"][-1].set_zorder(3)
 
-    def draw(self, step: int, ground: Ground, adagrad: Walk, descent: Walk, rates: EffectiveRates) -> None:
+    def draw(
+        self, step: int, ground: Ground, adagrad: Walk, descent: Walk, rates: EffectiveRates
+    ) -> None:
         """Set the moving artists: everything over all steps, the paths in the plane up to `step`."""
         if ground is not self._ground:
             self._ground = ground
@@ -192,7 +230,9 @@ class AdagradView:
         for words, walk, away in zip(self._walkers, (descent, adagrad), (-0.48, 0.44), strict=True):
             x, y = walk.weights[step]
             inside = step > 0 and abs(x) <= REACH[0] and abs(y + away) < REACH[1] - 0.1
-            words.set(x=np.clip(x, 1.5 - REACH[0], REACH[0] - 1.5), y=y + away, visible=bool(inside))
+            words.set(
+                x=np.clip(x, 1.5 - REACH[0], REACH[0] - 1.5), y=y + away, visible=bool(inside)
+            )
 
     def _name(self, ground: Ground, adagrad: Walk, descent: Walk, rates: EffectiveRates) -> None:
         """Write names at the ends of curves, and beside the start and the bottom."""
@@ -204,9 +244,15 @@ class AdagradView:
         self._words[0].set(x=x, y=y + (0.42 if above else -0.42))
         right = u < REACH[0] / 2
         self._words[1].set(x=u + (0.25 if right else -0.25), y=v, ha="left" if right else "right")
-        self._words[1].set_visible(abs(u) < REACH[0] and not any(_is_near(name, u, v) for name in self._walkers))
+        self._words[1].set_visible(
+            abs(u) < REACH[0] and not any(_is_near(name, u, v) for name in self._walkers)
+        )
         named = (
-            (_shown([descent.above[-1], adagrad.above[-1]], LOSSES), ("descent", "Adagrad"), (ORANGE_TEXT, BLUE_TEXT)),
+            (
+                _shown([descent.above[-1], adagrad.above[-1]], LOSSES),
+                ("descent", "Adagrad"),
+                (ORANGE_TEXT, BLUE_TEXT),
+            ),
             (_shown(rates.accumulator[-1], SUMS), (first, second), (VIOLET_TEXT,) * 2),
             (
                 _shown([descent.rates[-1], *rates.effective[-1]], RATES),
@@ -239,6 +285,8 @@ def _near(values: np.ndarray) -> np.ndarray:
 
 
 def _rings(ground: Ground) -> Path:
-    """Nine contours as one path, evenly spaced on a bowl, whose root is nearly straight between points of a grid."""
+    """Nine contours as one path, evenly spaced on a bowl, whose root is nearly straight between
+    points of a grid.
+    """
     root = np.sqrt(ground.above)
     return contours(ground.x, ground.y, root, float(root.max()) * np.arange(1, 10) / 10)

@@ -31,19 +31,33 @@ class Case(NamedTuple):
     accumulator: float | None = None
     epsilon: float | None = None
     dtype: type = np.float32
-    special: str = ""  # "huge": the square of one gradient overflows; "zero", "tiny": those of the last weight vanish
+    # "huge": the square of one gradient overflows; "zero", "tiny": those of the last weight vanish.
+    special: str = ""
 
 
 CASES = {
     "defaults": Case("defaults of each library", "defaults of each library"),
     "matched": Case("accumulator 0.1 and epsilon 1e-7 for all", "same settings for all", 0.1, 1e-7),
-    "epsilon": Case("accumulator 0.1 and a large epsilon, 0.01, for all", "a large epsilon", 0.1, 0.01),
+    "epsilon": Case(
+        "accumulator 0.1 and a large epsilon, 0.01, for all", "a large epsilon", 0.1, 0.01
+    ),
     "zero": Case("accumulator 0 and epsilon 1e-7 for all", "accumulator 0", 0.0, 1e-7),
     "nothing": Case(
-        "accumulator 0, epsilon 0, one gradient always 0", "no memory, no epsilon", 0.0, 0.0, special="zero"
+        "accumulator 0, epsilon 0, one gradient always 0",
+        "no memory, no epsilon",
+        0.0,
+        0.0,
+        special="zero",
     ),
     "huge": Case("one huge gradient at step 5", "one huge gradient", 0.1, 1e-7, special="huge"),
-    "half": Case("accumulator 0 and epsilon 1e-7, in float16", "accumulator 0, float16", 0.0, 1e-7, np.float16, "tiny"),
+    "half": Case(
+        "accumulator 0 and epsilon 1e-7, in float16",
+        "accumulator 0, float16",
+        0.0,
+        1e-7,
+        np.float16,
+        "tiny",
+    ),
 }
 
 
@@ -64,7 +78,10 @@ class Parted(NamedTuple):
     def frozen(self) -> list[int]:
         """The weights that their last gradient moved in no library."""
         paths = [path for path in _paths(self.case).values() if path is not None]
-        moved = [self.gradient[k] == 0 or any(p[self.step, k] != p[self.step - 1, k] for p in paths) for k in range(3)]
+        moved = [
+            self.gradient[k] == 0 or any(p[self.step, k] != p[self.step - 1, k] for p in paths)
+            for k in range(3)
+        ]
         return [k for k in range(3) if self.step and not moved[k]]
 
     @property
@@ -83,20 +100,24 @@ def adagrad_libraries(
     *,
     step: int = 5,
     case: Literal["defaults", "matched", "epsilon", "zero", "nothing", "huge", "half"] = "defaults",
-    reference: Literal["TensorFlow 1", "Keras legacy", "Keras 3", "optax", "PyTorch"] = "TensorFlow 1",
+    reference: Literal[
+        "TensorFlow 1", "Keras legacy", "Keras 3", "optax", "PyTorch"
+    ] = "TensorFlow 1",
 ) -> AdagradLibrariesLab:
     """Give five libraries' Adagrads the same gradients and see at which digit their weights part.
 
-    At a glance: Five libraries' Adagrads share their formula, and part at a digit, or at the first step.
+    At a glance: Five libraries' Adagrads share their formula, and part at a digit, or at the first
+    step.
 
-    The numbers of TensorFlow 1 and both Keras are theirs bit for bit. For optax and PyTorch the formula and its order
-    are; XLA's roots and PyTorch's fused products can move the last digits.
+    The numbers of TensorFlow 1 and both Keras are theirs bit for bit. For optax and PyTorch the
+    formula and its order are; XLA's roots and PyTorch's fused products can move the last digits.
 
     Args:
         step: how many steps are done, 0 to 20.
-        case: the settings, the dtype and the gradients: the "defaults" of each library; the same settings for all
-            ("matched"), with a large "epsilon", with an accumulator of 0 ("zero"), with an accumulator and an epsilon
-            of 0 ("nothing"), with one "huge" gradient; or an accumulator of 0 in float16 ("half").
+        case: the settings, the dtype and the gradients: the "defaults" of each library; the same
+            settings for all ("matched"), with a large "epsilon", with an accumulator of 0 ("zero"),
+            with an accumulator and an epsilon of 0 ("nothing"), with one "huge" gradient; or an
+            accumulator of 0 in float16 ("half").
         reference: the library that the others are compared with.
 
     >>> adagrad_libraries(case="matched", step=1).description.summary
@@ -113,7 +134,11 @@ class AdagradLibrariesLab(Lab):
     axis = "step"
     presets: ClassVar = {
         "As they come": {"case": "defaults", "step": 5, "reference": "TensorFlow 1"},
-        "Same settings, different digits": {"case": "matched", "step": 10, "reference": "Keras legacy"},
+        "Same settings, different digits": {
+            "case": "matched",
+            "step": 10,
+            "reference": "Keras legacy",
+        },
         "Epsilon in and out": {"case": "epsilon", "step": 5, "reference": "Keras 3"},
         "NaN from nothing": {"case": "nothing", "step": 1, "reference": "optax"},
         "Stopped by one gradient": {"case": "huge", "step": 8, "reference": "TensorFlow 1"},
@@ -128,7 +153,9 @@ class AdagradLibrariesLab(Lab):
 
     def compute(self, values: dict[str, Any]) -> Parted:
         case, step = values["case"], values["step"]
-        weights = {name: None if path is None else path[step] for name, path in _paths(case).items()}
+        weights = {
+            name: None if path is None else path[step] for name, path in _paths(case).items()
+        }
         gradient = _gradients(case)[step - 1] if step else np.full(3, np.nan, CASES[case].dtype)
         return Parted(case, step, gradient, weights, _rules(case), values["reference"])
 
@@ -137,32 +164,47 @@ class AdagradLibrariesLab(Lab):
 
     def draw(self, view: DigitsView, trace: Parted) -> None:
         step = f"of step {trace.step}" if trace.step else "not yet"
-        given = [Cell(f"{g:.6g}".replace("-", "−") if trace.step else "·", None, "", "same") for g in trace.gradient]
+        given = [
+            Cell(f"{g:.6g}".replace("-", "−") if trace.step else "·", None, "", "same")
+            for g in trace.gradient
+        ]
         cells, told = [given], [step]
         for name, rule in trace.rules.items():
             cells.append(_cells(trace, name))
             told.append(_settings(rule).replace("epsilon", "ε").replace("no ε", "no epsilon"))
         steps = counted(trace.step, "step")
-        beside = f"digit by digit beside {trace.reference}{f', as {trace.instead}' * bool(trace.instead)}"
+        beside = (
+            "digit by digit beside "
+            f"{trace.reference}{f', as {trace.instead}' * bool(trace.instead)}"
+        )
         view.draw(f"Weights after {steps}, {beside}", told, cells)
 
     def describe(self, trace: Parted) -> Description:
         others = [name for name in trace.weights if name != trace.reference]
         said = ", ".join(_said(trace, name) for name in others)
-        compared = f"first digit that differs from {trace.reference}{f' ({trace.instead})' * bool(trace.instead)}"
+        compared = (
+            "first digit that differs from "
+            f"{trace.reference}{f' ({trace.instead})' * bool(trace.instead)}"
+        )
         return Description(
-            alt=f"Five libraries with Adagrad after step {trace.step}, {CASES[trace.case].words}; {compared}: {said}.",
+            alt=f"Five libraries with Adagrad after step {trace.step}, {CASES[trace.case].words}; "
+            f"{compared}: {said}.",
             summary=_message(trace),
             table=(
                 ("case", CASES[trace.case].words),
                 ("gradient", _row(trace.gradient) if trace.step else "none yet"),
-                *((f"{name} ({_settings(rule)})", _row(trace.weights[name])) for name, rule in trace.rules.items()),
+                *(
+                    (f"{name} ({_settings(rule)})", _row(trace.weights[name]))
+                    for name, rule in trace.rules.items()
+                ),
             ),
         )
 
     def columns(self, trace: Parted) -> dict[str, np.ndarray]:
         missing, gradients = np.full((STEPS + 1, 3), np.nan), _gradients(trace.case)
-        paths = {name: missing if path is None else path for name, path in _paths(trace.case).items()}
+        paths = {
+            name: missing if path is None else path for name, path in _paths(trace.case).items()
+        }
         return {
             "step": np.repeat(np.arange(STEPS + 1), 3), "weight": np.tile([1, 2, 3], STEPS + 1),
             "gradient": np.concatenate([missing[0], gradients.ravel()]),
@@ -172,12 +214,16 @@ class AdagradLibrariesLab(Lab):
 
 def _rules(case: str) -> dict[str, Adagrad]:
     """The settings each library really uses."""
-    given: dict[str, Any] = {"initial_accumulator_value": CASES[case].accumulator, "epsilon": CASES[case].epsilon}
+    given: dict[str, Any] = {
+        "initial_accumulator_value": CASES[case].accumulator,
+        "epsilon": CASES[case].epsilon,
+    }
     wanted = {name: value for name, value in given.items() if value is not None}
     rules = {name: replace(rule, **wanted) for name, rule in LIBRARIES.items()}
     rules["TensorFlow 1"] = replace(rules["TensorFlow 1"], epsilon=0.0)  # it has none to set
     if rules["Keras legacy"].epsilon == 0:
-        rules["Keras legacy"] = replace(rules["Keras legacy"], epsilon=1e-7)  # 0 means the default to it
+        # 0 means the default to it.
+        rules["Keras legacy"] = replace(rules["Keras legacy"], epsilon=1e-7)
     return rules
 
 
@@ -215,7 +261,9 @@ def _differs(text: str, other: str) -> int | None:
     """The place of the first character that differs."""
     if text == other:
         return None
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(text, other, strict=False)))
+    return sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(text, other, strict=False))
+    )
 
 
 def _digits(text: str) -> int:
@@ -256,18 +304,27 @@ def _said(trace: Parted, name: str) -> str:
         return f"{name} ValueError"
     if np.isnan(weights).any():
         return f"{name} NaN"
-    places = [_digits(_text(w)[:at]) + 1 for w, at in zip(weights, _parts(trace, name), strict=True) if at is not None]
+    places = [
+        _digits(_text(w)[:at]) + 1
+        for w, at in zip(weights, _parts(trace, name), strict=True)
+        if at is not None
+    ]
     return f"{name} digit {min(places)}" if places else f"{name} none"
 
 
 def _message(trace: Parted) -> str:
-    """Say which libraries part from the one compared with, and at which digit: the two that differ most."""
+    """Say which libraries part from the one compared with, and at which digit: the two that differ
+    most.
+    """
     if trace.frozen:
         weights = listed([WEIGHTS[k] for k in trace.frozen])
         return f"After {counted(trace.step, 'step')} the {weights} no longer moves in any library."
     refused = any(weights is None for weights in trace.weights.values())
     if not trace.step and not refused:
-        return f"Before the first step all {_COUNTS[len(trace.weights)]} libraries have the same weights."
+        return (
+            f"Before the first step all {_COUNTS[len(trace.weights)]} "
+            "libraries have the same weights."
+        )
     groups: dict[str, list[str]] = {}
     for name in trace.weights:
         end = _said(trace, name).removeprefix(f"{name} ")
@@ -277,7 +334,11 @@ def _message(trace: Parted) -> str:
     parts, named = [], False
     for end in order[:2]:
         names, many = groups[end], len(groups[end]) > 1
-        who = f"the other {_COUNTS[len(names)]}" if len(names) > 2 and end == order[-1] else listed(names)
+        who = (
+            f"the other {_COUNTS[len(names)]}"
+            if len(names) > 2 and end == order[-1]
+            else listed(names)
+        )
         parts.append(f"{who} {_does(end, many, '' if named else trace.reference)}")
         named = named or end not in _ALONE
     said = ("; " if order[0] in _ALONE else ", ").join(parts)
@@ -295,7 +356,11 @@ def _does(end: str, many: bool, reference: str) -> str:
 
 
 def _settings(rule: Adagrad) -> str:
-    place = f"epsilon {rule.epsilon:g} {rule.epsilon_place}" if rule.epsilon_place != "none" else "no epsilon"
+    place = (
+        f"epsilon {rule.epsilon:g} {rule.epsilon_place}"
+        if rule.epsilon_place != "none"
+        else "no epsilon"
+    )
     return f"acc {rule.initial_accumulator_value:g}, {place}".replace("e-0", "e-")
 
 

@@ -12,9 +12,11 @@ from ...live.drawing.style import BLACK, LABEL, NARROW, OTHER, SMALL, WIDE, movi
 from .._clip_libraries.picture import boxes
 
 QUIET, RUST = "#505050", "#8F3800"  # darker than beside other figures: they stand on colors
-# How far a number agrees, and how its cell looks: pale colors under dark text, beside a note in words.
+# How far a number agrees, and how its cell looks: pale colors under dark text, beside a note in
+# words.
 LOOKS = {"same": "#FFFFFF", "last digits": "#FFF3C4", "early": "#F6D2BF", "none": "#EFC6DC"}
-# Characters are whole pixels apart at 100, 125, 150 and 200 dots per inch, so that parts of a number join.
+# Characters are whole pixels apart at 100, 125, 150 and 200 dots per inch, so that parts of a
+# number join.
 _ADVANCE = 8 * 72 / 100  # points
 _SIZE = _ADVANCE * 2048 / 1233
 _GAP = (math.nan, math.nan)
@@ -34,8 +36,8 @@ class Cell(NamedTuple):
 class DigitsView:
     """One row for each library, one column for each number; the first row is what all were given.
 
-    Of a number that differs the characters before that are black, the first differing one is bold, rust and
-    underlined, and those after it are gray.
+    Of a number that differs the characters before that are black, the first differing one is bold,
+    rust and underlined, and those after it are gray.
     """
 
     def __init__(self, rows: Sequence[str], columns: Sequence[str]) -> None:
@@ -47,7 +49,10 @@ class DigitsView:
         self.rows, self.columns = list(rows), list(columns)
         self._boxes = {look: self._add_boxes(color) for look, color in LOOKS.items()}
         looks: dict[str, Any] = {"fontsize": LABEL, "color": BLACK, "va": "center"}
-        self._heads = [self.axes.text(0, 0, words, ha="center", **{**looks, "color": QUIET}) for words in columns]
+        self._heads = [
+            self.axes.text(0, 0, words, ha="center", **{**looks, "color": QUIET})
+            for words in columns
+        ]
         self._names = [self.axes.text(0, 0, name, **looks) for name in rows]
         small = {**looks, "fontsize": SMALL, "color": QUIET, "animated": True}
         self._told = [text(self.axes, **small) for _ in rows]
@@ -75,10 +80,14 @@ class DigitsView:
             name.set(x=0.02 if narrow else -0.93, y=r + (0.18 if narrow else 0.33), ha="left")
             edge = {"x": columns - 0.02, "ha": "right"} if narrow else {"x": -0.93, "ha": "left"}
             told.set(y=r + (0.18 if narrow else 0.68), **edge)
-        self._title.set(x=0.02 if narrow else -0.93, y=-0.72 if narrow else -0.78)  # in up to three lines
+        # In up to three lines.
+        self._title.set(x=0.02 if narrow else -0.93, y=-0.72 if narrow else -0.78)
         for c, head in enumerate(self._heads):
             head.set(x=c + 0.5, y=-0.25)
-        spans, sizes = (columns - self.axes.get_xlim()[0], rows + above), self.figure.get_size_inches()
+        spans, sizes = (
+            (columns - self.axes.get_xlim()[0], rows + above),
+            self.figure.get_size_inches(),
+        )
         point = tuple(span / (72 * inches) for span, inches in zip(spans, sizes, strict=True))
         for r, row in enumerate(self._cells):
             for c, cell in enumerate(row):
@@ -100,10 +109,16 @@ class DigitsView:
 
 
 class _Cell:
-    """The texts of one number: what agrees, the first digit that does not, the rest, and a note below."""
+    """The texts of one number: what agrees, the first digit that does not, the rest, and a note
+    below.
+    """
 
     def __init__(self, axes: Any, small: dict[str, Any]) -> None:
-        looks: dict[str, Any] = {"fontsize": _SIZE, "fontfamily": "DejaVu Sans Mono", "va": "center"}
+        looks: dict[str, Any] = {
+            "fontsize": _SIZE,
+            "fontfamily": "DejaVu Sans Mono",
+            "va": "center",
+        }
         self.kept = text(axes, color=BLACK, ha="left", **looks)
         self.first = text(axes, color=RUST, weight="bold", ha="left", **looks)
         self.rest = text(axes, color=QUIET, ha="left", **looks)
@@ -126,4 +141,8 @@ class _Cell:
             words.set(text=part, x=left + start * self._advance, y=self._y)
         self.note.set_text(cell.note)
         here = left + at * self._advance
-        return [] if cell.differs is None else [(here, self._under), (here + self._advance, self._under), _GAP]
+        return (
+            []
+            if cell.differs is None
+            else [(here, self._under), (here + self._advance, self._under), _GAP]
+        )

@@ -62,8 +62,8 @@ def clip_arrows(
 
     Args:
         limit: the clip limit, 0.05 to 6.
-        method: "value" clips each entry, "norm" by the norm, "average" by the norm over the number of entries,
-            "global" by the norm together with `others`.
+        method: "value" clips each entry, "norm" by the norm, "average" by the norm over the number
+            of entries, "global" by the norm together with `others`.
         others: the norm of all other tensors, 0 to 10, which only the global norm looks at.
         g1: the first entry of the gradient, -6 to 6.
         g2: the second entry, -6 to 6.
@@ -87,9 +87,17 @@ class ClipArrowsLab(Lab):
         "On the diagonal": {"method": "value", "limit": 2.0, "g1": 4.0, "g2": 4.0, "others": 0.0},
         "Never turned": {"method": "norm", "limit": 2.0, "g1": 4.5, "g2": 2.5, "others": 0.0},
         "Twice the room": {"method": "average", "limit": 2.0, "g1": 4.5, "g2": 2.5, "others": 0.0},
-        "No room beside the others": {"method": "global", "limit": 2.0, "g1": 1.0, "g2": 0.5, "others": 6.0},
+        "No room beside the others": {
+            "method": "global",
+            "limit": 2.0,
+            "g1": 1.0,
+            "g2": 0.5,
+            "others": 6.0,
+        },
     }
-    targets: ClassVar = {"turn_25": Target("make the clip turn the gradient by more than 25 degrees", _turns_25)}
+    targets: ClassVar = {
+        "turn_25": Target("make the clip turn the gradient by more than 25 degrees", _turns_25)
+    }
 
     def make_controls(self) -> list[Control]:
         return [
@@ -112,14 +120,26 @@ class ClipArrowsLab(Lab):
         after = _clip(before, method, limit, others)
         curve = np.stack([norms, [float(np.hypot(*v)) for v in along]], axis=1)
         return Clipped(
-            before, after, _region(method, limit, others), curve, clip_report([before], [after]), method, limit
+            before,
+            after,
+            _region(method, limit, others),
+            curve,
+            clip_report([before], [after]),
+            method,
+            limit,
         )
 
     def make_view(self) -> ArrowsView:
         return ArrowsView()
 
     def draw(self, view: ArrowsView, trace: Clipped) -> None:
-        view.draw(trace.before, trace.after, trace.region, trace.curve, float(np.nan_to_num(trace.report.angle)))
+        view.draw(
+            trace.before,
+            trace.after,
+            trace.region,
+            trace.curve,
+            float(np.nan_to_num(trace.report.angle)),
+        )
 
     def drags(self, view: ArrowsView) -> list[Drag]:
         return [Drag(view.plane, x="g1", y="g2", label="drag the gradient")]
@@ -127,10 +147,14 @@ class ClipArrowsLab(Lab):
     def describe(self, trace: Clipped) -> Description:
         r, name = trace.report, dict(METHODS)[trace.method]
         turned = 0.0 if np.isnan(r.angle) else r.angle
-        change = f"norm {number(r.norm_before)} becomes {number(r.norm_after)}, turned by {turned:.1f} degrees"
+        change = (
+            f"norm {number(r.norm_before)} becomes {number(r.norm_after)}, "
+            f"turned by {turned:.1f} degrees"
+        )
         before, after = (f"({number(v[0])}, {number(v[1])})" for v in (trace.before, trace.after))
         return Description(
-            alt=f"Clipping the gradient {before} by {name} at {number(trace.limit)} gives {after}: {change}.",
+            alt=f"Clipping the gradient {before} by {name} at {number(trace.limit)} gives "
+            f"{after}: {change}.",
             summary=_message(trace),
             table=(
                 ("clip by", name),
@@ -181,9 +205,15 @@ def _norms_along(direction: np.ndarray, method: str, limit: float, others: float
 
 
 def _region(method: str, limit: float, others: float) -> np.ndarray:
-    """Outline of the gradients that pass unclipped: a box, or a ball whose radius the method decides."""
+    """Outline of the gradients that pass unclipped: a box, or a ball whose radius the method
+    decides.
+    """
     if method == "value":
         return limit * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1]], float)
-    radius = {"norm": limit, "average": 2 * limit, "global": np.sqrt(max(limit**2 - others**2, 0.0))}[method]
+    radius = {
+        "norm": limit,
+        "average": 2 * limit,
+        "global": np.sqrt(max(limit**2 - others**2, 0.0)),
+    }[method]
     turn = np.linspace(0, 2 * np.pi, 121)
     return np.asarray(radius * np.stack([np.cos(turn), np.sin(turn)], axis=1))

@@ -43,7 +43,8 @@ _NARROW_LAYOUT = PanelLayout((NARROW, 7.6), "P/T")
 class ArrowsView:
     """A gradient before (orange, dashed) and after (blue) a clip, with the region the clip leaves alone, and the turn.
 
-    Beside it the norm after the clip against the norm before it, along the direction of the gradient.
+    Beside it the norm after the clip against the norm before it, along the direction of the
+    gradient.
     """
 
     def __init__(self) -> None:
@@ -56,20 +57,35 @@ class ArrowsView:
         self.transfer.plot([0, REACH * 2], [0, REACH * 2], ":", color=OTHER, lw=1.4)
         looks: dict[str, Any] = {"fontsize": SMALL, "ha": "center", "va": "bottom", "color": BLACK}
         self.transfer.annotate("unclipped", (6.4, 6.5), rotation=45, **looks)
-        self._region = MovingPath(Path(np.zeros((1, 2))), fc=PALE_GREEN, ec=GREEN, lw=1.4, ls="-.", animated=True)
+        self._region = MovingPath(
+            Path(np.zeros((1, 2))), fc=PALE_GREEN, ec=GREEN, lw=1.4, ls="-.", animated=True
+        )
         self.plane.add_patch(self._region)
-        self._before, self._after = moving_line(self.plane, **_BEFORE), moving_line(self.plane, **_AFTER)
-        self._heads = [MovingPath(Path(np.zeros((1, 2))), fc=c, ec="none", animated=True) for c in (ORANGE, BLUE)]
+        self._before, self._after = (
+            moving_line(self.plane, **_BEFORE),
+            moving_line(self.plane, **_AFTER),
+        )
+        self._heads = [
+            MovingPath(Path(np.zeros((1, 2))), fc=c, ec="none", animated=True)
+            for c in (ORANGE, BLUE)
+        ]
         for head in self._heads:
             self.plane.add_patch(head)
-        words: dict[str, Any] = {"weight": "bold", "bbox": {"fc": "white", "ec": "none", "pad": 1, "alpha": 0.8}}
+        words: dict[str, Any] = {
+            "weight": "bold",
+            "bbox": {"fc": "white", "ec": "none", "pad": 1, "alpha": 0.8},
+        }
         colored = zip(("before", "after"), (ORANGE_TEXT, BLUE_TEXT), strict=True)
-        self._names = [text(self.plane, s=name, color=color, va="center", **words) for name, color in colored]
+        self._names = [
+            text(self.plane, s=name, color=color, va="center", **words) for name, color in colored
+        ]
         self._alone = text(self.plane, s="unchanged inside", color=GREEN, ha="center", va="top")
         self._arc = moving_line(self.plane, lw=1.6, color=BLACK)
         self._turn = text(self.plane, weight="bold", va="center", ha="center")
         self._curve = moving_line(self.transfer, lw=SELECTED, color=BLUE)
-        self._here = moving_line(self.transfer, marker="o", ms=9, color=BLUE, ls="none", mec="white")
+        self._here = moving_line(
+            self.transfer, marker="o", ms=9, color=BLUE, ls="none", mec="white"
+        )
         self._drop = moving_line(self.transfer, color=ORANGE, ls="--", lw=1.4)
         self._becomes = label(self.transfer, color=BLUE_TEXT, weight="bold")
         on_paper(self._becomes, True)  # the curve may pass below it
@@ -81,7 +97,12 @@ class ArrowsView:
         place_panels(self.figure, layout, P=self.plane, T=self.transfer)
 
     def draw(
-        self, before: np.ndarray, after: np.ndarray, region: np.ndarray, curve: np.ndarray, turn: float = 0.0
+        self,
+        before: np.ndarray,
+        after: np.ndarray,
+        region: np.ndarray,
+        curve: np.ndarray,
+        turn: float = 0.0,
     ) -> None:
         """Set the moving artists.
 
@@ -92,7 +113,10 @@ class ArrowsView:
             turn: from before to after, in degrees.
         """
         self._region.set_path(Path(region, closed=True))
-        for line, head, tip in ((self._before, self._heads[0], before), (self._after, self._heads[1], after)):
+        for line, head, tip in (
+            (self._before, self._heads[0], before),
+            (self._after, self._heads[1], after),
+        ):
             line.set_data([0, tip[0]], [0, tip[1]])
             head.set_path(_head(tip))
         self._draw_turn(before, after, turn)
@@ -107,7 +131,10 @@ class ArrowsView:
             self._becomes.set(position=(x, y - 0.5), ha="right")
         else:  # where there is no room below it
             self._becomes.set(position=(x - 0.2, (x + y) / 2), ha="right")
-        self._becomes.set(text=f"{number(x)} → {number(y)}", visible=bool(y < x) and not np.allclose(before, after))
+        self._becomes.set(
+            text=f"{number(x)} → {number(y)}",
+            visible=bool(y < x) and not np.allclose(before, after),
+        )
 
     def _draw_turn(self, before: np.ndarray, after: np.ndarray, turn: float) -> None:
         """An arc from one arrow to the other, and its degrees on the other side of the origin."""
@@ -128,14 +155,20 @@ class ArrowsView:
         up = before[1] >= 0
         right = before[0] <= 0.55 * REACH
         y = float(np.clip(before[1] + (0.45 if up else -0.45), -REACH + 0.4, REACH - 0.4))
-        self._names[0].set(position=(before[0] + (0.1 if right else -0.1), y), ha="left" if right else "right")
-        self._names[0].set(text="before and after" if same else "before", visible=bool(np.isfinite(before).all()))
+        self._names[0].set(
+            position=(before[0] + (0.1 if right else -0.1), y), ha="left" if right else "right"
+        )
+        self._names[0].set(
+            text="before and after" if same else "before", visible=bool(np.isfinite(before).all())
+        )
         # Beside its tip, on the side where the other arrow is not.
         along = after / max(float(np.hypot(*after)), 1e-9)
         side = 1.0 if along[0] * before[1] - along[1] * before[0] <= 0 else -1.0
         out = np.array([-along[1], along[0]]) * side
         x, y = after + 0.4 * out
-        self._names[1].set(position=(x, y), ha="left" if out[0] > 0.3 else "right" if out[0] < -0.3 else "center")
+        self._names[1].set(
+            position=(x, y), ha="left" if out[0] > 0.3 else "right" if out[0] < -0.3 else "center"
+        )
         self._names[1].set_visible(bool(np.isfinite(after).all()) and not same)
         side = -1 if before[1] > 0 else 1  # away from the arrows
         edge = float(np.abs(region[:, 1]).max())
@@ -143,7 +176,10 @@ class ArrowsView:
         if self._turn.get_visible():  # the degrees may stand there, if the region is small
             away = max(away, abs(self._turn.get_position()[1]) + _HALF_LINE + 0.1)
         self._alone.set(position=(0, side * away), va="bottom" if side > 0 else "top")
-        self._alone.set(text="unchanged inside" if edge else "every gradient is clipped", visible=edge < REACH - 0.9)
+        self._alone.set(
+            text="unchanged inside" if edge else "every gradient is clipped",
+            visible=edge < REACH - 0.9,
+        )
 
 
 def _head(tip: np.ndarray, length: float = 0.42, width: float = 0.17) -> Path:

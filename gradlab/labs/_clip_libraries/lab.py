@@ -43,7 +43,16 @@ class ClipLibrariesTrace(NamedTuple):
 def clip_libraries(
     *,
     case: Literal[
-        "above", "below", "at", "inf", "nan", "overflow", "zero", "limit_zero", "negative", "limit_inf"
+        "above",
+        "below",
+        "at",
+        "inf",
+        "nan",
+        "overflow",
+        "zero",
+        "limit_zero",
+        "negative",
+        "limit_inf",
     ] = "overflow",
 ) -> ClipLibrariesLab:
     """Choose an edge case and compare TensorFlow, Keras 3, optax, PyTorch and JAX's example optimizers entry by entry.
@@ -51,9 +60,9 @@ def clip_libraries(
     At a glance: One limit, five libraries: at the edges they give different numbers, or none.
 
     Args:
-        case: the gradient and the limit: a norm "above", "below" or "at" the limit; an entry that is "inf" or "nan"; a
-            square that overflows ("overflow"); a gradient of zeros ("zero"); a limit of 0 ("limit_zero"), a negative
-            one ("negative") or an infinite one ("limit_inf").
+        case: the gradient and the limit: a norm "above", "below" or "at" the limit; an entry that
+            is "inf" or "nan"; a square that overflows ("overflow"); a gradient of zeros ("zero"); a
+            limit of 0 ("limit_zero"), a negative one ("negative") or an infinite one ("limit_inf").
 
     >>> clip_libraries(case="overflow").description.summary
     'The square overflows: TensorFlow and Keras 3 give NaN; the other three give 0.'
@@ -75,7 +84,9 @@ class ClipLibrariesLab(Lab):
     }
 
     def make_controls(self) -> list[Control]:
-        return [Menu("case", "Case", tuple((name, case[0]) for name, case in CASES.items()), "overflow")]
+        return [
+            Menu("case", "Case", tuple((name, case[0]) for name, case in CASES.items()), "overflow")
+        ]
 
     def compute(self, values: dict[str, Any]) -> ClipLibrariesTrace:
         _, first, second, limit = CASES[values["case"]]
@@ -85,13 +96,16 @@ class ClipLibrariesLab(Lab):
 
     def make_view(self) -> LibrariesView:
         return LibrariesView(
-            ["gradient", *GLOBAL_NORM_CLIPS], ["first tensor, entry 1", "first tensor, entry 2", "second tensor"]
+            ["gradient", *GLOBAL_NORM_CLIPS],
+            ["first tensor, entry 1", "first tensor, entry 2", "second tensor"],
         )
 
     def draw(self, view: LibrariesView, trace: ClipLibrariesTrace) -> None:
         texts, looks = [[f"{x:.6g}" for x in trace.gradient]], [["kept"] * trace.gradient.size]
         for row in trace.results.values():
-            kinds = ["error"] * trace.gradient.size if row is None else _happened(trace.gradient, row)
+            kinds = (
+                ["error"] * trace.gradient.size if row is None else _happened(trace.gradient, row)
+            )
             texts.append(["ZeroDivisionError"] * len(kinds) if row is None else _cells(row, kinds))
             looks.append(kinds)
         view.draw(trace.limit, texts, looks)
@@ -112,10 +126,14 @@ class ClipLibrariesLab(Lab):
 
     def columns(self, trace: ClipLibrariesTrace) -> dict[str, np.ndarray]:
         missing = np.full_like(trace.gradient, np.nan)
-        return {"gradient": trace.gradient} | {n: missing if r is None else r for n, r in trace.results.items()}
+        return {"gradient": trace.gradient} | {
+            n: missing if r is None else r for n, r in trace.results.items()
+        }
 
 
-def _clipped(clip: Callable[..., list[np.ndarray]], tensors: list[np.ndarray], limit: float) -> np.ndarray | None:
+def _clipped(
+    clip: Callable[..., list[np.ndarray]], tensors: list[np.ndarray], limit: float
+) -> np.ndarray | None:
     """All entries after the clip, or None where the library raises."""
     try:
         return np.concatenate(clip([t.copy() for t in tensors], limit))
@@ -180,4 +198,6 @@ def _cells(values: np.ndarray, kinds: list[str]) -> list[str]:
 
 
 def _row(values: np.ndarray | None) -> str:
-    return "ZeroDivisionError" if values is None else "(" + ", ".join(f"{v:.8g}" for v in values) + ")"
+    return (
+        "ZeroDivisionError" if values is None else "(" + ", ".join(f"{v:.8g}" for v in values) + ")"
+    )

@@ -13,7 +13,8 @@ from ...live.drawing.lanes import text
 from ...live.drawing.moving import MovingPath
 from ...live.drawing.style import BLACK, LABEL, NARROW, OTHER, WIDE, new_figure
 
-# What can happen to an entry, and how its cell looks: pale colors under dark text, and the word itself.
+# What can happen to an entry, and how its cell looks: pale colors under dark text, and the word
+# itself.
 LOOKS = {
     "kept": "#FFFFFF",
     "last digit moved": "#FFF3C4",
@@ -55,7 +56,9 @@ class LibrariesView:
         """Fit the page: names beside their rows, or above them."""
         self._inside = _, _, top, bottom = _BELOW if narrow else _BESIDE
         rows, columns, above = len(self.rows), len(self.columns), 1.35 if narrow else 0.95
-        self.figure.set_size_inches(*((NARROW, round(0.62 * (rows + above), 2)) if narrow else (WIDE, 3.9)))
+        self.figure.set_size_inches(
+            *((NARROW, round(0.62 * (rows + above), 2)) if narrow else (WIDE, 3.9))
+        )
         self.axes.set(xlim=(0 if narrow else -0.62, columns), ylim=(rows, -above))
         edge = {"x": 0.01, "ha": "left"} if narrow else {"x": -0.05, "ha": "right"}
         for r, name in enumerate(self._names):
@@ -67,7 +70,9 @@ class LibrariesView:
             for c, words in enumerate(row):
                 words.set(x=c + 0.5, y=r + (top + bottom) / 2)
 
-    def draw(self, limit: float, texts: Sequence[Sequence[str]], looks: Sequence[Sequence[str]]) -> None:
+    def draw(
+        self, limit: float, texts: Sequence[Sequence[str]], looks: Sequence[Sequence[str]]
+    ) -> None:
         """Set the limit in the title, the text of every cell and what happened to its entry: a key of LOOKS."""
         self._title.set_text(f"Clipped by global norm, limit {signed(number(limit))}")
         places: dict[str, list[tuple[int, int]]] = {look: [] for look in LOOKS}
@@ -86,4 +91,6 @@ def boxes(cells: list[tuple[int, int]], inside: tuple[float, float, float, float
     left, right, top, bottom = inside
     corners = np.array([[left, top], [right, top], [right, bottom], [left, bottom], [left, top]])
     vertices = (np.array(cells, float)[:, None] + corners).reshape(-1, 2)
-    return Path(vertices, [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY] * len(cells))
+    return Path(
+        vertices, [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY] * len(cells)
+    )

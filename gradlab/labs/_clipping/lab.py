@@ -113,24 +113,27 @@ def clipping(
 ) -> ClippingLab:
     """Drag a limit over the recorded gradients of a recurrent network and see what every step would have become.
 
-    At a glance: The limit flattens all that is above it. At rate 0.4, nine of ten runs without a limit end above a loss
-    of 3; with limit 1, one of 20 does.
+    At a glance: The limit flattens all that is above it. At rate 0.4, nine of ten runs without a
+    limit end above a loss of 3; with limit 1, one of 20 does.
 
-    The losses are medians and quartiles of ten runs for each limit, at the learning rate that a sweep chose for it, and
-    of ten without a limit at rate 0.4. What they say of the limits is under *Values*, see `gradlab.models.claims`.
+    The losses are medians and quartiles of ten runs for each limit, at the learning rate that a
+    sweep chose for it, and of ten without a limit at rate 0.4. What they say of the limits is under
+    *Values*, see `gradlab.models.claims`.
 
-    The shipped recording comes with a button that records one run of each again on this machine. Of your own recorder
-    the lab follows the run while it goes on, at most a few times a second, see `run_layers`.
+    The shipped recording comes with a button that records one run of each again on this machine. Of
+    your own recorder the lab follows the run while it goes on, at most a few times a second, see
+    `run_layers`.
 
     Args:
         recording: your own `Recorder`, the path of one that was saved, or runs by limit, as
             `gl.models.char_rnn.record()` returns; the shipped recording by default.
-        limit: the clip limit, on a log scale as wide as the norms of the runs; by default 1, or the median norm of your
-            own run.
-        method: "global" clips by the global norm, "norm" by the norm of each tensor, "value" clips each entry.
-        run: the recorded run whose norms are shown. Of the shipped ones "none", the default, explodes without a limit
-            at rate 0.4; "none tuned" has no limit and a rate of its own; "0.1", "0.3", "1" and "3" are named by their
-            limits.
+        limit: the clip limit, on a log scale as wide as the norms of the runs; by default 1, or the
+            median norm of your own run.
+        method: "global" clips by the global norm, "norm" by the norm of each tensor, "value" clips
+            each entry.
+        run: the recorded run whose norms are shown. Of the shipped ones "none", the default,
+            explodes without a limit at rate 0.4; "none tuned" has no limit and a rate of its own;
+            "0.1", "0.3", "1" and "3" are named by their limits.
         target: a goal that is shown above the picture until it is reached.
 
     Raises:
@@ -141,7 +144,9 @@ def clipping(
     >>> lab.description.summary
     'Limit 1 clips 11.3% of steps of the run with limit 0.3; 10 runs with limit 1 end at losses of 2.10 to 2.17.'
     """
-    return ClippingLab(recording, target=target, method=method, **without_none(limit=limit, run=run))
+    return ClippingLab(
+        recording, target=target, method=method, **without_none(limit=limit, run=run)
+    )
 
 
 class ClippingLab(FollowingLab):
@@ -160,12 +165,15 @@ class ClippingLab(FollowingLab):
     targets: ClassVar = {
         "keep_95": Target("clip at least 2% and at most 5% of the steps", _measure_keeping_95),
         "turn_little": Target(
-            "clip by the norm of each tensor on at least two thirds of the steps, with a median turn below 5 degrees",
+            "clip by the norm of each tensor on at least two thirds of the steps, with a median "
+            "turn below 5 degrees",
             _measure_turning_little,
         ),
     }
 
-    def __init__(self, recording: Recording = None, *, target: str | None = None, **initial: Any) -> None:
+    def __init__(
+        self, recording: Recording = None, *, target: str | None = None, **initial: Any
+    ) -> None:
         _check_arguments(recording, initial)
         self.is_shipped = recording is None
         # Runs of gradlab.models.char_rnn are named by the limit they were trained with, and their
@@ -197,7 +205,8 @@ class ClippingLab(FollowingLab):
             if not len(rec):
                 where = f" in the run {name!r}" if len(self.runs) > 1 else ""
                 raise ValueError(
-                    f"nothing is recorded yet{where}: call rec.record(grads, loss=loss) in every step first"
+                    f"nothing is recorded yet{where}: call rec.record(grads, "
+                    "loss=loss) in every step first"
                 )
 
     @property
@@ -276,7 +285,10 @@ class ClippingLab(FollowingLab):
             self._view.show_runs(self._run_data())
 
         self.live.redraw_still(show_new_runs)
-        one = "Recorded afresh on this machine: one run of each, which can't say which limit is better."
+        one = (
+            "Recorded afresh on this machine: one run of each, which "
+            "can't say which limit is better."
+        )
         self.live.say(f"{one} {self.live.description.summary}")
 
     # From controls to a trace
@@ -456,7 +468,10 @@ class ClippingLab(FollowingLab):
     def _describe_seeds(self, name: str) -> str:
         """Return the final losses of the ten runs with a limit and a rate."""
         ends = self._final_losses(name)
-        words = f"median {np.median(ends):.2f} nats, {ends.min():.2f} to {ends.max():.2f} in {len(ends)} runs"
+        words = (
+            f"median {np.median(ends):.2f} nats, {ends.min():.2f} to {ends.max():.2f} in "
+            f"{len(ends)} runs"
+        )
         lost = char_rnn.lost_runs(_limit_of(name), self.rates[name])
         if lost:
             words += f"; {lost} of them ended above the loss they began with"
@@ -533,14 +548,20 @@ class ClippingLab(FollowingLab):
             # be wide enough, and to have as many buckets as the lines are medians of.
             loss = np.full((2, max(2, -(-self._room.steps // data.stride))), np.nan)
             loss[1, :2] = loss_range
-            data = data._replace(steps=self._room.steps, norm_range=norm_range, runs=[RunLoss("", loss)])
+            data = data._replace(
+                steps=self._room.steps, norm_range=norm_range, runs=[RunLoss("", loss)]
+            )
         view.show_runs(data)
 
 
 def _check_arguments(recording: Any, initial: Mapping[str, Any]) -> None:
     if isinstance(initial.get("run"), PathLike | Recorder | dict):
-        raise TypeError("run is the name of a run; your own Recorder goes first: gl.labs.clipping(rec)")
-    if isinstance(recording, dict) and not all(isinstance(rec, Recorder) for rec in recording.values()):
+        raise TypeError(
+            "run is the name of a run; your own Recorder goes first: gl.labs.clipping(rec)"
+        )
+    if isinstance(recording, dict) and not all(
+        isinstance(rec, Recorder) for rec in recording.values()
+    ):
         raise TypeError(
             "recording must be a gl.Recorder, the path of one that was saved, or what "
             "gl.models.char_rnn.record returned, got a dict with "

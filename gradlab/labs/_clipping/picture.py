@@ -85,7 +85,9 @@ class ClippingPicture:
         self.losses = LossPanel(self.figure.add_subplot(sharex=norms))
         self._narrow = False
         self.show_runs(data)
-        labels.colored_title(norms, ("before", style.ORANGE_TEXT), ("and", style.BLACK), ("after", style.BLUE_TEXT))
+        labels.colored_title(
+            norms, ("before", style.ORANGE_TEXT), ("and", style.BLACK), ("after", style.BLUE_TEXT)
+        )
 
     def show_runs(self, data: RunData) -> None:
         """Draw the axes and loss curves of a recording."""
@@ -139,7 +141,9 @@ class NormPanel:
         self.after = style.moving_line(axes, "o", ms=2.8, color=style.BLUE, **dots)
         self.limit = _limit_line(axes)
         self.peak_label = labels.label(axes, color=style.ORANGE_TEXT, weight="bold")
-        self.below_label = labels.label(axes, x=0.99, ha="right", color=style.BLUE_TEXT, transform=axes.transAxes)
+        self.below_label = labels.label(
+            axes, x=0.99, ha="right", color=style.BLUE_TEXT, transform=axes.transAxes
+        )
         labels.on_paper(self.below_label, True)
         self.turns = TurnStrip(axes)
         self._narrow = False
@@ -158,14 +162,18 @@ class NormPanel:
         self.axes.tick_params(labelbottom=is_lowest)
         x_label = "training step" if is_lowest else ""
         self.axes.set_xlabel(x_label, fontsize=style.SMALL, color=style.QUIET)
-        self.axes.xaxis.set_major_locator(MaxNLocator(4 if narrow else 7, integer=True, steps=[1, 2, 5, 10]))
+        self.axes.xaxis.set_major_locator(
+            MaxNLocator(4 if narrow else 7, integer=True, steps=[1, 2, 5, 10])
+        )
 
     def draw(self, clip: WhatIf, steps: Steps | None) -> None:
         step = np.arange(clip.fired.size) * clip.stride
         fired = clip.fired
         self.unclipped.set_data(step[~fired], clip.norm_before[~fired])
         self.clipped.set_data(step[fired], clip.norm_before[fired])
-        self.drops.set_data(*segments(step[fired], clip.norm_before[fired], step[fired], clip.norm_after[fired]))
+        self.drops.set_data(
+            *segments(step[fired], clip.norm_before[fired], step[fired], clip.norm_after[fired])
+        )
         self._draw_after(clip, step)
         # A limit on entries or tensors has no place among the norms of whole steps.
         limit = clip.limit if clip.kind == "clip_global_norm" else np.nan
@@ -240,18 +248,31 @@ class TurnStrip:
     def __init__(self, axes: Any) -> None:
         self._axes = axes
         self.whole_range = axes.get_ylim()  # of the norms, when nobody has zoomed
-        degrees = Affine2D().scale(1, 0.9 * STRIP_HEIGHT / LARGEST_TURN).translate(0, 0.02) + axes.transAxes
+        degrees = (
+            Affine2D().scale(1, 0.9 * STRIP_HEIGHT / LARGEST_TURN).translate(0, 0.02)
+            + axes.transAxes
+        )
         by_step = blended_transform_factory(axes.transData, degrees)
         across = blended_transform_factory(axes.transAxes, degrees)
 
-        self.box = patch(axes, {"fc": "white", "ec": style.OTHER, "lw": 0.6, "transform": axes.transAxes})
+        self.box = patch(
+            axes, {"fc": "white", "ec": style.OTHER, "lw": 0.6, "transform": axes.transAxes}
+        )
         self.box.set(path=bars(0, 1, 0, STRIP_HEIGHT), zorder=3)
-        self.guides = style.moving_line(axes, ":", lw=0.8, color=style.GRID, transform=across, zorder=3)
+        self.guides = style.moving_line(
+            axes, ":", lw=0.8, color=style.GRID, transform=across, zorder=3
+        )
         self.guides.set_data([0, 1, np.nan, 0, 1], [0, 0, np.nan, 90, 90])
-        self.angle = style.moving_line(axes, "-", lw=1.1, color=style.BLACK, transform=by_step, zorder=3)
-        self.title = text(axes, x=0.01, y=STRIP_HEIGHT - 0.01, va="top", weight="bold", transform=axes.transAxes)
+        self.angle = style.moving_line(
+            axes, "-", lw=1.1, color=style.BLACK, transform=by_step, zorder=3
+        )
+        self.title = text(
+            axes, x=0.01, y=STRIP_HEIGHT - 0.01, va="top", weight="bold", transform=axes.transAxes
+        )
         beside: dict[str, Any] = {"x": -0.01, "ha": "right", "va": "center", "color": style.QUIET}
-        self.ticks = [text(axes, y=tick, s=f"{tick}°", transform=across, **beside) for tick in (0, 90)]
+        self.ticks = [
+            text(axes, y=tick, s=f"{tick}°", transform=across, **beside) for tick in (0, 90)
+        ]
 
     @property
     def is_visible(self) -> bool:
@@ -292,7 +313,9 @@ class CountPanel:
         style.tidy(self.axes, "How many", "", "global norm")
         low = float(np.floor(np.log10(data.norm_range[0])))
         high = float(np.ceil(np.log10(data.norm_range[1])))
-        self.bins = np.logspace(low, max(high, low + 1), round(max(high - low, 1)) * BARS_PER_DECADE + 1)
+        self.bins = np.logspace(
+            low, max(high, low + 1), round(max(high - low, 1)) * BARS_PER_DECADE + 1
+        )
         self.axes.set(xlim=(0, 2.4), xticks=[])  # the longest bar is 1 long; labels have the rest
         self.axes.grid(False)
         self.axes.spines["bottom"].set_visible(False)
@@ -317,7 +340,9 @@ class CountPanel:
         clipped = _histogram(steps.norm[steps.fired], bins)
         longest = max(1, (untouched + clipped).max())
         self.bars[0].set_path(bar_path(clipped / longest, untouched / longest, bins))
-        self.bars[1].set_path(bar_path(np.zeros(len(clipped)), clipped / longest, bins, thickness=0.5))
+        self.bars[1].set_path(
+            bar_path(np.zeros(len(clipped)), clipped / longest, bins, thickness=0.5)
+        )
 
     def _draw_labels(self, clip: WhatIf) -> None:
         """The limit, and above and below it how many steps are clipped and how many are not."""
@@ -343,9 +368,13 @@ class CountPanel:
             arrow = "↓ "
         elif height > 1:
             arrow = "↑ "
-        self.limit_chip.set(x=1, y=middle, text=f"{arrow}limit {number(clip.limit)}", visible=is_global)
+        self.limit_chip.set(
+            x=1, y=middle, text=f"{arrow}limit {number(clip.limit)}", visible=is_global
+        )
         about = "≈ " if clip.bounds[0] < clip.bounds[1] else ""
-        self.untouched_label.set(y=below, text=f"{about}{untouched:,} untouched", visible=untouched > 0)
+        self.untouched_label.set(
+            y=below, text=f"{about}{untouched:,} untouched", visible=untouched > 0
+        )
         self.clipped_label.set(y=above, text=f"{about}{clipped:,} clipped", visible=clipped > 0)
 
 
@@ -415,7 +444,8 @@ class LossPanel:
     def arrange(self, narrow: bool) -> None:
         self._narrow = narrow
         self.axes.set_visible(self.has_losses)
-        column = 0.88 if narrow else 1.55  # inches from the start of a name to the end of its number
+        # Inches from the start of a name to the end of its number.
+        column = 0.88 if narrow else 1.55
         self.names.column = column
         self.column_title.xyann = (72 * (column + 0.18), 5)  # points
         self.column_title.set_visible(len(self.runs) > 1)
@@ -483,7 +513,9 @@ class LossPanel:
         right = self.axes.get_xlim()[1]
         if right < last:
             last = right
-            heights = [float(np.interp(right, run.loss[0], running_median(run.loss[1]))) for run in runs]
+            heights = [
+                float(np.interp(right, run.loss[0], running_median(run.loss[1]))) for run in runs
+            ]
 
         low, high = self.axes.get_ylim()
         if np.allclose((low, high), self._whole_range):
@@ -498,7 +530,9 @@ class RunLabels(labels.EndLabels):
 
     def __init__(self, axes: Any, most: int) -> None:
         super().__init__(axes, most)
-        self.numbers = [labels.label(axes, ha="right", transform=axes.transAxes) for _ in range(most)]
+        self.numbers = [
+            labels.label(axes, ha="right", transform=axes.transAxes) for _ in range(most)
+        ]
 
     def draw_numbers(self, numbers: Sequence[str], **looks: Sequence[Any]) -> None:
         """Write a number beside each name."""
@@ -506,7 +540,9 @@ class RunLabels(labels.EndLabels):
             is_visible = k < len(numbers) and name_label.get_visible()
             number_label.set_visible(is_visible)
             if is_visible:
-                number_label.set(text=numbers[k], **{look: values[k] for look, values in looks.items()})
+                number_label.set(
+                    text=numbers[k], **{look: values[k] for look, values in looks.items()}
+                )
 
     def _place(self) -> None:
         super()._place()
@@ -547,7 +583,9 @@ def cut_bins_at(bins: np.ndarray, limit: float) -> np.ndarray:
     return np.sort(np.append(bins[is_kept], edge))
 
 
-def bar_path(start: np.ndarray, length: np.ndarray, bins: np.ndarray, thickness: float = 1.0) -> Path:
+def bar_path(
+    start: np.ndarray, length: np.ndarray, bins: np.ndarray, thickness: float = 1.0
+) -> Path:
     """Return a horizontal histogram over log bins as one path.
 
     Args:
@@ -576,7 +614,9 @@ def _histogram(norms: np.ndarray, bins: np.ndarray) -> np.ndarray:
 
 def _limit_line(axes: Any) -> Any:
     """A line from edge to edge, however the panel is zoomed."""
-    return style.moving_line(axes, transform=axes.get_yaxis_transform(), color=style.GREEN, ls=style.DASHED, lw=1.6)
+    return style.moving_line(
+        axes, transform=axes.get_yaxis_transform(), color=style.GREEN, ls=style.DASHED, lw=1.6
+    )
 
 
 def _quantile_99(norms: np.ndarray) -> float:

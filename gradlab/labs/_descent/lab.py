@@ -15,7 +15,8 @@ from .._lab import Control, Lab, Target
 from .._quantities import TraceQuantity, csv_columns, tooltip_values
 from .picture import TOP, BowlCurves, Descended, DescentView
 
-START, STEPS, ENOUGH = -4.0, 12, 400  # where every run begins; the steps shown; those in which all that falls is down
+# Where every run begins; the steps shown; those in which all that falls is down.
+START, STEPS, ENOUGH = -4.0, 12, 400
 NEAR = 1e-3  # a loss below it has arrived
 RATE = Slider("learning_rate", "Learning rate", 0.05, 2.5, 1.7, step=0.05, play=True)
 _GROUND = bowl(1.0)  # walked along its first weight; the second one is 0 throughout
@@ -50,10 +51,11 @@ def descent(
 ) -> DescentLab:
     """Move the learning rate, and see gradient descent creep, arrive, jump across the minimum, or fly off.
 
-    At a glance: A small rate creeps, a good one rolls down, a large one jumps across, and beyond 2 the ball flies off.
+    At a glance: A small rate creeps, a good one rolls down, a large one jumps across, and beyond 2
+    the ball flies off.
 
-    The loss is a bowl over one weight, and the ball is that weight. The arrow is the next step: the learning rate times
-    the gradient, against the gradient.
+    The loss is a bowl over one weight, and the ball is that weight. The arrow is the next step: the
+    learning rate times the gradient, against the gradient.
 
     Args:
         learning_rate: 0.05 to 2.5.
@@ -80,14 +82,18 @@ class DescentLab(Lab):
     }
     targets: ClassVar = {
         "one_step": Target("reach the minimum in one step", _one_step),
-        "largest": Target("find the largest learning rate of the slider at which the loss still falls", _largest),
+        "largest": Target(
+            "find the largest learning rate of the slider at which the loss still falls", _largest
+        ),
     }
 
     def make_controls(self) -> list[Control]:
         return [RATE, Slider("step", "Steps done", 0, STEPS, 2, scale="integer")]
 
     def compute(self, values: dict[str, Any]) -> Descended:
-        return Descended(values["learning_rate"], values["step"], *_walked(values["learning_rate"], STEPS + 1))
+        return Descended(
+            values["learning_rate"], values["step"], *_walked(values["learning_rate"], STEPS + 1)
+        )
 
     def make_view(self) -> DescentView:
         return DescentView(_bowl(), STEPS)
@@ -101,7 +107,11 @@ class DescentLab(Lab):
     def items(self, view: DescentView, trace: Descended) -> Items:
         steps = np.arange(STEPS + 1)
         weights, loss, gradient = (x[:-1] for x in trace[2:])
-        places = {view.bowl: (weights, loss), view.loss: (steps, loss), view.gradient: (steps, np.abs(gradient))}
+        places = {
+            view.bowl: (weights, loss),
+            view.loss: (steps, loss),
+            view.gradient: (steps, np.abs(gradient)),
+        }
         return Items("step", places, tooltip_values(QUANTITIES, trace))
 
     def describe(self, trace: Descended) -> Description:
@@ -113,9 +123,10 @@ class DescentLab(Lab):
             after = f"loss {number(loss)} before the first step"
         how, rate = _how(trace), number(trace.rate)
         return Description(
-            alt=f"Gradient descent on a bowl from weight {number(START)} at learning rate {rate}: {how}, {after}. "
-            f"The ball is at weight {number(weight)}, where the gradient is {number(gradient)}; the next step takes it "
-            f"to {number(float(trace.weights[k + 1]))}.",
+            alt=f"Gradient descent on a bowl from weight {number(START)} at learning rate {rate}: "
+            f"{how}, {after}. The ball is at weight {number(weight)}, where the gradient is "
+            f"{number(gradient)}; the next step takes it to "
+            f"{number(float(trace.weights[k + 1]))}.",
             summary=f"At rate {rate} {how}: {after}.",
             table=(
                 ("learning rate", rate),
@@ -123,8 +134,14 @@ class DescentLab(Lab):
                 ("weight", number(weight)),
                 ("loss", number(loss)),
                 ("gradient", number(gradient)),
-                ("next step: rate × gradient, against it", number(float(trace.weights[k + 1] - trace.weights[k]))),
-                (f"steps until the loss is below {NEAR:g}", "never" if needed is None else str(needed)),
+                (
+                    "next step: rate × gradient, against it",
+                    number(float(trace.weights[k + 1] - trace.weights[k])),
+                ),
+                (
+                    f"steps until the loss is below {NEAR:g}",
+                    "never" if needed is None else str(needed),
+                ),
             ),
         )
 
@@ -138,17 +155,28 @@ def _how(trace: Descended) -> str:
     if (zone := _zone(trace.rate)) == "flies":
         return "the ball flies off, each step higher"
     if zone == "jumps":
-        return f"every step jumps across the minimum {'and lands lower' if after < before else 'to the same loss'}"
+        return (
+            "every step jumps across the minimum "
+            f"{'and lands lower' if after < before else 'to the same loss'}"
+        )
     if after < NEAR:
         return "the first step lands on the minimum"
-    return "the ball creeps toward the minimum" if zone == "creeps" else "the ball rolls to the minimum"
+    return (
+        "the ball creeps toward the minimum"
+        if zone == "creeps"
+        else "the ball rolls to the minimum"
+    )
 
 
 def _walked(rate: float, steps: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Weights, losses and gradients, (steps + 1,) each."""
     weights, _ = walk(_GROUND, StochasticGradientDescent(), (START, 0.0), np.full(steps, rate))
     with np.errstate(invalid="ignore"):
-        return weights[:, 0], np.asarray(_GROUND.above(weights)), np.asarray(_GROUND.gradient(weights))[:, 0]
+        return (
+            weights[:, 0],
+            np.asarray(_GROUND.above(weights)),
+            np.asarray(_GROUND.gradient(weights))[:, 0],
+        )
 
 
 @functools.lru_cache(maxsize=256)

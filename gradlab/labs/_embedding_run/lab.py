@@ -14,14 +14,21 @@ from ...live import LiveFigure
 from ...rules import Rule
 from .picture import MOST_LOOKUPS
 
-# Every optimizer that trains a table. Numbers are TensorFlow's defaults for TPUs; those that have none are moderate.
+# Every optimizer that trains a table. Numbers are TensorFlow's defaults for TPUs; those that have
+# none are moderate.
 RULES: dict[str, tuple[str, Rule]] = {
     "sgd": ("SGD", rules.StochasticGradientDescent()),
     "momentum": ("Momentum", rules.Momentum(0.9)),
     "adagrad": ("Adagrad", rules.Adagrad(0.1, epsilon=0.0)),
-    "adagrad_momentum": ("Adagrad with momentum", rules.AdagradMomentum(0.9, initial_accumulator_value=0.1)),
+    "adagrad_momentum": (
+        "Adagrad with momentum",
+        rules.AdagradMomentum(0.9, initial_accumulator_value=0.1),
+    ),
     "bounded_adagrad": ("Bounded Adagrad", rules.BoundedAdagrad(max_accumulator=2.0)),
-    "proximal_adagrad": ("Proximal Adagrad", rules.ProximalAdagrad(0.1, l1_regularization_strength=0.1)),
+    "proximal_adagrad": (
+        "Proximal Adagrad",
+        rules.ProximalAdagrad(0.1, l1_regularization_strength=0.1),
+    ),
     "frequency_aware": ("Frequency-aware Adagrad", rules.FrequencyAwareAdagrad()),
     "adadelta": ("Adadelta", rules.Adadelta(epsilon=1e-3)),
     "rms_prop": ("RMSProp", rules.RMSProp(initial_rms=0.0)),
@@ -55,11 +62,15 @@ TableRule = Literal[
     "mdl_adagrad_light",
 ]
 
-# What rules take from a row, of its sum and of its first slot after the step; of the others the picture tells the name.
+# What rules take from a row, of its sum and of its first slot after the step; of the others the
+# picture tells the name.
 FORMULAS: dict[str, tuple[str, ...]] = {
-    "sgd": ("− rate × sum",), "momentum": ("− rate × memory",), "adagrad": ("− rate × sum", "÷ √memory"),
-    "bounded_adagrad": ("− rate × sum", "÷ √memory before"), "rms_prop": ("− rate × sum", "÷ √memory"),
-}  # fmt: skip
+    "sgd": ("− rate × sum",),
+    "momentum": ("− rate × memory",),
+    "adagrad": ("− rate × sum", "÷ √memory"),
+    "bounded_adagrad": ("− rate × sum", "÷ √memory before"),
+    "rms_prop": ("− rate × sum", "÷ √memory"),
+}
 
 
 def labeled() -> list[tuple[str, str]]:
@@ -105,7 +116,8 @@ def weights(rows: int, width: int, seed: int = 0) -> tuple[np.ndarray, np.ndarra
 
 STEPS, ROWS, WIDTH, SAMPLES, DEVICES = 12, 24, 4, 8, 8
 _OF = (2, 1, 3, 2, 3, 1, 2, 2)  # ids of each sample
-FAR, LIMIT, DECAY = 30, 0.5, 0.1  # an id that the table does not have; the limit of a gradient; the decay
+# An id that the table does not have; the limit of a gradient; the decay.
+FAR, LIMIT, DECAY = 30, 0.5, 0.1
 LAST = {
     "ordinary": "two ids", "empty": "none: padding", "zero": "two, weights 1 and −1",
     "drop": f"id {FAR}, dropped", "clamp": f"id {FAR}, clamped", "wrap": f"id {FAR}, wrapped",
@@ -113,8 +125,11 @@ LAST = {
 }  # fmt: skip
 CLIPS = {"none": "not at all", "sum": f"their sum to ±{LIMIT}", "contribution": f"each to ±{LIMIT}"}
 DECAYS = {
-    "none": "none", "before": f"− {DECAY} w, before", "after": f"− {DECAY} w, after", "multiply": f"× {DECAY}, before",
-}  # fmt: skip
+    "none": "none",
+    "before": f"− {DECAY} w, before",
+    "after": f"− {DECAY} w, after",
+    "multiply": f"× {DECAY}, before",
+}
 
 
 class BatchIds(NamedTuple):
@@ -146,12 +161,16 @@ class Moved(NamedTuple):
     @property
     def lookups(self) -> Any:
         """The deduplication data of the step, without what only fills them up."""
-        one = type(self.run.trace.lookups[0])(*(x[self.step - 1] for x in self.run.trace.lookups[0]))
+        one = type(self.run.trace.lookups[0])(
+            *(x[self.step - 1] for x in self.run.trace.lookups[0])
+        )
         real = int((one.samples < SAMPLES).sum())
         return one._replace(
-            unique=one.unique[one.unique < ROWS], inverse=one.inverse[:real], samples=one.samples[:real],
+            unique=one.unique[one.unique < ROWS],
+            inverse=one.inverse[:real],
+            samples=one.samples[:real],
             weights=one.weights[:real],
-        )  # fmt: skip
+        )
 
     @property
     def why(self) -> Any:
@@ -166,7 +185,11 @@ class Moved(NamedTuple):
     @property
     def total(self) -> np.ndarray:
         """The sum that the rule got for the row in all its runs, before limits, (width,)."""
-        return np.sum([run.total for run in self.why.runs], axis=0) if self.why.runs else np.zeros(WIDTH, np.float32)
+        return (
+            np.sum([run.total for run in self.why.runs], axis=0)
+            if self.why.runs
+            else np.zeros(WIDTH, np.float32)
+        )
 
     @property
     def distance(self) -> float:
@@ -176,7 +199,10 @@ class Moved(NamedTuple):
     @property
     def slots(self) -> dict[str, np.ndarray]:
         """The slots after the step, (rows, width)."""
-        return {name: s[self.step] for name, s in zip(self.run.slots, self.run.trace.states.slots[0], strict=True)}
+        return {
+            name: s[self.step]
+            for name, s in zip(self.run.slots, self.run.trace.states.slots[0], strict=True)
+        }
 
 
 def asked(step: int, zipf: float, duplicates: float, last: str) -> BatchIds:
@@ -199,22 +225,37 @@ def asked(step: int, zipf: float, duplicates: float, last: str) -> BatchIds:
 
 @functools.lru_cache(maxsize=128)
 def trained(
-    rule: str, combiner: Any, learning_rate: float, zipf: float, duplicates: float, last: str, accumulate: bool,
-    clip: str, decay: str,
-) -> TableRun:  # fmt: skip
+    rule: str,
+    combiner: Any,
+    learning_rate: float,
+    zipf: float,
+    duplicates: float,
+    last: str,
+    accumulate: bool,
+    clip: str,
+    decay: str,
+) -> TableRun:
     """All steps of a setting."""
     from ...models.tpu_runs.traces import record, sized
     from ...tpu import Ids, create, make_batch
 
     asks = tuple(asked(k, zipf, duplicates, last) for k in range(STEPS))
     given = [{"id": Ids(a.sample, a.id, a.weight)} for a in asks]
-    plan = _plan(rule, combiner, accumulate, clip, decay, last if last in ("clamp", "wrap") else "drop")
-    batches = [sized(make_batch(plan, ids), 1, MOST_LOOKUPS, MOST_LOOKUPS, SAMPLES) for ids in given]
+    plan = _plan(
+        rule, combiner, accumulate, clip, decay, last if last in ("clamp", "wrap") else "drop"
+    )
+    batches = [
+        sized(make_batch(plan, ids), 1, MOST_LOOKUPS, MOST_LOOKUPS, SAMPLES) for ids in given
+    ]
     begin, end = weights(ROWS, WIDTH)
-    rates = np.stack([np.full(STEPS, learning_rate), np.arange(1, STEPS + 1)], axis=1)[:, : plan.tag_count]
+    rates = np.stack([np.full(STEPS, learning_rate), np.arange(1, STEPS + 1)], axis=1)[
+        :, : plan.tag_count
+    ]
     trace = record(create(plan, [begin]), create(plan, [end]), batches, rates)
     refused = _refusal(given[0]) if last == "raise" else ""
-    return TableRun(asks, trace.refused() if refused else trace, tuple(plan.tables[0].rule.slots), refused)
+    return TableRun(
+        asks, trace.refused() if refused else trace, tuple(plan.tables[0].rule.slots), refused
+    )
 
 
 @functools.lru_cache(maxsize=512)
@@ -277,7 +318,8 @@ def in_a_sentence(trace: Moved) -> str:
     samples = ", ".join(map(str, dict.fromkeys(one.sample for one in why.contributions)))
     where = f"{'samples' if ',' in samples else 'sample'} {samples}"
     return (
-        f"{why.headline} Gradients of {where} sum to ({listed(trace.total)}) and move it by {number(trace.distance)}."
+        f"{why.headline} Gradients of {where} sum to ({listed(trace.total)}) and move it by "
+        f"{number(trace.distance)}."
     )
 
 
@@ -286,7 +328,10 @@ def story(trace: Moved) -> list[StoryLine]:
     if trace.run.refused:
         return [StoryLine(words) for words in folded(trace.run.refused, 50)]
     why, row = trace.why, f"row {trace.row}"
-    lines = [StoryLine(f"sample {one.sample} × {signed(f'{one.gain:.2f}')}", one.product) for one in why.contributions]
+    lines = [
+        StoryLine(f"sample {one.sample} × {signed(f'{one.gain:.2f}')}", one.product)
+        for one in why.contributions
+    ]
     if len(lines) > MOST:
         rest = np.sum([one.product for one in why.contributions[MOST - 1 :]], axis=0)
         lines = [*lines[: MOST - 1], StoryLine(f"{len(lines) - MOST + 1} more", rest)]
@@ -299,7 +344,10 @@ def story(trace: Moved) -> list[StoryLine]:
     for run in why.runs[:1] if len(why.runs) == 1 else ():
         lines += [StoryLine(f"clipped to ±{LIMIT}", run.gradient, True)] * run.clipped
         lines += [StoryLine("decay takes", run.decay)] * bool(run.decay.any())
-    lines += [StoryLine(f"{row} before", why.weights_before), StoryLine(f"{row} after", why.weights_after, True)]
+    lines += [
+        StoryLine(f"{row} before", why.weights_before),
+        StoryLine(f"{row} after", why.weights_after, True),
+    ]
     return lines + [StoryLine(f"{name} after", x) for name, x in why.slots_after.items()]
 
 

@@ -1,4 +1,6 @@
-"""One row's way through a step of an embedding table: ids, the row, activations, gradients, memory, and back."""
+"""One row's way through a step of an embedding table: ids, the row, activations, gradients, memory,
+and back.
+"""
 
 from __future__ import annotations
 
@@ -38,14 +40,20 @@ from .._layout import PanelLayout, place_panels
 
 IDS, MOST_LOOKUPS, MOST_WORDS = 3, 17, 7  # ids in a sample, lookups in a batch, lines of a note
 MOST_RULE = 5  # lines that say how the row moves
-_LARGEST = 0.6  # the weight with the highest bar; others, too, have the height of the largest one at least
-_FULL = 0.5  # activations and gradients with the highest bar; others, too, have that of the largest one at least
+# The weight with the highest bar; others, too, have the height of the largest one at least.
+_LARGEST = 0.6
+# Activations and gradients with the highest bar; others, too, have that of the largest one at
+# least.
+_FULL = 0.5
 _FIRST, _APART = 54.0, 26.0  # the middle of the first sample's ids, and from sample to sample
-_CHIP, _TALL, _IDS = 32.0, 19.0, 67.0  # of an id: its width, its height, and the left side of the first
+# Of an id: its width, its height, and the left side of the first.
+_CHIP, _TALL, _IDS = 32.0, 19.0, 67.0
 _BAR = 15.0  # from one bar of an activation to the next
-_WIDEST, _TOGETHER = 11.0, 26.0  # of the bands: the widest one, and all of them side by side at most
+# Of the bands: the widest one, and all of them side by side at most.
+_WIDEST, _TOGETHER = 11.0, 26.0
 _POINTS = 0.72  # in a unit of the flow, which is about a pixel
-_ROOM = (30.0, 92.0)  # of the bars in a box, below its top: their names are above, their numbers below
+# Of the bars in a box, below its top: their names are above, their numbers below.
+_ROOM = (30.0, 92.0)
 _SHARES = {round(a / b, 3): words for a, b, words in ((1, 2, "½"), (1, 3, "⅓"), (2, 3, "⅔"))}
 
 
@@ -55,11 +63,14 @@ _BOXES = (BLACK, ORANGE, VIOLET, BLUE)  # of the row, the sum, the memory, and t
 class OneStep(NamedTuple):
     """The data of a step that the figure shows, of the row that is followed.
 
-    Fields: row: its number. sample, id (n,): the lookups as they were asked for; made (n,): whether each is made;
-    mine (n,): whether it fetches the row; gain (n,). activations, gradients (samples, width). before, total, after
-    (width,): the row's weights, the sum of its gradients, and its weights after the step. memory: name and values
-    (width,) of a slot before and after the step, or None. rule: how the weights move, in a few short lines. touched:
-    rows that the step looks up. times: how often the row is fetched. note: words that say why the batch was refused.
+    Fields: row: its number. sample, id (n,): the lookups as they were asked for; made (n,): whether
+    each is made;
+    mine (n,): whether it fetches the row; gain (n,). activations, gradients (samples,
+    width). before, total, after (width,): the row's weights, the sum of its gradients, and
+    its weights after the step. memory: name and values (width,) of a slot before and after
+    the step, or None. rule: how the weights move, in a few short lines. touched: rows that
+    the step looks up. times: how often the row is fetched. note: words that say why the
+    batch was refused.
     """
 
     row: int
@@ -92,7 +103,9 @@ class OneStep(NamedTuple):
 
 
 class _Places(NamedTuple):
-    """The places of things in the flow, in units of about a pixel: boxes by left and top, columns by left."""
+    """The places of things in the flow, in units of about a pixel: boxes by left and top, columns
+    by left.
+    """
 
     size: tuple[float, float]
     row: tuple[float, float]  # the box of the row before the step
@@ -144,10 +157,14 @@ class EmbeddingView:
     def _still(self) -> None:
         flow = self.flow
         looks: dict[str, Any] = {"fontsize": SMALL, "va": "center", "in_layout": False}
-        self._steps = [flow.text(0, 0, f"{k}", color=QUIET, weight="bold", **looks | {"fontsize": LABEL})
-                       for k in range(1, 7)]  # fmt: skip
+        self._steps = [
+            flow.text(0, 0, f"{k}", color=QUIET, weight="bold", **looks | {"fontsize": LABEL})
+            for k in range(1, 7)
+        ]
         columns = ("activation", QUIET), ("loss", QUIET), ("gradient", ORANGE_TEXT)
-        self._columns = [flow.text(0, 0, words, color=color, ha="center", **looks) for words, color in columns]
+        self._columns = [
+            flow.text(0, 0, words, color=color, ha="center", **looks) for words, color in columns
+        ]
         self._boxes = [PathPatch(NOWHERE, fc="none", ec=color, lw=1.8) for color in _BOXES]
         for box in self._boxes:
             flow.add_patch(box)
@@ -156,7 +173,11 @@ class EmbeddingView:
         at, half = self._at, (self.width - 0.3) * _BAR / 2
         for words, (x, y) in zip(self._steps, at.heads, strict=True):
             words.set(x=x, y=y)
-        middle = at.activations + half, (at.activations + at.gradients) / 2 + half, at.gradients + half
+        middle = (
+            at.activations + half,
+            (at.activations + at.gradients) / 2 + half,
+            at.gradients + half,
+        )
         for words, x in zip(self._columns, middle, strict=True):
             words.set(x=x, y=at.first - 21)
         for shape, (x, y) in zip(self._boxes, (at.row, *at.boxes), strict=True):
@@ -166,15 +187,20 @@ class EmbeddingView:
         flow = self.flow
         self._heads = [label(flow, fontsize=LABEL, weight="bold", ha="left") for _ in self._steps]
         self._samples = [label(flow, ha="left") for _ in range(self.samples)]
-        self._again = [label(flow) for _ in range(self.samples)]  # where they are far below their ids
+        # Where they are far below their ids.
+        self._again = [label(flow) for _ in range(self.samples)]
         self._others = patch(flow, {"fc": "white", "ec": OTHER, "lw": 0.9})
         self._own = patch(flow, {"fc": BLACK, "ec": "none"})
         self._dropped, self._strokes = patch(flow, DROPPED), moving_line(flow, zorder=2.5, **HATCH)
         self._ids = [label(flow) for _ in range(MOST_LOOKUPS)]
-        self._fetch, self._use, self._back = (self._bands(color) for color in (OTHER, OTHER, ORANGE))
+        self._fetch, self._use, self._back = (
+            self._bands(color) for color in (OTHER, OTHER, ORANGE)
+        )
         self._gains = [label(flow, weight="bold") for _ in range(self.samples)]
-        self._values = [patch(flow, {"fc": color, "ec": "none", "alpha": alpha})
-                        for color, alpha in ((BLACK, 1), (BLACK, 0.25), (ORANGE, 1), (ORANGE, 0.3))]  # fmt: skip
+        self._values = [
+            patch(flow, {"fc": color, "ec": "none", "alpha": alpha})
+            for color, alpha in ((BLACK, 1), (BLACK, 0.25), (ORANGE, 1), (ORANGE, 0.3))
+        ]
         self._losses = moving_line(flow, color=OTHER, lw=1.2, ls=":")
         self._bars = [patch(flow, {"fc": color, "ec": "none"}) for color in _BOXES]
         self._zero = moving_line(flow, color=OTHER, lw=0.8)
@@ -182,8 +208,10 @@ class EmbeddingView:
         self._numbers = [[label(flow) for _ in range(self.width)] for _ in _BOXES]
         self._said = [label(flow, color=QUIET) for _ in _BOXES]
         self._said[0].set(color=BLACK, weight="bold")
-        self._arrows = [(moving_line(flow, color=color, lw=2.2), patch(flow, {"fc": color, "ec": "none"}))
-                        for color in _BOXES[1:]]  # fmt: skip
+        self._arrows = [
+            (moving_line(flow, color=color, lw=2.2), patch(flow, {"fc": color, "ec": "none"}))
+            for color in _BOXES[1:]
+        ]
         self._written = label(flow, ha="right", color=BLUE_TEXT, text="written back")
         self._rule = [label(flow) for _ in range(MOST_RULE)]
         self._note = [label(flow, ha="left") for _ in range(MOST_WORDS)]
@@ -206,23 +234,33 @@ class EmbeddingView:
 
     def _draw_heads(self, step: OneStep) -> None:
         ids, uses, wide = int(step.mine.sum()), len(step.holding), self._at is _ON_WIDE
-        fetched = {0: "It isn't fetched", 1: "It is fetched once"}.get(step.times, f"Fetched {step.times} times")
+        fetched = {0: "It isn't fetched", 1: "It is fetched once"}.get(
+            step.times, f"Fetched {step.times} times"
+        )
         heads = (
-            f"{_many(ids, 'id')} {'names' if ids == 1 else 'name'} row {step.row}", fetched,
+            f"{_many(ids, 'id')} {'names' if ids == 1 else 'name'} row {step.row}",
+            fetched,
             f"{_many(uses, 'sample')} {'uses' if uses == 1 else 'use'} it",
-            ("No gradients", "Gradients summed", "Gradients in turn")[min(step.times, 2)] if wide else "Sum",
+            ("No gradients", "Gradients summed", "Gradients in turn")[min(step.times, 2)]
+            if wide
+            else "Sum",
             _grown(step.memory) if wide else "Memory",
             f"{'The row' if wide else 'It'} {'moves' if (step.before != step.after).any() else 'stays'}",
-        )  # fmt: skip
+        )
         for words, (left, top), text in zip(self._heads, self._at.heads, heads, strict=True):
             words.set(x=left + 14, y=top, text=text)
 
     def _draw_ids(self, step: OneStep) -> None:
-        order = np.lexsort((step.mine, step.sample))  # ids of the row stand last in their sample, where its way begins
+        # Ids of the row stand last in their sample, where its way begins.
+        order = np.lexsort((step.mine, step.sample))
         sample, mine, made = step.sample[order], step.mine[order], step.made[order]
         x = _IDS + (_CHIP + 4) * (np.arange(len(sample)) - np.searchsorted(sample, sample))
         y = _FIRST + _APART * sample
-        for shape, some in ((self._own, mine), (self._others, made & ~mine), (self._dropped, ~made)):
+        for shape, some in (
+            (self._own, mine),
+            (self._others, made & ~mine),
+            (self._dropped, ~made),
+        ):
             shape.set_path(bars(x[some], x[some] + _CHIP, y[some] - _TALL / 2, y[some] + _TALL / 2))
         lost = x[~made], x[~made] + _CHIP, y[~made] - _TALL / 2, y[~made] + _TALL / 2
         self._strokes.set_data(*hatching(*lost, lean=12, apart=7).T)
@@ -233,14 +271,21 @@ class EmbeddingView:
                 on_chip(words, bool(mine[k]), QUIET)
         for k, words in enumerate(self._samples):
             words.set(x=0, y=_FIRST + _APART * k, text=f"sample {k}")
-            words.set(weight="bold" if k in step.holding else "normal", color=BLACK if k in step.holding else QUIET)
+            words.set(
+                weight="bold" if k in step.holding else "normal",
+                color=BLACK if k in step.holding else QUIET,
+            )
 
     def _draw_samples(self, step: OneStep) -> None:
         at, uses = self._at, np.isin(np.arange(self.samples), step.holding)
-        for k, (left, values) in enumerate(((at.activations, step.activations), (at.gradients, step.gradients))):
+        for k, (left, values) in enumerate(
+            ((at.activations, step.activations), (at.gradients, step.gradients))
+        ):
             scale = 12 / max(_FULL, float(np.nanmax(np.abs(values), initial=0)))
             for shape, some in zip(self._values[2 * k : 2 * k + 2], (uses, ~uses), strict=True):
-                shape.set_path(_upright(left, self._middle(np.flatnonzero(some)), values[some], scale))
+                shape.set_path(
+                    _upright(left, self._middle(np.flatnonzero(some)), values[some], scale)
+                )
         for k, words in enumerate(self._gains):
             share = step.shares[step.holding == k]
             words.set_text(f"× {_share(float(share[0]))}" if len(share) else "")
@@ -250,9 +295,16 @@ class EmbeddingView:
         start, end = sorted((at.activations, at.gradients))
         for k, words in enumerate(self._again):
             there = at is _ON_NARROW and not any(step.note)
-            words.set(x=(start + self.width * _BAR + end) / 2, y=self._middle(k), text=f"sample {k}" if there else "")
+            words.set(
+                x=(start + self.width * _BAR + end) / 2,
+                y=self._middle(k),
+                text=f"sample {k}" if there else "",
+            )
             words.set_color(BLACK if uses[k] else QUIET)
-        level = [np.array([[start + self.width * _BAR + 6, end - 8], [y, y]]) for y in self._middle(step.holding)]
+        level = [
+            np.array([[start + self.width * _BAR + 6, end - 8], [y, y]])
+            for y in self._middle(step.holding)
+        ]
         self._losses.set_data(*joined(level if at is _ON_WIDE else []))
 
     def _middle(self, sample: Any) -> Any:
@@ -263,21 +315,49 @@ class EmbeddingView:
         """The bands of the row's samples: to the row, from it, and back to the sum."""
         at, holding, (wide, high) = self._at, step.holding, self._at.box
         gains = np.abs(step.shares)
-        widths = gains * min(_WIDEST / max(gains.max(initial=0), 1e-30), _TOGETHER / max(gains.sum(), 1e-30))
+        widths = gains * min(
+            _WIDEST / max(gains.max(initial=0), 1e-30), _TOGETHER / max(gains.sum(), 1e-30)
+        )
         sides = side_by_side(widths)
-        middles, middle, into = self._middle(holding), at.row[1] + high / 2, at.boxes[0][1] + high / 2
+        middles, middle, into = (
+            self._middle(holding),
+            at.row[1] + high / 2,
+            at.boxes[0][1] + high / 2,
+        )
         ids = np.bincount(step.sample, minlength=self.samples)[holding]  # the last one is the row's
         starts = zip(_IDS + (_CHIP + 4) * ids - 4, _FIRST + _APART * holding, sides, strict=True)
-        _spread(self._fetch, [curve(x, y, at.row[0] - 2, middle + side) for x, y, side in starts], widths)
-        outer = sides - sides[:1] + widths[:1] / 2 + 1  # the first sample's way turns last, and ends lowest
+        _spread(
+            self._fetch,
+            [curve(x, y, at.row[0] - 2, middle + side) for x, y, side in starts],
+            widths,
+        )
+        # The first sample's way turns last, and ends lowest.
+        outer = sides - sides[:1] + widths[:1] / 2 + 1
         ends = zip(middles, sides, outer, strict=True)
         if at is _ON_WIDE:
-            right, left, edge = at.row[0] + wide + 2, at.gradients + self.width * _BAR + 3, at.boxes[0][0] + wide + 3
-            ways = [(curve(right, middle + side, at.activations - 8, y),
-                     bent((left, y), (at.size[0] - out, y), (at.size[0] - out, into - side), (edge, into - side)))
-                    for y, side, out in ends]  # fmt: skip
+            right, left, edge = (
+                at.row[0] + wide + 2,
+                at.gradients + self.width * _BAR + 3,
+                at.boxes[0][0] + wide + 3,
+            )
+            ways = [
+                (
+                    curve(right, middle + side, at.activations - 8, y),
+                    bent(
+                        (left, y),
+                        (at.size[0] - out, y),
+                        (at.size[0] - out, into - side),
+                        (edge, into - side),
+                    ),
+                )
+                for y, side, out in ends
+            ]
         else:
-            down, right, edge = at.row[0] + wide - 18, at.activations + self.width * _BAR + 4, at.boxes[0][0] - 3
+            down, right, edge = (
+                at.row[0] + wide - 18,
+                at.activations + self.width * _BAR + 4,
+                at.boxes[0][0] - 3,
+            )
             ways = [(bent((down + side, at.row[1] + high + 2), (down + side, y), (right, y)),
                      bent((at.gradients - 6, y), (out, y), (out, into - side), (edge, into - side)))
                     for y, side, out in ends]  # fmt: skip
@@ -296,19 +376,31 @@ class EmbeddingView:
             (step.after, step.before, scale, ""),
         )
         pitch, zero, dashes = (wide - 8) / self.width, [], list[np.ndarray]()
-        for k, ((left, top), (values, before, reach, said)) in enumerate(zip((at.row, *at.boxes), shown, strict=True)):
+        for k, ((left, top), (values, before, reach, said)) in enumerate(
+            zip((at.row, *at.boxes), shown, strict=True)
+        ):
             x = left + 4 + pitch * (np.arange(len(values)) + 0.5)
             y = _Scale(top, np.concatenate([values, before]), reach)
             ends = y(values)
-            self._bars[k].set_path(bars(x - 0.34 * pitch, x + 0.34 * pitch, np.minimum(y.zero, ends),
-                                        np.maximum(y.zero, ends)))  # fmt: skip
+            self._bars[k].set_path(
+                bars(
+                    x - 0.34 * pitch,
+                    x + 0.34 * pitch,
+                    np.minimum(y.zero, ends),
+                    np.maximum(y.zero, ends),
+                )
+            )
             zero.append(np.array([(left + 4, y.zero), (left + wide - 4, y.zero)]).T)
             dashes += [np.array([(a - 0.42 * pitch, b), (a + 0.42 * pitch, b)]).T
                        for a, b in zip(x, y(before), strict=False)]  # fmt: skip
             self._said[k].set(x=left + wide / 2, y=top + 14, text=said)
             for n, words in enumerate(self._numbers[k]):
                 told = n < len(values) and at is _ON_WIDE
-                words.set(x=x[n] if told else 0, y=top + high - 12, text=_short(values[n], values) if told else "")
+                words.set(
+                    x=x[n] if told else 0,
+                    y=top + high - 12,
+                    text=_short(values[n], values) if told else "",
+                )
         self._zero.set_data(*joined(zero))
         self._was.set_data(*joined(dashes if some else []))
 
@@ -319,10 +411,24 @@ class EmbeddingView:
                 for a, b in pairwise(lefts)]  # fmt: skip
         row, after = at.row, at.boxes[2]
         if at is _ON_WIDE:
-            ways.append(arc((after[0] - 1, after[1] + 22), (92, 284), (150, 240), (row[0] - 3, row[1] + high - 2)))
+            ways.append(
+                arc(
+                    (after[0] - 1, after[1] + 22),
+                    (92, 284),
+                    (150, 240),
+                    (row[0] - 3, row[1] + high - 2),
+                )
+            )
         else:
             edge, middle = at.size[0] - 8, row[1] + high / 2
-            ways.append(bent((after[0] + wide, level), (edge, level), (edge, middle), (row[0] + wide + 2, middle)))
+            ways.append(
+                bent(
+                    (after[0] + wide, level),
+                    (edge, level),
+                    (edge, middle),
+                    (row[0] + wide + 2, middle),
+                )
+            )
         for (line, tip), way in zip(self._arrows, ways, strict=True):
             line.set_data(*(way if some else ((), ())))
             tip.set_path(head(way) if some else NOWHERE)
@@ -335,10 +441,19 @@ class EmbeddingView:
         lines = told if wide else [" ".join(told[:-1]), *told[-1:]]
         x, top = at.rule[0], at.rule[1] + (high / 2 - 8.5 * (len(lines) - 1)) * wide
         for k, words in enumerate(self._rule):
-            words.set(x=x, y=top + 17 * k, text=lines[k] if k < len(lines) else "", ha="right" if wide else "left")
+            words.set(
+                x=x,
+                y=top + 17 * k,
+                text=lines[k] if k < len(lines) else "",
+                ha="right" if wide else "left",
+            )
             words.set_color(QUIET if k == len(lines) - 1 else BLACK)
         for k, words in enumerate(self._note):
-            words.set(x=at.heads[2][0], y=at.first + 17 * k, text=step.note[k] if k < len(step.note) else "")
+            words.set(
+                x=at.heads[2][0],
+                y=at.first + 17 * k,
+                text=step.note[k] if k < len(step.note) else "",
+            )
 
 
 class _Scale:
@@ -368,7 +483,21 @@ def _share(gain: float) -> str:
 
 
 def _many(count: int, noun: str) -> str:
-    words = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve")
+    words = (
+        "No",
+        "One",
+        "Two",
+        "Three",
+        "Four",
+        "Five",
+        "Six",
+        "Seven",
+        "Eight",
+        "Nine",
+        "Ten",
+        "Eleven",
+        "Twelve",
+    )
     return f"{words[count] if count < len(words) else count} {noun}{'s' * (count != 1)}"
 
 
@@ -379,10 +508,19 @@ def _grown(memory: tuple[str, np.ndarray, np.ndarray] | None) -> str:
 
 
 def _upright(left: float, zero: np.ndarray, values: np.ndarray, scale: float) -> Path:
-    """Bars for values (m, n), where they are numbers, side by side on m lines, or hanging from them."""
+    """Bars for values (m, n), where they are numbers, side by side on m lines, or hanging from
+    them.
+    """
     x = np.broadcast_to(left + _BAR * np.arange(values.shape[-1]), values.shape)
     ends = zero[:, None] - np.clip(values * scale, -12, 12)
-    sides = np.stack([x, x + 0.7 * _BAR, np.minimum(zero[:, None], ends) - 0.4, np.maximum(zero[:, None], ends) + 0.4])
+    sides = np.stack(
+        [
+            x,
+            x + 0.7 * _BAR,
+            np.minimum(zero[:, None], ends) - 0.4,
+            np.maximum(zero[:, None], ends) + 0.4,
+        ]
+    )
     return bars(*sides[:, np.isfinite(values)])
 
 

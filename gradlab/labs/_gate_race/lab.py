@@ -51,13 +51,13 @@ def gate_race(
 
     At a glance: Without a gate an update overtakes a gradient, which then reads the new weights.
 
-    The loss is sum(a @ b). A schedule is a scheduler, which would like to be done with one variable before it begins
-    with the other, and a gate, which decides what may run.
+    The loss is sum(a @ b). A schedule is a scheduler, which would like to be done with one variable
+    before it begins with the other, and a gate, which decides what may run.
 
     Args:
         step: how many of the four tasks have run, 0 to 4.
-        first: the first schedule: its gate (none, op, graph) and the variable that its scheduler begins with (a, b);
-            "none_lucky" runs both gradients first.
+        first: the first schedule: its gate (none, op, graph) and the variable that its scheduler
+            begins with (a, b); "none_lucky" runs both gradients first.
         second: the second schedule.
         target: a goal that is shown above the picture until it is reached.
 
@@ -79,7 +79,9 @@ class GateRaceLab(Lab):
         "Luck": {"first": "none_b", "second": "none_lucky", "step": 4},
         "Two gates": {"first": "op_b", "second": "graph_b", "step": 1},
     }
-    targets: ClassVar = {"b_wrong": Target("make the first schedule compute a wrong b", _b_is_wrong)}
+    targets: ClassVar = {
+        "b_wrong": Target("make the first schedule compute a wrong b", _b_is_wrong)
+    }
 
     def make_controls(self) -> list[Control]:
         options = [(name, _in_menu(name)) for name in SCHEDULES]
@@ -92,17 +94,21 @@ class GateRaceLab(Lab):
     def compute(self, values: dict[str, Any]) -> GateRaceTrace:
         first, second = (_side(values[name], values["step"]) for name in ("first", "second"))
         both = ~np.isnan(first.numbers) & ~np.isnan(second.numbers)
-        return GateRaceTrace(values["step"], first, second, both & (first.numbers != second.numbers))
+        return GateRaceTrace(
+            values["step"], first, second, both & (first.numbers != second.numbers)
+        )
 
     def make_view(self) -> GateView:
         return GateView(np.array([*START.values()]), RATE)
 
     def describe(self, trace: GateRaceTrace) -> Description:
         sides, differ = _sides(trace), int(trace.differs[:, 2].sum())
-        all_said = [f"{name.capitalize()} ({side.title}): {_aloud(side)}." for name, side in sides.items()]
+        all_said = [
+            f"{name.capitalize()} ({side.title}): {_aloud(side)}." for name, side in sides.items()
+        ]
         return Description(
-            alt=f"{trace.step} of the 4 tasks of a step on sum(a @ b) have run. {' '.join(all_said)} "
-            f"{differ} of the 8 new values differ.",
+            alt=f"{trace.step} of the 4 tasks of a step on sum(a @ b) have run. "
+            f"{' '.join(all_said)} {differ} of the 8 new values differ.",
             summary=_message(trace),
             table=(
                 ("tasks done", f"{trace.step} of 4"),
@@ -146,10 +152,18 @@ def _side(schedule: str, step: int) -> Side:
             reads[v] = other, other in event.saw_updated
     last_gradient = max(race.done.index(f"gradient {v}") for v in START)
     side = Side(
-        title=_title(schedule), rule=GATES[race.gate_gradients][1], order=race.done, done=step, waits=waits[step],
-        gate_opens=None if race.gate_gradients == GATE_NONE else last_gradient + 1, reads=reads, numbers=numbers,
-        told="", outcome="", alarm=False,
-    )  # fmt: skip
+        title=_title(schedule),
+        rule=GATES[race.gate_gradients][1],
+        order=race.done,
+        done=step,
+        waits=waits[step],
+        gate_opens=None if race.gate_gradients == GATE_NONE else last_gradient + 1,
+        reads=reads,
+        numbers=numbers,
+        told="",
+        outcome="",
+        alarm=False,
+    )
     outcome, alarm = _outcome(side)
     return side._replace(told=_told(side), outcome=outcome, alarm=alarm)
 
@@ -200,11 +214,16 @@ def _message(trace: GateRaceTrace) -> str:
     if first == second:
         return f"Either way, {first}."
     if not trace.step:
-        return f"The first schedule begins with {trace.first.order[0]}, the second with {trace.second.order[0]}."
+        return (
+            f"The first schedule begins with {trace.first.order[0]}, the second with "
+            f"{trace.second.order[0]}."
+        )
     gates = [side.title.partition(", ")[0] for side in sides]
     where = ["in the first", "in the second"]
     if gates[0] != gates[1]:
-        where = ["without a gate" if gate == GATES[GATE_NONE][0] else f"with {gate}" for gate in gates]
+        where = [
+            "without a gate" if gate == GATES[GATE_NONE][0] else f"with {gate}" for gate in gates
+        ]
     said = f"{where[0]}, {first}; {where[1]}, {second}."
     return said[0].upper() + said[1:]
 
@@ -240,7 +259,10 @@ def _matrices(side: Side) -> dict[str, np.ndarray]:
 
 
 def _table(name: str, side: Side) -> list[tuple[str, str]]:
-    rows = [(f"{name} schedule", side.title), (f"{name} has run", ", ".join(side.order[: side.done]) or "nothing")]
+    rows = [
+        (f"{name} schedule", side.title),
+        (f"{name} has run", ", ".join(side.order[: side.done]) or "nothing"),
+    ]
     for what, x in _matrices(side).items():
         shown = "; ".join(" ".join(map(number, row)) for row in x)
         rows.append((f"{name} {what}", "not computed yet" if np.isnan(x).any() else shown))

@@ -1,4 +1,6 @@
-"""Two schedules of one step, side by side: what runs when, what each gradient reads, and the numbers it leads to."""
+"""Two schedules of one step, side by side: what runs when, what each gradient reads, and the
+numbers it leads to.
+"""
 
 from __future__ import annotations
 
@@ -34,12 +36,14 @@ PALE_ORANGE, BAND = "#F6D2BF", "#F0F0F0"
 
 # Where things stand in a panel, in units of which a panel is 364 wide and 406 high, y downwards.
 WIDTH, HEIGHT = 364, 406
-_TASKS = (16, 100, 196, 280)  # left edges of the four boxes; the gate stands in the gap in the middle
+# Left edges of the four boxes; the gate stands in the gap in the middle.
+_TASKS = (16, 100, 196, 280)
 _BOX, _GATE, _END = 80, 188, 362
 _LANES = {"a": 92, "b": 160}  # where the value of each variable runs along
 _LANE, _TALL = 30, 19  # half the height of a lane, of a box
 _ROWS = {"a": 252, "b": 310}  # the upper row of each matrix
-_COLUMNS = ((30, 54), (110, 170), (254, 314))  # centers of the two columns of each matrix: before, gradient, after
+# Centers of the two columns of each matrix: before, gradient, after.
+_COLUMNS = ((30, 54), (110, 170), (254, 314))
 _ENTRY, _LINE = (57, 23), 23  # what is filled behind an entry; the distance of two rows
 
 
@@ -52,7 +56,8 @@ class Side(NamedTuple):
     done: int
     waits: str | None  # the task that the gate holds back
     gate_opens: int | None  # after how many tasks; None where there is no gate
-    reads: dict[str, tuple[str, bool]]  # for each gradient so far the variable it read, and whether that was new
+    # For each gradient so far the variable it read, and whether that was new.
+    reads: dict[str, tuple[str, bool]]
     numbers: np.ndarray  # (variable, before / gradient / after, 2, 2), NaN where there is none yet
     told: str  # what the last task did, and what is good or bad about it
     outcome: str
@@ -80,8 +85,9 @@ _NARROW_LAYOUT = PanelLayout((NARROW, 8.9), "F/S")
 class GateView:
     """Two panels. In each the tasks of a step as boxes in the order they run, in the lane of their variable.
 
-    A lane is thin while its variable is old and thick once it is new; an arrow shows which of the two a gradient read.
-    Below stand the matrices, with a frame around the entries that differ from the other panel, and what has happened.
+    A lane is thin while its variable is old and thick once it is new; an arrow shows which of the
+    two a gradient read. Below stand the matrices, with a frame around the entries that differ from
+    the other panel, and what has happened.
     """
 
     def __init__(self, start: np.ndarray, rate: float) -> None:
@@ -101,7 +107,8 @@ class GateView:
 
     def draw(self, race: GateRaceTrace) -> None:
         """Set the moving artists of both panels."""
-        self._key.set_text(_KEY if race.differs.any() else " ")  # the layout keeps its line even where it says nothing
+        # The layout keeps its line even where it says nothing.
+        self._key.set_text(_KEY if race.differs.any() else " ")
         for panel, side in zip(self._panels, (race.first, race.second), strict=True):
             panel.draw(side, race.differs)
 
@@ -135,7 +142,9 @@ class _Panel:
         for name, y in _LANES.items():
             self._text(0, y, name, ha="left", weight="bold", animated=False)
             self.axes.plot([14, _END], [y, y], ":", color=OTHER, lw=1)
-        for columns, head in zip(_COLUMNS, ("before", f"− {rate:g} × gradient", "= after"), strict=True):
+        for columns, head in zip(
+            _COLUMNS, ("before", f"− {rate:g} × gradient", "= after"), strict=True
+        ):
             self._text(sum(columns) / 2, 224, head, color=QUIET, animated=False)
         for value, (name, top) in zip(start, _ROWS.items(), strict=True):
             self._text(0, top + _LINE / 2, name, ha="left", weight="bold", animated=False)
@@ -149,13 +158,21 @@ class _Panel:
         low, high = top - 12, top + _LINE + 12
         out = 14 if columns is _COLUMNS[0] else _ENTRY[0] / 2 + 4
         for x, inwards in ((columns[0] - out, 4), (columns[1] + out, -4)):
-            self.axes.plot([x + inwards, x, x, x + inwards], [low, low, high, high], color=OTHER, lw=1)
+            self.axes.plot(
+                [x + inwards, x, x, x + inwards], [low, low, high, high], color=OTHER, lw=1
+            )
 
     def _matrices(self) -> tuple[dict[Any, Any], dict[Any, Any]]:
-        """A fill and a text for every entry of the gradients and of what comes after, by its place in `numbers`."""
+        """A fill and a text for every entry of the gradients and of what comes after, by its place
+        in `numbers`.
+        """
         fills, texts = {}, {}
         for v, stage, row, column in itertools.product((0, 1), (1, 2), (0, 1), (0, 1)):
-            x, y, key = _COLUMNS[stage][column], (*_ROWS.values(),)[v] + row * _LINE, (v, stage, row, column)
+            x, y, key = (
+                _COLUMNS[stage][column],
+                (*_ROWS.values(),)[v] + row * _LINE,
+                (v, stage, row, column),
+            )
             texts[key], fills[key] = self._text(x, y), self._patch("white", _ENTRY, zorder=1)
             fills[key].set_xy((x - _ENTRY[0] / 2, y - _ENTRY[1] / 2))
         return fills, texts
@@ -165,11 +182,20 @@ class _Panel:
         return text(self.axes, x=x, y=y, s=words, **looks)  # the layout is the same for all texts
 
     def _patch(self, color: str, size: tuple[float, float], zorder: float) -> Any:
-        return self.axes.add_patch(Rectangle((0, 0), *size, fc=color, ec="none", animated=True, zorder=zorder))
+        return self.axes.add_patch(
+            Rectangle((0, 0), *size, fc=color, ec="none", animated=True, zorder=zorder)
+        )
 
     def _arrow(self) -> Any:
-        looks: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 12, "shrinkA": 0, "shrinkB": 1}
-        return self.axes.add_patch(FancyArrowPatch((0, 0), (0, 1), animated=True, zorder=3, **looks))
+        looks: dict[str, Any] = {
+            "arrowstyle": "-|>",
+            "mutation_scale": 12,
+            "shrinkA": 0,
+            "shrinkB": 1,
+        }
+        return self.axes.add_patch(
+            FancyArrowPatch((0, 0), (0, 1), animated=True, zorder=3, **looks)
+        )
 
     def draw(self, side: Side, differs: np.ndarray) -> None:
         self._title.set_text(side.title)
@@ -185,13 +211,19 @@ class _Panel:
     def _draw_tasks(self, side: Side) -> None:
         self._now.set_visible(side.done > 0)
         self._now.set_xy((_TASKS[side.done - 1] - 2, _LANES["a"] - _LANE))
-        for k, (task, box, name) in enumerate(zip(side.order, self._boxes, self._names, strict=True)):
+        for k, (task, box, name) in enumerate(
+            zip(side.order, self._boxes, self._names, strict=True)
+        ):
             y, ran, wrong = _LANES[task[-1]], k < side.done, task[-1] in side.raced
             box.set_xy((_TASKS[k], y - _TALL))
             edge, fill = (ORANGE, PALE_ORANGE) if wrong else (BLUE, PALE_BLUE)
             box.set(ec=edge if ran else OTHER, fc=fill if ran else "white", ls="-" if ran else "--")
             box.set_linewidth(2.6 if k == side.done - 1 else 1.1)
-            name.set(y=y, color=BLACK if ran else QUIET, text=f"{task}\nwaits" if task == side.waits else task)
+            name.set(
+                y=y,
+                color=BLACK if ran else QUIET,
+                text=f"{task}\nwaits" if task == side.waits else task,
+            )
 
     def _draw_lanes(self, side: Side) -> None:
         now = _TASKS[side.done - 1] + _BOX if side.done else 14
@@ -202,7 +234,9 @@ class _Panel:
             self._arrows[v].set_visible(v in side.reads)
             self._read[v].set_visible(v in side.reads)
             if v in side.reads:
-                self._draw_reading(v, _TASKS[side.order.index(f"gradient {v}")] + _BOX / 2, *side.reads[v])
+                self._draw_reading(
+                    v, _TASKS[side.order.index(f"gradient {v}")] + _BOX / 2, *side.reads[v]
+                )
 
     def _draw_reading(self, v: str, x: float, other: str, new: bool) -> None:
         """An arrow from the lane of `other`, as it was at that time, into the gradient of `v`."""
@@ -211,7 +245,10 @@ class _Panel:
         self._arrows[v].set_positions((x, start), (x, end + outwards * _TALL))
         self._arrows[v].set(color=ORANGE if new else QUIET, linewidth=2.4 if new else 1.2)
         self._read[v].set(
-            x=x, y=start + outwards * 13, text=f"{'new' if new else 'old'} {other}", color=ORANGE_TEXT if new else QUIET
+            x=x,
+            y=start + outwards * 13,
+            text=f"{'new' if new else 'old'} {other}",
+            color=ORANGE_TEXT if new else QUIET,
         )
         self._read[v].set_fontweight("bold" if new else "normal")
 
@@ -228,7 +265,9 @@ class _Panel:
 
     def _draw_numbers(self, side: Side, differs: np.ndarray) -> None:
         for key, words in self._entries.items():
-            words.set(text=_number(float(side.numbers[key])), weight="bold" if differs[key] else "normal")
+            words.set(
+                text=_number(float(side.numbers[key])), weight="bold" if differs[key] else "normal"
+            )
         for key, fill in self._fills.items():
             fill.set_visible(bool(differs[key]))
             wrong = "ab"[key[0]] in side.raced

@@ -20,7 +20,8 @@ STEPS, _PER_DECADE = 160, 6
 RATES = tuple(10.0 ** (k / _PER_DECADE) for k in range(-4 * _PER_DECADE, 3 * _PER_DECADE + 1))
 PLACES = ("first", "second", "third", "fourth")
 _COUNTS = ("no", "one", "two", "three", "four")
-_NO_DESCENT = ("Assign", "FrequencyEstimator", "UserDefined")  # they do not go downhill, or not by themselves
+# They do not go downhill, or not by themselves.
+_NO_DESCENT = ("Assign", "FrequencyEstimator", "UserDefined")
 RuleName = Literal[
     "StochasticGradientDescent",
     "Momentum",
@@ -53,7 +54,8 @@ _TITLES = {"StochasticGradientDescent": "Gradient descent"}
 _FLOOR = 1e-9  # losses below it are as good as none when rates are compared
 _BOTTOM = 1e-12  # a loss below this share of the first is rounding
 NOBODY = "none"
-# Which rule is lowest under noise is judged on other draws than the one that is shown, for which the rates are chosen.
+# Which rule is lowest under noise is judged on other draws than the one that is shown, for which
+# the rates are chosen.
 NOISE_SEEDS = tuple(range(1, 11))
 
 
@@ -71,7 +73,8 @@ class OptimizersTrace(NamedTuple):
     racers: tuple[Racer | None, ...]
     heavy: int
     straight: tuple[Racer | None, ...] | None
-    draws: dict[str, np.ndarray] | None = None  # under noise: title -> losses at this step in other draws, (seeds,)
+    # Under noise: title -> losses at this step in other draws, (seeds,).
+    draws: dict[str, np.ndarray] | None = None
 
     @property
     def order(self) -> list[Racer]:
@@ -125,14 +128,19 @@ def _valley_floor(trace: OptimizersTrace) -> tuple[bool, str]:
     near = min((trace.distance(racer) for racer in trace.order), default=np.inf)
     there = trace.surface == "rosenbrock" and trace.start[0] < 0 and trace.step == 100
     now = f"Now the nearest is {number(near)} away, after {counted(trace.step, 'step')}"
-    return there and near < 0.1, now if trace.surface == "rosenbrock" else "Now this is another surface"
+    return (
+        there and near < 0.1,
+        now if trace.surface == "rosenbrock" else "Now this is another surface",
+    )
 
 
 def optimizers(
     *,
     step: int = STEPS,
     factor: float = 1.0,
-    surface: Literal["bowl", "ravine", "turned", "rosenbrock", "saddle", "beale", "himmelblau", "plateau"] = "turned",
+    surface: Literal[
+        "bowl", "ravine", "turned", "rosenbrock", "saddle", "beale", "himmelblau", "plateau"
+    ] = "turned",
     heavy: Literal["first", "second", "third", "fourth"] = "third",
     first: RuleName = "StochasticGradientDescent",
     second: RuleName = "Momentum",
@@ -147,10 +155,11 @@ def optimizers(
 
     At a glance: Turn the ravine, and from this start Adagrad goes from first to last.
 
-    Every rule runs with a learning rate of its own on this surface and from this start: the rate whose loss falls
-    soonest and stays low, on a path inside the picture. So what is said holds for this surface and this start; another
-    start can reverse it. Under noise the rules are compared over ten other draws of it. A factor that is one for all
-    multiplies the rates: move it and see who forgives.
+    Every rule runs with a learning rate of its own on this surface and from this start: the rate
+    whose loss falls soonest and stays low, on a path inside the picture. So what is said holds for
+    this surface and this start; another start can reverse it. Under noise the rules are compared
+    over ten other draws of it. A factor that is one for all multiplies the rates: move it and see
+    who forgives.
 
     Args:
         step: how many steps are done, 0 to 160.
@@ -195,13 +204,13 @@ class OptimizersLab(Lab):
     presets: ClassVar = {}
     targets: ClassVar = {
         "descent_wins": Target(
-            "in Rosenbrock's valley or on Beale's function, find a start from which gradient descent ends lower than "
-            "Adam, both at their own rates and without noise",
+            "in Rosenbrock's valley or on Beale's function, find a start from which gradient "
+            "descent ends lower than Adam, both at their own rates and without noise",
             _descent_wins,
         ),
         "valley": Target(
-            "in Rosenbrock's valley, from a start with a negative first weight, bring a rule within 0.1 of the minimum "
-            "after 100 steps",
+            "in Rosenbrock's valley, from a start with a negative first weight, bring a rule "
+            "within 0.1 of the minimum after 100 steps",
             _valley_floor,
         ),
     }
@@ -213,9 +222,16 @@ class OptimizersLab(Lab):
         x, y = SURFACES["turned"].start
         return [
             Slider("step", "Steps done", 0, STEPS, STEPS, scale="integer", step=2, play=True),
-            Slider("factor", "Rate, times its own", 0.01, 100.0, 1.0, scale="log", step=_PER_DECADE),
+            Slider(
+                "factor", "Rate, times its own", 0.01, 100.0, 1.0, scale="log", step=_PER_DECADE
+            ),
             Menu("surface", "Surface", surfaces, "turned"),
-            Menu("heavy", "Heavy line", [(place, f"{place.capitalize()} rule") for place in PLACES], "third"),
+            Menu(
+                "heavy",
+                "Heavy line",
+                [(place, f"{place.capitalize()} rule") for place in PLACES],
+                "third",
+            ),
             Menu("first", "First rule", rules, "StochasticGradientDescent", folded=True),
             Menu("second", "Second rule", rules, "Momentum", folded=True),
             Menu("third", "Third rule", nobody + rules, "Adagrad", folded=True),
@@ -231,7 +247,10 @@ class OptimizersLab(Lab):
         def race(surface: str, start: tuple[float, float]) -> tuple[Racer | None, ...]:
             settings = values["noise"], values["factor"], values["step"]
             names = [values[place] for place in PLACES]
-            return tuple(None if name == NOBODY else _racer(surface, name, start, *settings) for name in names)
+            return tuple(
+                None if name == NOBODY else _racer(surface, name, start, *settings)
+                for name in names
+            )
 
         straight = race("ravine", unturned(*start)) if surface == "turned" else None
         heavy = PLACES.index(values["heavy"])
@@ -240,10 +259,14 @@ class OptimizersLab(Lab):
         draws = None
         if values["noise"] and values["step"]:
             rates = {
-                values[place]: racer.rate for place, racer in zip(PLACES, racers, strict=True) if racer is not None
+                values[place]: racer.rate
+                for place, racer in zip(PLACES, racers, strict=True)
+                if racer is not None
             }
             draws = {
-                _title(name): _drawn_again(surface, name, start, values["noise"], rate)[values["step"]]
+                _title(name): _drawn_again(surface, name, start, values["noise"], rate)[
+                    values["step"]
+                ]
                 for name, rate in rates.items()
             }
         return OptimizersTrace(surface, np.array(start), *settings, racers, heavy, straight, draws)
@@ -263,10 +286,14 @@ class OptimizersLab(Lab):
         surface, steps = SURFACES[trace.surface], counted(trace.step, "step")
         start = f"({number(trace.start[0])}, {number(trace.start[1])})"
         losses = ", ".join(f"{racer.title} {_share(racer.loss[-1])}" for racer in trace.order)
-        racers = [(place, racer) for place, racer in zip(PLACES, trace.racers, strict=True) if racer is not None]
+        racers = [
+            (place, racer)
+            for place, racer in zip(PLACES, trace.racers, strict=True)
+            if racer is not None
+        ]
         return Description(
-            alt=f"{_ascii(surface.title)}: after {steps}, losses as shares of that at the start: {losses}. "
-            f"The start is {start}, and {trace.followed.title} is followed.",
+            alt=f"{_ascii(surface.title)}: after {steps}, losses as shares of that at the start: "
+            f"{losses}. The start is {start}, and {trace.followed.title} is followed.",
             summary=_message(trace),
             table=(
                 ("surface", f"{surface.title}: {surface.formula}"),
@@ -281,15 +308,29 @@ class OptimizersLab(Lab):
         columns = {"step": np.arange(trace.step + 1)}
         for place, racer in zip(PLACES, trace.racers, strict=True):
             if racer is not None:
-                numbers = {"loss": racer.loss, "first_weight": racer.path[:, 0], "second_weight": racer.path[:, 1]}
+                numbers = {
+                    "loss": racer.loss,
+                    "first_weight": racer.path[:, 0],
+                    "second_weight": racer.path[:, 1],
+                }
                 columns |= {f"{place}_{name}": column for name, column in numbers.items()}
         return columns
 
 
 def _preset(surface: str, *names: str, **more: Any) -> dict[str, Any]:
     """Rules on a surface from its own start, at their own rates."""
-    (x, y), last = SURFACES[surface].start, {"factor": 1.0, "noise": 0.0, "step": STEPS, "heavy": "third"}
-    return {"surface": surface, **dict(zip(PLACES, names, strict=True)), "x": x, "y": y, **last, **more}
+    (x, y), last = (
+        SURFACES[surface].start,
+        {"factor": 1.0, "noise": 0.0, "step": STEPS, "heavy": "third"},
+    )
+    return {
+        "surface": surface,
+        **dict(zip(PLACES, names, strict=True)),
+        "x": x,
+        "y": y,
+        **last,
+        **more,
+    }
 
 
 _FOUR = ("StochasticGradientDescent", "Momentum", "Adagrad", "Adam")
@@ -306,16 +347,24 @@ def _title(name: str) -> str:
     return _TITLES.get(name, name)
 
 
-def _racer(surface: str, name: str, start: tuple[float, float], noise: float, factor: float, step: int) -> Racer:
+def _racer(
+    surface: str, name: str, start: tuple[float, float], noise: float, factor: float, step: int
+) -> Racer:
     paths, losses, own = _raced(surface, name, start, noise)
     rate = own + round(_PER_DECADE * np.log10(factor))
     k = min(max(rate, 0), len(RATES) - 1)
-    return Racer(_title(name), RATES[k], paths[: step + 1, k], losses[: step + 1, k], losses[step], k != rate)
+    return Racer(
+        _title(name), RATES[k], paths[: step + 1, k], losses[: step + 1, k], losses[step], k != rate
+    )
 
 
 @functools.lru_cache(maxsize=128)
-def _raced(surface: str, name: str, start: tuple[float, float], noise: float) -> tuple[np.ndarray, np.ndarray, int]:
-    """Paths (steps + 1, rates, 2), losses (steps + 1, rates) as shares of the first, and which rate is its own."""
+def _raced(
+    surface: str, name: str, start: tuple[float, float], noise: float
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Paths (steps + 1, rates, 2), losses (steps + 1, rates) as shares of the first, and which rate
+    is its own.
+    """
     ground, rates = SURFACES[surface], np.tile(RATES, (STEPS, 1))
     paths = np.asarray(walk(ground, catalog()[name](), start, rates, noise=noise)[0])
     with np.errstate(all="ignore"):
@@ -326,17 +375,25 @@ def _raced(surface: str, name: str, start: tuple[float, float], noise: float) ->
 
 
 @functools.lru_cache(maxsize=128)
-def _drawn_again(surface: str, name: str, start: tuple[float, float], noise: float, rate: float) -> np.ndarray:
-    """Losses (steps + 1, seeds) as shares of the first, under draws of the noise that are not the one shown."""
+def _drawn_again(
+    surface: str, name: str, start: tuple[float, float], noise: float, rate: float
+) -> np.ndarray:
+    """Losses (steps + 1, seeds) as shares of the first, under draws of the noise that are not the
+    one shown.
+    """
     ground, rates = SURFACES[surface], np.full((STEPS, len(NOISE_SEEDS)), rate)
-    paths = np.asarray(walk(ground, catalog()[name](), start, rates, noise=noise, seeds=NOISE_SEEDS)[0])
+    paths = np.asarray(
+        walk(ground, catalog()[name](), start, rates, noise=noise, seeds=NOISE_SEEDS)[0]
+    )
     with np.errstate(all="ignore"):
         above = np.asarray(ground.above(paths))
         return np.asarray(above / max(float(above[0, 0]), _FLOOR))
 
 
 def _own(losses: np.ndarray, stays: np.ndarray) -> int:
-    """The rate whose loss falls soonest and stays low, on a path inside the picture where there is one."""
+    """The rate whose loss falls soonest and stays low, on a path inside the picture where there is
+    one.
+    """
     logs = np.log10(np.clip(np.where(np.isfinite(losses), losses, np.inf), _FLOOR, 1 / _FLOOR))
     for_good = np.maximum.accumulate(logs[::-1])[::-1]  # no later loss is higher
     return int((for_good.mean(axis=0) + 100 * ~stays).argmin())
@@ -351,11 +408,19 @@ def _heights(surface: str) -> float:
 
 
 def _share(loss: float) -> str:
-    return "without a number" if not np.isfinite(loss) else "below 1e-12" if loss < 1e-12 else number(loss, 2)
+    return (
+        "without a number"
+        if not np.isfinite(loss)
+        else "below 1e-12"
+        if loss < 1e-12
+        else number(loss, 2)
+    )
 
 
 def _message(trace: OptimizersTrace) -> str:
-    """Say what turning the ravine does to the rule that is followed; elsewhere, which rule is lowest."""
+    """Say what turning the ravine does to the rule that is followed; elsewhere, which rule is
+    lowest.
+    """
     count, followed = len(trace.order), trace.followed
     if trace.step == 0:
         all_of_them = "Both" if count == 2 else f"All {_COUNTS[count]}"
@@ -363,7 +428,11 @@ def _message(trace: OptimizersTrace) -> str:
     when = [f"after {counted(trace.step, 'step')}"] * (trace.step < STEPS)
     rest = ""
     if any(racer.capped for racer in trace.order):
-        rest = f" (at most {number(RATES[-1])})" if trace.factor > 1 else f" (at least {number(RATES[0])})"
+        rest = (
+            f" (at most {number(RATES[-1])})"
+            if trace.factor > 1
+            else f" (at least {number(RATES[0])})"
+        )
     when += [f"at {number(trace.factor)} times their own rates{rest}"] * (trace.factor != 1)
     before = trace.straight and trace.straight[trace.heavy]
     if trace.draws is not None and len(trace.draws) > 1:
@@ -390,7 +459,10 @@ def _lowest(trace: OptimizersTrace) -> str:
     first = [racer for racer in order if _end(racer) == least]
     many, whole = len(first) > 1, trace.step == STEPS
     verb = ("end" if many else "ends") if whole else "are" if many else "is"
-    said, above = f"{listed([_inside(racer) for racer in first])} {verb} lowest", order[len(first) :]
+    said, above = (
+        f"{listed([_inside(racer) for racer in first])} {verb} lowest",
+        order[len(first) :],
+    )
     if not above:
         return f"{said}."
     other = trace.followed if _end(trace.followed) > least else above[0]
@@ -419,13 +491,18 @@ def _lowest_under_noise(draws: dict[str, np.ndarray]) -> str:
     if len(level) == len(draws):
         return f"{among} these rules can't be told apart."
     rest = [name for name in draws if name not in level]
-    higher = f"{'end' if len(rest) > 1 else 'ends'} higher than {_inside_names([comparison.leader])}"
+    higher = (
+        f"{'end' if len(rest) > 1 else 'ends'} higher than {_inside_names([comparison.leader])}"
+    )
     return f"{among} {names} can't be told apart; {_inside_names(rest)} {higher}."
 
 
 def _inside_names(titles: Sequence[str]) -> str:
     """Titles of rules inside a sentence: only names of rules keep their capitals."""
-    return listed([title.lower() if title in _TITLES.values() else title for title in titles], most=len(PLACES))
+    return listed(
+        [title.lower() if title in _TITLES.values() else title for title in titles],
+        most=len(PLACES),
+    )
 
 
 def _inside(racer: Racer) -> str:

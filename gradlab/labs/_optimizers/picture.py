@@ -1,4 +1,6 @@
-"""Update rules racing over a loss of two weights: their paths, their losses, and how much the learning rate matters."""
+"""Update rules racing over a loss of two weights: their paths, their losses, and how much the
+learning rate matters.
+"""
 
 from __future__ import annotations
 
@@ -47,15 +49,27 @@ LOOKS: tuple[dict[str, Any], ...] = (
 LOWEST, HIGHEST = 1e-8, 10.0  # of the losses shown, as shares of the loss at the start
 _LETTERS = 16  # of a name
 GOOD = 1e-3  # a rate that ends below this share serves
-_KEY = ("dot: rate in use", f"green: rates that end below {GOOD:g}", "×: largest ÷ smallest of these")
-_START: dict[str, Any] = {"marker": "o", "ms": 10, "mfc": "none", "mec": BLACK, "mew": 1.6, "ls": "none"}
+_KEY = (
+    "dot: rate in use",
+    f"green: rates that end below {GOOD:g}",
+    "×: largest ÷ smallest of these",
+)
+_START: dict[str, Any] = {
+    "marker": "o",
+    "ms": 10,
+    "mfc": "none",
+    "mec": BLACK,
+    "mew": 1.6,
+    "ls": "none",
+}
 _MINIMUM: dict[str, Any] = {"marker": "*", "ms": 13, "color": BLACK, "mec": "white", "ls": "none"}
 
 
 class Racer(NamedTuple):
     """One rule after `step` steps: its path (step + 1, 2), the loss of each step, and the loss at every learning rate.
 
-    Losses are above the lowest one, as shares of that at the start. `rate` is the learning rate it runs with;
+    Losses are above the lowest one, as shares of that at the start. `rate` is the learning rate it
+    runs with;
     `capped`: it should have been one beyond all those.
     """
 
@@ -70,15 +84,18 @@ class Racer(NamedTuple):
 class RaceView:
     """Contours with the path of every racer; losses over steps; and a small panel for each: its loss at every rate.
 
-    One racer is heavy and blue, the others are thin and gray. A small panel marks the rate that is raced with by a
-    dot, and the rates that serve by a green bar.
+    One racer is heavy and blue, the others are thin and gray. A small panel marks the rate that is
+    raced with by a dot, and the rates that serve by a green bar.
     """
 
     def __init__(self, steps: int, rates: Sequence[float]) -> None:
         self.figure = new_figure(WIDE, 5.4)
         self.plane, self.loss, self._note = (self.figure.add_subplot() for _ in range(3))
         first = self.figure.add_subplot()
-        self.rates = [first, *(self.figure.add_subplot(sharex=first, sharey=first) for _ in LOOKS[1:])]
+        self.rates = [
+            first,
+            *(self.figure.add_subplot(sharex=first, sharey=first) for _ in LOOKS[1:]),
+        ]
         self._all_rates = np.asarray(rates)
         self._still(steps)
         self._moving()
@@ -88,17 +105,30 @@ class RaceView:
         """Fit the page: the losses beside the paths and a row of small panels, or everything in one column."""
         if narrow:
             self.figure.set_size_inches(NARROW, 10.2)
-            grid = GridSpec(7, 2, self.figure, width_ratios=(1, 0.72), height_ratios=(3.2, 2.6, 0.85, 1, 1, 1, 1))
+            grid = GridSpec(
+                7,
+                2,
+                self.figure,
+                width_ratios=(1, 0.72),
+                height_ratios=(3.2, 2.6, 0.85, 1, 1, 1, 1),
+            )
             places = [grid[0, :], grid[1, 0], grid[2, :], *(grid[k, :] for k in range(3, 7))]
         else:
             self.figure.set_size_inches(WIDE, 5.4)
             grid = GridSpec(3, 1, self.figure, height_ratios=(2.8, 0.12, 1.15))
-            above, below = grid[0].subgridspec(1, 3, width_ratios=(1.58, 0.96, 0.64)), grid[2].subgridspec(1, 4)
+            above, below = (
+                grid[0].subgridspec(1, 3, width_ratios=(1.58, 0.96, 0.64)),
+                grid[2].subgridspec(1, 4),
+            )
             places = [above[0], above[1], grid[1], *(below[k] for k in range(4))]
-        for axes, place in zip((self.plane, self.loss, self._note, *self.rates), places, strict=True):
+        for axes, place in zip(
+            (self.plane, self.loss, self._note, *self.rates), places, strict=True
+        ):
             axes.set_subplotspec(place)
         for k, axes in enumerate(self.rates):
-            axes.tick_params(labelleft=narrow or k == 0, labelbottom=not narrow or k == len(self.rates) - 1)
+            axes.tick_params(
+                labelleft=narrow or k == 0, labelbottom=not narrow or k == len(self.rates) - 1
+            )
             axes.xaxis.label.set_visible(not narrow or k == len(self.rates) - 1)
         self._key.set(text=("\n" if narrow else "   ").join(_KEY), position=(0 if narrow else 1, 0))
         self._key.set(ha="left" if narrow else "right", va="bottom")
@@ -135,7 +165,10 @@ class RaceView:
     def _moving(self) -> None:
         self._contours = MovingPath(NOWHERE, fc="none", ec=OTHER, lw=0.5, animated=True, zorder=1)
         self.plane.add_patch(self._contours)
-        self._minima, self._start = moving_line(self.plane, **_MINIMUM), moving_line(self.plane, **_START)
+        self._minima, self._start = (
+            moving_line(self.plane, **_MINIMUM),
+            moving_line(self.plane, **_START),
+        )
         self._where = text(self.plane, s="start", va="bottom", weight="bold")
         self._bottom = text(self.plane, s="bottom")
         self._reference = moving_line(self.loss, color=OTHER, ls=DASHED, lw=1.6)
@@ -187,10 +220,16 @@ class RaceView:
             looks = {"ls": LOOKS[k]["ls"], "color": QUIET, "lw": OTHERS, "zorder": 2}
         self._paths[k].set(data=path.T, **looks)
         self._losses[k].set(data=(np.arange(len(loss)), loss), **looks)
-        self._heads[k].set(data=path[-1:].T, color=looks["color"], mec="white", zorder=looks["zorder"] + 2)
+        self._heads[k].set(
+            data=path[-1:].T, color=looks["color"], mec="white", zorder=looks["zorder"] + 2
+        )
 
-    def _name(self, racers: Sequence[Racer | None], heavy: int, reference: tuple[str, np.ndarray] | None) -> None:
-        """Name the ends of all losses. The reference is among them, so that no name lies on another."""
+    def _name(
+        self, racers: Sequence[Racer | None], heavy: int, reference: tuple[str, np.ndarray] | None
+    ) -> None:
+        """Name the ends of all losses. The reference is among them, so that no name lies on
+        another.
+        """
         there = [(k, racer) for k, racer in enumerate(racers) if racer is not None]
         ends = [float(_shown(racer.loss)[-1]) for _, racer in there]
         colors = [BLUE_TEXT if k == heavy else QUIET for k, _ in there]
@@ -211,10 +250,14 @@ class _Sweep:
     def __init__(self, axes: Any) -> None:
         self.axes = axes
         self._name = axes.set_title("rule", loc="left", fontsize=SMALL, animated=True)
-        self._width = axes.set_title("none", loc="right", fontsize=SMALL, color=GREEN, animated=True)
+        self._width = axes.set_title(
+            "none", loc="right", fontsize=SMALL, color=GREEN, animated=True
+        )
         self.curve = moving_line(axes)
         self.here = moving_line(axes, marker="o", ms=7, mec="white", ls="none", zorder=5)
-        self.good = moving_line(axes, color=GREEN, lw=4, solid_capstyle="butt", transform=axes.get_xaxis_transform())
+        self.good = moving_line(
+            axes, color=GREEN, lw=4, solid_capstyle="butt", transform=axes.get_xaxis_transform()
+        )
 
     def draw(self, racer: Racer | None, rates: np.ndarray, heavy: bool) -> None:
         for artist in (self._name, self._width, self.curve, self.here, self.good):
@@ -252,7 +295,8 @@ def _short(title: str, most: int = _LETTERS) -> str:
 def _on_the_page(path: np.ndarray) -> np.ndarray:
     """A path as far as it can be drawn; what is far outside lies outside.
 
-    Steps between two points outside the square are left out. A path that diverges would cross the picture with each.
+    Steps between two points outside the square are left out. A path that diverges would cross the
+    picture with each.
     """
     drawable = np.where(np.isfinite(path), np.clip(path, -9 * REACH, 9 * REACH), np.nan)
     outside = np.asarray((np.abs(drawable) > REACH).any(axis=1))

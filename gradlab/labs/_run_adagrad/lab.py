@@ -1,4 +1,6 @@
-"""Adagrad on the gradients of a recorded run: which entries their past holds back, and which have no gradient."""
+"""Adagrad on the gradients of a recorded run: which entries their past holds back, and which have
+no gradient.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ class RunAdagradTrace(NamedTuple):
         """(entries,) the class of each."""
         f = self.found
         return np.select(
-            [f.overflowed | f.spoiled, f.no_gradient, f.too_few, f.held], [_LOST, _NO_GRADIENT, _FEW, _HELD], _STEADY
+            [f.overflowed | f.spoiled, f.no_gradient, f.too_few, f.held],
+            [_LOST, _NO_GRADIENT, _FEW, _HELD],
+            _STEADY,
         )
 
 
@@ -61,13 +65,19 @@ def _recovers(trace: RunAdagradTrace) -> tuple[bool, str]:
     held = int(trace.found.held.sum())
     reached = trace.found.step >= 100 and trace.found.below >= BELOW and held <= 1
     where = f"at step {trace.found.step:,} and threshold {trace.found.below:g}"
-    return reached, f"{counted(held, 'entry')} {'is' if held == 1 else 'are'} held back now, {where}"
+    return (
+        reached,
+        f"{counted(held, 'entry')} {'is' if held == 1 else 'are'} held back now, {where}",
+    )
 
 
 def _past_counts(trace: RunAdagradTrace) -> tuple[bool, str]:
     share = float((trace.found.initial_share(trace.initial) > 0.5).mean())
     at = "" if trace.is_end else ", but not at the end of the run"
-    return trace.is_end and share <= 0.05, f"it is more than half in {percent(share)} of the entries now{at}"
+    return (
+        trace.is_end and share <= 0.05,
+        f"it is more than half in {percent(share)} of the entries now{at}",
+    )
 
 
 def run_adagrad(
@@ -83,19 +93,22 @@ def run_adagrad(
 
     At a glance: In the shipped run dots spread around 0.7; 12 of 99 lie below the threshold.
 
-    Each dot is one of the entries that were sampled, in the row of its tensor, at R: its Adagrad rate is R times what
-    steady gradients of the present size would leave it (`Recorder.held_back`). No factor on the loss changes R. Entries
-    without a gradient in the last eighth of the steps stand apart at the right. Point at a dot for its name, click it
-    for its story. What the initial accumulator does depends on the unit of the loss; its line is in the last panel.
+    Each dot is one of the entries that were sampled, in the row of its tensor, at R: its Adagrad
+    rate is R times what steady gradients of the present size would leave it (`Recorder.held_back`).
+    No factor on the loss changes R. Entries without a gradient in the last eighth of the steps
+    stand apart at the right. Point at a dot for its name, click it for its story. What the initial
+    accumulator does depends on the unit of the loss; its line is in the last panel.
 
     Of your own recorder it follows the run while it goes on, see `run_layers`.
 
     Args:
-        recording: your own `Recorder`, or the path of one that was saved; by default the shipped run of the reader.
+        recording: your own `Recorder`, or the path of one that was saved; by default the shipped
+            run of the reader.
         step: how many steps are done; by default all.
         below: the R below which an entry is held back, 0.001 to 1.
         initial: the initial accumulator, 1e-06 to 1000.
-        entry: the one whose story is told, "embed[0, 0]"; by default the one that is held back most.
+        entry: the one whose story is told, "embed[0, 0]"; by default the one that is held back
+            most.
         target: a goal that is shown above the picture until it is reached.
 
     Raises:
@@ -105,7 +118,13 @@ def run_adagrad(
     >>> run_adagrad().description.summary
     'After 512 steps 12 of 99 countable entries are held back; of 2 judged tensors none is in trouble.'
     """
-    return RunAdagradLab(recording, target=target, below=below, initial=initial, **without_none(step=step, entry=entry))
+    return RunAdagradLab(
+        recording,
+        target=target,
+        below=below,
+        initial=initial,
+        **without_none(step=step, entry=entry),
+    )
 
 
 class RunAdagradLab(FollowingLab, RunLab):
@@ -116,17 +135,20 @@ class RunAdagradLab(FollowingLab, RunLab):
     axis = "step"
     targets: ClassVar = {
         "recovers": Target(
-            "with a threshold of at least 0.1, find a step from 100 on at which at most one entry is held back",
+            "with a threshold of at least 0.1, find a step from 100 on at which at most one entry "
+            "is held back",
             _recovers,
         ),
         "past_counts": Target(
-            "at the end of the run, choose an initial accumulator that is more than half of the accumulator in at most "
-            "5% of the entries",
+            "at the end of the run, choose an initial accumulator that is more than half of the "
+            "accumulator in at most 5% of the entries",
             _past_counts,
         ),
     }
 
-    def __init__(self, recording: Recording | None = None, *, target: str | None = None, **initial: Any) -> None:
+    def __init__(
+        self, recording: Recording | None = None, *, target: str | None = None, **initial: Any
+    ) -> None:
         super().__init__(recording, target=target, **initial)
         self.presets = self.own_presets()  # type: ignore[misc]
         self.follow(recording)
@@ -144,18 +166,23 @@ class RunAdagradLab(FollowingLab, RunLab):
     def make_controls(self) -> list[Control]:
         rec = self.rec = in_sight(self.rec)
         self._past = Past(rec)
-        self._stories: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # by entry: medians over a tensor take a while
+        # By entry: medians over a tensor take a while.
+        self._stories: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         self._names = tuple(rec.entry_name(k) for k in range(len(rec.sampled[0])))
         step = max(1, -(-rec.seen // (_POSITIONS * rec.stride))) * rec.stride
         return [
-            Slider("step", "Steps done", 0, rec.seen, rec.seen, scale="integer", step=step, play=True),
+            Slider(
+                "step", "Steps done", 0, rec.seen, rec.seen, scale="integer", step=step, play=True
+            ),
             Slider("below", "Held back below R =", 0.001, 1.0, BELOW, scale="log", step=20),
             Slider("initial", "Initial accumulator", 1e-6, 1000.0, 0.1, scale="log", step=8),
             Menu("entry", "Entry", self._names, self._names[self._most_held()]),
         ]
 
     def _most_held(self) -> int:
-        """The entry with the smallest R at the end; where none can be counted the one with the largest squares."""
+        """The entry with the smallest R at the end; where none can be counted the one with the
+        largest squares.
+        """
         found = self._past.at(len(self._past.ends) - 1)
         if found.countable:
             return int(np.nanargmin(found.ratio))
@@ -181,7 +208,9 @@ class RunAdagradLab(FollowingLab, RunLab):
 
     @functools.cached_property
     def _rows(self) -> list[int]:
-        """The tensors to show: all, or of many those whose entries have the largest gradients, in the run's order."""
+        """The tensors to show: all, or of many those whose entries have the largest gradients, in
+        the run's order.
+        """
         tensor, count = self.rec.sampled[0], len(self.rec.names)
         size = np.zeros(count)
         np.maximum.at(size, tensor, np.nan_to_num(self._past.accumulator[-1], nan=np.inf))
@@ -229,7 +258,9 @@ class RunAdagradLab(FollowingLab, RunLab):
 
     @quiet
     def _story(self, entry: int) -> tuple[np.ndarray, np.ndarray]:
-        """(2, buckets + 1) ratios and sums of squares over the run: of an entry, and the medians of its tensor."""
+        """(2, buckets + 1) ratios and sums of squares over the run: of an entry, and the medians of
+        its tensor.
+        """
         tensor = self.rec.sampled[0]
         mine = np.flatnonzero(tensor == tensor[entry])
         ratios = self._past.ratios(np.arange(len(self._past.ends)), mine)
@@ -262,17 +293,21 @@ class RunAdagradLab(FollowingLab, RunLab):
         estimate = f" An estimate, by {every(self.rec)}." if found.stride > 1 else ""
         share = share_in_words(found, trace.initial)
         return Description(
-            alt=f"{len(found.ratio)} sampled entries of {counted(len(found.names), 'tensor')} under Adagrad after "
-            f"{steps}: {found.count_in_words}, with R below {number(found.below)}; {quiet_ones} have no gradient in "
-            f"the last eighth of the steps, {found.too_few.sum()} too few to tell.{lost} {found.verdict_in_words}. "
-            f"{share}",
+            alt=f"{len(found.ratio)} sampled entries of {counted(len(found.names), 'tensor')} "
+            f"under Adagrad after {steps}: {found.count_in_words}, with R below "
+            f"{number(found.below)}; {quiet_ones} have no gradient in the last eighth of the "
+            f"steps, {found.too_few.sum()} too few to tell.{lost} "
+            f"{found.verdict_in_words}. {share}",
             summary=f"After {steps} {_summary(found)}.{lost}{estimate}",
             table=(
                 ("steps done", f"{found.step:,} of {self.rec.seen:,}, by {every(self.rec)}"),
                 (f"held back, R below {number(found.below)}", found.count_in_words),
                 ("tensors", found.verdict_in_words),
                 *_by_tensor(found),
-                ("no gradient in the last eighth", listed(found.named(found.no_gradient)) or "none"),
+                (
+                    "no gradient in the last eighth",
+                    listed(found.named(found.no_gradient)) or "none",
+                ),
                 ("no gradient at all", listed(found.named(found.never)) or "none"),
                 ("too few gradients", listed(found.named(found.too_few)) or "none"),
                 ("overflowed, held back for good", listed(found.named(found.overflowed)) or "none"),
@@ -288,7 +323,9 @@ class RunAdagradLab(FollowingLab, RunLab):
 
 
 def _summary(found: HeldBack) -> str:
-    """Say how many entries are held back and which tensors are in trouble, more briefly than `HeldBack` does."""
+    """Say how many entries are held back and which tensors are in trouble, more briefly than
+    `HeldBack` does.
+    """
     held = int(found.held.sum())
     judged = int(found.is_judged.sum())
     entries = counted(found.countable, "countable entry")

@@ -1,4 +1,6 @@
-"""What holds Adagrad back on a recorded run: every sampled entry, tensor by tensor, and the history of one entry."""
+"""What holds Adagrad back on a recorded run: every sampled entry, tensor by tensor, and the history
+of one entry.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,8 @@ _WORDS = (
 _ENTRY: dict[str, Any] = {"ls": "-", "lw": SELECTED}
 _TENSOR: dict[str, Any] = {"color": OTHER, "ls": "-.", "lw": 1.6}
 _START: dict[str, Any] = {"color": OTHER, "ls": "--", "lw": 1.4}
-_NAMED = ((BLUE, BLUE_TEXT), (VIOLET, VIOLET_TEXT))  # colors of a line and its name: of the rate, and of memory
+# Colors of a line and its name: of the rate, and of memory.
+_NAMED = ((BLUE, BLUE_TEXT), (VIOLET, VIOLET_TEXT))
 _HERE: dict[str, Any] = {"marker": "D", "ms": 8, "color": BLACK, "ls": "none", "mec": "white"}
 
 
@@ -108,7 +111,9 @@ class EntriesView:
         """
         self.figure = new_figure(WIDE, _HEIGHT)
         self.over(steps)
-        self.cloud, self.shares, self.rate, self.accumulator = (self.figure.add_subplot() for _ in range(4))
+        self.cloud, self.shares, self.rate, self.accumulator = (
+            self.figure.add_subplot() for _ in range(4)
+        )
         tidy(self.cloud, "Every sampled entry", "R: rate over that of steady gradients", "")
         tidy(self.shares, "Held back", "of the countable entries", "")
         tidy(self.rate, "", "steps", "R")
@@ -132,7 +137,8 @@ class EntriesView:
     def still(self, until: int, highest: float) -> None:
         """The room on the axes of the story: so many steps, and accumulators up to there."""
         self._highest = highest
-        self.accumulator.set(yscale="log", ylim=(0.5 * SMALLEST, 8 * highest))  # with room for the mark of now
+        # With room for the mark of now.
+        self.accumulator.set(yscale="log", ylim=(0.5 * SMALLEST, 8 * highest))
         log_ticks(self.accumulator.yaxis, lowest=SMALLEST, highest=highest)
         for axes in (self.rate, self.accumulator):
             axes.set_xlim(-0.01 * until, 1.5 * until)  # with room for names
@@ -149,7 +155,9 @@ class EntriesView:
             rows = GridSpec(2, 1, self.figure, height_ratios=(1.75, 1))
             top, low = rows[0].subgridspec(1, 2, width_ratios=(2.1, 1)), rows[1].subgridspec(1, 2)
             places = [top[0], top[1], low[0], low[1]]
-        for axes, place in zip((self.cloud, self.shares, self.rate, self.accumulator), places, strict=True):
+        for axes, place in zip(
+            (self.cloud, self.shares, self.rate, self.accumulator), places, strict=True
+        ):
             axes.set_subplotspec(place)
         self._rows.named(1, narrow)
 
@@ -163,10 +171,15 @@ class EntriesView:
             moving_line(self.cloud, transform=self.cloud.get_xaxis_transform(), **_BELOW),
             moving_line(self.rate, transform=self.rate.get_yaxis_transform(), **_BELOW),
         ]
-        self._initial = moving_line(self.accumulator, transform=self.accumulator.get_yaxis_transform(), **_START)
+        self._initial = moving_line(
+            self.accumulator, transform=self.accumulator.get_yaxis_transform(), **_START
+        )
         panels = (self.rate, self.accumulator)
         self._median = [moving_line(axes, **_TENSOR) for axes in panels]
-        self._story = [moving_line(axes, color=c, **_ENTRY) for axes, (c, _) in zip(panels, _NAMED, strict=True)]
+        self._story = [
+            moving_line(axes, color=c, **_ENTRY)
+            for axes, (c, _) in zip(panels, _NAMED, strict=True)
+        ]
         self._now = [moving_line(axes, **_HERE) for axes in panels]
         self._ends = [EndLabels(axes, 2) for axes in panels]
 
@@ -186,25 +199,33 @@ class EntriesView:
         self._below[1].set_data([0, 1 / 1.5], [shown.below] * 2)  # as far as the lines go
         bounds = ((LOWEST, HIGHEST), (SMALLEST, self._highest))
         at = int(np.searchsorted(self._steps, shown.step))
-        for k, (of_all, (low, high)) in enumerate(zip((shown.ratios, shown.accumulators), bounds, strict=True)):
+        for k, (of_all, (low, high)) in enumerate(
+            zip((shown.ratios, shown.accumulators), bounds, strict=True)
+        ):
             chosen, median = np.clip(of_all[:, self._thin], low, high)
             self._story[k].set_data(self._steps, chosen)
             self._median[k].set_data(self._steps, median)
             self._now[k].set_data([shown.step], [chosen[min(at, len(chosen) - 1)]])
             looks = {"color": (_NAMED[k][1], QUIET), "weight": ("bold", "normal")}
-            self._ends[k].draw(self._steps[-1], [chosen[-1], median[-1]], ["this entry", "median"], **looks)
+            self._ends[k].draw(
+                self._steps[-1], [chosen[-1], median[-1]], ["this entry", "median"], **looks
+            )
 
     def _draw_words(self, shown: DrawnEntries) -> None:
-        """Name the states: two on either side of the threshold, two below at the edges where their marks stand."""
+        """Name the states: two on either side of the threshold, two below at the edges where their
+        marks stand.
+        """
         head, foot = -0.85, self.cloud.get_ylim()[0] - 0.85
         edges = self.cloud.get_xlim()
         right = shown.below < 0.02  # of the threshold, where there is room for its name
         for words, x, y, left in (
-            (self._threshold, shown.below, foot, right), (self._words[0], shown.below, head, True),
-            (self._words[1], shown.below, head, False), (self._words[2], edges[1], foot + 0.55, False),
+            (self._threshold, shown.below, foot, right),
+            (self._words[0], shown.below, head, True),
+            (self._words[1], shown.below, head, False),
+            (self._words[2], edges[1], foot + 0.55, False),
             (self._words[3], edges[1], foot, False),
             (self._words[4], edges[0], foot + 0.55, True),
-        ):  # fmt: skip
+        ):
             words.set(x=x * (_GAP if left else 1 / _GAP), y=y, ha="left" if left else "right")
         self._threshold.set_text(f"threshold {number(shown.below)}")
         for kind, words in enumerate(self._words):
@@ -216,4 +237,6 @@ class EntriesView:
         apart = (np.arange(len(shown.row)) * 0.618 % 1 - 0.5) * 0.62
         x = np.clip(np.nan_to_num(shown.ratio, nan=UNKNOWN), LOWEST, None)
         x = np.where(shown.state == _IS_LOST, LOWEST, x)
-        return np.where(shown.row >= 0, x, np.nan), np.where(shown.row >= 0, shown.row + apart, np.nan)
+        return np.where(shown.row >= 0, x, np.nan), np.where(
+            shown.row >= 0, shown.row + apart, np.nan
+        )

@@ -14,7 +14,16 @@ from ...record.analysis.summary import layer_of, parts, percentiles
 from ...record.analysis.what_if import WhatIf
 from .._following import AxesRoom, FollowingLab
 from .._lab import Control, Target
-from .._own_run import Recording, RunLab, every, follow_clicks, in_sight, limit_slider, reach, without_none
+from .._own_run import (
+    Recording,
+    RunLab,
+    every,
+    follow_clicks,
+    in_sight,
+    limit_slider,
+    reach,
+    without_none,
+)
 from ..tensor_rows import MOST_ROWS, short
 from .picture import Layers, LayersView
 
@@ -48,7 +57,10 @@ class RunLayersTrace(NamedTuple):
 
 def _one_alone(trace: RunLayersTrace) -> tuple[bool, str]:
     most, *others = sorted(trace.shares.tolist(), reverse=True)
-    now = f"{percent(most)} of the steps of one tensor and {percent(max(others, default=0.0))} of the next are clipped"
+    now = (
+        f"{percent(most)} of the steps of one tensor and {percent(max(others, default=0.0))} of "
+        "the next are clipped"
+    )
     if trace.is_global:
         return False, "Now the clip is by global norm"
     return most >= 0.5 and max(others, default=1.0) <= 0.1, now
@@ -58,7 +70,10 @@ def _not_as_usual(trace: RunLayersTrace) -> tuple[bool, str]:
     share, part = trace.what_if.of_finite, float(trace.shares.max())
     if not trace.is_global:
         return False, "Now the clip is by the norm of each tensor"
-    now = f"It fires on {trace.what_if.percent_of_finite()}, and the largest part there is {percent(part)} now"
+    now = (
+        f"It fires on {trace.what_if.percent_of_finite()}, and the largest part there is "
+        f"{percent(part)} now"
+    )
     return 0 < share <= 0.05 and part <= 0.45, now
 
 
@@ -73,23 +88,27 @@ def run_layers(
 ) -> RunLayersLab:
     """See layer by layer how often a limit fires on a recorded run, and drag another limit over it.
 
-    At a glance: One limit across all tensors clips the top one on most of its steps and the others on few.
+    At a glance: One limit across all tensors clips the top one on most of its steps and the others
+    on few.
 
-    Each row is a tensor: marks for the norm that 10, 50, 90 and 100% of its steps do not exceed, and beside it the
-    share of steps on which the limit fires. Point at a tensor, click it to see its norm over time. Of very many tensors
-    those with the largest norms are shown, which a limit reaches first.
+    Each row is a tensor: marks for the norm that 10, 50, 90 and 100% of its steps do not exceed,
+    and beside it the share of steps on which the limit fires. Point at a tensor, click it to see
+    its norm over time. Of very many tensors those with the largest norms are shown, which a limit
+    reaches first.
 
-    Of your own recorder the picture follows the run while it goes on, trained in this cell or in a thread: at most
-    every 0.3 seconds, and such that drawing all labs that follow takes at most 2% of the time, and a second at once
-    after a rest. Of a recorder without steps whose tensors are known, attached or prepared, it waits for the first one.
-    A lab that is closed, or whose cell runs again, follows no longer. While a cell trains, a page can open a lab with
-    ipykernel 7 and later; with an earlier one show the lab in a cell before.
+    Of your own recorder the picture follows the run while it goes on, trained in this cell or in
+    a thread: at most every 0.3 seconds, and such that drawing all labs that follow takes at most
+    2% of the time, and a second at once after a rest. Of a recorder without steps whose tensors
+    are known, attached or prepared, it waits for the first one. A lab that is closed, or whose
+    cell runs again, follows no longer. While a cell trains, a page can open a lab with ipykernel
+    7 and later; with an earlier one show the lab in a cell before.
 
     Args:
-        recording: your own `Recorder`, or the path of one that was saved; by default the shipped run of the reader.
+        recording: your own `Recorder`, or the path of one that was saved; by default the shipped
+            run of the reader.
         limit: on a log scale as wide as this run's norms; by default a typical one of large norms.
-        method: "norm" clips each tensor alone, "global" by the global norm; shares are then each tensor's part of the
-            squared norm of the steps on which it fires.
+        method: "norm" clips each tensor alone, "global" by the global norm; shares are then each
+            tensor's part of the squared norm of the steps on which it fires.
         tensor: whose norm is shown over time; by default the one with the largest.
         show: "all" tensors, the largest of each of the "layers", or only one layer: "only hidden1".
         target: a goal that is shown above the picture until it is reached.
@@ -101,7 +120,13 @@ def run_layers(
     >>> run_layers(limit=0.5).description.summary
     'Limit 0.5 clips embed on 62% of its 512 steps, and no other tensor on more than 10%.'
     """
-    return RunLayersLab(recording, target=target, method=method, show=show, **without_none(limit=limit, tensor=tensor))
+    return RunLayersLab(
+        recording,
+        target=target,
+        method=method,
+        show=show,
+        **without_none(limit=limit, tensor=tensor),
+    )
 
 
 class RunLayersLab(FollowingLab, RunLab):
@@ -112,17 +137,20 @@ class RunLayersLab(FollowingLab, RunLab):
     axis = "limit"
     targets: ClassVar = {
         "one_alone": Target(
-            "by the norm of each tensor, clip one tensor on at least half of its steps, and every other on at most 10%",
+            "by the norm of each tensor, clip one tensor on at least half of its steps, and every "
+            "other on at most 10%",
             _one_alone,
         ),
         "not_as_usual": Target(
-            "find a limit on the global norm that fires on at most 5% of the steps, where no tensor makes up more than "
-            "45% of the squared norm",
+            "find a limit on the global norm that fires on at most 5% of the steps, where no "
+            "tensor makes up more than 45% of the squared norm",
             _not_as_usual,
         ),
     }
 
-    def __init__(self, recording: Recording | None = None, *, target: str | None = None, **initial: Any) -> None:
+    def __init__(
+        self, recording: Recording | None = None, *, target: str | None = None, **initial: Any
+    ) -> None:
         super().__init__(recording, target=target, **initial)
         self.presets = self.own_presets()  # type: ignore[misc]
         self.follow(recording)
@@ -186,7 +214,9 @@ class RunLayersLab(FollowingLab, RunLab):
         rec, tensor = self.rec, self.rec.names.index(values["tensor"])
         kind = {"norm": "clip_norm", "global": "clip_global_norm"}[values["method"]]
         answer = rec.what_if(**{kind: values["limit"]})
-        shares = answer.of_finite_by_tensor if values["method"] == "norm" else parts(rec, answer.fired)
+        shares = (
+            answer.of_finite_by_tensor if values["method"] == "norm" else parts(rec, answer.fired)
+        )
         return RunLayersTrace(answer, shares, self._rows(values["show"]), tensor)
 
     def _rows(self, show: str) -> list[int]:
@@ -202,7 +232,9 @@ class RunLayersLab(FollowingLab, RunLab):
     def make_view(self) -> LayersView:
         rec, (low, high) = self.rec, self._reach
         rows = min(MOST_ROWS, len(rec.names))
-        return self.signed(LayersView(rows, rec.step, rec.seen, (0.8 * low, 1.25 * high), f"every {every(rec)}"))
+        return self.signed(
+            LayersView(rows, rec.step, rec.seen, (0.8 * low, 1.25 * high), f"every {every(rec)}")
+        )
 
     def draw(self, view: LayersView, trace: RunLayersTrace) -> None:
         if self.waits:
@@ -212,13 +244,19 @@ class RunLayersLab(FollowingLab, RunLab):
         shares = trace.shares[rows]
         view.draw(
             Layers(
-                [rec.names[k] for k in rows], self._norms[:, rows], shares, [*map(_finer, shares.tolist())],
+                [rec.names[k] for k in rows],
+                self._norms[:, rows],
+                shares,
+                [*map(_finer, shares.tolist())],
                 "Part of squared norm" if trace.is_global else "Share of steps clipped",
-                rows.index(trace.tensor) if trace.tensor in rows else None, rec.names[trace.tensor],
-                rec["norm_low"][:, trace.tensor], rec["norm"][:, trace.tensor], answer.fired_by_tensor[:, trace.tensor],
+                rows.index(trace.tensor) if trace.tensor in rows else None,
+                rec.names[trace.tensor],
+                rec["norm_low"][:, trace.tensor],
+                rec["norm"][:, trace.tensor],
+                answer.fired_by_tensor[:, trace.tensor],
                 np.nan if trace.is_global else answer.limit,
             )
-        )  # fmt: skip
+        )
 
     def items(self, view: LayersView, trace: RunLayersTrace) -> Items | None:
         if self.waits:
@@ -226,8 +264,17 @@ class RunLayersLab(FollowingLab, RunLab):
         row = np.full(len(self.rec.names), np.nan)
         row[trace.rows] = np.arange(len(trace.rows))
         median = np.where(self._norms[1] > 0, self._norms[1], np.nan)
-        values = {"median norm": median, "largest norm": self._norms[3], "steps or part in %": 100 * trace.shares}
-        return Items("tensor", {view.norms: (median, row), view.shares: (trace.shares, row)}, values, self.rec.names)
+        values = {
+            "median norm": median,
+            "largest norm": self._norms[3],
+            "steps or part in %": 100 * trace.shares,
+        }
+        return Items(
+            "tensor",
+            {view.norms: (median, row), view.shares: (trace.shares, row)},
+            values,
+            self.rec.names,
+        )
 
     def drags(self, view: LayersView) -> list[Drag]:
         return [
@@ -248,10 +295,16 @@ class RunLayersLab(FollowingLab, RunLab):
         fires = f"fires on {overall} of {steps}"
         said = f"fires most on {rec.names[most]}, on {self._share(trace, most)} of its {steps}"
         if trace.is_global:
-            said = f"{fires}; on those {rec.names[most]} is {_finer(shares[most])} of the squared norm"
+            said = (
+                f"{fires}; on those {rec.names[most]} is {_finer(shares[most])} of the squared norm"
+            )
         bad, tensors = rec.nonfinite_steps, counted(len(rec.names), "tensor")
         names = sorted(range(len(shares)), key=lambda k: -np.nan_to_num(shares[k]))
-        where = "where it fires" if rec.stride == 1 else f"of the largest step of every {rec.stride:,} where it fires"
+        where = (
+            "where it fires"
+            if rec.stride == 1
+            else f"of the largest step of every {rec.stride:,} where it fires"
+        )
         what = f"of the squared norm {where}" if trace.is_global else "of its steps"
         return Description(
             alt=f"Norms of {tensors} over {steps}, with a limit of {limit} on the "
@@ -279,7 +332,10 @@ class RunLayersLab(FollowingLab, RunLab):
             overall = _finer(trace.what_if.of_finite, *trace.what_if.bounds_of_finite)
             if not trace.what_if.of_finite:
                 return f"{limit} on the global norm fires on none of {steps}."
-            return f"{limit} fires on {overall} of {steps}; on those {name} is {share} of the squared norm."
+            return (
+                f"{limit} fires on {overall} of {steps}; on those {name} is {share} of the "
+                "squared norm."
+            )
         if not np.nan_to_num(trace.shares).any():
             return f"{limit} on the norm of each tensor clips none of them on any of {steps}."
         if np.nan_to_num(trace.what_if.bounds_by_tensor[0]).min() == 1 and len(trace.shares) > 1:
@@ -308,13 +364,21 @@ class RunLayersLab(FollowingLab, RunLab):
     def _share(self, trace: RunLayersTrace, tensor: int) -> str:
         """The share of a tensor in words, with its bounds where it is an estimate."""
         share = trace.shares[tensor]
-        return _finer(share) if trace.is_global else _finer(share, *trace.what_if.bounds_of_finite_by_tensor[:, tensor])
+        return (
+            _finer(share)
+            if trace.is_global
+            else _finer(share, *trace.what_if.bounds_of_finite_by_tensor[:, tensor])
+        )
 
     def columns(self, trace: RunLayersTrace) -> dict[str, np.ndarray]:
         return {
-            "share_or_part": trace.shares, "norm_10": self._norms[0], "norm_median": self._norms[1],
-            "norm_90": self._norms[2], "norm_largest": self._norms[3], "tensor": np.array(self.rec.names),
-        }  # fmt: skip
+            "share_or_part": trace.shares,
+            "norm_10": self._norms[0],
+            "norm_median": self._norms[1],
+            "norm_90": self._norms[2],
+            "norm_largest": self._norms[3],
+            "tensor": np.array(self.rec.names),
+        }
 
 
 def _finite_steps(answer: WhatIf) -> str:
@@ -325,4 +389,6 @@ def _finite_steps(answer: WhatIf) -> str:
 def _finer(share: float, low: float | None = None, high: float | None = None) -> str:
     """A share in percent, finer near 0 and 1, and its bounds where they show."""
     digits = 0 if share in (0, 1) or 0.01 <= share <= 0.99 else 1
-    return percent_within(share, share if low is None else low, share if high is None else high, digits)
+    return percent_within(
+        share, share if low is None else low, share if high is None else high, digits
+    )

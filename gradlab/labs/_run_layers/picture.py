@@ -1,4 +1,6 @@
-"""Norms of the tensors of a recorded run with a limit over them, how often it fires on each, and one tensor's story."""
+"""Norms of the tensors of a recorded run with a limit over them, how often it fires on each, and
+one tensor's story.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,8 @@ from .._layout import PanelLayout, place_panels
 from ..tensor_rows import MarkNames, ShareBars, TensorRows, short
 
 _HEIGHT = 5.3  # inches
-_STORY = {False: 40, True: 14}  # letters of the name of the tensor whose story is told; on a narrow page
+# Letters of the name of the tensor whose story is told; on a narrow page.
+_STORY = {False: 40, True: 14}
 _LIMIT: dict[str, Any] = {"color": GREEN, "ls": "--", "lw": 1.6}
 # Of each tensor its 10th, 50th and 90th percentile over the steps, and the largest, with its name.
 _MARKS: tuple[tuple[tuple[str, str, str], dict[str, Any]], ...] = (
@@ -62,7 +65,8 @@ class Layers(NamedTuple):
         of: what the shares are of, as a title.
         chosen: which row is framed; None if it is not among them.
         story: name of the chosen tensor.
-        low, high, fired: (n,) its smallest and largest norm in each bucket of the recording; whether the limit fires.
+        low, high, fired: (n,) its smallest and largest norm in each bucket of the recording;
+            whether the limit fires.
         limit: the limit; NaN where it has no place among norms of single tensors.
     """
 
@@ -86,7 +90,9 @@ _NARROW_LAYOUT = PanelLayout((NARROW, 11.0), "N/S/T", height_ratios=(1.5, 1.35, 
 class LayersView:
     """Rows of norms with the limit as a line across, the share of each beside them, and the chosen one over time."""
 
-    def __init__(self, rows: int, steps: np.ndarray, until: int, norms: tuple[float, float], every: str) -> None:
+    def __init__(
+        self, rows: int, steps: np.ndarray, until: int, norms: tuple[float, float], every: str
+    ) -> None:
         """Draw what does not move.
 
         Args:
@@ -131,15 +137,31 @@ class LayersView:
         self._word = label(self.norms, color=GREEN)
         self._of = moving_title(self.shares)
         self._name = text(
-            self.story, x=0.995, y=1.03, ha="right", weight="bold", fontsize=SMALL, transform=self.story.transAxes
+            self.story,
+            x=0.995,
+            y=1.03,
+            ha="right",
+            weight="bold",
+            fontsize=SMALL,
+            transform=self.story.transAxes,
         )
         self._range = moving_line(self.story, lw=0.8, color=FAINT)
-        self._calm, self._fired = moving_line(self.story, **_CALM), moving_line(self.story, **_FIRED)
+        self._calm, self._fired = (
+            moving_line(self.story, **_CALM),
+            moving_line(self.story, **_FIRED),
+        )
         place: dict[str, Any] = {"x": 0.01, "ha": "left", "transform": self.story.transAxes}
-        self._states = [label(self.story, y=y, text=words, color=color, **place) for y, words, color in (
-            (0.08, "● untouched", BLUE_TEXT), (0.92, "▲ clipped", ORANGE_TEXT))]  # fmt: skip
+        self._states = [
+            label(self.story, y=y, text=words, color=color, **place)
+            for y, words, color in (
+                (0.08, "● untouched", BLUE_TEXT),
+                (0.92, "▲ clipped", ORANGE_TEXT),
+            )
+        ]
         self._level = moving_line(self.story, transform=self.story.get_yaxis_transform(), **_LIMIT)
-        self._limit = chip(self.story, GREEN, ha="right", transform=self.story.get_yaxis_transform())
+        self._limit = chip(
+            self.story, GREEN, ha="right", transform=self.story.get_yaxis_transform()
+        )
 
     def draw(self, shown: Layers) -> None:
         """Set the moving artists."""
@@ -150,7 +172,9 @@ class LayersView:
         self._span.set_data(*segments(shown.marks[0], row, shown.marks[-1], row))
         for line, norms in zip(self._marks, shown.marks, strict=True):
             line.set_data(np.where(norms > 0, norms, nowhere), row)
-        self._names.draw(np.where(shown.marks[:, 0] > 0, shown.marks[:, 0], np.nan) if len(row) else [])
+        self._names.draw(
+            np.where(shown.marks[:, 0] > 0, shown.marks[:, 0], np.nan) if len(row) else []
+        )
         over = np.nan_to_num(shown.marks[-1]) > shown.limit
         start = np.maximum(shown.marks[0], shown.limit)
         self._above.set_data(*segments(start[over], row[over], shown.marks[-1][over], row[over]))
@@ -158,12 +182,17 @@ class LayersView:
         self._draw_word(shown.limit)
         self._level.set_data([0, 1], [shown.limit] * 2)
         self._limit.set(
-            x=0.995, y=shown.limit, text=f"limit {number(shown.limit)}", visible=bool(np.isfinite(shown.limit))
+            x=0.995,
+            y=shown.limit,
+            text=f"limit {number(shown.limit)}",
+            visible=bool(np.isfinite(shown.limit)),
         )
         self._name.set_text(plain(short(shown.story, self._letters)))
         merged = shown.low < shown.high
         step = self.steps
-        self._range.set_data(*segments(step[merged], shown.low[merged], step[merged], shown.high[merged]))
+        self._range.set_data(
+            *segments(step[merged], shown.low[merged], step[merged], shown.high[merged])
+        )
         self._calm.set_data(step[~shown.fired], shown.high[~shown.fired])
         self._fired.set_data(step[shown.fired], shown.high[shown.fired])
         for words, there in zip(self._states, (~shown.fired, shown.fired), strict=True):
@@ -175,4 +204,8 @@ class LayersView:
         right = np.log(limit) < (low + high) / 2 if np.isfinite(limit) and limit > 0 else True
         foot = self.norms.get_ylim()[0] - 0.35
         self._word.set(x=limit * np.exp((0.015 if right else -0.015) * (high - low)), y=foot)
-        self._word.set(text=f"limit {number(limit)}", ha="left" if right else "right", visible=bool(np.isfinite(limit)))
+        self._word.set(
+            text=f"limit {number(limit)}",
+            ha="left" if right else "right",
+            visible=bool(np.isfinite(limit)),
+        )

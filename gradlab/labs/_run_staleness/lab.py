@@ -1,4 +1,6 @@
-"""Several workers at the speed of a recorded run: how stale its gradients would come, and what of them would hold."""
+"""Several workers at the speed of a recorded run: how stale its gradients would come, and what of
+them would hold.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,9 @@ class RunStalenessTrace(NamedTuple):
 
     def agrees_in_words(self, lag: int) -> str:
         """The same with its interval, or why it isn't known."""
-        return "not known without probes" if self.agreement is None else self.agreement.in_words(lag)
+        return (
+            "not known without probes" if self.agreement is None else self.agreement.in_words(lag)
+        )
 
 
 def _workers(trace: RunStalenessTrace) -> str:
@@ -80,14 +84,23 @@ def _workers(trace: RunStalenessTrace) -> str:
 
 def _accepted_young(trace: RunStalenessTrace) -> tuple[bool, str]:
     accepted = whole_percent(1 - trace.dropped)
-    now = f"Now with {_workers(trace)} {accepted} are accepted, the oldest {counted(trace.oldest, 'update')} stale"
-    return trace.workers >= 4 and trace.straggler >= 3 and trace.dropped <= 0.15 and trace.oldest <= 5, now
+    now = (
+        f"Now with {_workers(trace)} {accepted} are accepted, the oldest "
+        f"{counted(trace.oldest, 'update')} stale"
+    )
+    return (
+        trace.workers >= 4 and trace.straggler >= 3 and trace.dropped <= 0.15 and trace.oldest <= 5,
+        now,
+    )
 
 
 def _worth_having(trace: RunStalenessTrace) -> tuple[bool, str]:
     mean = float(trace.staleness[trace.accepted].mean()) if trace.accepted.any() else 0.0
     dropped = whole_percent(trace.dropped)
-    now = f"Now accepted gradients are {mean:.1f} updates stale in the mean, and {dropped} are dropped"
+    now = (
+        f"Now accepted gradients are {mean:.1f} updates stale in the "
+        f"mean, and {dropped} are dropped"
+    )
     return trace.workers >= 12 and mean <= 3 and trace.dropped <= 0.6, now
 
 
@@ -102,17 +115,20 @@ def run_staleness(
 ) -> RunStalenessLab:
     """Let several workers share a recorded run: how stale gradients come, what a limit drops, how much still agrees.
 
-    At a glance: With 8 workers most gradients are 2 to 8 updates stale; below, how much gradients so far apart agree.
+    At a glance: With 8 workers most gradients are 2 to 8 updates stale; below, how much gradients
+    so far apart agree.
 
-    A step of a worker takes as long as one of the recorded steps, drawn at random; where no times were recorded all
-    steps are equal. Below the staleness stands how much true gradients of the run that many updates apart agree, with
-    95% intervals, if the run was recorded with probes (`Recorder.probe`, `Recorder.agreement`). Without probes nothing
-    can be said of it: gradients of single batches differ because batches do. Thin lines are runs of other seeds.
+    A step of a worker takes as long as one of the recorded steps, drawn at random; where no times
+    were recorded all steps are equal. Below the staleness stands how much true gradients of the run
+    that many updates apart agree, with 95% intervals, if the run was recorded with probes
+    (`Recorder.probe`, `Recorder.agreement`). Without probes nothing can be said of it: gradients of
+    single batches differ because batches do. Thin lines are runs of other seeds.
 
     Of your own recorder it follows the run while it goes on, see `run_layers`.
 
     Args:
-        recording: your own `Recorder`, or the path of one that was saved; by default the shipped run of the reader.
+        recording: your own `Recorder`, or the path of one that was saved; by default the shipped
+            run of the reader.
         limit: the most staleness accepted, as by `DropStaleGradientOptimizer`, 0 to 24.
         workers: 1 to 16.
         straggler: how many times slower the last worker is, 1 to 5.
@@ -152,17 +168,20 @@ class RunStalenessLab(FollowingLab, RunLab):
     }
     targets: ClassVar = {
         "kept_fresh": Target(
-            "with at least four workers, the last at least 3 times slower, accept at least 85% of the gradients, "
-            "with a staleness of at most 5",
+            "with at least four workers, the last at least 3 times slower, accept at least 85% of "
+            "the gradients, with a staleness of at most 5",
             _accepted_young,
         ),
         "worth_having": Target(
-            "with at least twelve workers, accept gradients with a mean staleness of at most 3, and drop at most 60%",
+            "with at least twelve workers, accept gradients with a mean staleness of at most 3, "
+            "and drop at most 60%",
             _worth_having,
         ),
     }
 
-    def __init__(self, recording: Recording | None = None, *, target: str | None = None, **initial: Any) -> None:
+    def __init__(
+        self, recording: Recording | None = None, *, target: str | None = None, **initial: Any
+    ) -> None:
         self._grows = isinstance(recording, Recorder)
         super().__init__(recording, target=target, **initial)
         self.presets = self.own_presets()  # type: ignore[misc]
@@ -183,7 +202,8 @@ class RunStalenessLab(FollowingLab, RunLab):
     def make_controls(self) -> list[Control]:
         self._seconds = self.rec.durations()
         self._agreement = known_agreement(self.rec)
-        speeds = _SPEEDS if self._seconds.size or self._grows else _SPEEDS[1:]  # a first step has no time yet
+        # A first step has no time yet.
+        speeds = _SPEEDS if self._seconds.size or self._grows else _SPEEDS[1:]
         return [
             Slider("limit", "Staleness limit", 0, OLDEST, 7, scale="integer", play=True),
             Slider("workers", "Workers", 1, _MOST, 8, scale="integer"),
@@ -200,8 +220,12 @@ class RunStalenessLab(FollowingLab, RunLab):
         known = values["speeds"] == "measured" and bool(self._seconds.size)
         seconds = tuple(self._seconds.tolist()) if known else ()
         staleness, accepted, last = _ran(workers, limit, straggler, seconds)
-        by_limit = np.array([_ran(workers, x, straggler, seconds)[1].mean() for x in _LIMITS.tolist()])
-        return RunStalenessTrace(workers, straggler, limit, staleness, accepted, last, by_limit, self._agreement, known)
+        by_limit = np.array(
+            [_ran(workers, x, straggler, seconds)[1].mean() for x in _LIMITS.tolist()]
+        )
+        return RunStalenessTrace(
+            workers, straggler, limit, staleness, accepted, last, by_limit, self._agreement, known
+        )
 
     def make_view(self) -> StalenessView:
         return self.signed(StalenessView(*self._still()))
@@ -217,7 +241,9 @@ class RunStalenessLab(FollowingLab, RunLab):
         if self.is_shipped:
             others = np.array([run.value for run in _other_seeds()])
         known = np.array([found.is_known(lag) for lag in found.lags.tolist()])
-        value, low, high = (np.where(known, x, np.nan) for x in (found.value, found.low, found.high))
+        value, low, high = (
+            np.where(known, x, np.nan) for x in (found.value, found.low, found.high)
+        )
         return AgreementCurve(found.lags, value, low, high, others), self._seconds
 
     def draw(self, view: StalenessView, trace: RunStalenessTrace) -> None:
@@ -241,27 +267,46 @@ class RunStalenessLab(FollowingLab, RunLab):
         return Items("staleness", places, values)
 
     def drags(self, view: StalenessView) -> list[Drag]:
-        places = {"staleness": view.ages, "agreement": view.agreement, "shares accepted": view.by_limit}
-        return [Drag(axes, x="limit", label=f"drag the limit under the {name}") for name, axes in places.items()]
+        places = {
+            "staleness": view.ages,
+            "agreement": view.agreement,
+            "shares accepted": view.by_limit,
+        }
+        return [
+            Drag(axes, x="limit", label=f"drag the limit under the {name}")
+            for name, axes in places.items()
+        ]
 
     def describe(self, trace: RunStalenessTrace) -> Description:
         mean, workers = trace.mean, _workers(trace)
         agrees = f"agreement of gradients {counted(round(mean), 'update')} apart"
         dropped = f"limit {trace.limit} drops {whole_percent(trace.dropped)}"
-        slow = f", the last one {number(trace.straggler)} times as slow" if trace.straggler > 1 else ""
+        slow = (
+            f", the last one {number(trace.straggler)} times as slow" if trace.straggler > 1 else ""
+        )
         return Description(
-            alt=f"{workers} at the speed of the recorded steps{slow}: mean staleness {number(mean)}, largest "
-            f"{trace.staleness.max()}; {dropped} of {GRADIENTS} gradients. {agrees.capitalize()}: "
+            alt=f"{workers} at the speed of the recorded steps{slow}: mean staleness "
+            f"{number(mean)}, largest {trace.staleness.max()}; {dropped} of {GRADIENTS} "
+            f"gradients. {agrees.capitalize()}: "
             f"{trace.agrees_in_words(round(mean)).replace('−', '-')}.",
             summary=_message(trace),
             table=(
                 ("workers", workers),
                 ("straggler slowdown", f"{number(trace.straggler)} times"),
                 ("how long steps take", self._how_long(trace)),
-                ("mean and largest staleness", f"{number(mean)} and {counted(trace.staleness.max(), 'update')}"),
-                (f"dropped by limit {trace.limit}", f"{whole_percent(trace.dropped)} of {GRADIENTS}"),
+                (
+                    "mean and largest staleness",
+                    f"{number(mean)} and {counted(trace.staleness.max(), 'update')}",
+                ),
+                (
+                    f"dropped by limit {trace.limit}",
+                    f"{whole_percent(trace.dropped)} of {GRADIENTS}",
+                ),
                 ("oldest accepted", counted(trace.oldest, "update")),
-                ("dropped of the last worker", f"{(trace.last & ~trace.accepted).sum()} of {trace.last.sum()}"),
+                (
+                    "dropped of the last worker",
+                    f"{(trace.last & ~trace.accepted).sum()} of {trace.last.sum()}",
+                ),
                 ("agreement of gradients 1 update apart", trace.agrees_in_words(1)),
                 (agrees, trace.agrees_in_words(round(mean))),
                 ("how agreement is known", self._how_known()),
@@ -271,15 +316,23 @@ class RunStalenessLab(FollowingLab, RunLab):
     def _how_known(self) -> str:
         if self._agreement is None:
             return (
-                "not at all: call rec.probe(grads) every few steps, with the gradient of a batch that is not trained on"
+                "not at all: call rec.probe(grads) every few steps, with the gradient of a batch "
+                "that is not trained on"
             )
-        return f"{counted(self._agreement.probes, 'probe')} on batches that were not trained on; 95% intervals"
+        return (
+            f"{counted(self._agreement.probes, 'probe')} on batches that were "
+            "not trained on; 95% intervals"
+        )
 
     def _how_long(self, trace: RunStalenessTrace) -> str:
         if trace.known:
-            low, middle, high = (number(x) for x in 1000 * np.percentile(self._seconds, [10, 50, 90]))
+            low, middle, high = (
+                number(x) for x in 1000 * np.percentile(self._seconds, [10, 50, 90])
+            )
             merged = f", means of {self.rec.stride}" if self.rec.stride > 1 else ""
-            return f"as {len(self._seconds):,} recorded{merged}: {low} to {high} ms, median {middle}"
+            return (
+                f"as {len(self._seconds):,} recorded{merged}: {low} to {high} ms, median {middle}"
+            )
         return "all the same" + (", for no times were recorded" if not self._seconds.size else "")
 
     def columns(self, trace: RunStalenessTrace) -> dict[str, np.ndarray]:
@@ -288,7 +341,10 @@ class RunStalenessLab(FollowingLab, RunLab):
 
 def _message(trace: RunStalenessTrace) -> str:
     """Say how stale gradients are and how many a limit drops."""
-    lost = f"limit {trace.limit} drops {f'{whole_percent(trace.dropped)} of them' if trace.dropped else 'none'}"
+    lost = (
+        f"limit {trace.limit} drops "
+        f"{f'{whole_percent(trace.dropped)} of them' if trace.dropped else 'none'}"
+    )
     if not trace.mean:
         return f"With {_workers(trace)} no gradient is stale; limit {trace.limit} drops none."
     stale = f"gradients are {amount(trace.mean, 'update')} stale on average"
@@ -303,9 +359,13 @@ def _other_seeds() -> tuple[Agreement, ...]:
 
 
 @functools.lru_cache(maxsize=1024)
-def _ran(workers: int, limit: int, straggler: float, seconds: tuple[float, ...]) -> tuple[np.ndarray, ...]:
+def _ran(
+    workers: int, limit: int, straggler: float, seconds: tuple[float, ...]
+) -> tuple[np.ndarray, ...]:
     """Staleness of every gradient, whether it was accepted, and whether it is of the last worker."""
     speeds = Speeds(median=_TIME, spread=0.0, slow={workers - 1: straggler}, measured=seconds)
-    experiment = Experiment(Bowl(), workers=workers, speeds=speeds, policy="drop", staleness=limit, gradients=GRADIENTS)
+    experiment = Experiment(
+        Bowl(), workers=workers, speeds=speeds, policy="drop", staleness=limit, gradients=GRADIENTS
+    )
     trace = decide(experiment)  # no weight is looked at
     return trace.true_staleness, trace.accepted, trace.rounds["worker"] == workers - 1

@@ -1,4 +1,6 @@
-"""The staleness that a recorded run's gradients would have with several workers, and how much of them would hold."""
+"""The staleness that a recorded run's gradients would have with several workers, and how much of
+them would hold.
+"""
 
 from __future__ import annotations
 
@@ -31,11 +33,13 @@ from .._layout import PanelLayout, place_panels
 
 _HEIGHT = 5.1  # inches
 OLDEST = 24  # staleness from here on is one bar
-_HIGHEST, _PEAK, _MEAN_WORD = 0.62, 0.69, 0.8  # of the height: the highest bar, its share, the word at the mean
+# Of the height: the highest bar, its share, the word at the mean.
+_HIGHEST, _PEAK, _MEAN_WORD = 0.62, 0.69, 0.8
 _NO_PROBES = "not known: no probes were recorded.\nCall rec.probe(grads) every few steps."
 _FEW_PROBES = "can't tell: too few probes so far"
 _WORD = 5  # how wide the words at the mean are, in updates
-_OTHER_SEEDS = (16.6, 0.08)  # where these words stand: lag and agreement, where the lines of other runs leave room
+# Where these words stand: lag and agreement, where the lines of other runs leave room.
+_OTHER_SEEDS = (16.6, 0.08)
 _TURN = 15  # a limit beyond which has its words on its left
 _LIMIT: dict[str, Any] = {"color": GREEN, "ls": "--", "lw": 1.6}
 _VALUE: dict[str, Any] = {"color": BLUE, "marker": "o", "ms": 4, "lw": 1.6}
@@ -43,15 +47,22 @@ _INTERVAL: dict[str, Any] = {"color": BLUE, "lw": 1.4}
 _OTHER_RUN: dict[str, Any] = {"color": OTHER, "lw": 1.0, "zorder": 1.5}
 _MEAN: dict[str, Any] = {"color": BLACK, "lw": 1.2}
 _SHARE: dict[str, Any] = {"color": BLUE, "marker": "s", "ms": 3.4, "lw": 1.4}
-_HERE: dict[str, Any] = {"marker": "o", "ms": 9, "color": BLUE, "ls": "none", "mec": "white", "zorder": 4}
+_HERE: dict[str, Any] = {
+    "marker": "o",
+    "ms": 9,
+    "color": BLUE,
+    "ls": "none",
+    "mec": "white",
+    "zorder": 4,
+}
 
 
 class AgreementCurve(NamedTuple):
     """Agreement of gradients some updates apart, from probes.
 
     Attributes:
-        lags, value, low, high: (lags,) estimate and the ends of its interval, NaN where it isn't known; empty where no
-            probes were recorded.
+        lags, value, low, high: (lags,) estimate and the ends of its interval, NaN where it isn't
+            known; empty where no probes were recorded.
         others: (runs, lags) the estimates of runs of other seeds.
     """
 
@@ -72,12 +83,14 @@ class Stale(NamedTuple):
     """The data of the figure.
 
     Attributes:
-        shares: (`OLDEST` + 1,) share of the gradients of each staleness, the last one of all that are older.
+        shares: (`OLDEST` + 1,) share of the gradients of each staleness, the last one of all that
+            are older.
         accepted: (`OLDEST` + 1,) how much of that is accepted.
         mean: mean staleness.
         limit: the most accepted.
         limits, by_limit: (n,) share accepted under each of some limits.
-        lag, agreement: how far apart gradients are at the mean, and how they agree; NaN where that is not known.
+        lag, agreement: how far apart gradients are at the mean, and how they agree; NaN where that
+            is not known.
         agreement_words: the same with its interval, or why it is not known.
     """
 
@@ -107,7 +120,9 @@ class StalenessView:
             seconds: (n,) of the recorded steps, empty where unknown.
         """
         self.figure = new_figure(WIDE, _HEIGHT)
-        self.ages, self.agreement, self.by_limit, self.seconds = (self.figure.add_subplot() for _ in range(4))
+        self.ages, self.agreement, self.by_limit, self.seconds = (
+            self.figure.add_subplot() for _ in range(4)
+        )
         tidy(self.ages, "Staleness of the gradients", "staleness (updates since the read)", "")
         tidy(self.agreement, "", "updates apart", "agreement, 95% interval")
         tidy(self.by_limit, "", "staleness limit", "share accepted")
@@ -118,7 +133,9 @@ class StalenessView:
         )  # bars are as high as they can be, and the highest has its share
         self.by_limit.set(ylim=(0, 1.05), yticks=(0, 0.5, 1))
         percent_ticks(self.by_limit.yaxis)
-        self.ages.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"≥ {x:g}" if x == OLDEST else f"{x:g}"))
+        self.ages.xaxis.set_major_formatter(
+            FuncFormatter(lambda x, _: f"≥ {x:g}" if x == OLDEST else f"{x:g}")
+        )
         self._fixed: list[Any] = []
         self.still(agreement, seconds)
         self._moving()
@@ -148,32 +165,61 @@ class StalenessView:
         self._has_agreement = bool(known.any())
         if not self._has_agreement:
             axes.set(ylim=(0, 1), yticks=[])
-            looks: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL, "color": BLACK}
+            looks: dict[str, Any] = {
+                "ha": "center",
+                "va": "center",
+                "fontsize": SMALL,
+                "color": BLACK,
+            }
             words = _NO_PROBES if not len(agreement.lags) else _FEW_PROBES
             return [axes.text(0.5, 0.5, words, transform=axes.transAxes, **looks)]
         axes.set(ylim=(-0.55, 1.25), yticks=(-0.5, 0, 0.5, 1))  # an interval may pass 1
         lags = agreement.lags[known]
         other_words = "other seeds" if len(agreement.others) else ""
         return [
-            axes.text(*_OTHER_SEEDS, other_words, ha="left", va="bottom", fontsize=SMALL, color=QUIET),
+            axes.text(
+                *_OTHER_SEEDS, other_words, ha="left", va="bottom", fontsize=SMALL, color=QUIET
+            ),
             axes.axhline(0, color=BLACK, lw=0.8),
-            *[line for other in agreement.others for line in axes.plot(agreement.lags, other, **_OTHER_RUN)],
+            *[
+                line
+                for other in agreement.others
+                for line in axes.plot(agreement.lags, other, **_OTHER_RUN)
+            ],
             axes.vlines(lags, agreement.low[known], agreement.high[known], **_INTERVAL),
             *axes.plot(lags, agreement.value[known], **_VALUE),
         ]
 
     def _durations(self, seconds: np.ndarray) -> list[Any]:
-        took = f"Median step: {number(float(np.median(seconds)) * 1000)} ms" if seconds.size else "How long steps took"
+        took = (
+            f"Median step: {number(float(np.median(seconds)) * 1000)} ms"
+            if seconds.size
+            else "How long steps took"
+        )
         axes = tidy(self.seconds, took, "milliseconds", "steps")
         if not seconds.size:
             axes.set(xlim=(0, 1), ylim=(0, 1), xticks=[], yticks=[])
-            looks: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL, "color": BLACK}
+            looks: dict[str, Any] = {
+                "ha": "center",
+                "va": "center",
+                "fontsize": SMALL,
+                "color": BLACK,
+            }
             return [
-                axes.text(0.5, 0.5, "not recorded:\nall steps take the same time", transform=axes.transAxes, **looks)
+                axes.text(
+                    0.5,
+                    0.5,
+                    "not recorded:\nall steps take the same time",
+                    transform=axes.transAxes,
+                    **looks,
+                )
             ]
         longest = np.percentile(seconds, 99) * 1000
         counts, _, bars = axes.hist(np.minimum(seconds * 1000, longest), bins=24, color=BLUE)
-        axes.set(xlim=(0.95 * float(seconds.min()) * 1000, 1.05 * longest), ylim=(0, 1.05 * float(np.max(counts))))
+        axes.set(
+            xlim=(0.95 * float(seconds.min()) * 1000, 1.05 * longest),
+            ylim=(0, 1.05 * float(np.max(counts))),
+        )
         axes.xaxis.set_major_locator(MaxNLocator(5))
         axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
         return [bars]
@@ -187,13 +233,25 @@ class StalenessView:
         ]
         self._peak = label(self.ages, transform=self.ages.get_xaxis_transform(), y=_PEAK)
         on_paper(self._peak, True)  # where the mean is
-        self._apart, self._agrees = moving_line(self.agreement, **_HERE), moving_title(self.agreement)
+        self._apart, self._agrees = (
+            moving_line(self.agreement, **_HERE),
+            moving_title(self.agreement),
+        )
         self._accepts = moving_title(self.by_limit)
         self._mean = moving_line(self.ages, transform=self.ages.get_xaxis_transform(), **_MEAN)
-        self._curve, self._here = moving_line(self.by_limit, **_SHARE), moving_line(self.by_limit, **_HERE)
-        self._said = label(self.ages, ha="left", color=GREEN, transform=self.ages.get_xaxis_transform(), y=0.96)
+        self._curve, self._here = (
+            moving_line(self.by_limit, **_SHARE),
+            moving_line(self.by_limit, **_HERE),
+        )
+        self._said = label(
+            self.ages, ha="left", color=GREEN, transform=self.ages.get_xaxis_transform(), y=0.96
+        )
         self._dropped = label(
-            self.ages, ha="left", color=ORANGE_TEXT, transform=self.ages.get_xaxis_transform(), y=0.88
+            self.ages,
+            ha="left",
+            color=ORANGE_TEXT,
+            transform=self.ages.get_xaxis_transform(),
+            y=0.88,
         )
         self._mean_word = label(self.ages, transform=self.ages.get_xaxis_transform(), y=_MEAN_WORD)
 
@@ -217,7 +275,9 @@ class StalenessView:
         self._peak.set(x=highest - 0.4 * at_edge, ha="left" if at_edge else "center")
         self._peak.set_text(percent(float(shown.shares[highest])))
         before = _WORD <= mean <= shown.limit  # of the two lines, with room for words
-        self._mean_word.set(x=mean - 0.3 if before else mean + 0.3, ha="right" if before else "left")
+        self._mean_word.set(
+            x=mean - 0.3 if before else mean + 0.3, ha="right" if before else "left"
+        )
         self._mean_word.set_text(f"mean {number(shown.mean, 2)}")
         right = shown.limit <= _TURN  # of the line, where there is room
         for words in (self._said, self._dropped):

@@ -1,4 +1,6 @@
-"""The cost of stale gradients for models and optimizers: learning curves, and how many times as long a goal takes."""
+"""The cost of stale gradients for models and optimizers: learning curves, and how many times as
+long a goal takes.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ from ...live.drawing.style import (
     tidy,
 )
 
-# One look for each line of a group: dash and marker. Its color and width say whether the sentence speaks of it.
+# One look for each line of a group: dash and marker. Its color and width say whether the sentence
+# speaks of it.
 _LOOKS: tuple[dict[str, Any], ...] = (
     {"ls": (0, (1.5, 1.2)), "marker": "o"},
     {"ls": (0, (6, 1.5, 1.5, 1.5)), "marker": "s"},
@@ -40,14 +43,18 @@ _SIDE = 0.55  # updates of delay: between the bars of two lines, which would lie
 class DelaysView:
     """Two groups of lines, each with its learning curves at one delay above and its slowdown at all delays below.
 
-    A bar is the middle half of the seeds. Where some run doesn't reach the goal, a hollow mark above the highest
-    slowdown stands in place of a value.
+    A bar is the middle half of the seeds. Where some run doesn't reach the goal, a hollow mark
+    above the highest slowdown stands in place of a value.
     """
 
     def __init__(
-        self, titles: Sequence[str], labels: Sequence[Sequence[str]], updates: np.ndarray, delays: Sequence[int],
+        self,
+        titles: Sequence[str],
+        labels: Sequence[Sequence[str]],
+        updates: np.ndarray,
+        delays: Sequence[int],
         goal: float,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.figure = new_figure(WIDE, 5.2)
         self._updates = np.asarray(updates)
         self._delays = np.asarray(delays)
@@ -59,7 +66,8 @@ class DelaysView:
     def arrange(self, narrow: bool) -> None:
         """Fit the page: the two groups side by side, or one below the other."""
         self.figure.set_size_inches(NARROW if narrow else WIDE, 11.0 if narrow else 5.2)
-        columns = (1, 0.68) if narrow else (1, 0.36, 1, 0.6)  # right of each panel is room for names
+        # Right of each panel is room for names.
+        columns = (1, 0.68) if narrow else (1, 0.36, 1, 0.6)
         grid = GridSpec(4 if narrow else 2, len(columns), self.figure, width_ratios=columns)
         for k, group in enumerate(zip(self.curves, self.needed, strict=True)):
             for row, axes in enumerate(group):
@@ -68,9 +76,14 @@ class DelaysView:
     def _still(self, titles: Sequence[str], goal: float) -> None:
         most, apart = int(self._updates[-1]), int(self._updates[1] - self._updates[0])
         for axes, title in zip(self.curves, titles, strict=True):
-            tidy(axes, title, "updates", f"accuracy (%), mean of {number(SMOOTHED * apart)} updates")
+            tidy(
+                axes, title, "updates", f"accuracy (%), mean of {number(SMOOTHED * apart)} updates"
+            )
             axes.set(
-                xlim=(0, most), ylim=(0, 101), yticks=range(0, 91, 30), xticks=range(0, most + 1, max(1, most // 3))
+                xlim=(0, most),
+                ylim=(0, 101),
+                yticks=range(0, 91, 30),
+                xticks=range(0, most + 1, max(1, most // 3)),
             )
             axes.axhline(100 * goal, color=OTHER, lw=1, ls="-")
         for axes in self.needed:
@@ -78,7 +91,9 @@ class DelaysView:
             axes.set(xlim=(-2, self._delays[-1] + 2), xticks=self._delays)
             axes.set_ylim(0, _MOST)
             axes.set_yticks(range(0, int(_MOST) + 1, 2))
-            self._never = beyond(axes, _MOST, f"not in all runs within {number(most)} updates") - 0.02 * _MOST
+            self._never = (
+                beyond(axes, _MOST, f"not in all runs within {number(most)} updates") - 0.02 * _MOST
+            )
         for axes in self.curves:
             axes.xaxis.set_major_formatter(lambda x, _: number(x))
 
@@ -89,24 +104,32 @@ class DelaysView:
         self._told: list[np.ndarray] = [np.empty(0)] * len(labels)
         for curves, needed, group in zip(self.curves, self.needed, labels, strict=True):
             looks = [{**look, "ms": 5} for look in _LOOKS[: len(group)]]
-            self._lines.append([moving_line(curves, **{**look, "marker": "none"}) for look in looks])
+            self._lines.append(
+                [moving_line(curves, **{**look, "marker": "none"}) for look in looks]
+            )
             self._means.append([moving_line(needed, **look) for look in looks])
             self._spreads.append([moving_line(needed) for _ in looks])
             hollow = {"ls": "none", "mfc": "none"}
-            self._beyond.append([moving_line(needed, **{**look, **hollow, "ms": 7}) for look in looks])
+            self._beyond.append(
+                [moving_line(needed, **{**look, **hollow, "ms": 7}) for look in looks]
+            )
             self._here.append(moving_line(needed, color=BLACK, lw=OTHERS, ls=":"))
             self._names.append([EndLabels(axes, len(group)) for axes in (curves, needed)])
 
     def draw(
-        self, delay: int, curves: Sequence[np.ndarray], needed: Sequence[np.ndarray], told: Sequence[np.ndarray]
+        self,
+        delay: int,
+        curves: Sequence[np.ndarray],
+        needed: Sequence[np.ndarray],
+        told: Sequence[np.ndarray],
     ) -> None:
         """Set the moving artists.
 
         Args:
             delay: which of the delays the curves are for, by its place.
             curves: for each group (lines, updates) in %.
-            needed: for each group (3, lines, delays): the lower quartile, mean and upper quartile of the slowdown,
-                infinite where some run never gets there.
+            needed: for each group (3, lines, delays): the lower quartile, mean and upper quartile
+                of the slowdown, infinite where some run never gets there.
             told: for each group (lines,), whether the line is heavy.
         """
         for k, heavy in enumerate(told):
@@ -142,7 +165,9 @@ class DelaysView:
             artists[-1].set_markeredgewidth(1.8 if chosen else OTHERS)
 
     def _split(self, needed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Slowdowns (lines, delays) that have a value, and the heights of the marks of those without."""
+        """Slowdowns (lines, delays) that have a value, and the heights of the marks of those
+        without.
+        """
         rows = self._never + _NEXT * _MOST * (np.arange(len(needed)) % 2)
         there = np.isfinite(needed)
         return np.where(there, needed, np.nan), np.where(there, np.nan, rows[:, None])
@@ -153,5 +178,7 @@ class DelaysView:
             "color": [BLACK if chosen else QUIET for chosen in heavy],
             "weight": ["bold" if chosen else "normal" for chosen in heavy],
         }
-        for names, x, ends in zip(self._names[k], (self._updates, self._delays), (curves, needed), strict=True):
+        for names, x, ends in zip(
+            self._names[k], (self._updates, self._delays), (curves, needed), strict=True
+        ):
             names.draw(x[-1], ends.tolist(), self._labels[k], **looks)

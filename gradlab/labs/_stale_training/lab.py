@@ -36,7 +36,8 @@ class Policies(NamedTuple):
     Attributes:
         runs: one run each.
         then: the time at which these are compared by the clock.
-        own: (by gradients, by time) the runs at own rates; None at settings for which no rates were chosen.
+        own: (by gradients, by time) the runs at own rates; None at settings for which no rates were
+            chosen.
     """
 
     staleness: int
@@ -85,15 +86,18 @@ def staleness_policies(
 ) -> StalenessPoliciesLab:
     """Tell digits apart with eight workers under six policies for stale gradients: the loss by gradients and by time.
 
-    At a glance: With a slow worker, waiting has the lowest loss by gradients and the highest by time.
+    At a glance: With a slow worker, waiting has the lowest loss by gradients and the highest by
+    time.
 
-    Blue: 20 runs of each policy at the learning rate that a sweep chose for it on other seeds; the bar is the middle
-    half, the dot the median. There are such runs for a straggler of 1 and 3 times, limit 4, and momentum 0. Orange:
-    one run of each policy at the rate of the slider, with the same speeds and batches for all. One run at one rate
-    shows what a setting does; it can't rank the policies, whose own rates differ by a factor of about ten.
+    Blue: 20 runs of each policy at the learning rate that a sweep chose for it on other seeds; the
+    bar is the middle half, the dot the median. There are such runs for a straggler of 1 and 3
+    times, limit 4, and momentum 0. Orange: one run of each policy at the rate of the slider, with
+    the same speeds and batches for all. One run at one rate shows what a setting does; it can't
+    rank the policies, whose own rates differ by a factor of about ten.
 
-    Every policy gets 200 gradients. "backup" takes the mean of the first seven, and "compensate" adapts its strength to
-    the size of the gradients. Single runs between the positions of the sliders are computed, which takes a moment.
+    Every policy gets 200 gradients. "backup" takes the mean of the first seven, and "compensate"
+    adapts its strength to the size of the gradients. Single runs between the positions of the
+    sliders are computed, which takes a moment.
 
     Args:
         learning_rate: of the single runs, 0.03 to 3.
@@ -124,16 +128,32 @@ class StalenessPoliciesLab(Lab):
         "Own rates": {"staleness": 4, "straggler": 3.0, "learning_rate": 0.3, "momentum": 0.0},
         "No straggler": {"staleness": 4, "straggler": 1.0, "learning_rate": 0.3, "momentum": 0.0},
         "Large steps": {"staleness": 4, "straggler": 3.0, "learning_rate": 3.0, "momentum": 0.0},
-        "Heavy momentum": {"staleness": 4, "straggler": 3.0, "learning_rate": 0.0949, "momentum": 0.9},
+        "Heavy momentum": {
+            "staleness": 4,
+            "straggler": 3.0,
+            "learning_rate": 0.0949,
+            "momentum": 0.9,
+        },
     }
     targets: ClassVar = {
-        "all_learn": Target("find one rate at which all six single runs end below a loss of 1", _all_learn),
+        "all_learn": Target(
+            "find one rate at which all six single runs end below a loss of 1", _all_learn
+        ),
         "slow_wait": Target("make “wait” take at least 3 times as long as “apply”", _wait_is_slow),
     }
 
     def make_controls(self) -> list[Control]:
         return [
-            Slider("learning_rate", "Rate of single runs", 0.03, 3.0, 0.3, scale="log", step=8, play=True),
+            Slider(
+                "learning_rate",
+                "Rate of single runs",
+                0.03,
+                3.0,
+                0.3,
+                scale="log",
+                step=8,
+                play=True,
+            ),
             Slider("straggler", "Straggler", 1.0, 5.0, 3.0, step=1.0, unit="times"),
             Slider("staleness", "Staleness limit", 0, 12, 4, scale="integer"),
             Slider("momentum", "Momentum", 0.0, 0.9, 0.0, step=0.3),
@@ -169,14 +189,19 @@ class StalenessPoliciesLab(Lab):
         if trace.own is not None:
             verdicts = " " + " ".join(_ascii(words) for words in _verdicts(trace.straggler))
         return Description(
-            alt=f"Six policies, {WORKERS} workers{_slow_worker(trace.straggler)}, limit {trace.staleness}. Losses of "
-            f"one run each at learning rate {number(trace.learning_rate)}, momentum {number(trace.momentum)}, after "
-            f"{GRADIENTS} gradients: {ends}; after {number(trace.then)} gradient times: {then}.{verdicts}",
+            alt=f"Six policies, {WORKERS} workers{_slow_worker(trace.straggler)}, limit "
+            f"{trace.staleness}. Losses of one run each at learning rate "
+            f"{number(trace.learning_rate)}, momentum {number(trace.momentum)}, after "
+            f"{GRADIENTS} gradients: {ends}; after {number(trace.then)} gradient times: "
+            f"{then}.{verdicts}",
             summary=_summary(trace),
             table=(
                 ("staleness limit", f"{trace.staleness}"),
                 ("last worker slower by", f"{number(trace.straggler)} times"),
-                ("rate of single runs, momentum", f"{number(trace.learning_rate)}, {number(trace.momentum)}"),
+                (
+                    "rate of single runs, momentum",
+                    f"{number(trace.learning_rate)}, {number(trace.momentum)}",
+                ),
                 *((name, _row(trace, name)) for name in POLICIES),
             ),
         )
@@ -187,7 +212,9 @@ class StalenessPoliciesLab(Lab):
         for name, run in trace.runs.items():
             for what, column in (("time", run.time), ("loss", run.loss)):
                 at = np.flatnonzero(run.step % EVERY == 0)[: len(steps)]
-                columns[f"{name}_{what}"] = np.append(column[at], np.full(len(steps) - len(at), np.nan))
+                columns[f"{name}_{what}"] = np.append(
+                    column[at], np.full(len(steps) - len(at), np.nan)
+                )
         return columns
 
 
@@ -207,12 +234,17 @@ def _summary(trace: Policies) -> str:
     reach = f"{written(trace.ends.min())} to {written(trace.ends.max())}"
     rate = number(trace.learning_rate)
     if trace.own is None:
-        return f"One run each at rate {rate}: losses from {reach}. One run at one rate can't rank policies."
+        return (
+            f"One run each at rate {rate}: losses from {reach}. One run at "
+            "one rate can't rank policies."
+        )
     return f"Own rates: {_standing(trace.straggler)}. One run at {rate}: {reach}."
 
 
 def _standing(straggler: float) -> str:
-    """Name the policies that are lower, or higher, than all others, as far as the runs tell them apart."""
+    """Name the policies that are lower, or higher, than all others, as far as the runs tell them
+    apart.
+    """
     places: dict[str, list[str]] = {}
     for criterion in ("gradients", "time"):
         runs = compare_policies(straggler, criterion)
@@ -238,19 +270,28 @@ def _ascii(words: str) -> str:
 def _row(trace: Policies, name: str) -> str:
     run = trace.runs[name]
     took = f"{counted(run.step[-1], 'update')} and {number(run.end)} gradient times"
-    single = f"loss {written(run.loss[-1])} after {took}; {percent(run.accepted)} of the gradients accepted"
+    single = (
+        f"loss {written(run.loss[-1])} after {took}; "
+        f"{percent(run.accepted)} of the gradients accepted"
+    )
     if trace.own is None:
         return single
     own = []
     for by_policy, clock in zip(trace.own, (f"{GRADIENTS} gradients", "equal time"), strict=True):
         runs = by_policy[name]
         error = runs.judged.std(ddof=1) / np.sqrt(len(runs.judged))
-        own.append(f"mean {runs.judged.mean():.3f} ± {error:.3f} after {clock} at rate {number(runs.rate)}")
+        own.append(
+            f"mean {runs.judged.mean():.3f} ± {error:.3f} after {clock} at rate {number(runs.rate)}"
+        )
     return f"own rates: {', '.join(own)}. One run: {single}"
 
 
-# The lines of the two groups, by their places among the variants: two hidden layers with descent is in both.
-GROUPS = {"Hidden layers, each at its own rates": (0, 1, 2, 3), "Two hidden layers, other methods": (1, 4, 5)}
+# The lines of the two groups, by their places among the variants: two hidden layers with descent is
+# in both.
+GROUPS = {
+    "Hidden layers, each at its own rates": (0, 1, 2, 3),
+    "Two hidden layers, other methods": (1, 4, 5),
+}
 _NAMES = (("1 layer", "2 layers", "4 layers", "6 layers"), ("descent", "Momentum 0.9", "Adam"))
 
 
@@ -260,8 +301,8 @@ class Slowed(NamedTuple):
     Attributes:
         delay: its place among the delays.
         curves: (variants, points) the medians over seeds of the accuracies at that delay, in %.
-        slowdown: (3, variants, delays) lower quartile, mean and upper quartile over seeds of the updates to the goal,
-            as multiples of those without delay.
+        slowdown: (3, variants, delays) lower quartile, mean and upper quartile over seeds of the
+            updates to the goal, as multiples of those without delay.
         needed: (variants,) median updates to the goal at that delay.
         rates: (variants,) at that delay.
     """
@@ -278,9 +319,10 @@ def staleness_models(*, delay: int = 16) -> StalenessModelsLab:
 
     At a glance: Delays slow every network, even at the smaller learning rate that it then needs.
 
-    Each gradient's delay is drawn again, from 0 to `delay` updates. Recorded runs of ten seeds; each network has at
-    each delay the learning rate that a sweep chose for it on five other seeds, rates a factor of 2 apart. Curves are
-    medians, slowdowns means with the middle half as a bar. After Dai et al. (2018), who used larger networks.
+    Each gradient's delay is drawn again, from 0 to `delay` updates. Recorded runs of ten seeds;
+    each network has at each delay the learning rate that a sweep chose for it on five other seeds,
+    rates a factor of 2 apart. Curves are medians, slowdowns means with the middle half as a bar.
+    After Dai et al. (2018), who used larger networks.
 
     Args:
         delay: the largest delay, 0 to 32 updates.
@@ -301,7 +343,18 @@ class StalenessModelsLab(Lab):
 
     def make_controls(self) -> list[Control]:
         step = STALENESS[1]
-        return [Slider("delay", "Largest delay", 0, STALENESS[-1], 16, scale="integer", step=step, play=True)]
+        return [
+            Slider(
+                "delay",
+                "Largest delay",
+                0,
+                STALENESS[-1],
+                16,
+                scale="integer",
+                step=step,
+                play=True,
+            )
+        ]
 
     def compute(self, values: dict[str, Any]) -> Slowed:
         delay = STALENESS.index(values["delay"])
@@ -320,7 +373,8 @@ class StalenessModelsLab(Lab):
         members = [list(places) for places in GROUPS.values()]
         curves = [trace.curves[places] for places in members]
         slow = [trace.slowdown[:, places] for places in members]
-        # The sentence has the numbers of the shallowest and the deepest network, whose lines are heavy.
+        # The sentence has the numbers of the shallowest and the deepest network, whose lines are
+        # heavy.
         heavy = [np.array([True, False, False, True]), np.zeros(len(members[1]), bool)]
         view.draw(trace.delay, curves, slow, heavy)
 
@@ -329,9 +383,9 @@ class StalenessModelsLab(Lab):
         rows = tuple((v.label, _said(trace, k)) for k, v in enumerate(VARIANTS))
         every = "; ".join(f"{label}: {words}" for label, words in rows)
         return Description(
-            alt=f"Learning curves of networks that read digits, with {_how_stale(delay)}, each at its own learning "
-            f"rate. Updates until {percent(GOAL)} accuracy on new digits, the median of "
-            f"{len(FRESH_SEEDS)} runs: {every}.{_methods(trace)}",
+            alt=f"Learning curves of networks that read digits, with {_how_stale(delay)}, each at "
+            f"its own learning rate. Updates until {percent(GOAL)} accuracy on new digits, "
+            f"the median of {len(FRESH_SEEDS)} runs: {every}.{_methods(trace)}",
             summary=_slowed(trace),
             table=(("largest delay", counted(delay, "update")), *rows),
         )
@@ -351,8 +405,8 @@ def _slowed(trace: Slowed) -> str:
         return sentence(f"depth.slowdown.{delay}")
     needed = trace.needed[: len(DEPTHS)]
     return (
-        f"With fresh gradients, {DEPTHS[0]} layer reaches {percent(GOAL)} in {number(needed[0])} updates, "
-        f"{DEPTHS[-1]} layers in {number(needed[-1])}."
+        f"With fresh gradients, {DEPTHS[0]} layer reaches {percent(GOAL)} in {number(needed[0])} "
+        f"updates, {DEPTHS[-1]} layers in {number(needed[-1])}."
     )
 
 

@@ -1,4 +1,6 @@
-"""Six policies for stale gradients: what they reach, counted in gradients and by the clock, and how long they take."""
+"""Six policies for stale gradients: what they reach, counted in gradients and by the clock, and how
+long they take.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,8 @@ from .._layout import PanelLayout, place_panels
 LOWEST, HIGHEST = 0.4, 2.5  # of the losses shown; all runs start at 2.3
 LONGEST = 140.0  # gradient times shown
 _SPREAD_ROW, _SINGLE_ROW = -0.14, 0.22  # from the middle of a policy's row, downwards
-# Font sizes: from a panel down to the middle of the first line of its label, and from there to the next line.
+# Font sizes: from a panel down to the middle of the first line of its label, and from there to the
+# next line.
 _FIRST_LINE, _LINE = 2.86, 1.23
 _HALF = 0.1  # the height of a bar above and below its middle
 
@@ -53,9 +56,10 @@ class Row(NamedTuple):
 
     Attributes:
         single: (by gradients, by time) of one run at the rate that all policies share.
-        spreads: (by gradients, by time) of the runs at its own rates; None where there are none at this setting.
-        time: gradient times of a quick worker until all gradients are in: the mean of the runs at its own rates, or
-            that of the one run.
+        spreads: (by gradients, by time) of the runs at its own rates; None where there are none at
+            this setting.
+        time: gradient times of a quick worker until all gradients are in: the mean of the runs at
+            its own rates, or that of the one run.
     """
 
     single: tuple[float, float]
@@ -70,7 +74,8 @@ _NARROW_LAYOUT = PanelLayout((NARROW, 9.6), "G./T./BB", width_ratios=(1, 0.59))
 class PoliciesView:
     """A row for each policy in three panels: its loss by gradients, its loss by the clock, and the time it takes.
 
-    Blue: the middle half of the runs at the policy's own rate, with the median. Orange: one run at a common rate.
+    Blue: the middle half of the runs at the policy's own rate, with the median. Orange: one run at
+    a common rate.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -113,12 +118,18 @@ class _LossPanel:
         axes.set_yticks(range(count), names)
         axes.grid(False, axis="y")
         log_ticks(axes.xaxis, LOWEST, HIGHEST)
-        self.spread = axes.add_patch(MovingPath(NOWHERE, fc=PALE_BLUE, ec=BLUE, lw=0.8, animated=True))
+        self.spread = axes.add_patch(
+            MovingPath(NOWHERE, fc=PALE_BLUE, ec=BLUE, lw=0.8, animated=True)
+        )
         self.median = moving_line(axes, color=BLUE, marker="o", ms=6, ls="none", mew=0)
         self.single = moving_line(axes, color=ORANGE, marker="^", ms=6, ls="none", mew=0)
         beside = {"x": 1.03, "ha": "left", "transform": axes.get_yaxis_transform()}
-        self.numbers = [label(axes, color=BLUE_TEXT, y=k + _SPREAD_ROW, **beside) for k in range(count)]
-        self.singles = [label(axes, color=ORANGE_TEXT, y=k + _SINGLE_ROW, **beside) for k in range(count)]
+        self.numbers = [
+            label(axes, color=BLUE_TEXT, y=k + _SPREAD_ROW, **beside) for k in range(count)
+        ]
+        self.singles = [
+            label(axes, color=ORANGE_TEXT, y=k + _SINGLE_ROW, **beside) for k in range(count)
+        ]
         self.key = _line_below(axes, 2, BLUE_TEXT)
         _line_below(axes, 3, ORANGE_TEXT).set_text("orange: one run each")
         self.title = moving_title(axes)
@@ -127,7 +138,9 @@ class _LossPanel:
         """Set the losses of one run each, and the spreads of many."""
         rows = np.arange(len(singles))
         self.single.set_data(shown(np.array(singles)), rows + _SINGLE_ROW)
-        there = [(row, spread) for row, spread in zip(rows, spreads, strict=True) if spread is not None]
+        there = [
+            (row, spread) for row, spread in zip(rows, spreads, strict=True) if spread is not None
+        ]
         at = np.array([row for row, _ in there], float) + _SPREAD_ROW
         lower = shown(np.array([spread.lower for _, spread in there], float))
         upper = shown(np.array([spread.upper for _, spread in there], float))
@@ -135,7 +148,11 @@ class _LossPanel:
         self.median.set_data(shown(np.array([spread.median for _, spread in there], float)), at)
         for row, words in enumerate(self.numbers):
             spread = spreads[row]
-            words.set(text="" if spread is None else f"{written(spread.median)}, rate {rounded(spread.rate)}")
+            words.set(
+                text=""
+                if spread is None
+                else f"{written(spread.median)}, rate {rounded(spread.rate)}"
+            )
             self.singles[row].set(text=written(singles[row]))
         self.key.set(text="blue: median, quartiles at own rates" if there else "")
         self.title.set(text=title)
@@ -164,7 +181,9 @@ class _TimePanel:
 
 def _line_below(axes: Any, line: int, color: str) -> Any:
     """Return a moving text in a line of the label below a panel, which keeps the room for it."""
-    below = ScaledTranslation(0, -(_FIRST_LINE + (line - 1) * _LINE) * SMALL / 72, axes.figure.dpi_scale_trans)
+    below = ScaledTranslation(
+        0, -(_FIRST_LINE + (line - 1) * _LINE) * SMALL / 72, axes.figure.dpi_scale_trans
+    )
     return label(axes, x=0.5, y=0, color=color, transform=axes.transAxes + below)
 
 

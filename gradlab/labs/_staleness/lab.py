@@ -1,4 +1,6 @@
-"""A run of several workers over time: who read which weights, how stale the gradients are, and what comes of them."""
+"""A run of several workers over time: who read which weights, how stale the gradients are, and what
+comes of them.
+"""
 
 from __future__ import annotations
 
@@ -40,18 +42,36 @@ class SettledRun(NamedTuple):
         rounds, workers = trace.rounds, experiment.workers
         done = self.settled <= now
         # Those in hand come last. A worker that reads at this very tick has nothing in hand yet.
-        order = np.concatenate([np.flatnonzero(done), np.flatnonzero(~done & (rounds["began"] < now))])
-        ages = {name: np.where(done, getattr(trace, name), -1)[order] for name in ("staleness", "true_staleness")}
+        order = np.concatenate(
+            [np.flatnonzero(done), np.flatnonzero(~done & (rounds["began"] < now))]
+        )
+        ages = {
+            name: np.where(done, getattr(trace, name), -1)[order]
+            for name in ("staleness", "true_staleness")
+        }
         handed_in, accepted = (
-            np.bincount(rounds["worker"][some], minlength=workers) for some in (done, done & trace.accepted)
+            np.bincount(rounds["worker"][some], minlength=workers)
+            for some in (done, done & trace.accepted)
         )
         waits = self.waits[self.waits[:, 1] < now]
         return Lanes(
-            workers, now, rounds["worker"][order], rounds["began"][order], np.minimum(self.settled, now)[order],
-            rounds["read"][order], ages["staleness"], ages["true_staleness"], trace.accepted[order],
-            self.settled[done & (rounds["moved"] > 0)], np.minimum(waits, (workers, now, now)),
-            _limit(experiment), experiment.speeds.slow[workers - 1], handed_in, accepted, starving(handed_in, accepted),
-        )  # fmt: skip
+            workers,
+            now,
+            rounds["worker"][order],
+            rounds["began"][order],
+            np.minimum(self.settled, now)[order],
+            rounds["read"][order],
+            ages["staleness"],
+            ages["true_staleness"],
+            trace.accepted[order],
+            self.settled[done & (rounds["moved"] > 0)],
+            np.minimum(waits, (workers, now, now)),
+            _limit(experiment),
+            experiment.speeds.slow[workers - 1],
+            handed_in,
+            accepted,
+            starving(handed_in, accepted),
+        )
 
 
 def _limit(experiment: Experiment) -> int | None:
@@ -93,7 +113,10 @@ def _all_fed(trace: StalenessTrace) -> tuple[bool, str]:
 def _let_through(trace: StalenessTrace) -> tuple[bool, str]:
     e = trace.experiment
     if e.policy != "drop" or not e.step_first:
-        return False, "Now this is another policy" if e.policy != "drop" else "Now the step is noted late"
+        return (
+            False,
+            "Now this is another policy" if e.policy != "drop" else "Now the step is noted late",
+        )
     over = int(trace.ages(accepted=True).max(initial=0)) - e.staleness
     return bool(over >= 4), f"Now the oldest accepted is {max(over, 0)} above the limit"
 
@@ -114,14 +137,15 @@ def staleness(
 
     At a glance: The slow worker hands in too late: all its gradients are dropped.
 
-    Each gradient is a bar from the read of the weights to its update or drop. Its staleness is the number of updates
-    in between. The last worker can be made slow.
+    Each gradient is a bar from the read of the weights to its update or drop. Its staleness is the
+    number of updates in between. The last worker can be made slow.
 
     Args:
         now: the time up to which the run is shown, 0 to 1200 ticks.
-        threshold: the most staleness that "drop" accepts, or the most gradients that "wait" lets a worker be ahead, 0
-            to 12.
-        policy: "apply" every gradient, "drop" stale ones, "wait" for the slowest worker, or have one "backup" worker.
+        threshold: the most staleness that "drop" accepts, or the most gradients that "wait" lets a
+            worker be ahead, 0 to 12.
+        policy: "apply" every gradient, "drop" stale ones, "wait" for the slowest worker, or have
+            one "backup" worker.
         straggler: how many times slower the last worker is, 1 to 5.
         workers: 1 to 8.
         spread: of the time that a gradient takes, 0 to 0.5.
@@ -152,30 +176,41 @@ class StalenessLab(Lab):
     label = "Stale gradients"
     axis = "now"
     presets: ClassVar = {
-        "Everybody at one speed": _SOUND | {"policy": "drop", "threshold": 3, "straggler": 1.0, "spread": 0.0},
-        "A straggler starves": _SOUND | {"policy": "drop", "threshold": 3, "straggler": 3.0, "spread": 0.2},
-        "All wait for it": _SOUND | {"policy": "wait", "threshold": 1, "straggler": 3.0, "spread": 0.2},
+        "Everybody at one speed": _SOUND
+        | {"policy": "drop", "threshold": 3, "straggler": 1.0, "spread": 0.0},
+        "A straggler starves": _SOUND
+        | {"policy": "drop", "threshold": 3, "straggler": 3.0, "spread": 0.2},
+        "All wait for it": _SOUND
+        | {"policy": "wait", "threshold": 1, "straggler": 3.0, "spread": 0.2},
         "One backup worker": _SOUND | {"policy": "backup", "straggler": 3.0, "spread": 0.2},
         "Older than it says": {
-            "policy": "drop", "threshold": 3, "workers": 8, "straggler": 1.0, "spread": 0.2, "step_first": False,
+            "policy": "drop",
+            "threshold": 3,
+            "workers": 8,
+            "straggler": 1.0,
+            "spread": 0.2,
+            "step_first": False,
             "atomic": False,
         },
-    }  # fmt: skip
+    }
     targets: ClassVar = {
         "all_fed": Target(
-            "with at least six workers, the last one at least 3 times slower, accept at least half of each "
-            "worker's gradients, with a staleness of at most 8",
+            "with at least six workers, the last one at least 3 times slower, accept at least "
+            "half of each worker's gradients, with a staleness of at most 8",
             _all_fed,
         ),
         "let_through": Target(
-            "with the step noted with the read, make “drop” accept a gradient whose staleness is 4 above the limit",
+            "with the step noted with the read, make “drop” accept a gradient whose staleness is "
+            "4 above the limit",
             _let_through,
         ),
     }
 
     def make_controls(self) -> list[Control]:
         return [
-            Slider("now", "Time", 0, END, END, scale="integer", step=_STRIDE, unit="ticks", play=True),
+            Slider(
+                "now", "Time", 0, END, END, scale="integer", step=_STRIDE, unit="ticks", play=True
+            ),
             Slider("threshold", "Staleness limit", 0, 12, 3, scale="integer"),
             Menu("policy", "Policy", [*POLICIES.items()], "drop"),
             Slider("straggler", "Straggler", 1.0, 5.0, 3.0, step=0.5, unit="times"),
@@ -203,11 +238,18 @@ class StalenessLab(Lab):
         x, y = view.places(trace.lanes)
         lanes = trace.lanes
         values = {
-            "of worker": lanes.worker + 1, "weights read, version": lanes.read, "staleness": lanes.true,
-            "recorded as": lanes.recorded, "ticks": lanes.ended - lanes.began,
-        }  # fmt: skip
+            "of worker": lanes.worker + 1,
+            "weights read, version": lanes.read,
+            "staleness": lanes.true,
+            "recorded as": lanes.recorded,
+            "ticks": lanes.ended - lanes.began,
+        }
         done = lanes.settled
-        return Items("gradient", {view.lanes: (x[done], y[done])}, {name: some[done] for name, some in values.items()})
+        return Items(
+            "gradient",
+            {view.lanes: (x[done], y[done])},
+            {name: some[done] for name, some in values.items()},
+        )
 
     def describe(self, trace: StalenessTrace) -> Description:
         e, lanes, ages = trace.experiment, trace.lanes, trace.ages()
@@ -215,25 +257,37 @@ class StalenessLab(Lab):
         oldest = trace.ages(accepted=True).max(initial=0)
         wrong = int((lanes.true != lanes.recorded)[lanes.settled].sum())
         starves = [f"worker {k + 1}" for k in np.flatnonzero(lanes.starving)]
-        said = f"{taken} of {counted(given, 'gradient')} accepted ({percent(taken / max(1, given))})"
+        said = (
+            f"{taken} of {counted(given, 'gradient')} accepted ({percent(taken / max(1, given))})"
+        )
         mean = ages.mean() if given else 0.0
         return Description(
-            alt=f"{counted(e.workers, 'worker')} under the policy {e.policy} for {counted(lanes.now, 'tick')}, the "
-            f"last one {number(trace.straggler)} times as slow: {said}, mean staleness {mean:.1f}, the oldest accepted "
-            f"{oldest}. Starving: {', '.join(starves) or 'none'}. {counted(wrong, 'gradient')} of another age than "
-            "recorded.",
+            alt=f"{counted(e.workers, 'worker')} under the policy {e.policy} for "
+            f"{counted(lanes.now, 'tick')}, the last one {number(trace.straggler)} times as "
+            f"slow: {said}, mean staleness {mean:.1f}, the oldest accepted {oldest}. "
+            f"Starving: {', '.join(starves) or 'none'}. {counted(wrong, 'gradient')} of "
+            "another age than recorded.",
             summary=_message(trace),
             table=(
                 ("policy", POLICIES[e.policy]),
-                ("accepted up to", "any staleness" if lanes.limit is None else f"staleness {lanes.limit}"),
+                (
+                    "accepted up to",
+                    "any staleness" if lanes.limit is None else f"staleness {lanes.limit}",
+                ),
                 ("time", f"{lanes.now:,} of {counted(END, 'tick')}"),
                 ("updates", f"{len(lanes.updates)}"),
                 ("handed in, accepted", f"{given}, {taken}"),
-                ("mean staleness, recorded", f"{mean:.2f}, {_mean(lanes.recorded[lanes.settled]):.2f}"),
+                (
+                    "mean staleness, recorded",
+                    f"{mean:.2f}, {_mean(lanes.recorded[lanes.settled]):.2f}",
+                ),
                 ("oldest accepted", f"{oldest}"),
                 ("of another age than recorded", f"{wrong}"),
                 *(
-                    (f"worker {k + 1}", f"{lanes.accepted_of[k]} of {lanes.handed_in[k]}" + " (starves)" * starved)
+                    (
+                        f"worker {k + 1}",
+                        f"{lanes.accepted_of[k]} of {lanes.handed_in[k]}" + " (starves)" * starved,
+                    )
                     for k, starved in enumerate(lanes.starving.tolist())
                 ),
             ),
@@ -242,28 +296,42 @@ class StalenessLab(Lab):
     def columns(self, trace: StalenessTrace) -> dict[str, np.ndarray]:
         lanes = trace.lanes
         columns = {
-            "worker": lanes.worker + 1, "read_at": lanes.began, "settled_at": lanes.ended, "version_read": lanes.read,
-            "staleness_recorded": lanes.recorded, "staleness_true": lanes.true, "accepted": lanes.accepted.astype(int),
-        }  # fmt: skip
+            "worker": lanes.worker + 1,
+            "read_at": lanes.began,
+            "settled_at": lanes.ended,
+            "version_read": lanes.read,
+            "staleness_recorded": lanes.recorded,
+            "staleness_true": lanes.true,
+            "accepted": lanes.accepted.astype(int),
+        }
         return {name: column[lanes.settled] for name, column in columns.items()}
 
 
 def _message(trace: StalenessTrace) -> str:
-    """Say what is wrong, if anything: ages recorded too small, workers that starve or wait, gradients dropped."""
+    """Say what is wrong, if anything: ages recorded too small, workers that starve or wait,
+    gradients dropped.
+    """
     lanes, ages = trace.lanes, trace.ages()
     given, taken = len(ages), int(lanes.accepted_of.sum())
     if not given:
         return "No gradient has been handed in yet."
     late = ages - lanes.recorded[lanes.settled]
     if n := int((late > 0).sum()):
-        return f"{n} of {counted(given, 'gradient')} {are(n)} staler than recorded, by up to {late.max()}."
+        return (
+            f"{n} of {counted(given, 'gradient')} {are(n)} staler than recorded, by up to "
+            f"{late.max()}."
+        )
     if lanes.starving.any():
         return _starving(trace)
     if taken < given:
         why = "too late" if trace.experiment.policy == "backup" else "too stale"
         lost = given - taken
-        return f"{lost} of {counted(given, 'gradient')} {were(lost)} {why} and {were(lost)} dropped."
-    all_are = {1: "The first gradient is", 2: "Both gradients are"}.get(given, f"All {given} gradients are")
+        return (
+            f"{lost} of {counted(given, 'gradient')} {were(lost)} {why} and {were(lost)} dropped."
+        )
+    all_are = {1: "The first gradient is", 2: "Both gradients are"}.get(
+        given, f"All {given} gradients are"
+    )
     if len(lanes.waits):
         share = float((lanes.waits[:, 2] - lanes.waits[:, 1]).sum() / (lanes.workers * lanes.now))
         return f"{all_are} accepted, but workers wait {percent(share)} of the time."
@@ -276,12 +344,23 @@ def _starving(trace: StalenessTrace) -> str:
     """Workers that starve, and how many of their gradients are dropped."""
     lanes = trace.lanes
     who = np.flatnonzero(lanes.starving)
-    given, lost = int(lanes.handed_in[who].sum()), int((lanes.handed_in - lanes.accepted_of)[who].sum())
+    given, lost = (
+        int(lanes.handed_in[who].sum()),
+        int((lanes.handed_in - lanes.accepted_of)[who].sum()),
+    )
     one = len(who) == 1
     slow = "The slow worker" if trace.straggler > 1 and who[0] == lanes.workers - 1 else "Worker"
-    names = f"{slow} {who[0] + 1} starves" if one else f"Workers {listed([f'{k + 1}' for k in who], 8)} starve"
+    names = (
+        f"{slow} {who[0] + 1} starves"
+        if one
+        else f"Workers {listed([f'{k + 1}' for k in who], 8)} starve"
+    )
     whose = "its" if one else "their"
-    share = f"{'both' if lost == 2 else f'all {lost}'} of {whose}" if lost == given else f"{lost} of {whose} {given}"
+    share = (
+        f"{'both' if lost == 2 else f'all {lost}'} of {whose}"
+        if lost == given
+        else f"{lost} of {whose} {given}"
+    )
     return f"{names}: {share} gradients are dropped."
 
 
@@ -290,15 +369,28 @@ def _mean(ages: np.ndarray) -> float:
 
 
 def experiment(
-    policy: str, threshold: int, workers: int, straggler: float, spread: float, step_first: bool, atomic: bool
+    policy: str,
+    threshold: int,
+    workers: int,
+    straggler: float,
+    spread: float,
+    step_first: bool,
+    atomic: bool,
 ) -> Experiment:
     """Return what these settings mean; "backup" needs all workers but one."""
     speeds = Speeds(spread=spread, slow={workers - 1: straggler}, gap=_GAP)
     return Experiment(
-        Bowl(), learning_rate=1e-3, workers=workers, speeds=speeds, policy=policy, staleness=threshold,
-        gradients=_EACH * workers, aggregate=max(1, workers - 1) if policy == "backup" else 1, step_first=step_first,
+        Bowl(),
+        learning_rate=1e-3,
+        workers=workers,
+        speeds=speeds,
+        policy=policy,
+        staleness=threshold,
+        gradients=_EACH * workers,
+        aggregate=max(1, workers - 1) if policy == "backup" else 1,
+        step_first=step_first,
         atomic=atomic,
-    )  # fmt: skip
+    )
 
 
 @functools.lru_cache(maxsize=64)

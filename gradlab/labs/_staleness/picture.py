@@ -39,8 +39,11 @@ from ...live.drawing.style import (
 )  # fmt: skip
 from .._layout import PanelLayout, place_panels
 
-_WINDOW = 1200  # ticks shown at a time: the whole run, on any page, so that bars and tallies show the same gradients
-_TICK = {False: 200, True: 400}  # ticks between two numbers of the axis, on a wide and a narrow page
+# Ticks shown at a time: the whole run, on any page, so that bars and tallies show the same
+# gradients.
+_WINDOW = 1200
+# Ticks between two numbers of the axis, on a wide and a narrow page.
+_TICK = {False: 200, True: 400}
 _PIXEL = {False: 2.75, True: 4.9}  # ticks in a pixel of the lanes
 _BOLD, _PAD = 9.0, 4.0  # width of a letter in a bar, and what stays free beside it, in pixels
 _WORD = 100  # ticks of a wait that has room for a word
@@ -52,7 +55,8 @@ class Lanes(NamedTuple):
 
     Attributes:
         workers, now: how many; ticks.
-        worker, began, ended: ticks of the read, and of the update or the drop; `ended` is `now` for those in hand.
+        worker, began, ended: ticks of the read, and of the update or the drop; `ended` is `now` for
+            those in hand.
         read: step of the weights that were read.
         recorded, true: staleness; -1 for those in hand.
         accepted: whether it was.
@@ -93,14 +97,18 @@ _NARROW_LAYOUT = PanelLayout((NARROW, 9.8), "L/W/A", height_ratios=(3.4, 2.6, 1.
 class TimelineView:
     """A lane for each worker with a bar for each gradient; what was accepted of each; the distribution of staleness.
 
-    In a bar stands its staleness: so many of the updates at the upper edge came while it was computed. Accepted bars
-    are filled, dropped ones hatched.
+    In a bar stands its staleness: so many of the updates at the upper edge came while it was
+    computed. Accepted bars are filled, dropped ones hatched.
     """
 
     def __init__(self) -> None:
         self.figure = new_figure(WIDE, 5.2)
         self.lanes, self.workers, self.ages = (self.figure.add_subplot() for _ in range(3))
-        self._lanes, self._workers, self._ages = _Lanes(self.lanes), Workers(self.workers), Ages(self.ages)
+        self._lanes, self._workers, self._ages = (
+            _Lanes(self.lanes),
+            Workers(self.workers),
+            Ages(self.ages),
+        )
         self.arrange(narrow=False)
 
     def arrange(self, narrow: bool) -> None:
@@ -121,7 +129,9 @@ class TimelineView:
     def places(self, lanes: Lanes) -> tuple[np.ndarray, np.ndarray]:
         """The places of the gradients in the Axes `lanes`: the middles of their bars."""
         start = self._lanes.start(lanes.now)
-        return (lanes.began + lanes.ended) / 2 - start, np.mean(sides(lanes.worker, lanes.workers), axis=0)
+        return (lanes.began + lanes.ended) / 2 - start, np.mean(
+            sides(lanes.worker, lanes.workers), axis=0
+        )
 
 
 class _Lanes:
@@ -140,20 +150,33 @@ class _Lanes:
         self._narrow = False
         base = axes.get_yaxis_transform()
         self._version = label(axes, x=-0.02, y=TOP / 2, ha="right", color=BLUE_TEXT, transform=base)
-        self._wrong = label(axes, x=1, y=1.03, ha="right", text="5≠2: recorded as 2", transform=axes.transAxes)
-        self._ages = [label(axes, weight="bold", clip_on=True) for _ in range(_NAMED * MOST_WORKERS)]
+        self._wrong = label(
+            axes, x=1, y=1.03, ha="right", text="5≠2: recorded as 2", transform=axes.transAxes
+        )
+        self._ages = [
+            label(axes, weight="bold", clip_on=True) for _ in range(_NAMED * MOST_WORKERS)
+        ]
         self._names = LaneNames(axes)
-        foot: dict[str, Any] = {"y": -0.02, "va": "top", "ha": "center", "transform": axes.get_xaxis_transform()}
+        foot: dict[str, Any] = {
+            "y": -0.02,
+            "va": "top",
+            "ha": "center",
+            "transform": axes.get_xaxis_transform(),
+        }
         self._times = [text(axes, **foot) for _ in range(1 + _WINDOW // min(_TICK.values()))]
 
     def draw(self, lanes: Lanes) -> None:
         start = self.start(lanes.now)
         began, ended = lanes.began - start, lanes.ended - start
         low, high = sides(lanes.worker, lanes.workers)
-        for name, some in zip(_LOOKS, (lanes.settled & lanes.accepted, _dropped(lanes), ~lanes.settled), strict=True):
+        for name, some in zip(
+            _LOOKS, (lanes.settled & lanes.accepted, _dropped(lanes), ~lanes.settled), strict=True
+        ):
             self._bars[name].set_path(bars(began[some], ended[some], low[some], high[some]))
         lost = _dropped(lanes) & (ended > 0)
-        self._hatching.set_data(*hatching(began[lost], ended[lost], low[lost], high[lost], 50, 18).T)
+        self._hatching.set_data(
+            *hatching(began[lost], ended[lost], low[lost], high[lost], 50, 18).T
+        )
         updates = lanes.updates[lanes.updates >= start] - start
         self._updates.set_data(updates, np.full(len(updates), TOP / 2))
         self._now.set_data([lanes.now - start] * 2, [0, 1])

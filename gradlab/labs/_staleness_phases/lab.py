@@ -61,17 +61,25 @@ class Phases(NamedTuple):
 
 
 def _lowest(measure: str, share: float, workers: int) -> Callable[[Phases], tuple[bool, str]]:
-    """With a straggler under "drop": whether this limit gives such a share and the one below it does not."""
+    """With a straggler under "drop": whether this limit gives such a share and the one below it
+    does not.
+    """
 
     def reached(trace: Phases) -> tuple[bool, str]:
-        here, below = trace.here(measure), trace.here(measure, trace.limit - 1) if trace.limit > LIMITS[0] else 0.0
+        here, below = (
+            trace.here(measure),
+            trace.here(measure, trace.limit - 1) if trace.limit > LIMITS[0] else 0.0,
+        )
         asked = {
             "under another policy": trace.policy == "drop",
             f"with {counted(trace.workers, 'worker')}": trace.workers >= workers,
             "without such a straggler": trace.straggler >= 3,
         }
         but = "".join(f", {words}" for words, kept in asked.items() if not kept)
-        now = f"Now limit {trace.limit} accepts {percent(here)}, the one below it {percent(below)}{but}"
+        now = (
+            f"Now limit {trace.limit} accepts {percent(here)}, the one below it "
+            f"{percent(below)}{but}"
+        )
         return here >= share > below and not but, now
 
     return reached
@@ -91,14 +99,16 @@ def staleness_phases(
 
     At a glance: The more workers, the higher the limit that still accepts most gradients.
 
-    One worker can be slow. Drag the diamond, or click a place, to read its numbers and to cut through the diagram.
+    One worker can be slow. Drag the diamond, or click a place, to read its numbers and to cut
+    through the diagram.
 
     Args:
         straggler: how many times slower one worker is, 1 to 5.
-        measure: what colors show: "acceptance", that of the "slow" worker, "throughput", "staleness" or "waiting".
+        measure: what colors show: "acceptance", that of the "slow" worker, "throughput",
+            "staleness" or "waiting".
         policy: "drop" stale gradients, or "wait" for slow workers.
-        limit: the most staleness that "drop" accepts, or the most gradients that "wait" lets a worker be ahead, 0 to
-            24.
+        limit: the most staleness that "drop" accepts, or the most gradients that "wait" lets a
+            worker be ahead, 0 to 24.
         workers: 1 to 16.
         spread: of the time that a gradient takes, 0 to 1.
         target: a goal that is shown above the picture until it is reached.
@@ -124,20 +134,40 @@ class StalenessPhasesLab(Lab):
     label = "Phases of staleness"
     axis = "straggler"
     presets: ClassVar = {
-        "What is dropped": {"measure": "acceptance", "policy": "drop", "straggler": 1.0, "spread": 0.2},
-        "Where the slow one starves": {"measure": "slow", "policy": "drop", "straggler": 3.0, "spread": 0.2},
-        "How stale gradients are": {"measure": "staleness", "policy": "drop", "straggler": 1.0, "spread": 0.2},
-        "What waiting costs": {"measure": "throughput", "policy": "wait", "straggler": 3.0, "spread": 0.2},
+        "What is dropped": {
+            "measure": "acceptance",
+            "policy": "drop",
+            "straggler": 1.0,
+            "spread": 0.2,
+        },
+        "Where the slow one starves": {
+            "measure": "slow",
+            "policy": "drop",
+            "straggler": 3.0,
+            "spread": 0.2,
+        },
+        "How stale gradients are": {
+            "measure": "staleness",
+            "policy": "drop",
+            "straggler": 1.0,
+            "spread": 0.2,
+        },
+        "What waiting costs": {
+            "measure": "throughput",
+            "policy": "wait",
+            "straggler": 3.0,
+            "spread": 0.2,
+        },
     }
     targets: ClassVar = {
         "nine_of_ten": Target(
-            "with “drop” and at least 12 workers, one of them at least 3 times slower, find the lowest limit that "
-            "accepts 90% of the gradients",
+            "with “drop” and at least 12 workers, one of them at least 3 times slower, find the "
+            "lowest limit that accepts 90% of the gradients",
             _lowest("acceptance", 0.9, 12),
         ),
         "not_starving": Target(
-            "with “drop” and at least 6 workers, one of them at least 3 times slower, find the lowest limit that "
-            "accepts half of the slow worker's gradients",
+            "with “drop” and at least 6 workers, one of them at least 3 times slower, find the "
+            "lowest limit that accepts half of the slow worker's gradients",
             _lowest("slow", 0.5, 6),
         ),
     }
@@ -145,7 +175,12 @@ class StalenessPhasesLab(Lab):
     def make_controls(self) -> list[Control]:
         return [
             Slider("straggler", "Straggler", 1.0, 5.0, 1.0, step=0.25, unit="times", play=True),
-            Menu("measure", "Color", [(name, scale.name) for name, scale in MEASURES.items()], "acceptance"),
+            Menu(
+                "measure",
+                "Color",
+                [(name, scale.name) for name, scale in MEASURES.items()],
+                "acceptance",
+            ),
             Menu("policy", "Policy", [*POLICIES.items()], "drop"),
             Slider("limit", "Staleness limit", LIMITS[0], LIMITS[-1], 4, scale="integer"),
             Slider("workers", "Workers", WORKERS[0], WORKERS[-1], 8, scale="integer", folded=True),
@@ -154,7 +189,9 @@ class StalenessPhasesLab(Lab):
 
     def compute(self, values: dict[str, Any]) -> Phases:
         speeds, diagram = _swept(values["policy"], values["straggler"], values["spread"])
-        return Phases(values["policy"], speeds, diagram, values["measure"], values["limit"], values["workers"])
+        return Phases(
+            values["policy"], speeds, diagram, values["measure"], values["limit"], values["workers"]
+        )
 
     def make_view(self) -> PhasesView:
         return PhasesView(LIMITS, WORKERS)
@@ -167,8 +204,13 @@ class StalenessPhasesLab(Lab):
 
     def items(self, view: PhasesView, trace: Phases) -> Items:
         limit, workers = _places()
-        values = dict(_in_numbers(scale, trace.values(name).ravel()) for name, scale in MEASURES.items())
-        names = [f"limit {x}, {counted(y, 'worker')}" for x, y in zip(limit.tolist(), workers.tolist(), strict=True)]
+        values = dict(
+            _in_numbers(scale, trace.values(name).ravel()) for name, scale in MEASURES.items()
+        )
+        names = [
+            f"limit {x}, {counted(y, 'worker')}"
+            for x, y in zip(limit.tolist(), workers.tolist(), strict=True)
+        ]
         return Items("place", {view.plane: (limit, workers)}, values, names)
 
     def make_live(self, view: PhasesView, **params: Any) -> LiveFigure:
@@ -183,7 +225,9 @@ class StalenessPhasesLab(Lab):
         def follow(change: Any) -> None:
             if live.selected is not None:
                 live.selected = int(
-                    np.flatnonzero((limit == live.values["limit"]) & (workers == live.values["workers"]))[0]
+                    np.flatnonzero(
+                        (limit == live.values["limit"]) & (workers == live.values["workers"])
+                    )[0]
                 )
 
         live.observe(look, names="selected")
@@ -194,28 +238,41 @@ class StalenessPhasesLab(Lab):
         where = f"limit {trace.limit} and {counted(trace.workers, 'worker')}"
         scale, shown = MEASURES[trace.measure], trace.values(trace.measure)
         half = float((shown >= scale.top / 2).mean())
-        said = "; ".join(f"{measure.name}: {measure.write(trace.here(name))}" for name, measure in MEASURES.items())
+        said = "; ".join(
+            f"{measure.name}: {measure.write(trace.here(name))}"
+            for name, measure in MEASURES.items()
+        )
         return Description(
-            alt=f"Policy {trace.policy}, one worker {number(trace.straggler)} times as slow, spread "
-            f"{number(trace.speeds.spread)}. At {where}: {said}. In {percent(half)} of the places {scale.name} is "
-            f"{scale.write(scale.top / 2)} or more.",
+            alt=f"Policy {trace.policy}, one worker {number(trace.straggler)} times as slow, "
+            f"spread {number(trace.speeds.spread)}. At {where}: {said}. In {percent(half)} of "
+            f"the places {scale.name} is {scale.write(scale.top / 2)} or more.",
             summary=_message(trace),
             table=(
                 ("policy", POLICIES[trace.policy]),
                 ("place", where),
-                *((measure.name, measure.write(trace.here(name))) for name, measure in MEASURES.items()),
+                *(
+                    (measure.name, measure.write(trace.here(name)))
+                    for name, measure in MEASURES.items()
+                ),
                 ("gradients handed in", f"{GRADIENTS}"),
-                (f"places where {scale.name} is {scale.write(scale.top / 2)} or more", percent(half)),
+                (
+                    f"places where {scale.name} is {scale.write(scale.top / 2)} or more",
+                    percent(half),
+                ),
             ),
         )
 
     def columns(self, trace: Phases) -> dict[str, np.ndarray]:
         limit, workers = _places()
-        return {"limit": limit, "workers": workers} | {name: trace.values(name).ravel() for name in MEASURES}
+        return {"limit": limit, "workers": workers} | {
+            name: trace.values(name).ravel() for name in MEASURES
+        }
 
 
 def _message(trace: Phases) -> str:
-    """The measure that is shown, at the place that is looked at; of acceptance also what other teams need for it."""
+    """The measure that is shown, at the place that is looked at; of acceptance also what other
+    teams need for it.
+    """
     team, measure = counted(trace.workers, "worker"), trace.measure
     here = MEASURES[measure].write(trace.here(measure))
     if measure in ("acceptance", "slow"):
@@ -223,7 +280,10 @@ def _message(trace: Phases) -> str:
         whose = "the" if measure == "acceptance" else one
         share = float(trace.here(measure))
         accepted = {0.0: "none", 1.0: "all"}.get(share, whole_percent(share))
-        return f"With {team}, limit {trace.limit} accepts {accepted} of {whose} gradients{_elsewhere(trace)}."
+        return (
+            f"With {team}, limit {trace.limit} accepts {accepted} of {whose} "
+            f"gradients{_elsewhere(trace)}."
+        )
     updates = amount(trace.here(measure), "update", 3)
     said = {
         "throughput": f"{updates} happen{'s' * (here == '1')} while one gradient is computed",
@@ -234,7 +294,9 @@ def _message(trace: Phases) -> str:
 
 
 def _elsewhere(trace: Phases) -> str:
-    """The lowest limit that accepts as much with the most workers, or if these are the most, with half as many."""
+    """The lowest limit that accepts as much with the most workers, or if these are the most, with
+    half as many.
+    """
     accepted, here = trace.values(trace.measure), trace.here(trace.measure)
     if trace.policy != "drop" or here == 0:
         return ""

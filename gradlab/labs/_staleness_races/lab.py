@@ -1,4 +1,6 @@
-"""The two races of TensorFlow's way to drop stale gradients, move by move, and what all orders can come to."""
+"""The two races of TensorFlow's way to drop stale gradients, move by move, and what all orders can
+come to.
+"""
 
 from __future__ import annotations
 
@@ -73,8 +75,14 @@ class StalenessRacesTrace(NamedTuple):
         """The number of gradients that passed their check, aren't applied yet, and are too stale by now."""
         ledger = Simulation(self.play.trace).goto(self.done).ledger
         made = self.play.trace.moves[: self.done].tolist()
-        passed = [k for k in range(WORKERS) if ledger.accepted[k] and made.count([CHECK, k]) > made.count([UPDATE, k])]
-        return sum(not is_accepted(ledger.step - ledger.read_at[k], ledger.staleness) for k in passed)
+        passed = [
+            k
+            for k in range(WORKERS)
+            if ledger.accepted[k] and made.count([CHECK, k]) > made.count([UPDATE, k])
+        ]
+        return sum(
+            not is_accepted(ledger.step - ledger.read_at[k], ledger.staleness) for k in passed
+        )
 
 
 def _over(trace: StalenessRacesTrace) -> tuple[bool, str]:
@@ -86,7 +94,10 @@ def _over(trace: StalenessRacesTrace) -> tuple[bool, str]:
 
 
 def _caught(trace: StalenessRacesTrace) -> tuple[bool, str]:
-    return trace.doomed > 0, f"Now, after {counted(trace.done, 'move')}, there are {trace.doomed} of them"
+    return (
+        trace.doomed > 0,
+        f"Now, after {counted(trace.done, 'move')}, there are {trace.doomed} of them",
+    )
 
 
 def staleness_races(
@@ -100,15 +111,17 @@ def staleness_races(
 ) -> StalenessRacesLab:
     """Step through moves of three workers, and see gradients accepted that are staler than the limit.
 
-    At a glance: A check that is not one piece with its update lets gradients through that are too stale.
+    At a glance: A check that is not one piece with its update lets gradients through that are too
+    stale.
 
-    A worker reads the weights, notes the step, lets its gradient be checked against the step of that time, and updates
-    the weights. In TensorFlow the note may come after the forward pass, and updates of others between check and update.
+    A worker reads the weights, notes the step, lets its gradient be checked against the step of
+    that time, and updates the weights. In TensorFlow the note may come after the forward pass, and
+    updates of others between check and update.
 
     Args:
         event: how many moves are made, 0 to 12.
-        schedule: the order in which workers would like to move: "checks" before any update, "notes" late, "both", or
-            in "turns".
+        schedule: the order in which workers would like to move: "checks" before any update, "notes"
+            late, "both", or in "turns".
         atomic: whether the check and the update are one piece.
         step_first: whether the read and the note are one piece.
         threshold: the staleness limit, 0 to 2.
@@ -134,8 +147,18 @@ class StalenessRacesLab(Lab):
     label = "Races of stale gradients"
     axis = "event"
     presets: ClassVar = {
-        "Check, check, update": {"schedule": "checks", "threshold": 0, "atomic": False, "step_first": True},
-        "A step noted late": {"schedule": "notes", "threshold": 0, "atomic": True, "step_first": False},
+        "Check, check, update": {
+            "schedule": "checks",
+            "threshold": 0,
+            "atomic": False,
+            "step_first": True,
+        },
+        "A step noted late": {
+            "schedule": "notes",
+            "threshold": 0,
+            "atomic": True,
+            "step_first": False,
+        },
         "Both races": {"schedule": "both", "threshold": 0, "atomic": False, "step_first": False},
         "Repaired": {"schedule": "both", "threshold": 0, "atomic": True, "step_first": True},
         "Luck": {"schedule": "turns", "threshold": 0, "atomic": False, "step_first": False},
@@ -143,7 +166,8 @@ class StalenessRacesLab(Lab):
     targets: ClassVar = {
         "over": Target("with limit 1, accept a gradient whose true staleness is larger", _over),
         "caught": Target(
-            "stop at a move where a gradient has passed its check, isn't applied yet, and is too stale by now",
+            "stop at a move where a gradient has passed its check, isn't applied yet, and is too "
+            "stale by now",
             _caught,
         ),
     }
@@ -151,14 +175,21 @@ class StalenessRacesLab(Lab):
     def make_controls(self) -> list[Control]:
         return [
             Slider("event", "Moves made", 0, 4 * WORKERS, 4 * WORKERS, scale="integer", play=True),
-            Menu("schedule", "Schedule", [(name, words) for name, (words, _) in SCHEDULES.items()], "checks"),
+            Menu(
+                "schedule",
+                "Schedule",
+                [(name, words) for name, (words, _) in SCHEDULES.items()],
+                "checks",
+            ),
             Toggle("atomic", "Check and update as one", False),
             Toggle("step_first", "Read and note as one", False),
             Slider("threshold", "Staleness limit", 0, 2, 0, scale="integer", folded=True),
         ]
 
     def compute(self, values: dict[str, Any]) -> StalenessRacesTrace:
-        play = played(values["schedule"], values["threshold"], values["atomic"], values["step_first"])
+        play = played(
+            values["schedule"], values["threshold"], values["atomic"], values["step_first"]
+        )
         return StalenessRacesTrace(play, values["event"], _outcomes(values["threshold"]))
 
     def make_view(self) -> SequenceView:
@@ -166,21 +197,34 @@ class StalenessRacesLab(Lab):
 
     def draw(self, view: SequenceView, trace: StalenessRacesTrace) -> None:
         e = trace.experiment
-        versions = [(row, f"v{n}: {number(weight)}") for n, (row, weight) in enumerate(trace.play.versions)]
+        versions = [
+            (row, f"v{n}: {number(weight)}") for n, (row, weight) in enumerate(trace.play.versions)
+        ]
         ranges = [
-            OrderCount(SWITCHES[switches], found.interleavings, found.too_stale / found.interleavings)
+            OrderCount(
+                SWITCHES[switches], found.interleavings, found.too_stale / found.interleavings
+            )
             for switches, found in trace.outcomes.items()
         ]
         view.draw(
             Schedule(
-                trace.play.events, trace.done, versions, trace.by_worker("staleness"),
-                trace.by_worker("true_staleness"), trace.by_worker("accepted") == 1, e.staleness, ranges,
+                trace.play.events,
+                trace.done,
+                versions,
+                trace.by_worker("staleness"),
+                trace.by_worker("true_staleness"),
+                trace.by_worker("accepted") == 1,
+                e.staleness,
+                ranges,
                 [*SWITCHES].index((e.atomic, e.step_first)),
             )
-        )  # fmt: skip
+        )
 
     def describe(self, trace: StalenessRacesTrace) -> Description:
-        e, found = trace.experiment, trace.outcomes[trace.experiment.atomic, trace.experiment.step_first]
+        e, found = (
+            trace.experiment,
+            trace.outcomes[trace.experiment.atomic, trace.experiment.step_first],
+        )
         accepted = int((trace.by_worker("accepted") == 1).sum())
         wrong = trace.too_old
         now = trace.play.events[trace.done - 1] if trace.done else None
@@ -191,20 +235,30 @@ class StalenessRacesLab(Lab):
             f", the oldest {wrong} over the limit" if wrong else ", none over the limit"
         )
         share, few = found.too_stale / found.interleavings, min(found.accepted)
-        orders = f"Too stale a gradient is accepted in {percent(share)} of {found.interleavings:,} orders"
+        orders = (
+            f"Too stale a gradient is accepted in {percent(share)} of "
+            f"{found.interleavings:,} orders"
+        )
         return Description(
-            alt=_ascii(f"Three workers, staleness limit {e.staleness}. {said}. {verdict}. {orders}."),
+            alt=_ascii(
+                f"Three workers, staleness limit {e.staleness}. {said}. {verdict}. {orders}."
+            ),
             summary=_message(trace),
             table=(
                 (
                     "schedule",
-                    ", ".join(f"{event.worker + 1} {event.words}" for event in trace.play.events[: trace.done]),
+                    ", ".join(
+                        f"{event.worker + 1} {event.words}"
+                        for event in trace.play.events[: trace.done]
+                    ),
                 ),
                 ("staleness limit", f"{e.staleness}"),
                 (
                     "weights",
                     ", ".join(
-                        f"v{n} {number(w)}" for n, (row, w) in enumerate(trace.play.versions) if row <= trace.done
+                        f"v{n} {number(w)}"
+                        for n, (row, w) in enumerate(trace.play.versions)
+                        if row <= trace.done
                     ),
                 ),
                 *((f"worker {k + 1}", words) for k, words in enumerate(_workers(trace))),
@@ -224,7 +278,9 @@ class StalenessRacesLab(Lab):
 
 
 def _message(trace: StalenessRacesTrace) -> str:
-    """Gradients that are accepted too stale; else those that will be; else what was dropped, or how far it is."""
+    """Gradients that are accepted too stale; else those that will be; else what was dropped, or how
+    far it is.
+    """
     limit, settled = trace.experiment.staleness, int(trace.settled.sum())
     ages, accepted = trace.by_worker("true_staleness"), trace.by_worker("accepted") == 1
     if over := int((accepted & (ages > limit)).sum()):
@@ -232,10 +288,17 @@ def _message(trace: StalenessRacesTrace) -> str:
         which = "an accepted gradient is" if over == 1 else f"{over} accepted gradients are up to"
         return f"Limit {limit} fails: {which} {staleness} stale."
     if doomed := trace.doomed:
-        passed = "gradient has passed its check and is" if doomed == 1 else "gradients have passed their checks and are"
+        passed = (
+            "gradient has passed its check and is"
+            if doomed == 1
+            else "gradients have passed their checks and are"
+        )
         return f"{doomed} {passed} too stale by now."
     if settled and (lost := settled - int(accepted.sum())):
-        return f"Limit {limit} holds: {lost} of {counted(settled, 'gradient')} {'is' if lost == 1 else 'are'} dropped."
+        return (
+            f"Limit {limit} holds: {lost} of {counted(settled, 'gradient')} "
+            f"{'is' if lost == 1 else 'are'} dropped."
+        )
     if settled:
         so_far = f"all {WORKERS}" if settled == WORKERS else f"{settled} of {WORKERS}"
         return f"Limit {limit} holds: {so_far} gradients {are(settled)} accepted, none too stale."
@@ -248,7 +311,10 @@ def _message(trace: StalenessRacesTrace) -> str:
 def _outcomes(threshold: int) -> dict[tuple[bool, bool], Outcomes]:
     """Return what all orders of all moves come to, for every setting of the switches."""
     e = Experiment(Bowl(), workers=WORKERS, staleness=threshold)
-    return {switches: explore(e.with_(atomic=switches[0], step_first=switches[1])) for switches in SWITCHES}
+    return {
+        switches: explore(e.with_(atomic=switches[0], step_first=switches[1]))
+        for switches in SWITCHES
+    }
 
 
 def _workers(trace: StalenessRacesTrace) -> Iterator[str]:
@@ -264,7 +330,8 @@ def _ascii(words: str) -> str:
 
 
 _LETTERS = {"R": READ, "N": RECORD, "C": CHECK, "U": UPDATE}
-# What a scheduler would like to run, move by move; where moves are one piece, the later ones come along.
+# What a scheduler would like to run, move by move; where moves are one piece, the later ones come
+# along.
 SCHEDULES = {
     "checks": ("all check, all update", "1R 1N 2R 2N 3R 3N 1C 2C 3C 1U 2U 3U"),
     "notes": ("steps noted late", "1R 2R 3R 1N 1C 1U 2N 2C 2U 3N 3C 3U"),
@@ -285,9 +352,19 @@ class Play(NamedTuple):
 def played(schedule: str, threshold: int, atomic: bool, step_first: bool) -> Play:
     """Every wish of the schedule in turn, with what is one piece with it."""
     e = Experiment(
-        Bowl(), workers=WORKERS, staleness=threshold, gradients=WORKERS, atomic=atomic, step_first=step_first
+        Bowl(),
+        workers=WORKERS,
+        staleness=threshold,
+        gradients=WORKERS,
+        atomic=atomic,
+        step_first=step_first,
     )
-    server, log, events, versions = Server(e), list[tuple[int, int, int]](), list[Event](), [(0, _weight(e.start()))]
+    server, log, events, versions = (
+        Server(e),
+        list[tuple[int, int, int]](),
+        list[Event](),
+        [(0, _weight(e.start()))],
+    )
     pieces = [list(worker(e, k, [1])) for k in range(WORKERS)]
     for wish in SCHEDULES[schedule][1].split():
         k = int(wish[0]) - 1
@@ -301,7 +378,9 @@ def played(schedule: str, threshold: int, atomic: bool, step_first: bool) -> Pla
             if server.step > before:
                 versions.append((len(log), _weight(server.weights)))
     return Play(
-        Trace.of(e, "schedule", "moves", log, server.ledger.rounds, server.weights), tuple(events), tuple(versions)
+        Trace.of(e, "schedule", "moves", log, server.ledger.rounds, server.weights),
+        tuple(events),
+        tuple(versions),
     )
 
 
@@ -315,7 +394,9 @@ def _told(server: Server, move: int, k: int) -> tuple[str, str]:
     if move == CHECK:
         passed = ledger.accepted[k]
         sign = "≤" if passed else ">"
-        return ("passed" if passed else "failed"), f"{ledger.checked[k]}−{ledger.recorded[k]} {sign} {ledger.staleness}"
+        return (
+            "passed" if passed else "failed"
+        ), f"{ledger.checked[k]}−{ledger.recorded[k]} {sign} {ledger.staleness}"
     return ("updated", f"now v{ledger.step}") if ledger.accepted[k] else ("dropped", "is dropped")
 
 

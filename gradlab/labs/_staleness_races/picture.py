@@ -1,4 +1,6 @@
-"""Moves of several workers in their order, top to bottom, and how stale their gradients are, truly and as noted."""
+"""Moves of several workers in their order, top to bottom, and how stale their gradients are, truly
+and as noted.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +88,8 @@ class Schedule(NamedTuple):
 class SequenceView:
     """A column for each worker and one for the weights, a row for each move; moves of one piece share a frame.
 
-    Beside it: how stale each gradient is, and how often too stale a one is accepted over all orders.
+    Beside it: how stale each gradient is, and how often too stale a one is accepted over all
+    orders.
     """
 
     def __init__(self, workers: int, events: int) -> None:
@@ -126,14 +129,19 @@ class _Moves:
         axes.set(xlim=(0, workers + 0.8), ylim=(events + 0.6, -1.1))
         heads = [f"worker {k + 1}" for k in range(workers)] + ["weights"]
         for k, head in enumerate(heads):
-            axes.text(k + 0.03, -0.75, head, fontsize=LABEL, weight="bold", va="center", color=BLACK)
+            axes.text(
+                k + 0.03, -0.75, head, fontsize=LABEL, weight="bold", va="center", color=BLACK
+            )
         self._now = axes.add_patch(
             Rectangle((0, 0), workers + 0.8, 0.92, fc="#F0F0F0", ec="none", animated=True, zorder=1)
         )
         self._ahead = moving_line(axes, color=OTHER, ls=":", lw=1.0, zorder=1.5)
         self._at_work = moving_line(axes, color=BLUE, lw=2.2, zorder=2)
         self._pieces = patch(axes, _PIECE)
-        self._marks = {kind: moving_line(axes, ls="none", ms=6.5, zorder=3, **looks) for kind, looks in _KINDS.items()}
+        self._marks = {
+            kind: moving_line(axes, ls="none", ms=6.5, zorder=3, **looks)
+            for kind, looks in _KINDS.items()
+        }
         self._to_come = moving_line(axes, zorder=3, **_TO_COME)
         self._words = [label(axes, ha="left") for _ in range(events)]
         self._as_one = label(axes, ha="right", text="as one", color=QUIET)
@@ -150,7 +158,11 @@ class _Moves:
         for words, row, event in zip(self._words, rows, schedule.events, strict=True):
             happened = row <= done
             late = event.kind == "updated" and schedule.true[event.worker] > schedule.limit
-            said = f"{event.words.removeprefix('now ')}, {schedule.true[event.worker]} old" if late else event.words
+            said = (
+                f"{event.words.removeprefix('now ')}, {schedule.true[event.worker]} old"
+                if late
+                else event.words
+            )
             words.set(x=event.worker + 0.2, y=row, text=said, color=BLACK if happened else QUIET)
             words.set_weight("bold" if late else "normal")
         self._draw_lives(schedule, rows, columns)
@@ -187,7 +199,9 @@ class _Ages:
 
     def __init__(self, axes: Any, workers: int) -> None:
         self.axes = tidy(axes, "How stale the gradients are", "worker", "staleness (updates)")
-        axes.set(xlim=(-0.6, workers - 0.4), ylim=(-0.25, _OLDEST + 0.75), yticks=range(_OLDEST + 1))
+        axes.set(
+            xlim=(-0.6, workers - 0.4), ylim=(-0.25, _OLDEST + 0.75), yticks=range(_OLDEST + 1)
+        )
         axes.set_xticks(range(workers), labels=[f"{k + 1}" for k in range(workers)])
         self._taken, self._lost = patch(axes, ACCEPTED), patch(axes, DROPPED)
         self._hatching = moving_line(axes, zorder=2.5, **HATCH)
@@ -220,17 +234,25 @@ class _Ages:
         k = int(np.argmax(apart))
         self._noted.set_visible(bool(apart[k] > 0))
         if apart[k] > 0:
-            self._noted.set(x=k, y=schedule.recorded[k] + 0.2, text=f"recorded {schedule.recorded[k]}")
+            self._noted.set(
+                x=k, y=schedule.recorded[k] + 0.2, text=f"recorded {schedule.recorded[k]}"
+            )
 
 
 class _Orders:
-    """For every setting of the switches the share of all orders in which too stale a gradient is accepted."""
+    """For every setting of the switches the share of all orders in which too stale a gradient is
+    accepted.
+    """
 
     def __init__(self, axes: Any) -> None:
-        self.axes = tidy(axes, "Orders that go wrong", "share that accepts too stale a gradient", "")
+        self.axes = tidy(
+            axes, "Orders that go wrong", "share that accepts too stale a gradient", ""
+        )
         axes.set(xlim=(0, 1.02), ylim=(3.6, -0.6), xticks=(0, 0.5, 1), yticks=[])
         percent_ticks(axes.xaxis)
-        self._shares, self._chosen = (patch(axes, {"fc": color, "ec": "none"}) for color in (OTHER, BLACK))
+        self._shares, self._chosen = (
+            patch(axes, {"fc": color, "ec": "none"}) for color in (OTHER, BLACK)
+        )
         self._names = [label(axes, x=0.02, ha="left") for _ in range(4)]
 
     def draw(self, schedule: Schedule) -> None:

@@ -1,4 +1,6 @@
-"""Benefit of backup workers: how long a round takes, what it teaches, and the time to a given accuracy."""
+"""Benefit of backup workers: how long a round takes, what it teaches, and the time to a given
+accuracy.
+"""
 
 from __future__ import annotations
 
@@ -30,21 +32,32 @@ from ...live.drawing.style import (
 )
 from .._layout import PanelLayout, place_panels
 
-_HERE: dict[str, Any] = {"marker": "D", "ms": 8, "color": BLACK, "ls": "none", "mec": "white", "zorder": 4}
+_HERE: dict[str, Any] = {
+    "marker": "D",
+    "ms": 8,
+    "color": BLACK,
+    "ls": "none",
+    "mec": "white",
+    "zorder": 4,
+}
 _NEVER: dict[str, Any] = {"marker": "^", "ls": "none", "mfc": "none", "ms": 7, "mec": BLUE}
 _UNIT = 1000  # ticks, of the axes of training
 _WIDE_LAYOUT = PanelLayout((WIDE, 4.9), "NRR/NC.", width_ratios=(1.6, 1, 0.36))
-_NARROW_LAYOUT = PanelLayout((NARROW, 9.0), "NN/RR/C.", width_ratios=(1, 0.26), height_ratios=(1.5, 1, 1))
+_NARROW_LAYOUT = PanelLayout(
+    (NARROW, 9.0), "NN/RR/C.", width_ratios=(1, 0.26), height_ratios=(1.5, 1, 1)
+)
 
 
 class SpareView:
     """Time until enough is right by how many gradients end a round; the time of a round; learning curves over time.
 
-    Lines are means over the seeds, bands their middle half. Where some run doesn't reach the goal, a hollow triangle
-    above the last time stands in place of a value.
+    Lines are means over the seeds, bands their middle half. Where some run doesn't reach the goal,
+    a hollow triangle above the last time stands in place of a value.
     """
 
-    def __init__(self, rounds: np.ndarray, needed: np.ndarray, times: np.ndarray, goal: float) -> None:
+    def __init__(
+        self, rounds: np.ndarray, needed: np.ndarray, times: np.ndarray, goal: float
+    ) -> None:
         """Draw what does not move.
 
         Args:
@@ -61,18 +74,29 @@ class SpareView:
         self._mean = needed.mean(axis=1) / _UNIT
         smooth = number(SMOOTHED * float(times[1] - times[0]))
         ends = f"gradients that end a round, of {len(rounds)}"
-        tidy(self.needed, f"Time until {percent(goal)} accuracy, at own rates", ends, "thousand ticks")
+        tidy(
+            self.needed,
+            f"Time until {percent(goal)} accuracy, at own rates",
+            ends,
+            "thousand ticks",
+        )
         tidy(self.rounds, "Time of a round", ends, "ticks")
         tidy(self.curves, "Accuracy over time", "thousand ticks", f"%, mean of {smooth} ticks")
         self._still(needed / _UNIT, goal)
         self._here = [moving_line(axes, **_HERE) for axes in (self.rounds, self.needed)]
         up = ScaledTranslation(0, 0.16, self.figure.dpi_scale_trans)
-        self._said = [label(axes, weight="bold", transform=axes.transData + up) for axes in (self.rounds, self.needed)]
+        self._said = [
+            label(axes, weight="bold", transform=axes.transData + up)
+            for axes in (self.rounds, self.needed)
+        ]
         for words in self._said:
             on_paper(words, True)  # where the line is steep
-        self._band: Any = self.curves.add_patch(MovingPath(NOWHERE, fc=PALE_BLUE, ec=BLUE, lw=0.5, animated=True))
+        self._band: Any = self.curves.add_patch(
+            MovingPath(NOWHERE, fc=PALE_BLUE, ec=BLUE, lw=0.5, animated=True)
+        )
         self._chosen = moving_line(self.curves, color=BLUE, lw=SELECTED)
-        self._reference = moving_line(self.curves, color=QUIET, ls=DASHED, lw=1.4, zorder=3)  # seen on the chosen one
+        # Seen on the chosen one.
+        self._reference = moving_line(self.curves, color=QUIET, ls=DASHED, lw=1.4, zorder=3)
         self._names = EndLabels(self.curves, 2)
         self.arrange(narrow=False)
 
@@ -88,7 +112,9 @@ class SpareView:
             axes.set(xlim=(0.4, workers + 0.6), xticks=[1, *range(4, workers + 1, 4)])
         self.rounds.plot(self._k, self._rounds, "o-", ms=4, lw=1.4, color=BLUE)
         self.rounds.set_ylim(0, 1.15 * self._rounds.max())
-        self._never = beyond(self.needed, end, f"not in all runs within {number(_UNIT * end)} ticks")
+        self._never = beyond(
+            self.needed, end, f"not in all runs within {number(_UNIT * end)} ticks"
+        )
         there = np.isfinite(self._mean)
         lower, upper = np.percentile(needed[there], (25, 75), axis=1)
         self.needed.fill_between(self._k[there], lower, upper, color=PALE_BLUE, lw=0)
@@ -106,10 +132,17 @@ class SpareView:
         at = self._k[there[0]], self._mean[there[0]]
         looks: dict[str, Any] = {"textcoords": "offset points", "fontsize": SMALL, "va": "center"}
         self.needed.annotate("mean", at, (8, 0), color=BLUE_TEXT, **looks)
-        self.needed.annotate("middle half of the runs", (at[0], upper[0]), (8, 6), color=QUIET, **looks)
+        self.needed.annotate(
+            "middle half of the runs", (at[0], upper[0]), (8, 6), color=QUIET, **looks
+        )
 
     def draw(
-        self, k: int, curve: np.ndarray, quartiles: tuple[np.ndarray, np.ndarray], reference: int, other: np.ndarray
+        self,
+        k: int,
+        curve: np.ndarray,
+        quartiles: tuple[np.ndarray, np.ndarray],
+        reference: int,
+        other: np.ndarray,
     ) -> None:
         """Set the moving artists.
 
@@ -124,7 +157,9 @@ class SpareView:
         last = len(self._k)
         at_end = {1: "left", last - 1: "right", last: "right"}
         side: dict[str, Any] = {"x": k, "ha": at_end.get(k, "center")}
-        self._said[0].set(y=self._rounds[k - 1], text=f"{number(self._rounds[k - 1])} ticks", **side)
+        self._said[0].set(
+            y=self._rounds[k - 1], text=f"{number(self._rounds[k - 1])} ticks", **side
+        )
         self._said[1].set(visible=bool(np.isfinite(mean)), **side)
         if np.isfinite(mean):
             self._said[1].set(y=mean, text=f"{round(_UNIT * mean, -1):,.0f} ticks")
@@ -133,6 +168,9 @@ class SpareView:
         shown = [smoothed(curve), smoothed(other)]
         self._chosen.set_data(self._times, shown[0])
         self._reference.set_data(self._times, shown[1])
-        words = [f"all {one}" if one == len(self._k) else f"{one} of {len(self._k)}" for one in (k, reference)]
+        words = [
+            f"all {one}" if one == len(self._k) else f"{one} of {len(self._k)}"
+            for one in (k, reference)
+        ]
         looks = {"color": [BLUE_TEXT, QUIET], "weight": ["bold", "normal"]}
         self._names.draw(self._times[-1], [line[-1] for line in shown], words, **looks)

@@ -45,13 +45,19 @@ def _stale_at_once(trace: Synced) -> tuple[bool, str]:
     updates = len(trace.rounds.updates)
     lost = int(trace.rounds.handed_in.sum() - trace.rounds.accepted_of.sum())
     good = trace.workers == trace.aggregate and updates <= 1 <= lost
-    return good, f"Now {lost} {'is' if lost == 1 else 'are'} dropped after {counted(updates, 'update')}"
+    return (
+        good,
+        f"Now {lost} {'is' if lost == 1 else 'are'} dropped after {counted(updates, 'update')}",
+    )
 
 
 def _more_than_needed(trace: Synced) -> tuple[bool, str]:
     most = int(trace.rounds.updates[:, 1].max(initial=0))
     needed = f"an update that needs {trace.aggregate}"
-    return most >= trace.aggregate + 2, f"Now {needed} is the mean of {most}" if most else "Now there is no update"
+    return (
+        most >= trace.aggregate + 2,
+        f"Now {needed} is the mean of {most}" if most else "Now there is no update",
+    )
 
 
 def sync_replicas(
@@ -66,7 +72,8 @@ def sync_replicas(
 ) -> SyncReplicasLab:
     """Step through `SyncReplicasOptimizer`: workers push and wait for tokens, a chief takes the mean and puts them in.
 
-    At a glance: An update takes the first gradients that are there; a slow worker's come too late and are dropped.
+    At a glance: An update takes the first gradients that are there; a slow worker's come too late
+    and are dropped.
 
     Args:
         event: how many events have happened, 0 to 40: pushes and updates.
@@ -74,7 +81,8 @@ def sync_replicas(
         aggregate: k, the gradients that an update needs, 1 to 4; at most n count.
         straggler: how many times slower worker 1 is, 1 to 4.
         start_tokens: how many tokens there are at the start, 0 to 4.
-        chief: ticks from the k-th gradient to the take, 0 to 100; gradients that come in the meantime are averaged in.
+        chief: ticks from the k-th gradient to the take, 0 to 100; gradients that come in the
+            meantime are averaged in.
         target: a goal that is shown above the picture until it is reached.
 
     >>> sync_replicas().description.summary
@@ -98,20 +106,47 @@ class SyncReplicasLab(Lab):
     label = "Tokens and backup workers"
     axis = "event"
     presets: ClassVar = {
-        "In step": {"workers": 3, "aggregate": 3, "start_tokens": 0, "straggler": 1.0, "chief": 0, "event": 12},
+        "In step": {
+            "workers": 3,
+            "aggregate": 3,
+            "start_tokens": 0,
+            "straggler": 1.0,
+            "chief": 0,
+            "event": 12,
+        },
         "One backup worker": {
-            "workers": 3, "aggregate": 2, "start_tokens": 0, "straggler": 2.0, "chief": 0, "event": 14,
+            "workers": 3,
+            "aggregate": 2,
+            "start_tokens": 0,
+            "straggler": 2.0,
+            "chief": 0,
+            "event": 14,
         },
         "TensorFlow's start": {
-            "workers": 2, "aggregate": 2, "start_tokens": 2, "straggler": 1.0, "chief": 0, "event": 2,
+            "workers": 2,
+            "aggregate": 2,
+            "start_tokens": 2,
+            "straggler": 1.0,
+            "chief": 0,
+            "event": 2,
         },
-        "Too few workers": {"workers": 2, "aggregate": 3, "start_tokens": 3, "straggler": 1.0, "chief": 0, "event": 6},
-    }  # fmt: skip
+        "Too few workers": {
+            "workers": 2,
+            "aggregate": 3,
+            "start_tokens": 3,
+            "straggler": 1.0,
+            "chief": 0,
+            "event": 6,
+        },
+    }
     targets: ClassVar = {
         "fast_fills": Target(
-            "with as many workers as gradients needed, drop one gradient before the second update", _stale_at_once
+            "with as many workers as gradients needed, drop one gradient before the second update",
+            _stale_at_once,
         ),
-        "more": Target("make an update the mean of two more gradients than it needs", _more_than_needed),
+        "more": Target(
+            "make an update the mean of two more gradients than it needs", _more_than_needed
+        ),
     }
 
     def make_controls(self) -> list[Control]:
@@ -121,14 +156,30 @@ class SyncReplicasLab(Lab):
             Slider("aggregate", "Gradients per update", 1, MOST, 2, scale="integer"),
             Slider("straggler", "Worker 1 is slower", 1.0, 4.0, 2.0, step=0.25, unit="times"),
             Slider("start_tokens", "Tokens at the start", 0, MOST, 0, scale="integer", folded=True),
-            Slider("chief", "The chief takes after", 0, 100, 0, scale="integer", step=10, unit="ticks", folded=True),
+            Slider(
+                "chief",
+                "The chief takes after",
+                0,
+                100,
+                0,
+                scale="integer",
+                step=10,
+                unit="ticks",
+                folded=True,
+            ),
         ]
 
     def compute(self, values: dict[str, Any]) -> Synced:
         workers, aggregate = values["workers"], values["aggregate"]
         run = _run(workers, aggregate, values["start_tokens"], values["straggler"], values["chief"])
         done = min(values["event"], len(run) - 1)
-        return Synced(done, workers, aggregate, run[done], _rounds(run[done], workers, aggregate, values["straggler"]))
+        return Synced(
+            done,
+            workers,
+            aggregate,
+            run[done],
+            _rounds(run[done], workers, aggregate, values["straggler"]),
+        )
 
     def make_view(self) -> TokensView:
         return TokensView()
@@ -143,10 +194,11 @@ class SyncReplicasLab(Lab):
         stuck = " No worker can continue." if trace.stuck else ""
         dropped = int(r.handed_in.sum() - r.accepted_of.sum())
         return Description(
-            alt=f"{counted(trace.workers, 'worker')}, {counted(trace.aggregate, 'gradient')} for an update, "
-            f"at {counted(now.time, 'tick')}: {now.event}. {counted(len(r.updates), 'update')}, "
-            f"{counted(dropped, 'gradient')} dropped. Waiting for a token: {waiting}. "
-            f"Tokens in the queue: {tokens}. Gradients that are there: {now.count}.{stuck}",
+            alt=f"{counted(trace.workers, 'worker')}, {counted(trace.aggregate, 'gradient')} for "
+            f"an update, at {counted(now.time, 'tick')}: {now.event}. "
+            f"{counted(len(r.updates), 'update')}, {counted(dropped, 'gradient')} dropped. "
+            f"Waiting for a token: {waiting}. Tokens in the queue: {tokens}. Gradients that "
+            f"are there: {now.count}.{stuck}",
             summary=_message(trace),
             table=(
                 ("time", counted(now.time, "tick")),
@@ -169,13 +221,19 @@ class SyncReplicasLab(Lab):
 
 
 def _message(trace: Synced) -> str:
-    """The worker all of whose gradients are dropped; else how many are; else what an update is made of."""
+    """The worker all of whose gradients are dropped; else how many are; else what an update is made
+    of.
+    """
     r, updates = trace.rounds, len(trace.rounds.updates)
     lost = r.handed_in - r.accepted_of
     if trace.stuck:
         count = trace.moment.count
         needed = counted(trace.aggregate, "gradient")
-        there = f"only {count} of {needed} {are(count)} there" if count else f"none of {needed} is there"
+        there = (
+            f"only {count} of {needed} {are(count)} there"
+            if count
+            else f"none of {needed} is there"
+        )
         n = trace.workers
         wait = {1: "The only worker waits", 2: "Both workers wait"}.get(n, f"All {n} workers wait")
         return f"{wait} for a token, and none will come: {there}."
@@ -184,20 +242,34 @@ def _message(trace: Synced) -> str:
         who = f"The slow worker {k + 1}" if k == 0 and r.straggler > 1 else f"Worker {k + 1}"
         if n == 1:
             return f"{who} is too late: its gradient is dropped."
-        return f"{who} is always too late: {'both' if n == 2 else f'all {n}'} of its gradients are dropped."
+        return (
+            f"{who} is always too late: {'both' if n == 2 else f'all {n}'} "
+            "of its gradients are dropped."
+        )
     if lost.any():
         n = int(lost.sum())
-        return f"{n} of {counted(int(r.handed_in.sum()), 'gradient')} came too late and {were(n)} dropped."
+        return (
+            f"{n} of {counted(int(r.handed_in.sum()), 'gradient')} came too "
+            f"late and {were(n)} dropped."
+        )
     if not updates:
         return f"The first update has {r.count} of {counted(trace.aggregate, 'gradient')}."
-    of, most = f"each of the {updates} updates" if updates > 1 else "the first update", int(r.updates[:, 1].max())
+    of, most = (
+        f"each of the {updates} updates" if updates > 1 else "the first update",
+        int(r.updates[:, 1].max()),
+    )
     if most > trace.aggregate:
-        return f"No gradient is dropped, and an update that needs {trace.aggregate} is the mean of {most}."
+        return (
+            "No gradient is dropped, and an update that needs "
+            f"{trace.aggregate} is the mean of {most}."
+        )
     return f"No gradient is dropped: {of} is the mean of {counted(trace.aggregate, 'gradient')}."
 
 
 @functools.lru_cache(maxsize=128)
-def _run(workers: int, aggregate: int, start_tokens: int, straggler: float, chief: int) -> list[Moment]:
+def _run(
+    workers: int, aggregate: int, start_tokens: int, straggler: float, chief: int
+) -> list[Moment]:
     speeds = Speeds(spread=0.12, slow={0: straggler})
     return sync_rounds(workers, aggregate, start_tokens, speeds, MOMENTS, chief, seed=1)
 
@@ -206,18 +278,37 @@ def _rounds(moment: Moment, workers: int, aggregate: int, straggler: float) -> D
     """A moment as the picture wants it."""
     turns, now = moment.turns, moment.time
     names = ("worker", "began", "ended", "local_step", "accepted")
-    worker, began, ended, local_step, accepted = (np.array([getattr(turn, name) for turn in turns]) for name in names)
+    worker, began, ended, local_step, accepted = (
+        np.array([getattr(turn, name) for turn in turns]) for name in names
+    )
     pushed, accepted = ended >= 0, accepted.astype(bool)  # None while it is computed
-    waits = [(t.worker, t.ended, t.released if t.released >= 0 else now) for t in turns if t.ended >= 0]
+    waits = [
+        (t.worker, t.ended, t.released if t.released >= 0 else now) for t in turns if t.ended >= 0
+    ]
 
     def count(some: np.ndarray) -> np.ndarray:
         return np.bincount(worker[some], minlength=workers)
 
     return DrawnRounds(
-        workers, now, moment.event, worker, began, np.where(pushed, ended, now), local_step, pushed, accepted,
-        np.array(waits, int).reshape(-1, 3), np.array(moment.updates, int).reshape(-1, 2), moment.count, aggregate,
-        moment.tokens, moment.waiting, count(pushed), count(pushed & accepted), straggler,
-    )  # fmt: skip
+        workers,
+        now,
+        moment.event,
+        worker,
+        began,
+        np.where(pushed, ended, now),
+        local_step,
+        pushed,
+        accepted,
+        np.array(waits, int).reshape(-1, 3),
+        np.array(moment.updates, int).reshape(-1, 2),
+        moment.count,
+        aggregate,
+        moment.tokens,
+        moment.waiting,
+        count(pushed),
+        count(pushed & accepted),
+        straggler,
+    )
 
 
 _TIMES = np.arange(EVERY, END + 1, EVERY)
@@ -250,15 +341,19 @@ def _half_a_round(trace: Spared) -> tuple[bool, str]:
     return share <= 0.55 and trace.aggregate >= 12, f"Now it takes {percent(share)}"
 
 
-def backup_workers(*, aggregate: int = WORKERS, target: Literal["half_round"] | None = None) -> BackupWorkersLab:
+def backup_workers(
+    *, aggregate: int = WORKERS, target: Literal["half_round"] | None = None
+) -> BackupWorkersLab:
     """Sixteen workers read digits in rounds; a round ends with the first `aggregate` gradients, the others are dropped.
 
-    At a glance: One or two backup workers save the wait for stalls; waiting for few gradients costs more than it saves.
+    At a glance: One or two backup workers save the wait for stalls; waiting for few gradients costs
+    more than it saves.
 
-    Now and then a worker stalls and takes six times as long. Recorded runs of 15 seeds, each number of gradients at the
-    learning rate that a sweep chose for it on 15 other seeds; a small version of what Chen et al. (2016) found with a
-    hundred machines, where rates were tuned, too. The time of a round is measured in such runs: a stalled worker goes
-    on with its old gradient and misses the rounds that end meanwhile.
+    Now and then a worker stalls and takes six times as long. Recorded runs of 15 seeds, each number
+    of gradients at the learning rate that a sweep chose for it on 15 other seeds; a small version
+    of what Chen et al. (2016) found with a hundred machines, where rates were tuned, too. The time
+    of a round is measured in such runs: a stalled worker goes on with its old gradient and misses
+    the rounds that end meanwhile.
 
     Args:
         aggregate: how many gradients end a round, 1 to 16.
@@ -283,12 +378,17 @@ class BackupWorkersLab(Lab):
     }
     targets: ClassVar = {
         "half_round": Target(
-            "with at least 12 gradients, make a round take at most 55% as long as with all 16", _half_a_round
+            "with at least 12 gradients, make a round take at most 55% as long as with all 16",
+            _half_a_round,
         ),
     }
 
     def make_controls(self) -> list[Control]:
-        return [Slider("aggregate", "Gradients per round", 1, WORKERS, WORKERS, scale="integer", play=True)]
+        return [
+            Slider(
+                "aggregate", "Gradients per round", 1, WORKERS, WORKERS, scale="integer", play=True
+            )
+        ]
 
     def compute(self, values: dict[str, Any]) -> Spared:
         k = values["aggregate"]
@@ -298,7 +398,16 @@ class BackupWorkersLab(Lab):
         other = runs[reference - 1].mean(axis=0)
         ticks = float(measured_rounds()[k - 1])
         rate = float(backup_rates()[k - 1])
-        return Spared(k, runs[k - 1].mean(axis=0), (lower, upper), reference, other, ticks, backup_times()[k - 1], rate)
+        return Spared(
+            k,
+            runs[k - 1].mean(axis=0),
+            (lower, upper),
+            reference,
+            other,
+            ticks,
+            backup_times()[k - 1],
+            rate,
+        )
 
     def make_view(self) -> SpareView:
         return SpareView(measured_rounds(), backup_times(), _TIMES, GOAL)
@@ -309,9 +418,10 @@ class BackupWorkersLab(Lab):
     def describe(self, trace: Spared) -> Description:
         needed = _ticks_needed(trace.needed)
         return Description(
-            alt=f"Sixteen workers; a round ends with {counted(trace.aggregate, 'gradient')} and takes "
-            f"{trace.round:,.0f} ticks. Until {percent(GOAL)} accuracy on new digits at learning rate "
-            f"{number(trace.rate)}: {needed.replace('±', 'plus or minus')}. {_lengths_of_rounds()}",
+            alt=f"Sixteen workers; a round ends with {counted(trace.aggregate, 'gradient')} and "
+            f"takes {trace.round:,.0f} ticks. Until {percent(GOAL)} accuracy on new digits at "
+            f"learning rate {number(trace.rate)}: {needed.replace('±', 'plus or minus')}. "
+            f"{_lengths_of_rounds()}",
             summary=_waiting(trace),
             table=(
                 ("gradients that end a round", f"{trace.aggregate} of {WORKERS}"),
@@ -350,12 +460,17 @@ def _mean_to_tens(ticks: np.ndarray) -> str:
 
 
 def _waiting(trace: Spared) -> str:
-    """Say how long training takes if rounds wait for k workers, against waiting for all, if the runs tell."""
+    """Say how long training takes if rounds wait for k workers, against waiting for all, if the
+    runs tell.
+    """
     goal = percent(GOAL)
     of = f"all {WORKERS}" if trace.aggregate == WORKERS else f"{trace.aggregate} of {WORKERS}"
     late = int(np.isinf(trace.needed).sum())
     if late:
-        return f"With {of}, {late} of {len(trace.needed)} runs don't reach {goal} in {number(END)} ticks."
+        return (
+            f"With {of}, {late} of {len(trace.needed)} runs don't reach "
+            f"{goal} in {number(END)} ticks."
+        )
     took = f"Waiting for {of} workers takes {_mean_to_tens(trace.needed)} ticks to {goal}"
     if trace.aggregate == WORKERS:
         return f"{took}; with one backup worker {_mean_to_tens(backup_times()[_ONE_BACKUP - 1])}."

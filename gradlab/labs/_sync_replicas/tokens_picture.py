@@ -1,4 +1,6 @@
-"""Synchronous training: lanes of workers that push and wait for tokens, and the queue the tokens come from."""
+"""Synchronous training: lanes of workers that push and wait for tokens, and the queue the tokens
+come from.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,16 @@ import numpy as np
 
 from ..._base.numbers import counted
 from ...live.drawing.labels import label, on_paper
-from ...live.drawing.lanes import ACCEPTED, DROPPED, IN_HAND, LaneNames, Waits, Workers, patch, sides
+from ...live.drawing.lanes import (
+    ACCEPTED,
+    DROPPED,
+    IN_HAND,
+    LaneNames,
+    Waits,
+    Workers,
+    patch,
+    sides,
+)
 from ...live.drawing.shapes import bars, hatching, segments
 from ...live.drawing.style import (
     BLACK,
@@ -38,10 +49,12 @@ _COLUMNS = (0.0, 240.0, 480.0)  # where its three groups begin
 class DrawnRounds(NamedTuple):
     """Gradients of workers up to a time, and where they meet. Arrays are (n,).
 
-    Fields: workers; now, in ticks; event, the last one in words; worker, began, ended (`now` while it is computed),
-    local_step, pushed, accepted of each gradient; waits (w, 3): worker, from, to; updates (u, 2): time and number of
-    gradients; count: gradients that are there, aggregate: those an update needs; tokens in the queue; waiting: workers
-    in line for one; handed_in, accepted_of (workers,); straggler: how many times slower worker 1 is.
+    Fields: workers; now, in ticks; event, the last one in words; worker, began, ended
+    (`now` while it is computed), local_step, pushed, accepted of each gradient; waits (w,
+    3): worker, from, to; updates (u, 2): time and number of gradients; count: gradients
+    that are there, aggregate: those an update needs; tokens in the queue; waiting: workers
+    in line for one; handed_in, accepted_of (workers,); straggler: how many times slower
+    worker 1 is.
     """
 
     workers: int
@@ -74,7 +87,11 @@ class TokensView:
     def __init__(self) -> None:
         self.figure = new_figure(WIDE, 4.9)
         panels = [self.figure.add_subplot() for _ in range(3)]
-        self.lanes, self.workers, self.queue = _Lanes(panels[0]), Workers(panels[1]), _Queue(panels[2])
+        self.lanes, self.workers, self.queue = (
+            _Lanes(panels[0]),
+            Workers(panels[1]),
+            _Queue(panels[2]),
+        )
         self.arrange(narrow=False)
 
     def arrange(self, narrow: bool) -> None:
@@ -106,19 +123,28 @@ class _Lanes:
         self._hatching = moving_line(axes, zorder=2.5, **HATCH)
         self.waits = Waits(axes, _WORD)
         self.steps = [label(axes, weight="bold", clip_on=True) for _ in range(_TURNS)]
-        self.means = [label(axes, y=0.045, ha="right", color=BLUE_TEXT, clip_on=True) for _ in range(_TURNS)]
+        self.means = [
+            label(axes, y=0.045, ha="right", color=BLUE_TEXT, clip_on=True) for _ in range(_TURNS)
+        ]
         base = axes.get_yaxis_transform()
-        self._mean_of = label(axes, x=-0.02, y=0.045, ha="right", text="mean of", color=BLUE_TEXT, transform=base)
+        self._mean_of = label(
+            axes, x=-0.02, y=0.045, ha="right", text="mean of", color=BLUE_TEXT, transform=base
+        )
         self._names = LaneNames(axes)
         foot: dict[str, Any] = {"y": -0.035, "transform": axes.get_xaxis_transform()}
         self.times = [label(axes, **foot) for _ in range(_WINDOW // _TICK + 1)]
-        self.title = label(axes, x=0, y=1.04, ha="left", fontsize=LABEL, weight="bold", transform=axes.transAxes)
+        self.title = label(
+            axes, x=0, y=1.04, ha="left", fontsize=LABEL, weight="bold", transform=axes.transAxes
+        )
 
     def arrange(self, narrow: bool) -> None:
         """Show half of the ticks at a time on a narrow page."""
         self._narrow, self._window = narrow, _WINDOW // 2 if narrow else _WINDOW
         self.axes.set_xlim(0, 1.02 * self._window)
-        self.axes.set_xlabel(f"time (ticks); in a bar: {'local step' if narrow else 'the local step of the gradient'}")
+        self.axes.set_xlabel(
+            "time (ticks); in a bar: "
+            f"{'local step' if narrow else 'the local step of the gradient'}"
+        )
 
     def draw(self, rounds: DrawnRounds) -> None:
         start = max(0, -(-(rounds.now - self._window) // _TICK) * _TICK)
@@ -133,9 +159,15 @@ class _Lanes:
             words.set(x=at, text=f"{start + at:,}", visible=at <= self._window)
 
     def _draw_bars(self, rounds: DrawnRounds, start: int) -> None:
-        began, ended, (low, high) = rounds.began - start, rounds.ended - start, sides(rounds.worker, rounds.workers)
+        began, ended, (low, high) = (
+            rounds.began - start,
+            rounds.ended - start,
+            sides(rounds.worker, rounds.workers),
+        )
         lost = rounds.pushed & ~rounds.accepted
-        for artist, some in zip(self.bars, (rounds.pushed & rounds.accepted, lost, ~rounds.pushed), strict=True):
+        for artist, some in zip(
+            self.bars, (rounds.pushed & rounds.accepted, lost, ~rounds.pushed), strict=True
+        ):
             artist.set_path(bars(began[some], ended[some], low[some], high[some]))
         numbered = np.flatnonzero(ended - np.maximum(began, 0) > 18)[:_TURNS]  # as wide as a number
         for k, words in enumerate(self.steps):
@@ -147,7 +179,9 @@ class _Lanes:
                 words.set(color=ORANGE_TEXT if lost[n] else BLACK)
                 on_paper(words, bool(lost[n]))
         lost = lost & (ended > 0)
-        self._hatching.set_data(*hatching(began[lost], ended[lost], low[lost], high[lost], 40, 14).T)
+        self._hatching.set_data(
+            *hatching(began[lost], ended[lost], low[lost], high[lost], 40, 14).T
+        )
 
     def _draw_updates(self, rounds: DrawnRounds, start: int) -> None:
         times, counts = rounds.updates.T
@@ -167,7 +201,9 @@ class _Queue:
     def __init__(self, axes: Any) -> None:
         self.axes = axes
         axes.set_axis_off()
-        self.there, self.missing = (patch(axes, looks) for looks in (ACCEPTED, {"fc": "none", "ec": OTHER, "ls": "--"}))
+        self.there, self.missing = (
+            patch(axes, looks) for looks in (ACCEPTED, {"fc": "none", "ec": OTHER, "ls": "--"})
+        )
         self.tokens = moving_line(axes, marker="o", ms=17, mfc="none", mec=BLUE, mew=1.8, ls="none")
         self.waiting = patch(axes, {"fc": "none", "ec": BLACK, "lw": 1.2, "ls": ":"})
         self._arrows = [label(axes, text="→", fontsize=LABEL, color=QUIET) for _ in _COLUMNS[1:]]
@@ -198,7 +234,11 @@ class _Queue:
             words.set_text(head)
         said = (
             f"{there} of {counted(rounds.aggregate, 'gradient')}",
-            f"and {more} more" if more > 0 else "each is a local step to begin with" if rounds.tokens else "none",
+            f"and {more} more"
+            if more > 0
+            else "each is a local step to begin with"
+            if rounds.tokens
+            else "none",
             "worker" + "s" * (len(rounds.waiting) > 1) if rounds.waiting else "nobody",
         )
         for words, words_said in zip(self.words, said, strict=True):

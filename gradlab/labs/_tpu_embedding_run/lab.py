@@ -17,7 +17,8 @@ STEPS, DEVICES, WIDTH = 30, 8, 4
 STRATEGIES = (("div", "neighbors (div)"), ("mod", "in turn (mod)"))
 DEALT = {"div": "as neighbors", "mod": "dealt out in turn"}
 _APART = 4.0  # learning rates that differ by this factor are what the sentence is about
-NAMES, ROWS, SAMPLES, IDS = ("words", "users"), (16, 8), 2, 2  # samples of a device; words in a sample
+# Samples of a device; words in a sample.
+NAMES, ROWS, SAMPLES, IDS = ("words", "users"), (16, 8), 2, 2
 
 
 class TpuEmbeddingRunTrace(NamedTuple):
@@ -51,7 +52,9 @@ class TpuEmbeddingRunTrace(NamedTuple):
         """The device that holds each word."""
         from ...tpu import Shards
 
-        return np.asarray(Shards(ROWS[0], DEVICES, self.settings["strategy"]).owner(np.arange(ROWS[0])))
+        return np.asarray(
+            Shards(ROWS[0], DEVICES, self.settings["strategy"]).owner(np.arange(ROWS[0]))
+        )
 
     @property
     def popular(self) -> np.ndarray:
@@ -77,10 +80,16 @@ def _one_device(trace: TpuEmbeddingRunTrace) -> tuple[bool, str]:
 
 
 _PLAIN = {
-    "step": STEPS, "rule": "sgd", "rate_words": 0.5, "rate_users": 0.1, "zipf": 1.0, "strategy": "div",
+    "step": STEPS,
+    "rule": "sgd",
+    "rate_words": 0.5,
+    "rate_users": 0.1,
+    "zipf": 1.0,
+    "strategy": "div",
     "pipelined": False,
-}  # fmt: skip
-_POPULAR = {**_PLAIN, "zipf": 1.5, "rate_words": 0.2}  # at 0.5 the sum for the most popular word goes too far
+}
+# At 0.5 the sum for the most popular word goes too far.
+_POPULAR = {**_PLAIN, "zipf": 1.5, "rate_words": 0.2}
 
 
 def tpu_embedding_run(
@@ -98,15 +107,16 @@ def tpu_embedding_run(
 
     At a glance: One device serves a third of everything, because popular rows are neighbors.
 
-    Every device has two samples, each with two words and one user. Words are popular by Zipf's law, users are not. A
-    device asks for a row once, however many of its samples name it.
+    Every device has two samples, each with two words and one user. Words are popular by Zipf's law,
+    users are not. A device asks for a row once, however many of its samples name it.
 
     Args:
         zipf: how popular the popular words are, 0 to 2.
         step: how many steps are done, 0 to 30.
         strategy: how rows are dealt out: "div" gives a device neighbors, "mod" every eighth row.
         rule: the optimizer.
-        rate_words: the learning rate of words, 0.01 to 1: entry 0 of what is sent with the gradients.
+        rate_words: the learning rate of words, 0.01 to 1: entry 0 of what is sent with the
+            gradients.
         rate_users: the learning rate of users, 0.01 to 1: entry 1.
         pipelined: whether lookups do not wait for the update of the step before.
         target: a goal that is shown above the picture until it is reached.
@@ -135,24 +145,41 @@ class TpuEmbeddingRunLab(Lab):
     presets: ClassVar = {
         "Two rates": _PLAIN,
         "One update late": {**_PLAIN, "pipelined": True},
-        "Adam without correction": {**_PLAIN, "rule": "adam", "rate_words": 0.1, "rate_users": 0.1, "step": 2},
+        "Adam without correction": {
+            **_PLAIN,
+            "rule": "adam",
+            "rate_words": 0.1,
+            "rate_users": 0.1,
+            "step": 2,
+        },
         "Popular rows on one device": _POPULAR,
         "Rows dealt out in turn": {**_POPULAR, "strategy": "mod"},
     }
     targets: ClassVar = {
         "late_but_low": Target(
-            "with SGD and updates one step late, bring the mean loss of the last five steps to 0.3 for both tables",
+            "with SGD and updates one step late, bring the mean loss of the last five steps to "
+            "0.3 for both tables",
             _late_but_low,
         ),
         "one_device": Target(
-            f"in {STEPS} steps, make one device serve at least 3 times as many rows as the mean of all devices",
+            f"in {STEPS} steps, make one device serve at least 3 times as many rows as the mean "
+            "of all devices",
             _one_device,
         ),
     }
 
     def make_controls(self) -> list[Control]:
         rates = [
-            Slider(f"rate_{name}", f"Learning rate, {name}", 0.01, 1.0, rate, scale="log", step=10, folded=True)
+            Slider(
+                f"rate_{name}",
+                f"Learning rate, {name}",
+                0.01,
+                1.0,
+                rate,
+                scale="log",
+                step=10,
+                folded=True,
+            )
             for name, rate in zip(NAMES, (0.2, 0.1), strict=True)
         ]
         return [
@@ -177,9 +204,15 @@ class TpuEmbeddingRunLab(Lab):
     def draw(self, view: RunView, trace: TpuEmbeddingRunTrace) -> None:
         view.draw(
             DrawnTraining(
-                trace.step, trace.so_far, trace.asked, trace.owner, trace.popular, trace.loss, trace.elsewhere
+                trace.step,
+                trace.so_far,
+                trace.asked,
+                trace.owner,
+                trace.popular,
+                trace.loss,
+                trace.elsewhere,
             )
-        )  # fmt: skip
+        )
 
     def describe(self, trace: TpuEmbeddingRunTrace) -> Description:
         s, k = trace.settings, trace.step
@@ -191,9 +224,11 @@ class TpuEmbeddingRunLab(Lab):
         said, other = _message(trace), f"{trace.elsewhere[1]:.1f} times its share"
         traffic = _traffic_message(trace)
         return Description(
-            alt=f"Two tables on {DEVICES} devices, rows by {s['strategy']}, optimizer {RULES[s['rule']][0]}, rates "
-            f"{number(s['rate_words'])} and {number(s['rate_users'])}, {counted(k, 'step')} done. {traffic} {away:,} "
-            f"of {asked:,} rows came from another device. Loss {loss[0]} of {NAMES[0]}, {loss[1]} of {NAMES[1]}.",
+            alt=f"Two tables on {DEVICES} devices, rows by {s['strategy']}, optimizer "
+            f"{RULES[s['rule']][0]}, rates {number(s['rate_words'])} and "
+            f"{number(s['rate_users'])}, {counted(k, 'step')} done. {traffic} {away:,} of "
+            f"{asked:,} rows came from another device. Loss {loss[0]} of {NAMES[0]}, "
+            f"{loss[1]} of {NAMES[1]}.",
             summary=said,
             table=(
                 ("optimizer", RULES[s["rule"]][0]),
@@ -212,11 +247,17 @@ class TpuEmbeddingRunLab(Lab):
     def columns(self, trace: TpuEmbeddingRunTrace) -> dict[str, np.ndarray]:
         steps = np.arange(1, STEPS + 1)
         losses = {f"loss_{name}": trace.loss[:, k] for k, name in enumerate(NAMES)}
-        return {"step": steps} | losses | {f"rows_of_{d}": trace.traffic[:, :, d].sum(axis=1) for d in range(DEVICES)}
+        return (
+            {"step": steps}
+            | losses
+            | {f"rows_of_{d}": trace.traffic[:, :, d].sum(axis=1) for d in range(DEVICES)}
+        )
 
 
 def _message(trace: TpuEmbeddingRunTrace) -> str:
-    """Say what the settings that differ most from a plain training do; in a plain one, which device has the work."""
+    """Say what the settings that differ most from a plain training do; in a plain one, which device
+    has the work.
+    """
     settings = trace.settings
     if not trace.step:
         return _traffic_message(trace)
@@ -233,12 +274,17 @@ def _message(trace: TpuEmbeddingRunTrace) -> str:
     if max(rates) >= _APART * min(rates):
         losses = " and ".join(map(_loss, trace.loss[trace.step - 1]))
         after = counted(trace.step, "step")
-        return f"Words learn at rate {number(rates[0])}, users at {number(rates[1])}: loss {losses} after {after}."
+        return (
+            f"Words learn at rate {number(rates[0])}, users at {number(rates[1])}: loss {losses} "
+            f"after {after}."
+        )
     return _traffic_message(trace)
 
 
 def _late_message(trace: TpuEmbeddingRunTrace) -> str:
-    """Compare the loss of the table that suffers most from late updates with the same training without them."""
+    """Compare the loss of the table that suffers most from late updates with the same training
+    without them.
+    """
     training = {name: value for name, value in trace.settings.items() if name != "strategy"}
     _, on_time, _ = _trained(**{**training, "pipelined": False})
     late, timely = trace.loss[trace.step - 1], on_time[trace.step - 1]
@@ -278,24 +324,33 @@ def _traffic(zipf: float, strategy: Any) -> np.ndarray:
     from ...tpu import traffic
 
     plan = _plan("sgd", False)
-    return np.array([traffic(plan, batch, strategy=strategy).sum(axis=0) for batch in _batches(zipf)])
+    return np.array(
+        [traffic(plan, batch, strategy=strategy).sum(axis=0) for batch in _batches(zipf)]
+    )
 
 
 @functools.lru_cache(maxsize=64)
 def _trained(rule: str, rate_words: float, rate_users: float, zipf: float, pipelined: bool) -> Any:
-    """For each table how far rows are from their start, (steps + 1, rows); losses; and ids asked for."""
+    """For each table how far rows are from their start, (steps + 1, rows); losses; and ids asked
+    for.
+    """
     from ...models.tpu_runs.traces import record
     from ...tpu import create
 
     plan = _plan(rule, pipelined)
     begin, end = zip(*(weights(rows, WIDTH, 1 + k) for k, rows in enumerate(ROWS)), strict=True)
     steps = np.arange(1, STEPS + 1)
-    rates = np.stack([np.full(STEPS, rate_words), np.full(STEPS, rate_users), steps], axis=1)[:, : plan.tag_count]
+    rates = np.stack([np.full(STEPS, rate_words), np.full(STEPS, rate_users), steps], axis=1)[
+        :, : plan.tag_count
+    ]
     trace = record(create(plan, begin), create(plan, end), _batches(zipf), rates)
     with np.errstate(over="ignore", invalid="ignore"):  # rows that diverge may be beyond float32
         far = (np.linalg.norm(x.astype(float) - x[:1], axis=2) for x in trace.states.tables)
         moved = tuple(np.nan_to_num(x, nan=np.inf, posinf=np.inf) for x in far)
-        loss = np.stack([np.square(g, dtype=float).reshape(STEPS, -1).sum(axis=1) / 2 for g in trace.gradients], axis=1)
+        loss = np.stack(
+            [np.square(g, dtype=float).reshape(STEPS, -1).sum(axis=1) / 2 for g in trace.gradients],
+            axis=1,
+        )
     return moved, loss, tuple(t.unique for t in trace.lookups)
 
 

@@ -1,4 +1,6 @@
-"""Rows that devices ask of each other in a training of embedding tables: who serves how much, why, and the losses."""
+"""Rows that devices ask of each other in a training of embedding tables: who serves how much, why,
+and the losses.
+"""
 
 from __future__ import annotations
 
@@ -31,24 +33,28 @@ from ...live.drawing.style import (
 )
 from .._layout import PanelLayout, place_panels
 
-# Of few rows and of many. Numbers are black on the first of them and white on the rest: a contrast of 4.5 on each.
+# Of few rows and of many. Numbers are black on the first of them and white on the rest: a contrast
+# of 4.5 on each.
 SHADES = ("#F1F7FC", "#DCEBF8", "#C5DFF4", "#9CC6EC", "#6FAEE6", "#1F6BB8", "#125699", "#0E4A8A")
 _LIGHT, _CHOSEN = 5, SHADES[-2]  # how many of them are light; the bars of the busiest device
 _CELL, _BAR = 0.46, 0.4  # half of the width of a cell, and of a bar
-_MOST, _MOST_ASKED = 3.55, 0.48  # the highest of all states: times its share that a device serves, share of one word
+# The highest of all states: times its share that a device serves, share of one word.
+_MOST, _MOST_ASKED = 3.55, 0.48
 UNFAIR = 1.5  # times its share from which on the popular words of a device are told as the reason
 _NAMED = 2  # words that are named
 _LOSS = (1e-5, 1e3)
-_LOOKS = {"fc": PALE_BLUE, "ec": BLUE, "lw": 0.8}, {"fc": _CHOSEN, "ec": _CHOSEN, "lw": 0.8}  # of bars; the busiest's
+# Of bars; the busiest's.
+_LOOKS = {"fc": PALE_BLUE, "ec": BLUE, "lw": 0.8}, {"fc": _CHOSEN, "ec": _CHOSEN, "lw": 0.8}
 
 
 class DrawnTraining(NamedTuple):
     """The data of a training that the figure shows, after `step` steps.
 
-    Fields: traffic: (devices, devices), rows that the first asked of the second so far. asked: (words,), how often each
-    word's row was asked for so far; owner: (words,), the device of each; popular: words, the most popular first, none
-    where all are equally popular. loss: (steps, tables). elsewhere: how a table dealt out in the other way is called,
-    and how many times its share its busiest device serves.
+    Fields: traffic: (devices, devices), rows that the first asked of the second so far. asked:
+    (words,), how often each word's row was asked for so far; owner: (words,), the device of
+    each; popular: words, the most popular first, none where all are equally popular. loss:
+    (steps, tables). elsewhere: how a table dealt out in the other way is called, and how many
+    times its share its busiest device serves.
     """
 
     step: int
@@ -70,7 +76,9 @@ class RunView:
     def __init__(self, names: tuple[str, ...], words: int, steps: int, devices: int) -> None:
         self.figure = new_figure(WIDE, 5.4)
         self.names, self.words_count, self.steps, self.devices = names, words, steps, devices
-        self.traffic, self.served, self.words, self.loss = (self.figure.add_subplot() for _ in range(4))
+        self.traffic, self.served, self.words, self.loss = (
+            self.figure.add_subplot() for _ in range(4)
+        )
         tidy(self.traffic, "Rows asked for", "device that holds the row", "device that asks")
         tidy(self.served, "Rows served", "device that holds the rows", "")
         tidy(self.words, "", "device that holds the word", "")
@@ -97,11 +105,18 @@ class RunView:
                 spine.set_visible(name == "bottom" and axes is not self.traffic)
         self.served.set(ylim=(0, _MOST), yticks=[])
         self.words.set(ylim=(0, _MOST_ASKED), yticks=[])
-        self.loss.set(xlim=(0, self.steps * 1.4), yscale="log", ylim=_LOSS, xticks=range(0, self.steps + 1, 10))
+        self.loss.set(
+            xlim=(0, self.steps * 1.4),
+            yscale="log",
+            ylim=_LOSS,
+            xticks=range(0, self.steps + 1, 10),
+        )
         log_ticks(self.loss.yaxis)
 
     def _moving(self) -> None:
-        self._shades = [patch(self.traffic, {"fc": shade, "ec": OTHER, "lw": 0.5}) for shade in SHADES]
+        self._shades = [
+            patch(self.traffic, {"fc": shade, "ec": OTHER, "lw": 0.5}) for shade in SHADES
+        ]
         own, half = np.arange(self.devices), _CELL - 0.07
         self._own = patch(self.traffic, {"fc": "none", "ec": QUIET, "lw": 1.0, "ls": ":"})
         self._own.set_path(bars(own - half, own + half, own - half, own + half))
@@ -117,10 +132,13 @@ class RunView:
         self._named = [label(self.words, ha="left") for _ in range(_NAMED)]
         self._why = moving_title(self.words)
         self._losses = [
-            (moving_line(self.loss, lw=OTHERS, color=color), moving_line(self.loss, lw=width, color=color),
-             moving_line(self.loss, "o", ms=6, mec="white", ls="none", color=color))
+            (
+                moving_line(self.loss, lw=OTHERS, color=color),
+                moving_line(self.loss, lw=width, color=color),
+                moving_line(self.loss, "o", ms=6, mec="white", ls="none", color=color),
+            )
             for color, width in ((BLUE, SELECTED), (OTHER, 1.6))
-        ]  # fmt: skip
+        ]
         self._ends = EndLabels(self.loss, len(self.names))
 
     def draw(self, training: DrawnTraining) -> None:
@@ -141,24 +159,38 @@ class RunView:
         for words, count, shade in zip(self._counts, traffic.ravel(), of.ravel(), strict=True):
             words.set(text=f"{count}" if count else "")
             _on(words, SHADES[shade - 1] if count else None, shade > _LIGHT)
-        around = NOWHERE if busiest is None else bars(busiest - 0.5, busiest + 0.5, -0.5, self.devices - 0.5)
+        around = (
+            NOWHERE
+            if busiest is None
+            else bars(busiest - 0.5, busiest + 0.5, -0.5, self.devices - 0.5)
+        )
         self._frame.set_path(around)
 
-    def _draw_served(self, served: np.ndarray, busiest: int | None, elsewhere: tuple[str, float]) -> None:
+    def _draw_served(
+        self, served: np.ndarray, busiest: int | None, elsewhere: tuple[str, float]
+    ) -> None:
         at, shares = np.arange(self.devices), served / max(served.mean(), 1)
         for shape, some in ((self._rest, at != busiest), (self._busiest, at == busiest)):
             shape.set_path(bars(at[some] - _BAR, at[some] + _BAR, 0, shares[some]))
         for k, (words, count) in enumerate(zip(self._sums, served, strict=True)):
             words.set_text(f"{count}" if count else "")
             _on(words, _CHOSEN if k == busiest else None, k == busiest)
-        self._share.set_data([-0.6, self.devices - 0.4] if served.any() else [], [1, 1] if served.any() else [])
+        self._share.set_data(
+            [-0.6, self.devices - 0.4] if served.any() else [], [1, 1] if served.any() else []
+        )
         self._fair.set_text(f"fair share {number(float(served.mean()))}" if served.any() else "")
         how, times = elsewhere
         high = max(float(shares.max()) - 0.25, 2.2)
-        told = ("", "") if busiest is None else (f"{shares[busiest]:.1f} times its share", f"{how}: {times:.1f} times")
+        told = (
+            ("", "")
+            if busiest is None
+            else (f"{shares[busiest]:.1f} times its share", f"{how}: {times:.1f} times")
+        )
         left = busiest is None or busiest < self.devices / 2
         place = {"x": (busiest or 0) + (0.6 if left else -0.6), "ha": "left" if left else "right"}
-        for words, text, y in zip((self._times, self._elsewhere), told, (high, high - 0.6), strict=True):
+        for words, text, y in zip(
+            (self._times, self._elsewhere), told, (high, high - 0.6), strict=True
+        ):
             words.set(text=text, y=y, **place)
 
     def _draw_words(self, training: DrawnTraining, busiest: int | None, times: float) -> None:
@@ -174,7 +206,8 @@ class RunView:
         for words in self._named[len(top) :]:
             words.set_text("")
         for k, words, noun in zip(top, self._named, (" requests", ""), strict=False):
-            free = shares[left > left[k]].max(initial=0) < shares[k] - 0.045  # beside it, above the bars to its right
+            # Beside it, above the bars to its right.
+            free = shares[left > left[k]].max(initial=0) < shares[k] - 0.045
             words.set(x=left[k] + wide + 0.12, y=float(shares[k]) - 0.015)
             words.set_text(f"word {k}: {asked[k]}{noun}" * bool(free))
         self._why.set_text(_reason(top, owner[top], busiest, times))
@@ -184,9 +217,13 @@ class RunView:
         for (all_of_it, done, dot), values in zip(self._losses, loss.T, strict=True):
             all_of_it.set_data(steps, values)
             done.set_data(steps[:step], values[:step])
-            dot.set_data(steps[step - 1 : step] if step else [], values[step - 1 : step] if step else [])
+            dot.set_data(
+                steps[step - 1 : step] if step else [], values[step - 1 : step] if step else []
+            )
         ends = [float(np.clip(x, *_LOSS)) for x in loss[-1]]
-        self._ends.draw(steps[-1], ends, self.names, color=(BLUE_TEXT, QUIET), weight=("bold", "normal"))
+        self._ends.draw(
+            steps[-1], ends, self.names, color=(BLUE_TEXT, QUIET), weight=("bold", "normal")
+        )
 
 
 def load(served: np.ndarray) -> float:

@@ -26,7 +26,8 @@ from .._quantities import TraceQuantity, csv_columns, tooltip_values
 from .picture import CORES, Engines, EnginesView
 
 LOOKUPS, RATE = 17, 0.3  # room for lookups; the learning rate
-_KNOWN = ("sgd", "adagrad", "adagrad_momentum", "adam", "ftrl")  # that SparseCores of TensorFlow have
+# That SparseCores of TensorFlow have.
+_KNOWN = ("sgd", "adagrad", "adagrad_momentum", "adam", "ftrl")
 BEYOND = {"refuse": "are refused", "drop": "are dropped", "split": "go in another minibatch"}
 
 
@@ -57,7 +58,9 @@ MOVES = (
 
 def _dropped_late(trace: Compared) -> tuple[bool, str]:
     s = trace.settings
-    return s["limit"] >= 5 and trace.dropped >= 2, f"{trace.dropped} are dropped at limit {s['limit']} now"
+    return s[
+        "limit"
+    ] >= 5 and trace.dropped >= 2, f"{trace.dropped} are dropped at limit {s['limit']} now"
 
 
 def _split_in_four(trace: Compared) -> tuple[bool, str]:
@@ -66,8 +69,14 @@ def _split_in_four(trace: Compared) -> tuple[bool, str]:
 
 
 _PLAIN = {
-    "limit": 8, "beyond": "drop", "rule": "adagrad", "combiner": "mean", "zipf": 1.0, "duplicates": 0.3, "row": 20,
-}  # fmt: skip
+    "limit": 8,
+    "beyond": "drop",
+    "rule": "adagrad",
+    "combiner": "mean",
+    "zipf": 1.0,
+    "duplicates": 0.3,
+    "row": 20,
+}
 
 
 def tpu_engines(
@@ -83,15 +92,18 @@ def tpu_engines(
 ) -> TpuEnginesLab:
     """Hand the ids of one batch to the classic engine and to two SparseCores, and let a table sum gradients or not.
 
-    At a glance: What has no room in the buffer of a SparseCore is dropped, and its row moves otherwise.
+    At a glance: What has no room in the buffer of a SparseCore is dropped, and its row moves
+    otherwise.
 
-    The classic engine gets every row once, and for each lookup which of them it is, for which sample and how much. A
-    SparseCore has half of the samples; its buffer has a partition for each SparseCore that has rows, even ones or odd
-    ones, and ids that a sample repeats are one lookup with a larger gain.
+    The classic engine gets every row once, and for each lookup which of them it is, for which
+    sample and how much. A SparseCore has half of the samples; its buffer has a partition for each
+    SparseCore that has rows, even ones or odd ones, and ids that a sample repeats are one lookup
+    with a larger gain.
 
     Args:
         limit: how many lookups a SparseCore may ask of a partition, 1 to 8.
-        beyond: what becomes of lookups beyond the limit: "refuse" the batch, "drop" them, or "split" the batch.
+        beyond: what becomes of lookups beyond the limit: "refuse" the batch, "drop" them, or
+            "split" the batch.
         rule: the optimizer.
         combiner: how the rows of a sample become one.
         zipf: how popular the popular rows are, 0 to 2.
@@ -129,14 +141,22 @@ class TpuEnginesLab(Lab):
     }
     targets: ClassVar = {
         "dropped": Target("lose at least two lookups with a limit of at least 5", _dropped_late),
-        "four": Target("without repeated ids, split the batch into at least 4 minibatches", _split_in_four),
+        "four": Target(
+            "without repeated ids, split the batch into at least 4 minibatches", _split_in_four
+        ),
     }
 
     def make_controls(self) -> list[Control]:
         return [
             Slider("limit", "Limit of a partition", 1, 8, 4, scale="integer", play=True),
             Menu("beyond", "Lookups beyond that", [*BEYOND.items()], "drop"),
-            Menu("rule", "Optimizer", [(name, RULES[name][0]) for name in _KNOWN], "adagrad", folded=True),
+            Menu(
+                "rule",
+                "Optimizer",
+                [(name, RULES[name][0]) for name in _KNOWN],
+                "adagrad",
+                folded=True,
+            ),
             Menu("combiner", "Combiner", ("sum", "mean", "sqrtn"), "mean", folded=True),
             Slider("zipf", "Popularity of ids", 0.0, 2.0, 1.0, step=0.1),
             Slider("duplicates", "Repeated ids", 0.0, 1.0, 0.3, step=0.1, folded=True),
@@ -163,21 +183,36 @@ class TpuEnginesLab(Lab):
 
     def describe(self, trace: Compared) -> Description:
         e, s = trace.shown, trace.settings
-        head = f"{counted(len(e.inverse), 'lookup')} of the classic engine are {trace.lookups} in the buffers "
+        head = (
+            f"{counted(len(e.inverse), 'lookup')} of the classic engine are {trace.lookups} in "
+            "the buffers "
+        )
         head += f"of {CORES} SparseCores"
         head = "Nothing is in the buffers of the SparseCores" if trace.refused else head
-        parts = f", in the first of {trace.minibatches} minibatches" if trace.minibatches > 1 else ""
+        parts = (
+            f", in the first of {trace.minibatches} minibatches" if trace.minibatches > 1 else ""
+        )
         here = []
         for move in MOVES:
             distance = float(move.values(trace)[trace.row])
-            here.append((f"row {trace.row} {move.label}", "nothing" if np.isnan(distance) else number(distance)))
+            here.append(
+                (
+                    f"row {trace.row} {move.label}",
+                    "nothing" if np.isnan(distance) else number(distance),
+                )
+            )
         short = (
-            f" (from {'samples' if len(trace.short) > 1 else 'sample'} {_listed(trace.short)})" if trace.short else ""
+            f" (from {'samples' if len(trace.short) > 1 else 'sample'} {_listed(trace.short)})"
+            if trace.short
+            else ""
         )
         said = _message(trace)
         return Description(
             alt=ascii_words(
-                f"{said} {head}{parts}; {trace.dropped} dropped{short}. {trace.refused}".strip().rstrip(".") + "."
+                f"{said} {head}{parts}; {trace.dropped} dropped{short}. {trace.refused}".strip().rstrip(
+                    "."
+                )
+                + "."
             ),
             summary=said,
             table=(
@@ -205,10 +240,16 @@ def _message(trace: Compared) -> str:
     """The sentence on what the buffers cost."""
     classic, sparse, _ = trace.shown.moved
     if trace.refused:
-        return f"A partition may get {counted(trace.settings['limit'], 'lookup')}: the SparseCores refuse the batch."
+        return (
+            f"A partition may get {counted(trace.settings['limit'], 'lookup')}: the SparseCores "
+            "refuse the batch."
+        )
     if trace.dropped:
         row = int(np.abs(sparse - classic).argmax())
-        moves = f": row {row} moves by {number(float(sparse[row]))} instead of {number(float(classic[row]))}"
+        moves = (
+            f": row {row} moves by {number(float(sparse[row]))} instead of "
+            f"{number(float(classic[row]))}"
+        )
         moves = ", but every row moves as far" if np.allclose(sparse, classic, atol=1e-6) else moves
         return f"{counted(trace.dropped, 'lookup')} {are(trace.dropped)} dropped{moves}."
     where = f"in {trace.minibatches} minibatches" if trace.minibatches > 1 else "in the buffers"
@@ -217,7 +258,9 @@ def _message(trace: Compared) -> str:
     alone = trace.shown.moved[2, trace.row]
     if abs(alone - classic[trace.row]) > 1e-3:
         moves = f"{number(float(alone))} instead of {number(float(classic[trace.row]))}"
-        return f"Every row moves alike; without sums of gradients, row {trace.row} moves by {moves}."
+        return (
+            f"Every row moves alike; without sums of gradients, row {trace.row} moves by {moves}."
+        )
     return f"All lookups have room {where}, and every row moves alike."
 
 
@@ -227,11 +270,16 @@ def _listed(values: Any) -> str:
 
 def _places(e: Engines, core: int) -> str:
     mine = e.core == core
-    return "; ".join(_listed(x) for x in zip(e.local[mine], e.of[mine], e.gain[mine], strict=True)) or "none"
+    return (
+        "; ".join(_listed(x) for x in zip(e.local[mine], e.of[mine], e.gain[mine], strict=True))
+        or "none"
+    )
 
 
 @functools.lru_cache(maxsize=256)
-def _compared(row: int, limit: int, beyond: str, rule: str, combiner: Any, zipf: float, duplicates: float) -> Compared:
+def _compared(
+    row: int, limit: int, beyond: str, rule: str, combiner: Any, zipf: float, duplicates: float
+) -> Compared:
     from ...tpu import Ids, make_batch
 
     settings = {"limit": limit, "beyond": beyond, "rule": rule, "combiner": combiner, "zipf": zipf,
@@ -244,17 +292,24 @@ def _compared(row: int, limit: int, beyond: str, rule: str, combiner: Any, zipf:
     vectors = [d.unique[d.unique < ROWS], *(x[real] for x in (d.inverse, d.samples, d.weights))]
     nothing = np.zeros(len(vectors[1]), bool)
     moved = np.full((3, ROWS), np.nan)
-    moved[0], moved[2] = _moved(_plan(rule, combiner, True), classic), _moved(_plan(rule, combiner, False), alone)
+    moved[0], moved[2] = (
+        _moved(_plan(rule, combiner, True), classic),
+        _moved(_plan(rule, combiner, False), alone),
+    )
     try:
         found = _preprocessed(_plan(rule, combiner, True), ids, limit, beyond)
     except InvalidArgumentError as error:
         none = (np.zeros(0, int),) * 6
         ends, padded = np.zeros((CORES, CORES), int), np.zeros((0, 2), int)
-        shown = Engines._make([*vectors, nothing, limit, 1, *none, ends, padded, moved, row, folded(str(error), 46)])
+        shown = Engines._make(
+            [*vectors, nothing, limit, 1, *none, ends, padded, moved, row, folded(str(error), 46)]
+        )
         return Compared(settings, row, shown, 0, (), 1, str(error))
     moved[1] = _moved(_plan(rule, combiner, True), found.batch)
     lost = nothing if beyond != "drop" else ~_read(found, vectors[2], vectors[0][vectors[1]])
-    shown = Engines._make([*vectors, lost, limit, found.minibatches, *_buffers(found), moved, row, ()])
+    shown = Engines._make(
+        [*vectors, lost, limit, found.minibatches, *_buffers(found), moved, row, ()]
+    )
     dropped = int(found.statistics["table"].dropped.sum())
     return Compared(settings, row, shown, dropped, _short(classic, found), found.minibatches, "")
 
@@ -262,12 +317,17 @@ def _compared(row: int, limit: int, beyond: str, rule: str, combiner: Any, zipf:
 def _read(found: Any, samples: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Tell which lookups (n,) the SparseCores make, in any minibatch."""
     read = found.reads["table"]
-    sample, row = read.sparse_cores * (SAMPLES // CORES) + read.samples, read.positions * CORES + read.partitions
+    sample, row = (
+        read.sparse_cores * (SAMPLES // CORES) + read.samples,
+        read.positions * CORES + read.partitions,
+    )
     return np.isin(samples * ROWS + rows, sample * ROWS + row)
 
 
 def _short(classic: Any, found: Any) -> tuple[int, ...]:
-    """The samples whose gains sum to less in the buffers of the SparseCores than with the classic engine."""
+    """The samples whose gains sum to less in the buffers of the SparseCores than with the classic
+    engine.
+    """
     read, each = found.reads["table"], SAMPLES // CORES
     got = np.bincount(read.sparse_cores * each + read.samples, read.gains, SAMPLES)
     wanted = np.bincount(classic.tables[0].samples, classic.tables[0].weights, SAMPLES)[:SAMPLES]
@@ -284,11 +344,14 @@ def _preprocessed(plan: Any, ids: Any, limit: int, beyond: str) -> Any:
 
 
 def _buffers(found: Any) -> tuple[np.ndarray, ...]:
-    """The first minibatch as the SparseCores have it: what stands where, the ends of partitions, and what fills up."""
+    """The first minibatch as the SparseCores have it: what stands where, the ends of partitions,
+    and what fills up.
+    """
     read = found.reads["table"]
     first = read.minibatches == 0
     core, partition, local, sample, gain = (
-        x[first] for x in (read.sparse_cores, read.partitions, read.positions, read.samples, read.gains)
+        x[first]
+        for x in (read.sparse_cores, read.partitions, read.positions, read.samples, read.gains)
     )
     place, ends, padded = np.zeros(len(core), int), np.zeros((CORES, CORES), int), []
     for c in range(CORES):
@@ -310,7 +373,9 @@ def _moved(plan: Any, batch: Any) -> np.ndarray:
 
     begin, end = weights(ROWS, WIDTH)
     one = sized(batch, 1, LOOKUPS, LOOKUPS, SAMPLES)
-    tables = record(create(plan, [begin]), create(plan, [end]), [one], np.full((1, 1), RATE)).states.tables[0]
+    tables = record(
+        create(plan, [begin]), create(plan, [end]), [one], np.full((1, 1), RATE)
+    ).states.tables[0]
     return np.asarray(np.linalg.norm(tables[1] - tables[0], axis=1))
 
 

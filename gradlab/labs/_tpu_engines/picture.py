@@ -1,4 +1,6 @@
-"""Figure of the same ids on two engines: the input of each, and the movement of rows with and without sums."""
+"""Figure of the same ids on two engines: the input of each, and the movement of rows with and
+without sums.
+"""
 
 from __future__ import annotations
 
@@ -32,24 +34,44 @@ from ...live.drawing.style import (
 )
 from .._layout import PanelLayout, place_panels
 
-PLACES, CORES, PART = 16, 2, 8  # of the buffer of a SparseCore; SparseCores; places that a partition is filled up to
+PLACES, CORES, PART = (
+    16,
+    2,
+    8,
+)  # of the buffer of a SparseCore; SparseCores; places that a partition is filled up to
 FARTHEST = 1.2  # moves beyond stand there
 _HELD: dict[str, Any] = {"fc": PALE_BLUE, "ec": BLUE, "lw": 0.8}
-_CLASSIC: dict[str, Any] = {"marker": "o", "ms": 11, "mfc": "none", "mec": OTHER, "mew": 1.6, "ls": "none"}
+_CLASSIC: dict[str, Any] = {
+    "marker": "o",
+    "ms": 11,
+    "mfc": "none",
+    "mec": OTHER,
+    "mew": 1.6,
+    "ls": "none",
+}
 _SPARSE: dict[str, Any] = {"marker": "D", "ms": 6, "color": BLUE, "mew": 0, "ls": "none"}
-_EACH: dict[str, Any] = {"marker": "X", "ms": 6, "color": OTHER, "mec": "white", "mew": 0.5, "ls": "none"}
+_EACH: dict[str, Any] = {
+    "marker": "X",
+    "ms": 6,
+    "color": OTHER,
+    "mec": "white",
+    "mew": 0.5,
+    "ls": "none",
+}
 _NAMES = ("classic", "SparseCores", "without sums")
 
 
 class Engines(NamedTuple):
     """The data of the figure.
 
-    Fields: unique (u,), inverse, samples, weights (n,): deduplication data; lost (n,): which lookups SparseCores drop.
+    Fields: unique (u,), inverse, samples, weights (n,): deduplication data; lost (n,): which
+    lookups SparseCores drop.
     limit: lookups that a partition may get; minibatches: how many there are. core, place, local, of, gain (m,): for
     each lookup in the buffers its SparseCore, its place there, the row as its partition counts, the sample as the
     SparseCore counts, and the gain; owner (m,): the row it is. ends (SparseCores, partitions): what row pointers say.
-    padded (p, 2): SparseCore and place of what only fills up. moved (3, rows): how far each row moves with the classic
-    engine, with SparseCores and without accumulation. row: the chosen one. words: said in place of the buffers.
+    padded (p, 2): SparseCore and place of what only fills up. moved (3, rows): how far each row
+    moves with the classic engine, with SparseCores and without accumulation. row: the chosen
+    one. words: said in place of the buffers.
     """
 
     unique: np.ndarray
@@ -94,17 +116,29 @@ class EnginesView:
         """Fit the page: the engines side by side, or all in one column."""
         layout = _NARROW_LAYOUT if narrow else _WIDE_LAYOUT
         place_panels(self.figure, layout, C=self.classic, S=self.sparse, M=self.moved)
-        self.moved.set(xlim=(-0.7, self.rows + (13 if narrow else 4)), xticks=range(0, self.rows, 4 if narrow else 2))
+        self.moved.set(
+            xlim=(-0.7, self.rows + (13 if narrow else 4)),
+            xticks=range(0, self.rows, 4 if narrow else 2),
+        )
 
     def _still(self) -> None:
         for axes, end in ((self.classic, 4.4), (self.sparse, 6.9)):
             axes.grid(False)
-            axes.set(xlim=(-0.5, end), ylim=(PLACES + 0.9, -2.4), xticks=[], yticks=range(0, PLACES, 2))
+            axes.set(
+                xlim=(-0.5, end), ylim=(PLACES + 0.9, -2.4), xticks=[], yticks=range(0, PLACES, 2)
+            )
             axes.spines["bottom"].set_visible(False)
         for x, words in ((0, "unique"), (1.3, "inverse"), (2.3, "sample"), (3.3, "weight")):
-            self.classic.text(x + 0.5, -1.0, words, ha="center", va="center", fontsize=SMALL, color=BLACK)
+            self.classic.text(
+                x + 0.5, -1.0, words, ha="center", va="center", fontsize=SMALL, color=BLACK
+            )
         for core in range(CORES):
-            looks: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL, "color": BLACK}
+            looks: dict[str, Any] = {
+                "ha": "center",
+                "va": "center",
+                "fontsize": SMALL,
+                "color": BLACK,
+            }
             self.sparse.text(3.3 * core + 1, -1.9, f"SparseCore {core}", **looks)
             for k, words in enumerate(("row", "sample", "gain")):
                 self.sparse.text(3.3 * core + k, -1.0, words, **looks)
@@ -114,13 +148,19 @@ class EnginesView:
     def _moving(self) -> None:
         classic, sparse, moved = self.classic, self.sparse, self.moved
         self._given, self._held = patch(classic, _HELD), patch(sparse, _HELD)
-        self._lost, self._strokes = patch(classic, DROPPED), moving_line(classic, zorder=2.5, **HATCH)
+        self._lost, self._strokes = (
+            patch(classic, DROPPED),
+            moving_line(classic, zorder=2.5, **HATCH),
+        )
         self._gone = label(classic, x=4.26, y=-1.9, ha="right", color=ORANGE_TEXT)
         self._padding = patch(sparse, IN_HAND)
         self._chosen = [patch(axes, {"fc": BLACK, "ec": "none"}) for axes in (classic, sparse)]
         self._vectors = [label(classic) for _ in range(4 * (PLACES + 1))]
         self._places = [label(sparse) for _ in range(3 * CORES * PLACES)]
-        self._limits, self._limit = moving_line(sparse, **LIMIT, zorder=3), label(sparse, ha="left", color=GREEN)
+        self._limits, self._limit = (
+            moving_line(sparse, **LIMIT, zorder=3),
+            label(sparse, ha="left", color=GREEN),
+        )
         self._filled = label(sparse, color=QUIET)
         self._ends = [label(sparse, x=3.3 * k + 1, y=PLACES + 0.2) for k in range(CORES)]
         self._words = [label(sparse, x=0, ha="left") for _ in range(8)]
@@ -153,7 +193,9 @@ class EnginesView:
         n, u = len(e.inverse), len(e.unique)
         x = np.concatenate([np.full(u, 0.5), np.repeat([1.8, 2.8, 3.8], n)])
         y = np.concatenate([np.arange(u), np.tile(np.arange(n), 3)])
-        texts = [f"{v}" for v in (*e.unique, *e.inverse, *e.samples)] + [decimals(w) for w in e.weights]
+        texts = [f"{v}" for v in (*e.unique, *e.inverse, *e.samples)] + [
+            decimals(w) for w in e.weights
+        ]
         _write(self._vectors, x, y, texts)
         lost = np.concatenate([np.zeros(u, bool), np.tile(e.lost, 3)])
         mine = np.concatenate([e.unique == e.row, np.tile(e.unique[e.inverse] == e.row, 3)])
@@ -161,7 +203,9 @@ class EnginesView:
             (self._given, ~lost & ~mine), (self._lost, lost), (self._chosen[0], mine & ~lost)
         ):  # fmt: skip
             shape.set_path(bars(x[some] - 0.46, x[some] + 0.46, y[some] - 0.42, y[some] + 0.42))
-        strokes = hatching(x[lost] - 0.46, x[lost] + 0.46, y[lost] - 0.42, y[lost] + 0.42, lean=0.25, apart=0.16)
+        strokes = hatching(
+            x[lost] - 0.46, x[lost] + 0.46, y[lost] - 0.42, y[lost] + 0.42, lean=0.25, apart=0.16
+        )
         self._strokes.set_data(*strokes.T)
         self._gone.set_text(f"{e.lost.sum()} dropped" if e.lost.any() else "")
         for words, own, gone in zip(self._vectors, mine, lost, strict=False):
@@ -170,17 +214,25 @@ class EnginesView:
     def _draw_sparse(self, e: Engines) -> None:
         x = (3.3 * e.core)[:, None] + np.arange(3)
         y = np.repeat(e.place, 3)
-        texts = [t for a, b, g in zip(e.local, e.of, e.gain, strict=True) for t in (f"{a}", f"{b}", decimals(g))]
+        texts = [
+            t
+            for a, b, g in zip(e.local, e.of, e.gain, strict=True)
+            for t in (f"{a}", f"{b}", decimals(g))
+        ]
         _write(self._places, x.ravel(), y, texts)
         mine = np.repeat(e.owner == e.row, 3)
         for shape, some in ((self._held, ~mine), (self._chosen[1], mine)):
-            shape.set_path(bars(x.ravel()[some] - 0.46, x.ravel()[some] + 0.46, y[some] - 0.42, y[some] + 0.42))
+            shape.set_path(
+                bars(x.ravel()[some] - 0.46, x.ravel()[some] + 0.46, y[some] - 0.42, y[some] + 0.42)
+            )
         for words, own in zip(self._places, mine, strict=False):
             on_chip(words, bool(own), BLACK)
         left, at = 3.3 * e.padded[:, 0] - 0.46, e.padded[:, 1]
         self._padding.set_path(bars(left, left + 2.92, at - 0.42, at + 0.42))
         filled = e.padded[e.padded[:, 0] == 0, 1]
-        self._filled.set(x=1, y=filled[:2][-1] if len(filled) else 0, text="padding" if len(filled) else "")
+        self._filled.set(
+            x=1, y=filled[:2][-1] if len(filled) else 0, text="padding" if len(filled) else ""
+        )
         self._draw_limits(e)
         shown = not e.words
         for core, words in enumerate(self._ends):
@@ -193,7 +245,9 @@ class EnginesView:
         core = np.repeat(np.arange(CORES), CORES)
         y, x = starts.ravel() + e.limit - 0.5, 3.3 * core - 0.5
         self._limits.set_data(*(((), ()) if e.words else segments(x, y, x + 3, y)))
-        self._limit.set(x=3.3 * (CORES - 1) + 2.6, y=y[-CORES], text="" if e.words else f"limit {e.limit}")
+        self._limit.set(
+            x=3.3 * (CORES - 1) + 2.6, y=y[-CORES], text="" if e.words else f"limit {e.limit}"
+        )
 
 
 def _otherwise(e: Engines) -> np.ndarray:

@@ -84,9 +84,10 @@ def word_rates(
 
     At a glance: A frequent word fills its memory and slows down; a rare one keeps more of its rate.
 
-    A softmax regression guesses from its words which of eight topics a line is from. Each word has a row of eight
-    weights, which only moves when the word is seen; its effective rate is the learning rate over the root of the mean
-    of their accumulators. Point at a dot to see which word it is, click it to trace it.
+    A softmax regression guesses from its words which of eight topics a line is from. Each word has
+    a row of eight weights, which only moves when the word is seen; its effective rate is the
+    learning rate over the root of the mean of their accumulators. Point at a dot to see which word
+    it is, click it to trace it.
 
     Args:
         step: how many steps of sixteen lines are done, 0 to 256.
@@ -100,7 +101,9 @@ def word_rates(
     >>> lab.params["word"], lab.description.summary.partition(" has ")[0]
     ('lambda', '“lambda”')
     """
-    return WordRatesLab(target, step=step, word=word, learning_rate=learning_rate, initial=initial, rule=rule)
+    return WordRatesLab(
+        target, step=step, word=word, learning_rate=learning_rate, initial=initial, rule=rule
+    )
 
 
 class WordRatesLab(Lab):
@@ -110,25 +113,50 @@ class WordRatesLab(Lab):
     label = "Word frequency and learning rate"
     axis = "step"
     presets: ClassVar = {
-        "Rare words slow down less": {"rule": "adagrad", "initial": 0.1, "learning_rate": 0.3, "step": _END},
+        "Rare words slow down less": {
+            "rule": "adagrad",
+            "initial": 0.1,
+            "learning_rate": 0.3,
+            "step": _END,
+        },
         "One rate for all": {"rule": "descent", "learning_rate": 0.1, "step": _END},
-        "Large accumulator": {"rule": "adagrad", "initial": 6.31, "learning_rate": 0.3, "step": _END},
-        "Small accumulator": {"rule": "adagrad", "initial": 0.01, "learning_rate": 0.3, "step": _END},
-        "Before the first line": {"rule": "adagrad", "initial": 0.1, "learning_rate": 0.3, "step": 0},
+        "Large accumulator": {
+            "rule": "adagrad",
+            "initial": 6.31,
+            "learning_rate": 0.3,
+            "step": _END,
+        },
+        "Small accumulator": {
+            "rule": "adagrad",
+            "initial": 0.01,
+            "learning_rate": 0.3,
+            "step": _END,
+        },
+        "Before the first line": {
+            "rule": "adagrad",
+            "initial": 0.1,
+            "learning_rate": 0.3,
+            "step": 0,
+        },
     }
     targets: ClassVar = {
         "rare_26": Target(
-            "give the rarest tenth of the words a rate at least 26 times that of “the”", _rare_words_move
+            "give the rarest tenth of the words a rate at least 26 times that of “the”",
+            _rare_words_move,
         ),
         "level": Target(
-            "with Adagrad, keep the rarest tenth within 5.5 times the rate of “the”, and reach 66% accuracy",
+            "with Adagrad, keep the rarest tenth within 5.5 times the rate of “the”, and reach "
+            "66% accuracy",
             _nearly_one_rate,
         ),
     }
 
     def make_controls(self) -> list[Control]:
         text = shipped()
-        words = [(word, f"{word} ({count})") for word, count in zip(text.words, text.counts.tolist(), strict=True)]
+        words = [
+            (word, f"{word} ({count})")
+            for word, count in zip(text.words, text.counts.tolist(), strict=True)
+        ]
         return [
             Slider("step", "Steps done", 0, _END, _END, scale="integer", step=_STRIDE, play=True),
             Menu("word", "Word", words, "lambda"),
@@ -139,7 +167,11 @@ class WordRatesLab(Lab):
 
     def compute(self, values: dict[str, Any]) -> WordRatesTrace:
         text, rate, step = shipped(), values["learning_rate"], values["step"]
-        rule = Adagrad(values["initial"]) if values["rule"] == "adagrad" else StochasticGradientDescent()
+        rule = (
+            Adagrad(values["initial"])
+            if values["rule"] == "adagrad"
+            else StochasticGradientDescent()
+        )
         training = _trained(rule, rate)
         even = np.geomspace(text.counts.min(), text.counts.max(), 40)
         alike = np.full_like(even, rate)
@@ -147,7 +179,9 @@ class WordRatesLab(Lab):
             gained = training.accumulator[step] - training.accumulator[0]
             alike = rate / rule.root(values["initial"] + gained.sum() / text.counts.sum() * even)
         word = text.words.index(values["word"])
-        return WordRatesTrace(training, rule, rate, step, word, text.counts, np.stack([even, alike], axis=1))
+        return WordRatesTrace(
+            training, rule, rate, step, word, text.counts, np.stack([even, alike], axis=1)
+        )
 
     def make_view(self) -> WordsView:
         text = shipped()
@@ -155,7 +189,15 @@ class WordRatesLab(Lab):
 
     def draw(self, view: WordsView, trace: WordRatesTrace) -> None:
         training = trace.training
-        view.draw(trace.step, trace.word, training.rate, training.accumulator, trace.even, trace.seen, _of_all(trace))
+        view.draw(
+            trace.step,
+            trace.word,
+            training.rate,
+            training.accumulator,
+            trace.even,
+            trace.seen,
+            _of_all(trace),
+        )
 
     def items(self, view: WordsView, trace: WordRatesTrace) -> Items:
         places = {view.cloud: (trace.counts, trace.now)}
@@ -183,13 +225,17 @@ class WordRatesLab(Lab):
         rate = number(now[trace.word])
         times = now[trace.word] / now[0]
         accumulator = trace.training.accumulator[trace.step, trace.word]
-        rule = f"Adagrad from accumulator {number(trace.rule.initial_accumulator_value)}" if isinstance(
-            trace.rule, Adagrad) else "gradient descent"  # fmt: skip
+        rule = (
+            f"Adagrad from accumulator {number(trace.rule.initial_accumulator_value)}"
+            if isinstance(trace.rule, Adagrad)
+            else "gradient descent"
+        )
         right = percent(trace.right, 1)
         return Description(
-            alt=f"After {trace.step} of {text.steps} steps of {rule} with learning rate {number(trace.learning_rate)} "
-            f"the word {word}, seen in {_steps_seen(trace, 0)} of them, has the rate {rate}, {times:.1f} times that of "
-            f"the word {text.words[0]}; {_fall(trace)}.",
+            alt=f"After {trace.step} of {text.steps} steps of {rule} with learning rate "
+            f"{number(trace.learning_rate)} the word {word}, seen in {_steps_seen(trace, 0)} "
+            f"of them, has the rate {rate}, {times:.1f} times that of the word "
+            f"{text.words[0]}; {_fall(trace)}.",
             summary=_message(trace),
             table=(
                 ("rule", rule),
@@ -197,7 +243,10 @@ class WordRatesLab(Lab):
                 ("steps done", f"{trace.step} of {text.steps}, {BATCH} lines each"),
                 (f"“{word}” seen", f"{seen} of {counted(int(trace.counts[trace.word]), 'time')}"),
                 (f"rate of “{word}”", rate),
-                (f"accumulator of “{word}”", "none" if np.isnan(accumulator) else number(accumulator)),
+                (
+                    f"accumulator of “{word}”",
+                    "none" if np.isnan(accumulator) else number(accumulator),
+                ),
                 (f"rate of “{text.words[0]}”", number(now[0])),
                 ("rarest tenth over that", f"{trace.rare:.1f} times"),
                 ("slope of all words", f"{_slope(trace):.2f}"),
@@ -216,7 +265,9 @@ def _trained(rule: Rule, learning_rate: float) -> Training:
 
 
 def _message(trace: WordRatesTrace) -> str:
-    """Compare the rate of the chosen word with that of the most frequent one, and say how often it is used."""
+    """Compare the rate of the chosen word with that of the most frequent one, and say how often it
+    is used.
+    """
     names, now = shipped().words, trace.now
     word, frequent = f"“{names[trace.word]}”", f"“{names[0]}”"
     if np.ptp(now) == 0:
@@ -226,7 +277,8 @@ def _message(trace: WordRatesTrace) -> str:
     if trace.word == 0:
         rarest = f"the rarest tenth has {number(trace.rare, 2)} times that"
         return f"{frequent}, seen in {steps}, has rate {number(now[0])}; {rarest}."
-    # A rate acts only in the steps that see the word, so a rare word with a large rate may still move little.
+    # A rate acts only in the steps that see the word, so a rare word with a large rate may still
+    # move little.
     times = number(float(now[trace.word] / now[0]), 2)
     return f"{word} has {times} times the rate of {frequent}, but is seen in {steps}."
 
@@ -235,11 +287,16 @@ def _fall(trace: WordRatesTrace) -> str:
     """Say how the rates of all words depend on their frequency."""
     if np.ptp(trace.now) == 0:
         return "all words have one rate"
-    return f"in a log-log plot the rates of all words fall with their frequency at slope {_slope(trace):.2f}"
+    return (
+        "in a log-log plot the rates of all words fall with their frequency at slope "
+        f"{_slope(trace):.2f}"
+    )
 
 
 def _steps_seen(trace: WordRatesTrace, row: int) -> int:
-    """Return how many of the steps done saw the chosen word (row 0), or the most frequent one (row 1)."""
+    """Return how many of the steps done saw the chosen word (row 0), or the most frequent one (row
+    1).
+    """
     return int(trace.seen[row, : trace.step].sum())
 
 
@@ -268,7 +325,8 @@ def _steps_with(word: int) -> np.ndarray:
 
 def _slope(trace: WordRatesTrace) -> float:
     """Of the straight line nearest to all words, log rate over log times."""
-    return round(float(np.polyfit(np.log(trace.counts), np.log(trace.now), 1)[0]), 2) + 0.0  # never -0.00
+    # Never -0.00.
+    return round(float(np.polyfit(np.log(trace.counts), np.log(trace.now), 1)[0]), 2) + 0.0
 
 
 def _speaks_for(trace: WordRatesTrace) -> str:

@@ -20,7 +20,9 @@ def smoothed(curve: np.ndarray) -> np.ndarray:
     places = np.arange(curve.shape[-1])
     reach = np.minimum(SMOOTHED // 2, np.minimum(places, places[::-1]))
     total = np.insert(np.cumsum(curve, axis=-1), 0, 0.0, axis=-1)
-    found: np.ndarray = (total[..., places + reach + 1] - total[..., places - reach]) / (2 * reach + 1)
+    found: np.ndarray = (total[..., places + reach + 1] - total[..., places - reach]) / (
+        2 * reach + 1
+    )
     return found
 
 

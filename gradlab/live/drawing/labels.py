@@ -1,6 +1,7 @@
 """Texts that move: single ones that are painted from memory, and names at the ends of curves.
 
-Their places are whole pixels: a text that was painted once is then painted from memory wherever it stands.
+Their places are whole pixels: a text that was painted once is then painted from memory wherever it
+stands.
 """
 
 from __future__ import annotations
@@ -20,13 +21,15 @@ _LEFT = {"left": 0.0, "center": 0.5, "right": 1.0}  # how much of a text is left
 _CHIP: Any = BoxStyle("Round", pad=0.25)  # type: ignore[no-untyped-call]
 _PAPER: Any = BoxStyle("Square", pad=0.17)  # type: ignore[no-untyped-call]
 _LEADER, _LINE = 0.14, 0.16  # inches: from the end of a curve to its name, and between two names
-_PAST = 0.55  # widths of a panel from its middle: what ends beyond is out of sight, where somebody looks closer
+# Widths of a panel from its middle: what ends beyond is out of sight, where somebody looks closer.
+_PAST = 0.55
 
 
 class Label(MovingText):
     """One line without formulas around a whole pixel, painted without the layout that Text makes again each time.
 
-    Its middle is that of its digits, so that numbers of one row stand on one line; its alignment is horizontal only.
+    Its middle is that of its digits, so that numbers of one row stand on one line; its alignment is
+    horizontal only.
     """
 
     on: Any = None  # the color that it stands on, if that is not the page's
@@ -42,14 +45,22 @@ class Label(MovingText):
         _, digit, _ = renderer.get_text_width_height_descent("0", font, False)
         x, y = np.round(self.get_transform().transform(self.get_position()))
         x, y = x - round(_LEFT[aligned] * width), y - round(digit / 2)
-        if self.box is _CHIP:  # align the edge of the chip, wider than its words, so that it stays in the panel
-            x += round((1 - 2 * _LEFT[aligned]) * _CHIP.pad * renderer.points_to_pixels(self.get_fontsize()))
+        # Align the edge of the chip, wider than its words, so that it stays in the panel.
+        if self.box is _CHIP:
+            x += round(
+                (1 - 2 * _LEFT[aligned])
+                * _CHIP.pad
+                * renderer.points_to_pixels(self.get_fontsize())
+            )
         pen = renderer.new_gc()
         if self.get_clip_on():
             pen.set_clip_rectangle(self.get_clip_box())
         if self.box is not None:
-            _, height, descent = renderer.get_text_width_height_descent("lp", font, False)  # of any word
-            box = self.box(x, y - descent, width, height, renderer.points_to_pixels(self.get_fontsize()))
+            # Of any word.
+            _, height, descent = renderer.get_text_width_height_descent("lp", font, False)
+            box = self.box(
+                x, y - descent, width, height, renderer.points_to_pixels(self.get_fontsize())
+            )
             pen.set_linewidth(0)
             renderer.draw_path(pen, box, IdentityTransform(), to_rgba(self.on))
         pen.set_foreground(self.get_color())
@@ -67,8 +78,14 @@ class Label(MovingText):
 def label(axes: Any, **looks: Any) -> Any:
     """A moving text around a whole pixel; of many that change often."""
     place: dict[str, Any] = {
-        "x": 0, "y": 0, "ha": "center", "va": "center", "fontsize": SMALL, "color": BLACK, "transform": axes.transData,
-    }  # fmt: skip
+        "x": 0,
+        "y": 0,
+        "ha": "center",
+        "va": "center",
+        "fontsize": SMALL,
+        "color": BLACK,
+        "transform": axes.transData,
+    }
     one = Label(**{**place, "animated": True, "zorder": 4, "clip_on": False} | looks)
     one.set_in_layout(False)
     axes.add_artist(one)
@@ -82,7 +99,9 @@ class Leaders(MovingLine):
     """
 
     def __init__(self, place: Callable[[], None], transform: Any) -> None:
-        super().__init__([], [], color=OTHER, lw=0.8, clip_on=False, transform=transform, animated=True, zorder=2)
+        super().__init__(
+            [], [], color=OTHER, lw=0.8, clip_on=False, transform=transform, animated=True, zorder=2
+        )
         self.set_in_layout(False)
         self._put = place
 
@@ -105,7 +124,9 @@ class EndLabels:
         self._ends = np.empty((0, 2))  # of the curves, in the panel
         self._named: list[int] = []  # the curves that have a name now
 
-    def draw(self, x: float, ends: Sequence[float], words: Sequence[str], **looks: Sequence[Any]) -> None:
+    def draw(
+        self, x: float, ends: Sequence[float], words: Sequence[str], **looks: Sequence[Any]
+    ) -> None:
         """Write words at the ends of curves that all end at x, if that is in sight.
 
         What has no finite end, or no words, is not named.
@@ -118,7 +139,9 @@ class EndLabels:
         """
         places = self._fractions(x, ends)
         named = [
-            k for k, place in enumerate(places) if np.isfinite(place).all() and abs(place[0] - 0.5) < _PAST and words[k]
+            k
+            for k, place in enumerate(places)
+            if np.isfinite(place).all() and abs(place[0] - 0.5) < _PAST and words[k]
         ]
         for k, name in enumerate(self._names):
             name.set_visible(k in named)
@@ -133,7 +156,8 @@ class EndLabels:
         places = self._ends
         named = self._named
         width, height = self._axes.get_position().size * self._axes.figure.get_size_inches()
-        half = _LINE / 2 / height  # of a name: none stands beside the title of its panel, or beside the numbers below
+        # Of a name: none stands beside the title of its panel, or beside the numbers below.
+        half = _LINE / 2 / height
         heights, lines = apart(places[named, 1], 2 * half, half, 1 - half), []
         for k, y in zip(named, heights, strict=True):
             start, end = places[k, 0] + 0.02 / width, places[k, 0] + _LEADER / width
@@ -151,8 +175,8 @@ class EndLabels:
 def apart(places: np.ndarray, least: float, low: float = 0.0, high: float = 1.0) -> np.ndarray:
     """Places (n,) moved as little as possible until each two are `least` apart, within low and high.
 
-    The mean of the squares of the moves is smallest: places less a step each must not fall, and neighbors that would
-    share their mean.
+    The mean of the squares of the moves is smallest: places less a step each must not fall, and
+    neighbors that would share their mean.
 
     >>> import numpy as np
     >>> apart(np.array([0.5, 0.9, 0.5]), 0.25).tolist()
@@ -166,7 +190,11 @@ def apart(places: np.ndarray, least: float, low: float = 0.0, high: float = 1.0)
             before, count = groups.pop()
             mean, size = (before * count + mean * size) / (count + size), size + count
         groups.append((mean, size))
-    settled = np.repeat([mean for mean, _ in groups], [size for _, size in groups]) if groups else np.empty(0)
+    settled = (
+        np.repeat([mean for mean, _ in groups], [size for _, size in groups])
+        if groups
+        else np.empty(0)
+    )
     room = max(low, high - max(0, len(places) - 1) * least)
     moved = np.empty(len(places))
     moved[order] = settled.clip(low, room) + np.arange(len(places)) * least
@@ -188,8 +216,11 @@ def on_paper(words: Any, paper: bool) -> None:
 def moving_title(axes: Any) -> Any:
     """The title of a panel, which `draw` sets for every state: it says what is seen."""
     axes.set_title(" ", loc="left", fontsize=LABEL)  # keeps the room
-    above = ScaledTranslation(0, (6 + 0.365 * LABEL) / 72, axes.figure.dpi_scale_trans)  # where titles stand
-    return label(axes, y=1, ha="left", fontsize=LABEL, weight="bold", transform=axes.transAxes + above)
+    # Where titles stand.
+    above = ScaledTranslation(0, (6 + 0.365 * LABEL) / 72, axes.figure.dpi_scale_trans)
+    return label(
+        axes, y=1, ha="left", fontsize=LABEL, weight="bold", transform=axes.transAxes + above
+    )
 
 
 def colored_title(axes: Any, *parts: tuple[str, str]) -> None:
@@ -198,9 +229,17 @@ def colored_title(axes: Any, *parts: tuple[str, str]) -> None:
     before = title
     for words, color in parts:
         before = axes.annotate(
-            words, (1, 0), (0.3 * LABEL, 0), xycoords=before, textcoords="offset points", color=color, va="bottom",
-            annotation_clip=False, fontsize=LABEL, fontweight="bold",
-        )  # fmt: skip
+            words,
+            (1, 0),
+            (0.3 * LABEL, 0),
+            xycoords=before,
+            textcoords="offset points",
+            color=color,
+            va="bottom",
+            annotation_clip=False,
+            fontsize=LABEL,
+            fontweight="bold",
+        )
         before.set_in_layout(False)
 
 
@@ -209,5 +248,14 @@ def beyond(axes: Any, end: float, words: str) -> float:
     axes.set_ylim(0, 1.3 * end)
     axes.set_yticks([tick for tick in axes.get_yticks() if tick <= end])
     axes.axhline(1.04 * end, color=OTHER, lw=0.8, ls=":")
-    axes.text(0.01, 0.99, words, transform=axes.transAxes, fontsize=SMALL, color=QUIET, va="top", in_layout=False)
+    axes.text(
+        0.01,
+        0.99,
+        words,
+        transform=axes.transAxes,
+        fontsize=SMALL,
+        color=QUIET,
+        va="top",
+        in_layout=False,
+    )
     return 1.11 * end

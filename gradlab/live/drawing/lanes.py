@@ -49,7 +49,13 @@ def patch(axes: Any, looks: dict[str, Any]) -> Any:
 
 def text(axes: Any, **looks: Any) -> Any:
     """A moving text, which no layout has to make room for."""
-    plain: dict[str, Any] = {"fontsize": SMALL, "color": BLACK, "animated": True, "zorder": 4, "clip_on": False}
+    plain: dict[str, Any] = {
+        "fontsize": SMALL,
+        "color": BLACK,
+        "animated": True,
+        "zorder": 4,
+        "clip_on": False,
+    }
     return axes.add_artist(MovingText(text=looks.pop("s", ""), in_layout=False, **plain | looks))
 
 
@@ -67,9 +73,13 @@ class LaneNames:
         """Put names left of a panel; `room`: the layout leaves room for them there."""
         axes.set(ylim=(1, 0), yticks=[])
         base, looks = axes.get_yaxis_transform(), {"x": -0.02, "ha": "right"}
-        above, below = (base + ScaledTranslation(0, inches, axes.figure.dpi_scale_trans) for inches in (0.08, -0.08))
+        above, below = (
+            base + ScaledTranslation(0, inches, axes.figure.dpi_scale_trans)
+            for inches in (0.08, -0.08)
+        )
         self._names = [
-            label(axes, text=f"worker {k + 1}", color=QUIET, transform=base, **looks) for k in range(MOST_WORKERS)
+            label(axes, text=f"worker {k + 1}", color=QUIET, transform=base, **looks)
+            for k in range(MOST_WORKERS)
         ]
         self._slow = label(axes, weight="bold", transform=above, **looks)
         self._note = label(axes, color=QUIET, transform=below, **looks)
@@ -81,8 +91,14 @@ class LaneNames:
         """Name so many workers, one of which may be so many times as slow."""
         noted = times > 1 and 0 <= slow < workers
         for k, name in enumerate(self._names):
-            name.set(y=np.mean(sides(np.array(k), max(1, workers))), visible=k < workers and not (noted and k == slow))
-        for words, said in ((self._slow, f"worker {slow + 1}"), (self._note, f"{number(times)}× as slow")):
+            name.set(
+                y=np.mean(sides(np.array(k), max(1, workers))),
+                visible=k < workers and not (noted and k == slow),
+            )
+        for words, said in (
+            (self._slow, f"worker {slow + 1}"),
+            (self._note, f"{number(times)}× as slow"),
+        ):
             words.set_visible(noted)
             if noted:
                 words.set(y=np.mean(sides(np.array(slow), workers)), text=said)
@@ -115,7 +131,12 @@ class Workers:
         axes.set(xlim=(0, 36), xticks=[])
         for spine in axes.spines.values():
             spine.set_visible(False)
-        above: dict[str, Any] = {"y": 1.04, "fontsize": LABEL, "weight": "bold", "transform": axes.transAxes}
+        above: dict[str, Any] = {
+            "y": 1.04,
+            "fontsize": LABEL,
+            "weight": "bold",
+            "transform": axes.transAxes,
+        }
         self._accepted = label(axes, x=0, ha="left", text="■ accepted", color=BLUE_TEXT, **above)
         self._dropped = label(axes, x=1, ha="right", text="▨ dropped", color=ORANGE_TEXT, **above)
         self._given, self._taken = patch(axes, DROPPED), patch(axes, {"fc": BLUE, "ec": "none"})
@@ -137,7 +158,11 @@ class Workers:
             words.set_visible(k < workers)
             if k < workers:
                 starves = bool(starving[k])
-                words.set(x=given[k] + 0.8, y=(low[k] + high[k]) / 2, weight="bold" if starves else "normal")
+                words.set(
+                    x=given[k] + 0.8,
+                    y=(low[k] + high[k]) / 2,
+                    weight="bold" if starves else "normal",
+                )
                 words.set(text=f"{taken[k]} of {given[k]}" + ", starves" * starves)
                 words.set_color(ORANGE_TEXT if starves else BLACK)
         self._names.draw(workers if named else 0)
@@ -151,11 +176,15 @@ class Ages:
         axes.set(xlim=(-0.7, OLDEST + 0.7), ylim=(0, 1.45), yticks=[])
         axes.grid(False)
         axes.spines["left"].set_visible(False)
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"≥ {x:g}" if x == OLDEST else f"{x:g}"))
+        axes.xaxis.set_major_formatter(
+            FuncFormatter(lambda x, _: f"≥ {x:g}" if x == OLDEST else f"{x:g}")
+        )
         self._taken, self._lost = patch(axes, ACCEPTED), patch(axes, DROPPED)
         self._hatching = moving_line(axes, zorder=2.5, **HATCH)
         self._recorded = moving_line(axes, zorder=3, **RECORDED)
-        self._noted = label(axes, x=1, y=1.08, ha="right", text="◆ as recorded", transform=axes.transAxes)
+        self._noted = label(
+            axes, x=1, y=1.08, ha="right", text="◆ as recorded", transform=axes.transAxes
+        )
         self._limit = moving_line(axes, **LIMIT)
         self._chip = chip(axes, GREEN, ha="left")
         self._counts = [label(axes, x=age) for age in range(OLDEST + 1)]
@@ -164,9 +193,13 @@ class Ages:
         """Write fewer numbers at the axis of a narrow page."""
         self.axes.set_xticks(range(0, OLDEST + 1, 3 if narrow else 1))
 
-    def draw(self, true: np.ndarray, recorded: np.ndarray, accepted: np.ndarray, limit: int | None) -> None:
+    def draw(
+        self, true: np.ndarray, recorded: np.ndarray, accepted: np.ndarray, limit: int | None
+    ) -> None:
         """Staleness (n,) of what was handed in, true and recorded, what was accepted, and up to which staleness."""
-        taken, lost, noted = (_counted(ages) for ages in (true[accepted], true[~accepted], recorded))
+        taken, lost, noted = (
+            _counted(ages) for ages in (true[accepted], true[~accepted], recorded)
+        )
         wrong = bool((true != recorded).any())
         top = max(1, (taken + lost).max(), noted.max() if wrong else 0)
         at = np.flatnonzero(taken)
@@ -179,7 +212,8 @@ class Ages:
         self._noted.set_visible(wrong)
         for age, words in enumerate(self._counts):
             count = int(taken[age] + lost[age])
-            over = noted[age] if wrong and 0 <= noted[age] - count < 0.3 * top else count  # above a mark that is near
+            # Above a mark that is near.
+            over = noted[age] if wrong and 0 <= noted[age] - count < 0.3 * top else count
             words.set(text=f"{count}" if count else "", y=over / top + 0.12)
             words.set_color(BLACK if taken[age] else ORANGE_TEXT)
         self._limit.set_data(*([[], []] if limit is None else [[limit + 0.5] * 2, [0, 1.4]]))
@@ -192,7 +226,9 @@ class Ages:
 def _tallies(first: np.ndarray, last: np.ndarray, low: np.ndarray, high: np.ndarray) -> _Sides:
     """Sides of a mark for each gradient from the first to the last, of every worker (workers,)."""
     who = np.repeat(np.arange(len(first)), (last - first).astype(int))
-    left = np.concatenate([np.empty(0), *(np.arange(a, b) for a, b in zip(first, last, strict=True))])
+    left = np.concatenate(
+        [np.empty(0), *(np.arange(a, b) for a, b in zip(first, last, strict=True))]
+    )
     return left + 0.15, left + 0.85, low[who], high[who]
 
 

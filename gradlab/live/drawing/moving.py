@@ -62,7 +62,10 @@ class Moving(Artist):
 class MovingText(Moving, Text):
     """A text."""
 
-    _getters: ClassVar = {"x": lambda text: text.get_position()[0], "y": lambda text: text.get_position()[1]}
+    _getters: ClassVar = {
+        "x": lambda text: text.get_position()[0],
+        "y": lambda text: text.get_position()[1],
+    }
 
     def set_position(self, xy: Any) -> None:
         """Set its place."""

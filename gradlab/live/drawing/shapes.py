@@ -14,13 +14,17 @@ NOWHERE = Path(np.full((1, 2), np.nan))
 
 def bars(left: Any, right: Any, low: Any, high: Any) -> Path:
     """Rectangles as one path; the sides are numbers or arrays (n,)."""
-    sides = np.broadcast_arrays(*(np.atleast_1d(np.asarray(side, float)) for side in (left, right, low, high)))
+    sides = np.broadcast_arrays(
+        *(np.atleast_1d(np.asarray(side, float)) for side in (left, right, low, high))
+    )
     if not sides[0].size:
         return NOWHERE
     left, right, low, high = sides
     corners = [(left, low), (right, low), (right, high), (left, high), (left, low)]
     vertices = np.array(corners).transpose(2, 0, 1).reshape(-1, 2)
-    return Path(vertices, [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY] * len(left))
+    return Path(
+        vertices, [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY] * len(left)
+    )
 
 
 def band(x: np.ndarray, low: np.ndarray, high: np.ndarray) -> Path:
@@ -44,7 +48,11 @@ def segments(x0: Any, y0: Any, x1: Any, y1: Any) -> np.ndarray:
     """
     ends = np.broadcast_arrays(*(np.atleast_1d(np.asarray(end, float)) for end in (x0, x1, y0, y1)))
     gap = np.full(ends[0].shape, np.nan)
-    return np.stack([[ends[0], ends[1], gap], [ends[2], ends[3], gap]]).transpose(0, 2, 1).reshape(2, -1)
+    return (
+        np.stack([[ends[0], ends[1], gap], [ends[2], ends[3], gap]])
+        .transpose(0, 2, 1)
+        .reshape(2, -1)
+    )
 
 
 def hatching(left: Any, right: Any, low: Any, high: Any, lean: float, apart: float) -> np.ndarray:
@@ -61,7 +69,9 @@ def hatching(left: Any, right: Any, low: Any, high: Any, lean: float, apart: flo
         start = np.clip((x0 - foot) / lean, 0, 1)
         end = np.clip((x1 - foot) / lean, 0, 1)
         gap = np.full_like(foot, np.nan)
-        points = [np.stack([foot + lean * t, y0 + (y1 - y0) * t], axis=1) for t in (start, end, gap)]
+        points = [
+            np.stack([foot + lean * t, y0 + (y1 - y0) * t], axis=1) for t in (start, end, gap)
+        ]
         lines.append(np.stack(points, axis=1).reshape(-1, 2))
     return np.concatenate(lines)
 
@@ -74,6 +84,7 @@ def contours(x: np.ndarray, y: np.ndarray, height: np.ndarray, levels: Iterable[
     >>> contours(slope, slope, np.tile(slope, (3, 1)), [0.5]).vertices.tolist()
     [[0.5, 2.0], [0.5, 1.0], [0.5, 0.0]]
     """
-    lines = contour_generator(x, y, height, name="mpl2014", line_type=LineType.SeparateCode)  # matplotlib's default
+    # matplotlib's default.
+    lines = contour_generator(x, y, height, name="mpl2014", line_type=LineType.SeparateCode)
     found = (pair for level in levels for pair in zip(*lines.lines(float(level)), strict=True))
     return Path.make_compound_path(*(Path(points, codes) for points, codes in found))

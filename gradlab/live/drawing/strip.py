@@ -21,9 +21,13 @@ class Strip:
         self.axes, self.rows, self._each, self._line = axes, rows, rows // devices, rows
         axes.set(xticks=[], yticks=[], frame_on=False)
         looks: dict[str, Any] = {"va": "center", "in_layout": False}
-        self._name = axes.text(0, 0, "The table", weight="bold", fontsize=LABEL, color=BLACK, **looks)
-        self._devices = [axes.text(0, 0, f"device {k}", ha="center", fontsize=SMALL, color=QUIET, **looks)
-                         for k in range(devices)]  # fmt: skip
+        self._name = axes.text(
+            0, 0, "The table", weight="bold", fontsize=LABEL, color=BLACK, **looks
+        )
+        self._devices = [
+            axes.text(0, 0, f"device {k}", ha="center", fontsize=SMALL, color=QUIET, **looks)
+            for k in range(devices)
+        ]
         self._count = label(axes, color=QUIET)
         self._rest, self._touched, self._chosen = (patch(axes, one) for one in (
             {"fc": "white", "ec": OTHER, "lw": 0.7}, {"fc": PALE_BLUE, "ec": BLUE, "lw": 1.4},
@@ -34,10 +38,15 @@ class Strip:
         """Fit the page."""
         self._line = self.rows // 2 if narrow else self.rows
         above, beside = (0.9, 0.1) if narrow else (0.1, 5.6)  # the room for its name
-        self.axes.set(xlim=(-beside, self._line + 0.05), ylim=(_LINE * (self.rows // self._line) - 0.1, -above))
+        self.axes.set(
+            xlim=(-beside, self._line + 0.05),
+            ylim=(_LINE * (self.rows // self._line) - 0.1, -above),
+        )
         self._name.set(x=-beside, y=-0.6 if narrow else 0.25)
         self._count.set(
-            **{"x": self._line, "y": -0.6, "ha": "right"} if narrow else {"x": -beside, "y": 1.1, "ha": "left"}
+            **{"x": self._line, "y": -0.6, "ha": "right"}
+            if narrow
+            else {"x": -beside, "y": 1.1, "ha": "left"}
         )
         for k, words in enumerate(self._devices):
             left, top = self._cell(np.array(self._each * k))
@@ -52,7 +61,11 @@ class Strip:
         """Fill the cell of a row, and mark those of the rows that are looked up."""
         rows = np.arange(self.rows)
         (x, y), found, chosen = self._cell(rows), np.isin(rows, touched), rows == row
-        for shape, some in ((self._rest, ~found & ~chosen), (self._touched, found & ~chosen), (self._chosen, chosen)):
+        for shape, some in (
+            (self._rest, ~found & ~chosen),
+            (self._touched, found & ~chosen),
+            (self._chosen, chosen),
+        ):
             shape.set_path(bars(x[some] + 0.05, x[some] + 0.95, y[some], y[some] + 0.9))
         for k, words in enumerate(self._numbers):
             words.set(x=x[k] + 0.5, y=y[k] + 0.45, text=f"{k}")

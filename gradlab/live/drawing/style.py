@@ -16,21 +16,40 @@ from matplotlib.ticker import Locator, LogLocator, MaxNLocator, NullLocator, Sca
 from ..._base.numbers import number, percent
 from .moving import MovingLine
 
-# Every pair differs by 20 or more in CIEDE2000, also with protan, deutan or tritan eyes, and likewise in the dark.
-BLUE, ORANGE, GREEN, BLACK, OTHER, VIOLET = "#187FD8", "#E66A10", "#175C36", "#141414", "#919191", "#5F1173"
+# Every pair differs by 20 or more in CIEDE2000, also with protan, deutan or tritan eyes, and
+# likewise in the dark.
+BLUE, ORANGE, GREEN, BLACK, OTHER, VIOLET = (
+    "#187FD8",
+    "#E66A10",
+    "#175C36",
+    "#141414",
+    "#919191",
+    "#5F1173",
+)
 GRID, FAINT = "#E4E4E4", "#EBB28C"  # FAINT joins marks that are understood without it
-PALE_BLUE, PALE_GREEN, PALE_VIOLET = "#CFE3F1", "#D3E8DB", "#E6D6EB"  # fills below an edge of the full color
-# Small text in orange, blue, violet or gray: as the color of the mark, with a contrast of 4.5 or more.
+PALE_BLUE, PALE_GREEN, PALE_VIOLET = (
+    "#CFE3F1",
+    "#D3E8DB",
+    "#E6D6EB",
+)  # fills below an edge of the full color
+# Small text in orange, blue, violet or gray: as the color of the mark, with a contrast of 4.5 or
+# more.
 ORANGE_TEXT, BLUE_TEXT, VIOLET_TEXT, QUIET = "#A84300", "#0F5FA8", "#651A79", "#5F5F5F"
 # What these colors become on a dark page; all others have their lightness turned round.
 DARK = {
-    BLUE: "#629CFF", ORANGE: "#D16215", GREEN: "#36FF6C", OTHER: "#808080", VIOLET: "#89479A", GRID: "#2B2B2B",
+    BLUE: "#629CFF",
+    ORANGE: "#D16215",
+    GREEN: "#36FF6C",
+    OTHER: "#808080",
+    VIOLET: "#89479A",
+    GRID: "#2B2B2B",
     ORANGE_TEXT: "#E07E4C",
-}  # fmt: skip
+}
 
 WIDE, NARROW = 7.28, 3.6  # inches, at 100 dots per inch
 HIGHEST = 5.4  # inches, of a figure that is WIDE: it fits a laptop's screen with its controls
-# Three sizes of type, in points: 18, 13 and 12 CSS pixels. TITLE is that of the sentence above a picture.
+# Three sizes of type, in points: 18, 13 and 12 CSS pixels. TITLE is that of the sentence above a
+# picture.
 TITLE, LABEL, SMALL = 12.96, 9.36, 8.64
 SELECTED, OTHERS = 2.5, 1.0  # widths of the line that is looked at, and of the rest
 DASHED = (0, (4, 2.5))  # of a reference: what would have been otherwise
@@ -55,7 +74,8 @@ class _Thousands(ScalarFormatter):
         words: str = super().__call__(x, pos)
         whole, point, decimals = words.partition(".")
         digits = whole.lstrip("−")
-        if not digits.isdecimal() or len(digits) <= 3:  # not a plain number, such as "$10^5$", or without thousands
+        # Not a plain number, such as "$10^5$", or without thousands.
+        if not digits.isdecimal() or len(digits) <= 3:
             return words
         sign = whole.removesuffix(digits)
         return f"{sign}{int(digits):,}{point}{decimals}"
@@ -77,9 +97,11 @@ def tidy(axes: Any, title: str, x: str, y: str) -> Any:
 
 
 class _LogTicks(LogLocator):
-    """A tick for every decade, 2 and 5 between them where these are few, and any round numbers closer by.
+    """A tick for every decade, 2 and 5 between them where these are few, and any round numbers
+    closer by.
 
-    `lowest` and `highest` are the ends at which values beyond are drawn. While both are in sight, both have a tick.
+    `lowest` and `highest` are the ends at which values beyond are drawn. While both are in sight,
+    both have a tick.
     """
 
     def __init__(self, lowest: float, highest: float) -> None:
@@ -124,7 +146,8 @@ def log_ticks(axis: Any, lowest: float = 0.0, highest: float = math.inf) -> None
     axis.set_minor_locator(NullLocator())
 
     def words(value: float, _: int | None = None) -> str:
-        beyond = "≤ " if value <= 1.001 * lowest else "≥ " if value >= highest / 1.001 else ""  # ticks are rounded
+        # Ticks are rounded.
+        beyond = "≤ " if value <= 1.001 * lowest else "≥ " if value >= highest / 1.001 else ""
         return beyond + _plain(value)
 
     axis.set_major_formatter(words)
@@ -177,8 +200,13 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 def _plain(value: float) -> str:
     power = math.log10(value)
-    # Letters of their own, for matplotlib's formulas take longer to get ready than all other words of a picture.
-    return f"10{f'{power:.0f}'.translate(_RAISED)}" if power.is_integer() and abs(power) > 3 else number(value)
+    # Letters of their own, for matplotlib's formulas take longer to get ready than all other words
+    # of a picture.
+    return (
+        f"10{f'{power:.0f}'.translate(_RAISED)}"
+        if power.is_integer() and abs(power) > 3
+        else number(value)
+    )
 
 
 def moving_line(axes: Any, *style: str, **looks: Any) -> Any:
@@ -186,5 +214,11 @@ def moving_line(axes: Any, *style: str, **looks: Any) -> Any:
     # `plot` alone reads styles such as "o--" and chooses the next color, but it makes plain lines.
     (plain,) = axes.plot([], [], *style, **looks)
     plain.remove()
-    chosen = {"color": plain.get_color(), "linestyle": plain.get_linestyle(), "marker": plain.get_marker()}
-    return axes.add_line(MovingLine([], [], animated=True, **chosen | normalize_kwargs(looks, Line2D)))
+    chosen = {
+        "color": plain.get_color(),
+        "linestyle": plain.get_linestyle(),
+        "marker": plain.get_marker(),
+    }
+    return axes.add_line(
+        MovingLine([], [], animated=True, **chosen | normalize_kwargs(looks, Line2D))
+    )

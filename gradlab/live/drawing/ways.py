@@ -38,7 +38,8 @@ def bent(*points: tuple[float, float], radius: float = 9.0) -> np.ndarray:
     way = [corners[:1]]
     for before, corner, after in zip(corners, corners[1:], corners[2:], strict=False):
         starts = [
-            corner + (end - corner) * min(1, radius / max(np.hypot(*(end - corner)), 1e-9)) for end in (before, after)
+            corner + (end - corner) * min(1, radius / max(np.hypot(*(end - corner)), 1e-9))
+            for end in (before, after)
         ]
         way.append(starts[0] * (1 - t) ** 2 + 2 * corner * t * (1 - t) + starts[1] * t * t)
     return np.concatenate([*way, corners[-1:]]).T
@@ -47,7 +48,9 @@ def bent(*points: tuple[float, float], radius: float = 9.0) -> np.ndarray:
 def joined(ways: Sequence[np.ndarray]) -> np.ndarray:
     """Return ways (2, n) as one line with gaps."""
     gap = np.full((2, 1), np.nan)
-    return np.concatenate([np.empty((2, 0)), *(part for way in ways for part in (way, gap))], axis=1)
+    return np.concatenate(
+        [np.empty((2, 0)), *(part for way in ways for part in (way, gap))], axis=1
+    )
 
 
 def head(way: np.ndarray, size: float = 9.0) -> Path:

@@ -40,7 +40,8 @@ class Documentation(NamedTuple):
 def documentation() -> Documentation:
     """The documentation of the running Python, whose length differs a little from version to version.
 
-    Lines without a word are left out. Not in TensorFlow. Source: `pydoc_data.topics` of the standard library.
+    Lines without a word are left out. Not in TensorFlow. Source: `pydoc_data.topics` of the
+    standard library.
 
     >>> text = documentation()
     >>> text.words[:3], len(text.words) > 3000, len(text.topics) > 70
@@ -49,7 +50,9 @@ def documentation() -> Documentation:
     from pydoc_data.topics import topics
 
     names = tuple(sorted(topics))
-    lines = [(k, words_of(line)) for k, name in enumerate(names) for line in topics[name].split("\n")]
+    lines = [
+        (k, words_of(line)) for k, name in enumerate(names) for line in topics[name].split("\n")
+    ]
     lines = [(k, words) for k, words in lines if words]
     counted = Counter(word for _, words in lines for word in words)
     ranked = sorted(counted, key=lambda word: (-counted[word], word))

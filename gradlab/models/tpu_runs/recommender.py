@@ -1,7 +1,8 @@
 """A recommender of two towers on ratings that are made: tables of users and movies, two dense layers above each.
 
-The ratings are as those of MovieLens are in kind: a few movies have most of them, users differ in how many they give,
-and a user's taste is a point in a space of which the model knows nothing but ids and what the user liked before.
+The ratings are as those of MovieLens are in kind: a few movies have most of them, users differ in
+how many they give, and a user's taste is a point in a space of which the model knows nothing but
+ids and what the user liked before.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from ...tpu.state import create
 from ...tpu.training import Training, TrainState
 
 WIDTH, HIDDEN, BATCH, HISTORY = 16, 32, 512, 5
-TABLES_RATE, TOWER_RATE, START, PASSES = 0.1, 2e-3, 1e-6, 6  # gradients of means are small, so the slots start small
+# Gradients of means are small, so the slots start small.
+TABLES_RATE, TOWER_RATE, START, PASSES = 0.1, 2e-3, 1e-6, 6
 HELD_OUT = 0.1  # the last tenth is for measuring
 TASTE, SHARPNESS = 4, 2.5  # the axes of tastes, and how much a taste decides
 
@@ -65,7 +67,10 @@ def ratings(users: int = 1_000, movies: int = 500, count: int = 60_000, seed: in
     who = numbers.choice(users, count, p=often / often.sum())
     what = numbers.choice(movies, count, p=wanted / wanted.sum())
     taste, kind = numbers.normal(size=(users, TASTE)), numbers.normal(size=(movies, TASTE))
-    logit = SHARPNESS * (taste[who] * kind[what]).sum(1) / np.sqrt(TASTE) + numbers.normal(0, 0.5, movies)[what]
+    logit = (
+        SHARPNESS * (taste[who] * kind[what]).sum(1) / np.sqrt(TASTE)
+        + numbers.normal(0, 0.5, movies)[what]
+    )
     chance = 1 / (1 + np.exp(-logit))
     liked = (numbers.random(count) < chance).astype(np.float32)
     return Ratings(who, what, liked, _histories(who, what, liked, users), chance)
@@ -83,11 +88,24 @@ def _histories(who: np.ndarray, what: np.ndarray, liked: np.ndarray, users: int)
 def plan_of(users: int, movies: int, cores: int = 1) -> Plan:
     """Two tables; movies are read as such and as what a user liked before."""
     tables = (
-        Table("users", users, WIDTH, Adagrad(START, epsilon_place="none"), TABLES_RATE, combiner="sum"),
-        Table("movies", movies, WIDTH, Adagrad(START, epsilon_place="none"), TABLES_RATE, combiner="mean"),
+        Table(
+            "users", users, WIDTH, Adagrad(START, epsilon_place="none"), TABLES_RATE, combiner="sum"
+        ),
+        Table(
+            "movies",
+            movies,
+            WIDTH,
+            Adagrad(START, epsilon_place="none"),
+            TABLES_RATE,
+            combiner="mean",
+        ),
     )
     each = (BATCH // cores,)
-    return Plan(tables, (Feature("user", 0, each), Feature("history", 1, each), Feature("movie", 1, each)), cores)
+    return Plan(
+        tables,
+        (Feature("user", 0, each), Feature("history", 1, each), Feature("movie", 1, each)),
+        cores,
+    )
 
 
 def tower(seed: int = 0) -> dict[str, np.ndarray]:
@@ -95,13 +113,18 @@ def tower(seed: int = 0) -> dict[str, np.ndarray]:
     numbers = np.random.default_rng([seed, 3])
     sizes = {"user": (2 * WIDTH, HIDDEN), "user out": (HIDDEN, WIDTH), "movie": (WIDTH, HIDDEN)}
     sizes["movie out"] = (HIDDEN, WIDTH)
-    return {name: numbers.normal(0, size[0] ** -0.5, size).astype(np.float32) for name, size in sizes.items()}
+    return {
+        name: numbers.normal(0, size[0] ** -0.5, size).astype(np.float32)
+        for name, size in sizes.items()
+    }
 
 
 def scores_of(activations: Any, params: Any, data: Any = None) -> Any:
     """(samples,) the logit of a like."""
     user, history, movie = activations
-    left = jax.nn.relu(jnp.concatenate([user, history], axis=-1) @ params["user"]) @ params["user out"]
+    left = (
+        jax.nn.relu(jnp.concatenate([user, history], axis=-1) @ params["user"]) @ params["user out"]
+    )
     right = jax.nn.relu(movie @ params["movie"]) @ params["movie out"]
     return (left * right).sum(-1)
 
@@ -116,7 +139,9 @@ def start_of(table: Table, seed: int = 0) -> Any:
     """An initializer that knows nothing but ids: the same rows on any mesh."""
 
     def rows(ids: np.ndarray) -> np.ndarray:
-        whole = np.random.default_rng([seed, table.rows]).normal(0, WIDTH**-0.5, (table.rows, WIDTH))
+        whole = np.random.default_rng([seed, table.rows]).normal(
+            0, WIDTH**-0.5, (table.rows, WIDTH)
+        )
         found: np.ndarray = whole[ids].astype(np.float32)
         return found
 
@@ -132,29 +157,38 @@ class Recommender:
     state: TrainState
 
 
-def train(data: Ratings | None = None, passes: int = PASSES, seed: int = 0, mesh: Any = None) -> Recommender:
+def train(
+    data: Ratings | None = None, passes: int = PASSES, seed: int = 0, mesh: Any = None
+) -> Recommender:
     """Some passes over nine tenths of the ratings, and the area under the curve for the rest.
 
-    Not in TensorFlow. Source: Harper and Konstan, "The MovieLens Datasets" (2015), for what such ratings look like.
+    Not in TensorFlow. Source: Harper and Konstan, "The MovieLens Datasets" (2015), for what such
+    ratings look like.
     """
     data = ratings() if data is None else data
     users, movies = int(data.users.max()) + 1, int(data.movies.max()) + 1
     plan = plan_of(users, movies, 1 if mesh is None else mesh.size)
     starts = [start_of(t, seed) for t in plan.tables]
     if mesh is None:
-        tables = create(plan, [start(np.arange(t.rows)) for start, t in zip(starts, plan.tables, strict=True)])
+        tables = create(
+            plan, [start(np.arange(t.rows)) for start, t in zip(starts, plan.tables, strict=True)]
+        )
     else:
         tables = create_placed(plan, mesh, starts)
     training = Training(loss_of, need("optax", "the recommender", "optax").adam(TOWER_RATE))
     state, losses = training.init(tables, tower(seed)), []
     for some in parts_of(data, passes, seed):
-        value, state = training.step(state, batch_of(plan, state.tables.placement, data, some), data.liked[some])
+        value, state = training.step(
+            state, batch_of(plan, state.tables.placement, data, some), data.liked[some]
+        )
         losses.append(value)
     held, scores = held_out(data), []
     for some in held:
         batch = batch_of(plan, state.tables.placement, data, some)
         scores.append(np.asarray(training.evaluate(state, batch, data.liked[some], scores_of)))
-    return Recommender(np.array(losses, np.float32), auc(data.liked[held.ravel()], np.concatenate(scores)), state)
+    return Recommender(
+        np.array(losses, np.float32), auc(data.liked[held.ravel()], np.concatenate(scores)), state
+    )
 
 
 def parts_of(data: Ratings, passes: int, seed: int = 0) -> Iterator[np.ndarray]:
@@ -171,7 +205,9 @@ def held_out(data: Ratings) -> np.ndarray:
     return rest[: rest.size // BATCH * BATCH].reshape(-1, BATCH)
 
 
-def batch_of(plan: Plan, placement: Placement, data: Ratings, some: np.ndarray) -> Batch | PlacedBatch:
+def batch_of(
+    plan: Plan, placement: Placement, data: Ratings, some: np.ndarray
+) -> Batch | PlacedBatch:
     """The ids of some ratings, by core."""
     cores = []
     for own in some.reshape(plan.cores, -1):

@@ -21,9 +21,9 @@ from ...tpu.update import update
 class Trace(NamedTuple):
     """Steps of training, one after another along the first axis.
 
-    Fields: lookups: the deduplication data of each table, (steps, n) each. activations, gradients: (steps, ...) of each
-    feature. learning_rates: (steps, tags). states: what was before the first step and after each, a `State` whose
-    arrays are (steps + 1, ...).
+    Fields: lookups: the deduplication data of each table, (steps, n) each. activations, gradients:
+    (steps, ...) of each feature. learning_rates: (steps, tags). states: what was before the first
+    step and after each, a `State` whose arrays are (steps + 1, ...).
     """
 
     lookups: tuple[Lookups, ...]
@@ -34,7 +34,9 @@ class Trace(NamedTuple):
 
     def refused(self) -> Trace:
         """Return the same steps if every batch is refused: nothing is looked up, and every state is the first."""
-        activations, gradients = tree_map(lambda x: np.full_like(x, np.nan), (self.activations, self.gradients))
+        activations, gradients = tree_map(
+            lambda x: np.full_like(x, np.nan), (self.activations, self.gradients)
+        )
         none = tree_map(lambda x: np.full_like(x, PADDING_ID), self.lookups)
         states = tree_map(lambda x: np.broadcast_to(x[:1], x.shape), self.states)
         return Trace(none, activations, gradients, self.learning_rates, states)
@@ -42,7 +44,9 @@ class Trace(NamedTuple):
     def step(self, k: int, ids: Any) -> StepRecord:
         """One step for `explain`, with the ids that it was given."""
         before, after = (tree_map(lambda x, n=n: x[n], self.states) for n in (k, k + 1))
-        return StepRecord(before, Sent([g[k] for g in self.gradients], self.learning_rates[k], ids), after)
+        return StepRecord(
+            before, Sent([g[k] for g in self.gradients], self.learning_rates[k], ids), after
+        )
 
 
 def record(state: State, wanted: State, batches: Sequence[Batch], learning_rates: Any) -> Trace:
@@ -86,7 +90,11 @@ def _run(state: State, wanted: State, batches: Batch, rates: Any) -> Any:
     # The first step of a pipelined plan leaves another kind of state behind than it found.
     first, rest = (tree_map(lambda x, s=s: x[s], (batches, rates)) for s in (0, slice(1, None)))
     state, begun = step(state, first)
-    return tree_map(lambda x, xs: jnp.concatenate([x[None], xs]), begun, scan(step, state, rest, len(rates) - 1)[1])
+    return tree_map(
+        lambda x, xs: jnp.concatenate([x[None], xs]),
+        begun,
+        scan(step, state, rest, len(rates) - 1)[1],
+    )
 
 
 def sized(batch: Batch, cores: int, rows: int, lookups: int, samples: int) -> Batch:

@@ -1,8 +1,9 @@
 """A real run of two towers: which topic of Python's documentation is a line from?
 
-One tower reads the words of a line, the other knows a topic by a row of its own and by the words of its name. They
-share the table of words. The table of topics has another optimizer and another learning rate; both rates come with
-every step: the words' warms up, the topics' corrects the bias that the Adam of the tables leaves in.
+One tower reads the words of a line, the other knows a topic by a row of its own and by the words of
+its name. They share the table of words. The table of topics has another optimizer and another
+learning rate; both rates come with every step: the words' warms up, the topics' corrects the bias
+that the Adam of the tables leaves in.
 """
 
 from __future__ import annotations
@@ -62,7 +63,14 @@ def plan_of(words: int, topics: int, batch: int = BATCH) -> Plan:
         Table("words", words, WIDTH, Adagrad(epsilon_place="none"), Tag(0), combiner="sqrtn"),
         Table("topics", topics, WIDTH, ADAM, Tag(1), combiner="sum"),
     )
-    return Plan(tables, (Feature("line", 0, (batch,)), Feature("name", 0, (topics,)), Feature("topic", 1, (topics,))))
+    return Plan(
+        tables,
+        (
+            Feature("line", 0, (batch,)),
+            Feature("name", 0, (topics,)),
+            Feature("topic", 1, (topics,)),
+        ),
+    )
 
 
 def rates_at(step: int) -> tuple[np.float32, np.float32]:
@@ -83,8 +91,8 @@ def train(passes: int = PASSES, seed: int = 0, text: Documentation | None = None
 
         score[line, topic] = line . (topic + name);   loss = sum over lines of -log softmax(score)[its topic]
 
-    Not in TensorFlow. Source: Yi et al., "Sampling-Bias-Corrected Neural Modeling for Large Corpus Item
-    Recommendations" (2019), for two towers; here all topics are scored, so nothing is sampled.
+    Not in TensorFlow. Source: Yi et al., "Sampling-Bias-Corrected Neural Modeling for Large Corpus
+    Item Recommendations" (2019), for two towers; here all topics are scored, so nothing is sampled.
     """
     text = documentation() if text is None else text
     plan, log = plan_of(len(text.words), len(text.topics)), list[Any]()
@@ -92,7 +100,10 @@ def train(passes: int = PASSES, seed: int = 0, text: Documentation | None = None
     for step, (ids, topics) in enumerate(_batches(text, passes, seed)):
         batch, now = make_batch(plan, ids), rates_at(step)
         value, state = _step(state, batch, now, loss_of, topics)
-        rows = [np.count_nonzero(t.unique < table.rows) for t, table in zip(batch.tables, plan.tables, strict=True)]
+        rows = [
+            np.count_nonzero(t.unique < table.rows)
+            for t, table in zip(batch.tables, plan.tables, strict=True)
+        ]
         log.append((float(value) / BATCH, now, rows))
     loss, rates, touched = (np.array([entry[k] for entry in log]) for k in range(3))
     return TwoTower(text.topics, loss, rates, touched, _ranks(text, state), state)
@@ -114,10 +125,14 @@ _step = compile_with_jax(donate=(0,), static=("loss",))(train_step)
 
 
 def _start(table: Table, seed: int, number: int) -> np.ndarray:
-    return np.random.default_rng([seed, number]).normal(0, 0.3 / np.sqrt(WIDTH), (table.rows, table.width))
+    return np.random.default_rng([seed, number]).normal(
+        0, 0.3 / np.sqrt(WIDTH), (table.rows, table.width)
+    )
 
 
-def _batches(text: Documentation, passes: int, seed: int) -> Iterator[tuple[Mapping[str, Ids], np.ndarray]]:
+def _batches(
+    text: Documentation, passes: int, seed: int
+) -> Iterator[tuple[Mapping[str, Ids], np.ndarray]]:
     """The ids of each step, and the topics of its lines; lines are shuffled again in every pass."""
     lines = np.delete(np.arange(len(text.topic)), np.s_[::HELD_OUT])
     for number in range(passes):
@@ -135,7 +150,12 @@ def _bags(text: Documentation, lines: np.ndarray) -> Ids:
 def _of_topics(text: Documentation) -> dict[str, Ids]:
     """All topics: each its own row, and the words of its name that the text has."""
     rows, every = {word: k for k, word in enumerate(text.words)}, np.arange(len(text.topics))
-    known = [(k, rows[word]) for k, name in enumerate(text.topics) for word in words_of(name) if word in rows]
+    known = [
+        (k, rows[word])
+        for k, name in enumerate(text.topics)
+        for word in words_of(name)
+        if word in rows
+    ]
     samples, words = np.array(known, int).reshape(-1, 2).T
     return {"name": Ids(samples, words), "topic": Ids(every, every)}
 
@@ -147,5 +167,7 @@ def _ranks(text: Documentation, state: State) -> np.ndarray:
     asked = {"line": _bags(text, lines), **_of_topics(text)}
     found = lookup(dataclasses.replace(state, plan=plan), make_batch(plan, asked))[0]
     scores = np.asarray(scores_of(found))
-    ranks: np.ndarray = (scores > np.take_along_axis(scores, text.topic[lines][:, None], axis=1)).sum(axis=1)
+    ranks: np.ndarray = (
+        scores > np.take_along_axis(scores, text.topic[lines][:, None], axis=1)
+    ).sum(axis=1)
     return ranks

@@ -1,8 +1,9 @@
 """Agreement of a run's gradients with earlier ones: how much a stale gradient still points where a fresh one does.
 
-Two gradients of single batches agree in part only because each is mostly noise of its batch, so their cosine says
-little about the true gradients. Products with probes (`record/probes.py`) are free of that noise on average. They are
-summed over the run before anything is divided, because a ratio of two noisy numbers is biased and their sums are not.
+Two gradients of single batches agree in part only because each is mostly noise of its batch, so
+their cosine says little about the true gradients. Products with probes (`record/probes.py`) are
+free of that noise on average. They are summed over the run before anything is divided, because a
+ratio of two noisy numbers is biased and their sums are not.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ from .. import probes
 from ..buckets import Buckets
 
 FEWEST = 20  # probes that an agreement needs: two in each block of the jackknife
-WIDEST = 1.0  # width of an interval beyond which no agreement is stated; a convention: cosines span 2
+# Width of an interval beyond which no agreement is stated; a convention: cosines span 2.
+WIDEST = 1.0
 _BLOCKS = 10  # of the jackknife
 NO_PROBES = (
-    "this recording holds no probes, so nothing can be said about how much its gradients agree: products of the "
-    "gradients that were trained on measure the noise of batches. Every few steps call rec.probe(grads) with the "
-    "gradient of a batch that is not trained on, right before rec.record"
+    "this recording holds no probes, so nothing can be said about how much its gradients agree: "
+    "products of the gradients that were trained on measure the noise of batches. Every few steps "
+    "call rec.probe(grads) with the gradient of a batch that is not "
+    "trained on, right before rec.record"
 )
 
 
@@ -35,8 +38,9 @@ class Agreement:
 
     Attributes:
         lags: (17,) updates apart, 0 to 16.
-        value: (17,) the agreement; NaN where fewer than 20 probes have that lag, or where the estimate of a squared
-            norm is not above 0, because noise hides the gradient. An estimate may be a little above 1.
+        value: (17,) the agreement; NaN where fewer than 20 probes have that lag, or where the
+            estimate of a squared norm is not above 0, because noise hides the gradient. An estimate
+            may be a little above 1.
         low, high: (17,) the ends of its 95% interval.
         pairs: (17,) the number of probes behind each value.
         probes: the number of probes in these steps.
@@ -75,7 +79,9 @@ class Agreement:
     def __str__(self) -> str:
         rows = [f"{lag:>3} {self.in_words(lag)}" for lag in self.lags.tolist()]
         measured = f"from {counted(self.probes, 'probe')}"
-        head = f"agreement of true gradients by updates between them, with 95% intervals, {measured}"
+        head = (
+            f"agreement of true gradients by updates between them, with 95% intervals, {measured}"
+        )
         return "\n".join([head, *rows])
 
 
@@ -84,17 +90,20 @@ def agreement(rec: Buckets, first: int, last: int | None) -> Agreement:
     end = rec.seen if last is None else last
     if not 0 <= first < end <= rec.seen:
         raise InvalidArgumentError(
-            f"first and last must be steps with 0 <= first < last <= {rec.seen}, the steps of this recording; got "
-            f"{first!r} and {last!r}"
+            f"first and last must be steps with 0 <= first < last <= {rec.seen}, the steps of this "
+            f"recording; got {first!r} and {last!r}"
         )
     step, products = probes.products(rec.flush().columns)
     if not len(step):
         raise ValueError(NO_PROBES)
-    updates = np.cumsum(rec.every_step("skipped") != 1)[step]  # up to each probe; a skipped step isn't an update
+    # Up to each probe; a skipped step isn't an update.
+    updates = np.cumsum(rec.every_step("skipped") != 1)[step]
     return estimate(products, step, updates, first, end)
 
 
-def estimate(products: np.ndarray, step: np.ndarray, updates: np.ndarray, first: int, last: int) -> Agreement:
+def estimate(
+    products: np.ndarray, step: np.ndarray, updates: np.ndarray, first: int, last: int
+) -> Agreement:
     """Estimate the agreement from products of probes (`record/probes.py`).
 
     Args:
@@ -122,17 +131,25 @@ def _at_lag(products: np.ndarray, updates: np.ndarray, lag: int) -> tuple[float,
         sum of h_t g_{t+k} / root(sum of |G_t|^2 * sum of |G_{t+k}|^2)
 
     |G_t|^2 is estimated by h_t g_t. Where step t + k has no probe, |G_{t+k}|^2 is interpolated between the nearest
-    two. The interval is a jackknife over blocks of the run, because neighboring products depend on each other.
+    two. The interval is a jackknife over blocks of the run, because neighboring products depend on
+    each other.
 
     Source: Künsch, "The jackknife and the bootstrap for general stationary observations" (1989).
     """
     later = updates + lag
-    counts = np.isfinite(products[:, lag]) & (later <= updates.max(initial=0))  # nothing is known after the last probe
+    # Nothing is known after the last probe.
+    counts = np.isfinite(products[:, lag]) & (later <= updates.max(initial=0))
     pairs = int(counts.sum())
     if pairs < FEWEST:
         return math.nan, math.nan, math.nan, pairs
     squared_norm = products[:, 0]
-    terms = np.stack([products[counts, lag], squared_norm[counts], np.interp(later[counts], updates, squared_norm)])
+    terms = np.stack(
+        [
+            products[counts, lag],
+            squared_norm[counts],
+            np.interp(later[counts], updates, squared_norm),
+        ]
+    )
     value = _ratio(terms.sum(axis=1))
     starts = np.arange(_BLOCKS) * terms.shape[1] // _BLOCKS
     blocks = np.add.reduceat(terms, starts, axis=1)

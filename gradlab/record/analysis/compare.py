@@ -71,7 +71,8 @@ class Parting(NamedTuple):
 class Comparison(Generic[AnyRecording]):
     """Comparison of 2 to 6 recordings with the first: what they have in common, and where they differ.
 
-    How many buckets, entries, or histograms a recorder keeps isn't a difference: steps are compared by number.
+    How many buckets, entries, or histograms a recorder keeps isn't a difference: steps are compared
+    by number.
 
     Args:
         names: of the runs.
@@ -108,13 +109,20 @@ class Comparison(Generic[AnyRecording]):
         size = wide.max(axis=0) - wide.min(axis=0) > _NOTABLE * np.abs(wide).max(axis=0)
         notable = apart[size | ~np.isfinite(wide).all(axis=0)][:1]
         found = [
-            Difference(int(step), values[:, step].astype(np.float64), self._is_missing(column, values[:, step], step))
+            Difference(
+                int(step),
+                values[:, step].astype(np.float64),
+                self._is_missing(column, values[:, step], step),
+            )
             for step in (*apart[:1], *notable)
         ]
-        return Parting(found[0], found[1] if len(found) > 1 else None, int((~known[: apart[0]]).sum()))
+        return Parting(
+            found[0], found[1] if len(found) > 1 else None, int((~known[: apart[0]]).sum())
+        )
 
     def _is_missing(self, column: str, values: np.ndarray, step: int) -> np.ndarray:
-        """Tell for each run whether its NaN is a loss that was not recorded, which is stored as NaN, too.
+        """Tell for each run whether its NaN is a loss that was not recorded, which is stored as
+        NaN, too.
 
         As in `loss_course`: beside a finite gradient a loss of NaN is one that was not recorded.
         """
@@ -141,9 +149,15 @@ class Comparison(Generic[AnyRecording]):
             steps = counted(self.steps - unknown, "known step" if unknown else "step")
             return f"{who} are the same in all {steps}: {same}."
         now = [f"{_called(c)} {d}" for c, d in there.items() if d.step == self.first_step]
-        later = [f"{_called(c)} from step {d.step}" for c, d in there.items() if d.step > self.first_step]
+        later = [
+            f"{_called(c)} from step {d.step}" for c, d in there.items() if d.step > self.first_step
+        ]
         tiny = max(d.relative for d in there.values() if d.step == self.first_step)
-        what = ", ".join(now) if tiny >= _SHOWN else f"by {tiny:.1g} of {' and '.join(map(_called, there))}"
+        what = (
+            ", ".join(now)
+            if tiny >= _SHOWN
+            else f"by {tiny:.1g} of {' and '.join(map(_called, there))}"
+        )
         said = f"{who} first differ at step {self.first_step:,}: {'; '.join([what, *later])}"
         latest = " or earlier, where single steps are not known" if unknown else ""
         return f"{said}{latest}{self._notable(tiny)}."
@@ -161,7 +175,9 @@ class Comparison(Generic[AnyRecording]):
     def tensors(self) -> tuple[str, ...]:
         """Names of the tensors that all runs have with as many entries, in the first run's order."""
         sizes = [dict(zip(rec.names, rec.sizes, strict=True)) for rec in self.recs]
-        return tuple(n for n, size in sizes[0].items() if all(other.get(n) == size for other in sizes))
+        return tuple(
+            n for n, size in sizes[0].items() if all(other.get(n) == size for other in sizes)
+        )
 
     @cached_property
     def stride(self) -> int:
@@ -173,8 +189,9 @@ class Comparison(Generic[AnyRecording]):
     def factor(self) -> np.ndarray:
         """(runs, tensors) how many times as large as in the first run a tensor's norm is: the median over the steps.
 
-        Of steps that all runs have. Where steps were merged, of the largest norm of each bucket. Left out are buckets
-        whose steps were all skipped, and norms that are not finite, or 0 in both; NaN where nothing is left.
+        Of steps that all runs have. Where steps were merged, of the largest norm of each bucket.
+        Left out are buckets whose steps were all skipped, and norms that are not finite, or 0 in
+        both; NaN where nothing is left.
         """
         norms = self._norms()
         counts = np.isfinite(norms) & np.isfinite(norms[:1]) & ((norms > 0) | (norms[:1] > 0))
@@ -183,7 +200,8 @@ class Comparison(Generic[AnyRecording]):
         some = counts.any(axis=1)
         for run, tensor in zip(*np.nonzero(some), strict=True):
             left = ratio[run, counts[run, :, tensor], tensor]
-            found[run, tensor] = np.exp(np.quantile(left, 0.5, method="inverted_cdf"))  # infinities have no mean
+            # Infinities have no mean.
+            found[run, tensor] = np.exp(np.quantile(left, 0.5, method="inverted_cdf"))
         return found
 
     @cached_property
@@ -208,15 +226,20 @@ class Comparison(Generic[AnyRecording]):
     def one_factor(self, run: int) -> float | None:
         """Return the factor by which every tensor of a run differs from the first run's at the first step; else None.
 
-        At least 3 tensors, all by the same factor to 1%, and that is not 1: then the loss differs, or a sum stands in
-        the place of a mean. Only the first step counts: later ones are of other weights.
+        At least 3 tensors, all by the same factor to 1%, and that is not 1: then the loss differs,
+        or a sum stands in the place of a mean. Only the first step counts: later ones are of other
+        weights.
         """
         norms = self._norms()
         if norms.shape[1] == 0 or self.stride > 1:
             return None
         first, other = norms[0, 0], norms[run, 0]
         counts = np.isfinite(first) & np.isfinite(other) & ((first > 0) | (other > 0))
-        if counts.sum() < _FEWEST_TENSORS or not (first[counts] > 0).all() or not (other[counts] > 0).all():
+        if (
+            counts.sum() < _FEWEST_TENSORS
+            or not (first[counts] > 0).all()
+            or not (other[counts] > 0).all()
+        ):
             return None
         factors = other[counts] / first[counts]
         middle = float(np.median(factors))
@@ -229,7 +252,9 @@ class Comparison(Generic[AnyRecording]):
         known = ~np.isnan(norms[here])
         is_still = known.any(axis=0) & (np.where(known, norms[here], 0) == 0).all(axis=0)
         has_some = np.where(np.isnan(norms[there]), 0, norms[there]).max(axis=0, initial=0) > 0
-        return tuple(name for name, is_gone in zip(self.tensors, is_still & has_some, strict=True) if is_gone)
+        return tuple(
+            name for name, is_gone in zip(self.tensors, is_still & has_some, strict=True) if is_gone
+        )
 
     def _norms(self) -> np.ndarray:
         """(runs, buckets, tensors) norms of common buckets, NaN where no step was taken."""
@@ -251,17 +276,29 @@ class Comparison(Generic[AnyRecording]):
     def _lengths(self) -> Iterator[str]:
         lengths = [f"{name} has {counted(rec.seen, 'step')}" for name, rec in self._runs()]
         if len({rec.seen for rec in self.recs}) > 1:
-            yield f"{listed(lengths, MOST)}: steps are compared up to step {self.steps - 1:,}, shares are of all steps."
+            yield (
+                f"{listed(lengths, MOST)}: steps are compared up to step {self.steps - 1:,}, "
+                "shares are of all steps."
+            )
         for name, rec in self._runs():
             if rec.missing_steps:
-                missing = f"{counted(rec.missing_steps, 'step')} of {name} {are(rec.missing_steps)} missing"
-                yield f"{missing}, nobody knows which: its later steps have lower numbers than they should have."
+                missing = (
+                    f"{counted(rec.missing_steps, 'step')} of {name} "
+                    f"{are(rec.missing_steps)} missing"
+                )
+                yield (
+                    f"{missing}, nobody knows which: its later steps have lower numbers than they "
+                    "should have."
+                )
             if lost := int((~rec.known).sum()):
-                yield f"Of {counted(lost, 'step')} of {name} single numbers are not known: its shares are estimates."
+                yield (
+                    f"Of {counted(lost, 'step')} of {name} single numbers are not known: its "
+                    "shares are estimates."
+                )
         if self.stride > 1:
             yield (
-                f"Steps were merged: tensors are compared by the largest norm in every {self.stride:,} steps, loss and "
-                "global norm step by step."
+                "Steps were merged: tensors are compared by the largest norm in every "
+                f"{self.stride:,} steps, loss and global norm step by step."
             )
 
     def _tensors(self) -> Iterator[str]:
@@ -271,9 +308,15 @@ class Comparison(Generic[AnyRecording]):
                 yield f"{name} has no {_tensors_named(lacks)}."
         there = [tensor for tensor in every if all(tensor in rec.names for rec in self.recs)]
         if other := [tensor for tensor in there if tensor not in self.tensors]:
-            yield f"{_tensors_named(other)} {_has(len(other))} different sizes, so that norms are not compared."
+            yield (
+                f"{_tensors_named(other)} {_has(len(other))} different sizes, so that norms are "
+                "not compared."
+            )
         if len(there) < len(every) or other:
-            yield "Global norms are of different tensors: a difference may come from those that are not in all runs."
+            yield (
+                "Global norms are of different tensors: a difference may come from those that are "
+                "not in all runs."
+            )
 
     def _columns(self) -> Iterator[str]:
         if lacking := [name for name, rec in self._runs() if "loss" not in rec.scalars]:
@@ -308,24 +351,38 @@ def run_names(recordings: Sequence[Any], names: Sequence[str] | None = None) -> 
     """Return what runs are called: as given, or by their files, or "run 1" and so on.
 
     Raises:
-        ValueError: fewer than 2 runs or more than 6, as many names as there are not runs, or two of one name.
+        ValueError: fewer than 2 runs or more than 6, as many names as there are not runs, or two of
+            one name.
 
     >>> run_names(["out/slow.npz", "out/fast.npz"]), run_names([object(), object()])
     (('slow', 'fast'), ('run 1', 'run 2'))
     """
     if not FEWEST <= len(recordings) <= MOST:
-        raise InvalidArgumentError(f"a comparison takes {FEWEST} to {MOST} recordings, got {len(recordings)}")
+        raise InvalidArgumentError(
+            f"a comparison takes {FEWEST} to {MOST} recordings, got {len(recordings)}"
+        )
     if names is None:
         found = tuple(_of_file(x) or f"run {k}" for k, x in enumerate(recordings, 1))
-    elif isinstance(names, str) or len(names) != len(recordings) or not all(isinstance(n, str) and n for n in names):
-        raise InvalidArgumentError(f"names must be {len(recordings)} texts, one for each recording, got {names!r}")
+    elif (
+        isinstance(names, str)
+        or len(names) != len(recordings)
+        or not all(isinstance(n, str) and n for n in names)
+    ):
+        raise InvalidArgumentError(
+            f"names must be {len(recordings)} texts, one for each recording, got {names!r}"
+        )
     else:
         found = tuple(names)
     if twice := [name for name in found if found.count(name) > 1]:
-        whose = [str(x) for x, name in zip(recordings, found, strict=True) if name == twice[0] and names is None]
+        whose = [
+            str(x)
+            for x, name in zip(recordings, found, strict=True)
+            if name == twice[0] and names is None
+        ]
         where = f" ({listed(whose, MOST)})" * bool(whose)
         raise InvalidArgumentError(
-            f"{found.count(twice[0])} runs are called {twice[0]!r}{where}; give each a name of its own with names"
+            f"{found.count(twice[0])} runs are called {twice[0]!r}{where}; give each a name of "
+            "its own with names"
         )
     return found
 

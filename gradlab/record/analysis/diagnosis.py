@@ -3,10 +3,12 @@
 Every rule compares norms of one run with each other, so that the unit of the loss doesn't matter:
 
 - a run is not finite where most of its steps held NaN or Inf;
-- its norms explode where the median over some tenth of its steps is 100 times that of an earlier tenth, and the loss,
-  where there is one, isn't lower there. No recording that ships comes near: at most 5 times;
-- a step stands out where its global norm is at least 5 times the median of the steps around it. If nearly every tensor
-  rises with it, it isn't one layer; if the loss jumps there and comes back, it is the batch, or the step before;
+- its norms explode where the median over some tenth of its steps is 100 times that of an earlier
+  tenth, and the loss, where there is one, isn't lower there. No recording that ships comes near: at
+  most 5 times;
+- a step stands out where its global norm is at least 5 times the median of the steps around it. If
+  nearly every tensor rises with it, it isn't one layer; if the loss jumps there and comes back, it
+  is the batch, or the step before;
 - a tensor dominates where it has over 90% of the squared global norm;
 - a tensor has no gradient where its norm is 0 in every step.
 """
@@ -24,8 +26,9 @@ from .. import sketch
 from ..buckets import Buckets
 from .loss_course import losses
 
-# These thresholds are conventions, not tests of significance. A peak is no fault: of the recordings that ship, runs
-# that train well have one of up to 19 times the steps around it. Only an explosion keeps a limit from being suggested.
+# These thresholds are conventions, not tests of significance. A peak is no fault: of the recordings
+# that ship, runs that train well have one of up to 19 times the steps around it. Only an explosion
+# keeps a limit from being suggested.
 EXPLODES = 100  # times as large as an earlier tenth
 _PARTS = 10  # of a run, whose medians are compared
 _FEWEST_STEPS = 3  # of a part, or around a peak, that a median needs
@@ -51,7 +54,9 @@ def taken_steps(rec: Buckets) -> int:
 
 @quiet
 def _finite_norms(rec: Buckets) -> tuple[np.ndarray, np.ndarray]:
-    """Return the steps taken with a finite global norm above 0, and these norms; by bucket where steps were lost."""
+    """Return the steps taken with a finite global norm above 0, and these norms; by bucket where
+    steps were lost.
+    """
     if rec.known.all():
         norms = rec.every_step("global_norm").astype(np.float64)
         step = np.arange(rec.seen)
@@ -84,10 +89,15 @@ class Explosion:
         return self.after / self.before
 
     def __str__(self) -> str:
-        before = f"{number(self.before)} in steps {self.before_steps[0]:,} to {self.before_steps[1]:,}"
+        before = (
+            f"{number(self.before)} in steps {self.before_steps[0]:,} to {self.before_steps[1]:,}"
+        )
         after = f"{number(self.after)} in steps {self.after_steps[0]:,} to {self.after_steps[1]:,}"
         factor = number(self.times)
-        return f"the gradient norm explodes: its median grows by a factor of {factor}, from {before} to {after}"
+        return (
+            "the gradient norm explodes: its median grows by a factor of "
+            f"{factor}, from {before} to {after}"
+        )
 
 
 def explosion(rec: Buckets) -> Explosion | None:
@@ -100,19 +110,26 @@ def explosion(rec: Buckets) -> Explosion | None:
     medians = np.array([np.median(norms[stretch]) for stretch in stretches])
     lowest = np.minimum.accumulate(medians)
     growth = medians / lowest
-    # From the largest growth down, because the loss may be lower where the norms grew most, and higher elsewhere.
+    # From the largest growth down, because the loss may be lower where the norms grew most, and
+    # higher elsewhere.
     for after in np.argsort(-growth, kind="stable"):
         if growth[after] < EXPLODES:
             return None
         before = int(np.argmin(medians[: after + 1]))
-        before_steps, after_steps = ((int(step[s[0]]), int(step[s[-1]])) for s in (stretches[before], stretches[after]))
+        before_steps, after_steps = (
+            (int(step[s[0]]), int(step[s[-1]])) for s in (stretches[before], stretches[after])
+        )
         if not _loss_is_lower(rec, before_steps, after_steps):
-            return Explosion(float(medians[before]), float(medians[after]), before_steps, after_steps)
+            return Explosion(
+                float(medians[before]), float(medians[after]), before_steps, after_steps
+            )
     return None
 
 
 def _loss_is_lower(rec: Buckets, before: tuple[int, int], after: tuple[int, int]) -> bool:
-    """Tell whether the loss of a later stretch of steps is known to be below that of an earlier one."""
+    """Tell whether the loss of a later stretch of steps is known to be below that of an earlier
+    one.
+    """
     every = losses(rec)
     if every is None:
         return False
@@ -135,7 +152,9 @@ def why_no_limit(rec: Buckets) -> str:
     if 2 * bad > taken:
         first = first_nonfinite_step(rec)
         since = "" if first is None else f" (first: step {first:,})"
-        sentences.append(f"{bad:,} of {counted(taken, 'step')} held NaN or Inf{since}, which no limit mends")
+        sentences.append(
+            f"{bad:,} of {counted(taken, 'step')} held NaN or Inf{since}, which no limit mends"
+        )
     if found is not None:
         sentences.append(str(found))
     return "; ".join(sentences)
@@ -153,8 +172,8 @@ def first_nonfinite_step(rec: Buckets) -> int | None:
 def frontier(names: Sequence[str], is_bad: np.ndarray) -> str:
     """Say where NaN came into the gradients of a step; empty where too few tensors show it.
 
-    The backward pass carries NaN from where it arises towards the input. So, in the order of the forward pass, the
-    tensors up to the place where it arose have it, and those behind it don't.
+    The backward pass carries NaN from where it arises towards the input. So, in the order of the
+    forward pass, the tensors up to the place where it arose have it, and those behind it don't.
 
     >>> frontier(["embed", "up", "down", "head"], np.array([True, True, False, False])).partition(": ")[2]
     'look at the output of up.'
@@ -169,8 +188,9 @@ def frontier(names: Sequence[str], is_bad: np.ndarray) -> str:
     first_finite = int(np.flatnonzero(~is_bad)[0])
     if last > first_finite:
         return (
-            "Finite tensors stand between those with NaN or Inf: either the tensors weren't recorded in the order of "
-            f"the forward pass, or NaN arose in several places. The last tensor with NaN or Inf is {names[last]}."
+            "Finite tensors stand between those with NaN or Inf: either the tensors weren't "
+            "recorded in the order of the forward pass, or NaN arose in several places. The last "
+            f"tensor with NaN or Inf is {names[last]}."
         )
     said = (
         f"In recorded order, everything up to {names[last]} has NaN or Inf, and everything from "
@@ -179,7 +199,10 @@ def frontier(names: Sequence[str], is_bad: np.ndarray) -> str:
     look = f"look at the output of {names[last]}"
     if list(names) == sorted(names):
         # JAX sorts the keys of a dict, so this order may say nothing about the model.
-        return f"{said}. Names are in alphabetical order: if that is the order of the forward pass, {look}."
+        return (
+            f"{said}. Names are in alphabetical order: if that is the order "
+            f"of the forward pass, {look}."
+        )
     return f"{said}: {look}."
 
 
@@ -224,7 +247,9 @@ def names_by_layer(names: Sequence[str], chosen: np.ndarray) -> tuple[str, ...]:
                 prefix = name[:cut]
                 break
         tensors_under[prefix] = tensors_under.get(prefix, 0) + 1
-    return tuple(name if count == 1 else f"{name} ({count} tensors)" for name, count in tensors_under.items())
+    return tuple(
+        name if count == 1 else f"{name} ({count} tensors)" for name, count in tensors_under.items()
+    )
 
 
 @quiet
@@ -251,12 +276,15 @@ class Peak:
         norm: its global norm.
         usual: the median norm of up to 10 steps, or buckets, on either side.
         long: how many steps, or buckets, in a row are at least 5 times as large as usual.
-        names, rises: (tensors,) norm of each over its own median around it; NaN where that is 0 or not known.
-        share: (tensors,) each one's share of the squared global norm; of merged steps a lower bound.
+        names, rises: (tensors,) norm of each over its own median around it; NaN where that is 0 or
+            not known.
+        share: (tensors,) each one's share of the squared global norm; of merged steps a lower
+            bound.
         losses: before, at and after the peak; NaN where one is not known.
         jumps: whether the loss at the peak is above both others by more than 5 times its median
             change from step to step.
-        after: "usual" where the next norm is small again, "nonfinite" where it is NaN or Inf, else "".
+        after: "usual" where the next norm is small again, "nonfinite" where it is NaN or Inf, else
+            "".
         stride: steps of a bucket.
     """
 
@@ -296,10 +324,15 @@ class Peak:
             return f"There, {which} have {factors} their usual norm, so it isn't one layer; {top}."
         if len(up) <= max(1, _FEW * len(rises)):
             order = np.argsort(-np.nan_to_num(self.rises))[: max(1, len(up))]
-            risen = [f"{self.names[k]} ({number(self.rises[k], 2)} times its usual norm)" for k in order]
+            risen = [
+                f"{self.names[k]} ({number(self.rises[k], 2)} times its usual norm)" for k in order
+            ]
             verb = "rises" if len(risen) == 1 else "rise"
             where = "that layer" if len(risen) == 1 else "those layers"
-            return f"There, only {listed(risen)} of {counted(len(rises), 'tensor')} {verb}: look at {where}; {top}."
+            return (
+                f"There, only {listed(risen)} of {counted(len(rises), 'tensor')} {verb}: look at "
+                f"{where}; {top}."
+            )
         of = f"{len(up)} of {counted(len(rises), 'tensor')}"
         return f"There, {of} have at least {_RISES} times their usual norm; {top}."
 
@@ -332,10 +365,17 @@ class Peak:
         unit = "step" if self.stride == 1 else "bucket"
         length = f"one {unit}" if self.long == 1 else f"{self.long:,} {unit}s"
         if self.stride > 1:
-            length += f" of {self.stride:,} steps" if self.long == 1 else f" of {self.stride:,} steps each"
+            length += (
+                f" of {self.stride:,} steps"
+                if self.long == 1
+                else f" of {self.stride:,} steps each"
+            )
         said = f"It lasts {length}, then the norm is back to its usual size"
         if self.jumps and self.rises_everywhere:
-            return f"{said}: look at the examples of that batch, or at the step before it, which may have gone too far."
+            return (
+                f"{said}: look at the examples of that batch, or at the step before it, which may "
+                "have gone too far."
+            )
         return f"{said}."
 
     def __str__(self) -> str:
@@ -392,7 +432,9 @@ def _after(rec: Buckets, last: int, usual: float) -> str:
 
 
 def _jumps(rec: Buckets, around: tuple[float, float, float]) -> bool:
-    """Tell whether the loss of a step is above those before and after it by more than it usually changes."""
+    """Tell whether the loss of a step is above those before and after it by more than it usually
+    changes.
+    """
     before, there, after = around
     if not np.isfinite(around).all():
         return False
@@ -402,10 +444,12 @@ def _jumps(rec: Buckets, around: tuple[float, float, float]) -> bool:
 
 
 def _lowest_shares(norms: np.ndarray, global_norm: float) -> np.ndarray:
-    """Return lower bounds of each tensor's share of the squared global norm; exact for a bucket of one step.
+    """Return lower bounds of each tensor's share of the squared global norm; exact for a bucket of
+    one step.
 
-    A bucket has the largest norm of each tensor and the largest global norm, and these may be of different steps. So
-    the other tensors have at most these norms in the step of the global norm, and the rest is this tensor's.
+    A bucket has the largest norm of each tensor and the largest global norm, and these may be of
+    different steps. So the other tensors have at most these norms in the step of the global norm,
+    and the rest is this tensor's.
     """
     squares = (norms / global_norm) ** 2
     others = squares.sum() - squares
@@ -427,10 +471,13 @@ def trouble_in_tensors(rec: Buckets) -> str:
     still = without_gradient(rec)
     if still:
         sentences.append(
-            f"The gradient of {listed(still)} is 0 in every step: is it frozen, unused, or cut off from the loss?"
+            f"The gradient of {listed(still)} is 0 in every step: is it frozen, unused, or cut "
+            "off from the loss?"
         )
     most = dominant(rec)
     if most:
         name, share = most
-        sentences.append(f"{name} has {percent_of_many(share)} of the squared norm in the median step.")
+        sentences.append(
+            f"{name} has {percent_of_many(share)} of the squared norm in the median step."
+        )
     return " ".join(sentences)

@@ -1,19 +1,21 @@
 """Adagrad on a recorded run: which sampled entries are held back by their past.
 
-Adagrad divides by the root of all squares so far, so an entry whose gradients were once large takes small steps until
-they are large again. How small is measured against itself.
+Adagrad divides by the root of all squares so far, so an entry whose gradients were once large takes
+small steps until they are large again. How small is measured against itself.
 
 With a_t the sum of its squares up to step t, without the initial value,
 
     R = root(8 (a_T - a_{7T/8}) / a_T)
 
-is 1 where gradients keep their size, and small where the last eighth of the run adds little to the sum: the rate is R
-times what steady gradients of the present size would leave it. Any factor on the loss, on a feature or on an entry
-drops out. (The share of the initial accumulator, a0 / (a0 + a_T), depends on whether the loss is a mean or a sum. That
-is a different question: `HeldBack.initial_share`.)
+is 1 where gradients keep their size, and small where the last eighth of the run adds little to
+the sum: the rate is R times what steady gradients of the present size would leave it. Any factor
+on the loss, on a feature or on an entry drops out. (The share of the initial accumulator, a0 /
+(a0 + a_T), depends on whether the loss is a mean or a sum. That is a different question:
+`HeldBack.initial_share`.)
 
-A small R alone isn't trouble: the embedding rows of words that are learned have one. So a verdict is given by tensor,
-and only where at least 20 of its entries can be counted and most steps give them a gradient.
+A small R alone isn't trouble: the embedding rows of words that are learned have one. So a verdict
+is given by tensor, and only where at least 20 of its entries can be counted and most steps give
+them a gradient.
 
 `Past` sums a recording once; `Past.at` then gives a `HeldBack` at the end of any of its buckets.
 """
@@ -38,8 +40,9 @@ PART = 8  # the last 1/8 of a run stands for its present
 FEWEST_LATE = 4  # gradients in the last eighth that R needs
 FEWEST = 8  # gradients in all that R needs
 JUDGED = 20  # countable entries that a verdict on a tensor needs
-# The share of its countable entries that puts a tensor in trouble. In dense tensors of a small network it was 0 to 7%
-# in healthy runs, and 46 to 93% after a planted gradient of 1,000 times the size. Other models may differ.
+# The share of its countable entries that puts a tensor in trouble. In dense tensors of a small
+# network it was 0 to 7% in healthy runs, and 46 to 93% after a planted gradient of 1,000 times the
+# size. Other models may differ.
 TROUBLE = 0.25
 _LARGEST = float(np.finfo(np.float32).max)
 
@@ -48,17 +51,20 @@ _LARGEST = float(np.finfo(np.float32).max)
 class HeldBack:
     """The sampled entries of a recording that Adagrad would hold back because of their earlier gradients.
 
-    Each entry is in one of five classes: countable (its `ratio` is known), `no_gradient`, `too_few`, `overflowed`, or
-    `spoiled`. Countable entries with a small ratio are `held`. A gradient of 0 counts as none.
+    Each entry is in one of five classes: countable (its `ratio` is known), `no_gradient`,
+    `too_few`, `overflowed`, or `spoiled`. Countable entries with a small ratio are `held`. A
+    gradient of 0 counts as none.
 
     Attributes:
         below: an entry is held back where its ratio is below this.
         step: the number of steps so far.
-        stride: steps of a bucket of the recording. 1: exact; more: an estimate, because the last eighth is made of
-            whole buckets, and a bucket counts as one gradient however many it has.
+        stride: steps of a bucket of the recording. 1: exact; more: an estimate, because the last
+            eighth is made of whole buckets, and a bucket counts as one gradient however many it
+            has.
         ratio: (entries,) R, NaN where it can't be counted. It is at most root(8) = 2.8.
         held: (entries,) ratio below `below`.
-        no_gradient: (entries,) none in the last eighth of the steps: a dead unit, or a word that no longer occurs.
+        no_gradient: (entries,) none in the last eighth of the steps: a dead unit, or a word that no
+            longer occurs.
         never: (entries,) those of them that never had one.
         too_few: (entries,) fewer than 4 gradients in the last eighth, or fewer than 8 in all.
         overflowed: (entries,) the accumulator is beyond float32, so the entry never moves again.
@@ -67,7 +73,8 @@ class HeldBack:
         tensor: (entries,) the index of its tensor.
         names, entries: names of the tensors and of the entries.
         countable_by_tensor, held_by_tensor: (tensors,) numbers of entries.
-        is_dense: (tensors,) whether its median entry has a gradient in most steps, of the entries that ever have one.
+        is_dense: (tensors,) whether its median entry has a gradient in most steps, of the entries
+            that ever have one.
     """
 
     below: float
@@ -97,7 +104,12 @@ class HeldBack:
     def share_by_tensor(self) -> np.ndarray:
         """(tensors,) share of the countable entries that are held back, 0 to 1; NaN where none can be counted."""
         share = np.full(len(self.names), np.nan)
-        np.divide(self.held_by_tensor, self.countable_by_tensor, out=share, where=self.countable_by_tensor > 0)
+        np.divide(
+            self.held_by_tensor,
+            self.countable_by_tensor,
+            out=share,
+            where=self.countable_by_tensor > 0,
+        )
         return share
 
     @property
@@ -123,8 +135,8 @@ class HeldBack:
     def initial_share(self, initial: float = 0.1) -> np.ndarray:
         """Return (entries,) the share of an initial value in the accumulator, initial / (initial + accumulator).
 
-        It depends on the unit of the loss: for the sum over a batch of 64 the accumulator is 4096 times that of the
-        mean.
+        It depends on the unit of the loss: for the sum over a batch of 64 the accumulator is 4096
+        times that of the mean.
         """
         return initial / (initial + self.accumulator)
 
@@ -147,7 +159,10 @@ class HeldBack:
         held = int(self.held.sum())
         verb = "is" if held == 1 else "are"
         whose = "its" if held == 1 else "their"
-        return f"{held:,} of {counted(self.countable, 'countable entry')} {verb} held back by {whose} past"
+        return (
+            f"{held:,} of {counted(self.countable, 'countable entry')} {verb} held back by "
+            f"{whose} past"
+        )
 
     @property
     def verdict_in_words(self) -> str:
@@ -163,17 +178,23 @@ class HeldBack:
         if self.in_trouble.any():
             return f"In trouble: {listed(self.tensors(self.in_trouble), SHOWN)}"
         if judged == 1:
-            return f"{self.tensors(self.is_judged)[0]}, the only tensor that can be judged, is not in trouble"
+            return (
+                f"{self.tensors(self.is_judged)[0]}, the only tensor that can "
+                "be judged, is not in trouble"
+            )
         if judged == 2:
             return "Neither of the 2 tensors that can be judged is in trouble"
         return f"None of the {judged:,} tensors that can be judged is in trouble"
 
     def __str__(self) -> str:
         counts = zip(self.names, self.held_by_tensor, self.countable_by_tensor, strict=True)
-        by_tensor = ", ".join(f"{name} {held:,} of {countable:,}" for name, held, countable in counts)
+        by_tensor = ", ".join(
+            f"{name} {held:,} of {countable:,}" for name, held, countable in counts
+        )
         parts = [
-            f"Adagrad on these gradients, after step {self.step:,}: {self.count_in_words}, with a rate below "
-            f"{number(self.below)} of what steady gradients of the present size would leave them ({by_tensor})",
+            f"Adagrad on these gradients, after step {self.step:,}: {self.count_in_words}, with a "
+            f"rate below {number(self.below)} of what steady gradients of the present size would "
+            f"leave them ({by_tensor})",
             self.verdict_in_words,
         ]
         for mask, words in (
@@ -204,7 +225,8 @@ class Past:
         self.ends = np.append(rec.step, rec.seen)
         self.accumulator = _sums(square)
         self._gradients = _sums(square != 0)
-        self._sampled = _sums(rec["entry"] != 0)  # "entry" is of one step in each bucket, "square" of all
+        # "entry" is of one step in each bucket, "square" of all.
+        self._sampled = _sums(rec["entry"] != 0)
         self._taken = _sums(rec.taken)
         self._names = tuple(rec.entry_name(k) for k in range(square.shape[1]))
 
@@ -222,7 +244,8 @@ class Past:
         late = gradients - self._gradients[np.ix_(start, entries)]
         taken = self._taken[done][:, None]
         taken_late = taken - self._taken[start][:, None]
-        # The mean square of the last eighth over that of all, by steps taken: some of either may have been skipped.
+        # The mean square of the last eighth over that of all, by steps taken: some of either may
+        # have been skipped.
         ratio = np.sqrt(grown / taken_late / (total / taken))
         is_countable = (late >= FEWEST_LATE) & (gradients >= FEWEST) & (total <= _LARGEST)
         return np.where(is_countable, ratio, np.nan)
@@ -239,7 +262,8 @@ class Past:
         spoiled = np.isnan(total)
         overflowed = ~spoiled & (total > _LARGEST)
         finite = ~spoiled & ~overflowed
-        # Where the last eighth itself has too few steps, that an entry has no gradient in it says nothing.
+        # Where the last eighth itself has too few steps, that an entry has no gradient in it says
+        # nothing.
         is_short = self._taken[done] - self._taken[start] < FEWEST_LATE
         no_gradient = finite & (late == 0) & ~is_short
         few = (late < FEWEST_LATE) | (self._gradients[done] < FEWEST)
@@ -267,7 +291,9 @@ class Past:
         )
 
     def _dense(self, done: int) -> np.ndarray:
-        """Return (tensors,) whether the median entry has a gradient in most steps, of the entries that have any."""
+        """Return (tensors,) whether the median entry has a gradient in most steps, of the entries
+        that have any.
+        """
         tensor = self._rec.sampled[0]
         share = self._sampled[done] / max(done, 1)
         has_any = self._gradients[done] > 0
@@ -287,7 +313,9 @@ def held_back(rec: Buckets, below: float, step: int | None) -> HeldBack:
     if not 0 < below <= 1:
         raise InvalidArgumentError(f"below must be a share above 0 and up to 1, got {below!r}")
     if step is not None and not 0 <= step <= rec.seen:
-        raise InvalidArgumentError(f"step must be from 0 to {rec.seen}, the steps of this recording; got {step!r}")
+        raise InvalidArgumentError(
+            f"step must be from 0 to {rec.seen}, the steps of this recording; got {step!r}"
+        )
     past = Past(rec)
     return past.at(len(rec) if step is None else past.bucket_at(step), below)
 
@@ -298,6 +326,6 @@ def share_in_words(found: HeldBack, initial: float) -> str:
     mostly_initial = int((share[np.isfinite(share)] > 0.5).sum())
     of = f"{counted(len(share), 'sampled entry')} ({percent(mostly_initial / max(1, len(share)))})"
     return (
-        f"An initial accumulator of {number(initial)} is more than half of the accumulator in {mostly_initial:,} of "
-        f"{of}; that depends on the unit of the loss, such as mean or sum."
+        f"An initial accumulator of {number(initial)} is more than half of the accumulator in "
+        f"{mostly_initial:,} of {of}; that depends on the unit of the loss, such as mean or sum."
     )

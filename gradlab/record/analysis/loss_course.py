@@ -1,7 +1,7 @@
 """The course of a run's loss: where it is NaN or Inf, and whether it falls, rises, or falls and comes back.
 
-Losses are read step by step. Where a traced run has lost single steps, they are read by bucket: the mean of its losses,
-and from their count how many were NaN.
+Losses are read step by step. Where a traced run has lost single steps, they are read by bucket: the
+mean of its losses, and from their count how many were NaN.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ from ..._base.numbers import counted, number
 from ..buckets import Buckets
 
 _PARTS = 10  # of the run, compared by their medians
-_COMES_BACK = 0.25  # a loss has come back if it rises again by more than this share of its fall; a convention
+# A loss has come back if it rises again by more than this share of its fall; a convention.
+_COMES_BACK = 0.25
 _STANDARD_ERRORS = 2  # that a change must exceed, which noise does in about 5% of cases
-_MEDIAN_ERROR = 1.25  # root(pi / 2), the standard error of a median over that of a mean, for normal noise
-_DEVIATION_OF_MAD = 1.4826  # the standard deviation over the median absolute deviation, for normal noise
+# root(pi / 2), the standard error of a median over that of a mean, for normal noise.
+_MEDIAN_ERROR = 1.25
+# The standard deviation over the median absolute deviation, for normal noise.
+_DEVIATION_OF_MAD = 1.4826
 
 
 class Losses(NamedTuple):
@@ -45,8 +48,8 @@ class Losses(NamedTuple):
 def losses(rec: Buckets) -> Losses | None:
     """Return the losses of a recording; None where it has none.
 
-    A loss that was not recorded is stored as NaN, too. NaN counts as a loss that is NaN where the gradient of the step
-    isn't finite either, in a run that has a loss in most of its other steps.
+    A loss that was not recorded is stored as NaN, too. NaN counts as a loss that is NaN where the
+    gradient of the step isn't finite either, in a run that has a loss in most of its other steps.
     """
     if "loss" not in rec.scalars:
         return None
@@ -54,7 +57,9 @@ def losses(rec: Buckets) -> Losses | None:
         loss = rec.every_step("loss").astype(np.float64)
         step = np.arange(rec.seen)
         num_steps = np.ones(rec.seen, int)
-        is_sick = ~np.isfinite(rec.every_step("largest")) | ~np.isfinite(rec.every_step("global_norm"))
+        is_sick = ~np.isfinite(rec.every_step("largest")) | ~np.isfinite(
+            rec.every_step("global_norm")
+        )
         missing = np.isnan(loss).astype(int)
     else:
         loss = rec["loss"].astype(np.float64)
@@ -65,7 +70,8 @@ def losses(rec: Buckets) -> Losses | None:
         missing = num_steps - rec.flush().columns["count"][: len(rec), column]
     is_infinite = np.isinf(loss)
     is_logged_seldom = missing[~is_sick].sum() > num_steps[~is_sick].sum() / 2
-    is_nan = is_sick & ~is_logged_seldom  # a loss that is logged now and then is more likely missing than NaN
+    # A loss that is logged now and then is more likely missing than NaN.
+    is_nan = is_sick & ~is_logged_seldom
     nonfinite = np.where(is_nan, missing, 0) + is_infinite
     unknown = np.where(is_nan, 0, missing)
     finite = np.where(is_infinite, np.nan, loss)
@@ -81,8 +87,8 @@ class LossCourse:
         nonfinite: in how many of them the loss is NaN or Inf.
         kind: "NaN", "Inf", or "NaN or Inf", which of them it is.
         unknown: in how many more steps it was either NaN or not recorded.
-        first_nonfinite: bounds (earliest, latest) of the first step whose loss is NaN or Inf, which are the same where
-            single steps are known; None where there is none.
+        first_nonfinite: bounds (earliest, latest) of the first step whose loss is NaN or Inf, which
+            are the same where single steps are known; None where there is none.
         to_the_end: whether it is NaN or Inf in every step from that one on.
         tenth: the number of losses in a tenth of the finite ones.
         start, end, lowest: medians of the first, the last and the lowest tenth; NaN where there are
@@ -118,7 +124,8 @@ class LossCourse:
     def comes_back(self) -> bool:
         """Whether it fell, and then rose by more than a quarter of that fall; both by more than noise.
 
-        The lowest of ten tenths is picked for being low, so fall and rise must exceed twice the noise of two tenths.
+        The lowest of ten tenths is picked for being low, so fall and rise must exceed twice the
+        noise of two tenths.
         """
         fall = self.start - self.lowest
         rise = self.end - self.lowest
@@ -148,13 +155,18 @@ class LossCourse:
             loss = "Before that it" if self.to_the_end else "Elsewhere it"
         start = number(self.start)
         end = number(self.end)
-        medians = "(medians of the first and the last tenth)" if self.tenth > 1 else "(the first and the last loss)"
+        medians = (
+            "(medians of the first and the last tenth)"
+            if self.tenth > 1
+            else "(the first and the last loss)"
+        )
         if self.comes_back:
             first, last = self.lowest_steps
             at = f"step {first:,}" if first == last else f"steps {first:,} to {last:,}"
             tenths = " (medians of tenths of the run)" if self.tenth > 1 else ""
             return (
-                f"{loss} falls from {start} to {number(self.lowest)} ({at}) and then rises to {end} at the end{tenths}."
+                f"{loss} falls from {start} to {number(self.lowest)} ({at}) and then rises to "
+                f"{end} at the end{tenths}."
             )
         if start == end:
             return f"{loss} stays at {end}."
@@ -162,7 +174,10 @@ class LossCourse:
             return f"{loss} falls from {start} to {end} {medians}."
         if self.rises:
             return f"{loss} rises from {start} to {end} {medians}."
-        return f"{loss} goes from {start} to {end} {medians}, which is no more than its noise from step to step."
+        return (
+            f"{loss} goes from {start} to {end} {medians}, which is no more than its noise from "
+            "step to step."
+        )
 
     def _in_words_unknown(self) -> str:
         if not self.unknown:
@@ -183,7 +198,8 @@ def loss_course(rec: Buckets) -> LossCourse | None:
     sick = np.flatnonzero(every.nonfinite)
     if sick.size:
         at = sick[0]
-        # In a bucket of several steps it is any of them, but early enough for all of its NaN to follow.
+        # In a bucket of several steps it is any of them, but early enough for all of its NaN to
+        # follow.
         first = int(every.step[at]), int(every.step[at] + every.num_steps[at] - every.nonfinite[at])
         to_the_end = nonfinite == rec.seen - first[1]
         if to_the_end and at:  # the mean of the bucket where it begins is of few losses
@@ -191,7 +207,9 @@ def loss_course(rec: Buckets) -> LossCourse | None:
     if not is_finite.any() and not nonfinite:
         return None
     loss = every.loss[is_finite]
-    start, end, lowest, lowest_steps = _tenths(every.step[is_finite], loss, every.num_steps[is_finite])
+    start, end, lowest, lowest_steps = _tenths(
+        every.step[is_finite], loss, every.num_steps[is_finite]
+    )
     kind = "NaN or Inf"
     if not every.infinite.any():
         kind = "NaN"
@@ -218,7 +236,9 @@ def _tenth(loss: np.ndarray) -> int:
     return max(1, len(loss) // _PARTS)
 
 
-def _tenths(step: np.ndarray, loss: np.ndarray, num_steps: np.ndarray) -> tuple[float, float, float, tuple[int, int]]:
+def _tenths(
+    step: np.ndarray, loss: np.ndarray, num_steps: np.ndarray
+) -> tuple[float, float, float, tuple[int, int]]:
     """Return the medians of the first, the last and the lowest tenth, and the steps of the lowest."""
     if not loss.size:
         return np.nan, np.nan, np.nan, (0, 0)
@@ -228,14 +248,20 @@ def _tenths(step: np.ndarray, loss: np.ndarray, num_steps: np.ndarray) -> tuple[
     lowest = int(np.argmin(medians))
     first = starts[lowest]
     last = first + tenth - 1
-    return medians[0], medians[-1], medians[lowest], (int(step[first]), int(step[last] + num_steps[last] - 1))
+    return (
+        medians[0],
+        medians[-1],
+        medians[lowest],
+        (int(step[first]), int(step[last] + num_steps[last] - 1)),
+    )
 
 
 def _noise(loss: np.ndarray) -> float:
     """Return by how much the medians of two tenths may differ by chance.
 
-    The scatter is estimated from the change of the loss from each step to the next, because a trend hardly shows in it;
-    the change of independent losses has root(2) times their deviation. Medians, so that single bad batches don't count.
+    The scatter is estimated from the change of the loss from each step to the next, because a trend
+    hardly shows in it; the change of independent losses has root(2) times their deviation. Medians,
+    so that single bad batches don't count.
     """
     if len(loss) < 3:
         return 0.0

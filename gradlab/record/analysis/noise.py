@@ -1,8 +1,8 @@
 """The gradient noise scale: how large a batch may be before a larger one hardly helps (McCandlish et al., 2018).
 
-A step that is the mean of n micro-batches, or of n replicas, says how much gradients of the same weights differ. What
-is kept of it are two scalars of every step: `micro_norm`, the root of the mean of the squared norms of the gradients
-that it is the mean of, and `micro_batches`, n.
+A step that is the mean of n micro-batches, or of n replicas, says how much gradients of the same
+weights differ. What is kept of it are two scalars of every step: `micro_norm`, the root of the mean
+of the squared norms of the gradients that it is the mean of, and `micro_batches`, n.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ SCALARS = ("micro_norm", "micro_batches")
 _PARTS = 20  # of a run, each left out once
 _ERRORS = 2  # standard errors on either side
 _NONE = (
-    "this recording holds no norms of micro-batches. Give them to the recorder, record(grads, micro_norms=[...]), or "
-    "noise_scale=True to gl.record.torch or gl.record.keras"
+    "this recording holds no norms of micro-batches. Give them to the recorder, record(grads, "
+    "micro_norms=[...]), or noise_scale=True to gl.record.torch or gl.record.keras"
 )
 
 
@@ -36,7 +36,8 @@ class NoiseScale:
     Attributes:
         value: the estimate; infinite where no gradient shows in the noise.
         bounds: two standard errors below and above, by a jackknife over stretches of the run.
-        noise, signal: means of the estimates of tr(S), the variance of one of them, and of the true gradient's `|G|^2`.
+        noise, signal: means of the estimates of tr(S), the variance of one of them, and of the true
+            gradient's `|G|^2`.
         steps: how many it is from.
         unit: how many examples a micro-batch has, 1 where that is not said.
     """
@@ -63,7 +64,9 @@ def with_norms(scalars: Mapping[str, Any], norms: Any) -> Mapping[str, Any]:
         return scalars
     x: Any = as_array(norms, "micro_norms").reshape(-1)
     if not x.size:
-        raise InvalidArgumentError("micro_norms must have the norm of each micro-batch's gradient; it has none")
+        raise InvalidArgumentError(
+            "micro_norms must have the norm of each micro-batch's gradient; it has none"
+        )
     mean = namespace(x).sqrt((x.astype(np.float32) ** 2).mean())
     return {**scalars, **dict(zip(SCALARS, (mean, float(x.size)), strict=True))}
 
@@ -74,9 +77,13 @@ def noise_scale(rec: Buckets, micro_batch: int, last: int | None) -> NoiseScale:
     if SCALARS[0] not in rec.scalars:
         raise ValueError(_NONE)
     if micro_batch < 1 or (last is not None and last < 1):
-        raise InvalidArgumentError(f"micro_batch and last must be >= 1, got {micro_batch} and {last}")
+        raise InvalidArgumentError(
+            f"micro_batch and last must be >= 1, got {micro_batch} and {last}"
+        )
     columns = (rec.every_step(name) for name in ("global_norm", *SCALARS, "skipped"))
-    big, small, n, skipped = (x[-last:].astype(np.float64) if last else x.astype(np.float64) for x in columns)
+    big, small, n, skipped = (
+        x[-last:].astype(np.float64) if last else x.astype(np.float64) for x in columns
+    )
     there = np.isfinite(big) & np.isfinite(small) & (n > 1) & (skipped != 1)
     big, small, n = big[there] ** 2, small[there] ** 2, n[there]
     if not big.size:

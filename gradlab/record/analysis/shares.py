@@ -23,8 +23,8 @@ class Share(NamedTuple):
 def of_tensors(rec: Buckets, column: str, limit: float) -> Share:
     """(tensors,) of the steps in which a tensor's "norm", or "largest" entry, is above the limit.
 
-    Buckets that are above or below as a whole are counted as they are. Of the others what is known is the sketch of all
-    steps, and that one of their steps is above, and of norms that one is not.
+    Buckets that are above or below as a whole are counted as they are. Of the others what is known
+    is the sketch of all steps, and that one of their steps is above, and of norms that one is not.
     """
     limit = _unrounded(limit)
     tensors = slice(0, len(rec.names))
@@ -49,7 +49,10 @@ def by_step(rec: Buckets, name: str, limit: float) -> Steps:
 
 @quiet
 def of_all(rec: Buckets, name: str, limit: float) -> Share:
-    """Return shares of one number of every step: "global_norm", "leading_norm", or "largest". Exact unless lost."""
+    """Return shares of one number of every step: "global_norm", "leading_norm", or "largest".
+
+    Exact unless lost.
+    """
     limit = _unrounded(limit)
     values, taken = rec.every_step(name), rec.every_step("skipped") != 1
     known = rec.known
@@ -57,7 +60,11 @@ def of_all(rec: Buckets, name: str, limit: float) -> Share:
     count = np.array(fired.sum(), float)
     if known.all():
         return _share(rec, np.stack([count] * 3), count, count)
-    column, row = {"global_norm": ("norm", -2), "leading_norm": ("norm", -1), "largest": ("largest", -1)}[name]
+    column, row = {
+        "global_norm": ("norm", -2),
+        "leading_norm": ("norm", -1),
+        "largest": ("largest", -1),
+    }[name]
     least, most = _by_bucket(rec, column, limit, slice(row, row + 1 or None))
     doubt = _sketched(rec, column, limit)[:, row]
     low, high = _bin_around(rec, column, limit, row)
@@ -80,7 +87,9 @@ def _share(rec: Buckets, found: np.ndarray, least: np.ndarray, most: np.ndarray)
 
 
 def _sketched(rec: Buckets, column: str, limit: float) -> np.ndarray:
-    """(3, rows) counts by the sketch; rows are the tensors, of norms all of them, and the largest of any."""
+    """(3, rows) counts by the sketch; rows are the tensors, of norms all of them, and the largest
+    of any.
+    """
     tensors = len(rec.names)
     rows = rec.flush().columns["sketch"]
     return sketch.above(rows[: tensors + 2] if column == "norm" else rows[tensors + 2 :], limit)
@@ -93,8 +102,12 @@ def _bin_around(rec: Buckets, column: str, limit: float, row: int) -> tuple[floa
     return sketch.bin_around(rows[: tensors + 2][row] if column == "norm" else rows[row], limit)
 
 
-def _by_bucket(rec: Buckets, column: str, limit: float, which: slice) -> tuple[np.ndarray, np.ndarray]:
-    """(columns,) how many steps are above the limit at least and at most, from the extremes of each bucket."""
+def _by_bucket(
+    rec: Buckets, column: str, limit: float, which: slice
+) -> tuple[np.ndarray, np.ndarray]:
+    """(columns,) how many steps are above the limit at least and at most, from the extremes of each
+    bucket.
+    """
     taken = rec.taken[:, None]
     low, sure, high = _norms(rec, which) if column == "norm" else _largest(rec, which)
     above = ~(high <= limit)
@@ -110,7 +123,9 @@ def _norms(rec: Buckets, which: slice) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 def _largest(rec: Buckets, which: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return shares of the largest entries; in a merged bucket, NaN and Inf may be of a skipped step."""
+    """Return shares of the largest entries; in a merged bucket, NaN and Inf may be of a skipped
+    step.
+    """
     one = rec.bucket_steps[:, None] == 1
     largest, high = rec["largest"], np.where(rec["nonfinite"] > 0, np.inf, rec["largest"])
     if which.start:  # of any tensor

@@ -26,15 +26,16 @@ class Summary:
     """Summary of how often limits would have fired on a recording.
 
     Attributes:
-        limits: global-norm limits, the percentiles 50, 75, 90, 95, 99 of the recorded norms, rounded up to three
-            digits, or to as many as it takes not to fire on fewer steps.
+        limits: global-norm limits, the percentiles 50, 75, 90, 95, 99 of the recorded norms,
+            rounded up to three digits, or to as many as it takes not to fire on fewer steps.
         fired: share of the finite steps taken on which each fires.
         fired_by_tensor: share of the steps in which a tensor is finite on which `clip_norm` at that
             limit would fire on it, by name.
         doubt, doubt_by_tensor: by how much these can be wrong at most; 0 where they were counted.
-        suggested: the limit at the percentile asked for. None where the run is sick, so that its norms don't tell which
-            limit a healthy run needs: most steps taken held NaN or Inf, or the norms explode (their median over some
-            tenth of the run is 100 times that of an earlier tenth, and the loss, if it is known, isn't lower there).
+        suggested: the limit at the percentile asked for. None where the run is sick, so that its
+            norms don't tell which limit a healthy run needs: most steps taken held NaN or Inf, or
+            the norms explode (their median over some tenth of the run is 100 times that of an
+            earlier tenth, and the loss, if it is known, isn't lower there).
         reason: why this limit, or why none, in words.
         nonfinite_steps: how many of the steps taken held NaN or Inf.
         skipped_steps: how many more a scaler skipped.
@@ -57,7 +58,10 @@ class Summary:
     noise: NoiseScale | None = None
 
     def __str__(self) -> str:
-        title = "share of finite steps on which a limit fires: by global norm, and by the norm of each tensor alone"
+        title = (
+            "share of finite steps on which a limit fires: by global norm, and by the norm of "
+            "each tensor alone"
+        )
         by_tensor = list(self.fired_by_tensor.items())
         more = []
         if len(by_tensor) > SHOWN:
@@ -65,12 +69,20 @@ class Summary:
             by_tensor = sorted(by_tensor, key=lambda pair: -sum(pair[1]))[:SHOWN]
         names = ["limit", "global norm", *distinct([name for name, _ in by_tensor])]
         columns = [[in_full(limit) for limit in self.limits]]
-        columns += [[percent(share, 1) for share in shares] for shares in (self.fired, *(x for _, x in by_tensor))]
+        columns += [
+            [percent(share, 1) for share in shares]
+            for shares in (self.fired, *(x for _, x in by_tensor))
+        ]
         width = max(map(len, names))
         rows = [_line(name, column, width) for name, column in zip(names, columns, strict=True)]
-        said = [("the shares by global norm", self.doubt), ("the shares by tensor", self.doubt_by_tensor)]
+        said = [
+            ("the shares by global norm", self.doubt),
+            ("the shares by tensor", self.doubt_by_tensor),
+        ]
         doubts = [
-            f"{what} are estimates, at most {points(x)} points from the true ones" for what, x in said if shows(x)
+            f"{what} are estimates, at most {points(x)} points from the true ones"
+            for what, x in said
+            if shows(x)
         ]
         also = [str(x) for x in (self.updates, self.noise) if x is not None]
         return "\n".join([title, *rows, *more, *doubts, self.reason, *also])
@@ -94,7 +106,8 @@ def distinct(names: Sequence[str], most: int = 22) -> list[str]:
         length = most
         while length < len(name) and any(other.endswith(name[-length:]) for other in others):
             length += 1
-        shortened.append(name if length + 2 >= len(name) else f"..{name[-length:]}")  # ".." takes two letters itself
+        # ".." takes two letters itself.
+        shortened.append(name if length + 2 >= len(name) else f"..{name[-length:]}")
     return shortened
 
 
@@ -123,7 +136,9 @@ def summarize(rec: Buckets, percentile: float) -> Summary:
     if len(rec) == 0:
         raise ValueError(EMPTY)
     if not norm_at(rec, 50):
-        raise ValueError("no recorded step has a finite gradient that is not 0, so no limit can be suggested")
+        raise ValueError(
+            "no recorded step has a finite gradient that is not 0, so no limit can be suggested"
+        )
     limits = tuple(_limit_at(rec, percent) for percent in (50, 75, 90, 95, 99))
     each = [what_if(rec, {"clip_norm": limit}) for limit in limits]
     overall = [what_if(rec, {"clip_global_norm": limit}) for limit in limits]
@@ -131,19 +146,34 @@ def summarize(rec: Buckets, percentile: float) -> Summary:
     suggested = None if trouble else _limit_at(rec, percentile)
     answers = list(overall)
     if suggested is None:
-        reason = f"no limit is suggested, because {trouble}; find out why first{_not_counted(rec, is_sick=True)}"
+        reason = (
+            f"no limit is suggested, because {trouble}; find out why "
+            f"first{_not_counted(rec, is_sick=True)}"
+        )
     else:
         answer = what_if(rec, {"clip_global_norm": suggested})
         answers.append(answer)
         reason = _reason(rec, suggested, percentile, answer) + _not_counted(rec)
-    by_name = {n: tuple(float(e.of_finite_by_tensor[k]) for e in each) for k, n in enumerate(rec.names)}
+    by_name = {
+        n: tuple(float(e.of_finite_by_tensor[k]) for e in each) for k, n in enumerate(rec.names)
+    }
     by_tensor = max(_doubt(e.of_finite_by_tensor, e.bounds_of_finite_by_tensor) for e in each)
     doubt = max(_doubt(np.array(a.of_finite), np.array(a.bounds_of_finite)) for a in answers)
     fired = tuple(a.of_finite for a in overall)
     return Summary(
-        limits, fired, by_name, doubt, by_tensor, suggested, reason, rec.nonfinite_steps, rec.skipped_steps,
-        rec.missing_steps, sampled_updates(rec), known_noise(rec),
-    )  # fmt: skip
+        limits,
+        fired,
+        by_name,
+        doubt,
+        by_tensor,
+        suggested,
+        reason,
+        rec.nonfinite_steps,
+        rec.skipped_steps,
+        rec.missing_steps,
+        sampled_updates(rec),
+        known_noise(rec),
+    )
 
 
 def _reason(rec: Buckets, suggested: float, percentile: float, answer: WhatIf) -> str:
@@ -152,13 +182,16 @@ def _reason(rec: Buckets, suggested: float, percentile: float, answer: WhatIf) -
     finite = answer.steps - answer.nonfinite
     steps = counted(finite, "finite step" if answer.nonfinite else "step")
     return (
-        f"suggested clip_by_global_norm limit {in_full(suggested)}: {about} {percentile:g}th percentile of the "
-        f"recorded norms; it fires on {answer.percent_of_finite()} of {steps} and leaves the others alone"
+        f"suggested clip_by_global_norm limit {in_full(suggested)}: {about} {percentile:g}th "
+        f"percentile of the recorded norms; it fires on {answer.percent_of_finite()} of {steps} "
+        "and leaves the others alone"
     )
 
 
 def _not_counted(rec: Buckets, is_sick: bool = False) -> str:
-    """Name the steps that shares leave out, and say what a bucket is; `is_sick` if NaN and Inf are already named."""
+    """Name the steps that shares leave out, and say what a bucket is; `is_sick` if NaN and Inf are
+    already named.
+    """
     bad, skipped, missing = rec.nonfinite_steps, rec.skipped_steps, rec.missing_steps
     said = ""
     if bad and not is_sick:
@@ -183,10 +216,13 @@ def _doubt(share: np.ndarray, bounds: np.ndarray) -> float:
 def norm_at(rec: Buckets, percent: float) -> float:
     """A percentile of the finite global norms above 0 of the steps taken; 0 if there is none.
 
-    Exact, but for a traced run with more steps than its ring: then from a sketch, as `norm_error` says.
+    Exact, but for a traced run with more steps than its ring: then from a sketch, as `norm_error`
+    says.
     """
     if not rec.known.all():
-        return float(sketch.quantiles(rec.flush().columns["sketch"][len(rec.names)][None], (percent,))[0, 0])
+        return float(
+            sketch.quantiles(rec.flush().columns["sketch"][len(rec.names)][None], (percent,))[0, 0]
+        )
     norms = rec.every_step("global_norm")[rec.every_step("skipped") != 1].astype(np.float64)
     norms = norms[np.isfinite(norms) & (norms > 0)]
     return float(np.percentile(norms, percent)) if norms.size else 0.0
@@ -228,8 +264,8 @@ def _rounded_up(x: float, digits: int = 3) -> float:
 def percentiles(rec: Buckets, percents: Sequence[float]) -> np.ndarray:
     """(percents, tensors) norms that so many percent of a tensor's steps do not exceed; 0 for one without any norm.
 
-    Of finite norms above 0 of the steps taken. Exact where each bucket is a step; of merged steps to within
-    `Recorder.quantile_error`, and the largest and smallest exactly.
+    Of finite norms above 0 of the steps taken. Exact where each bucket is a step; of merged steps
+    to within `Recorder.quantile_error`, and the largest and smallest exactly.
     """
     if rec.stride > 1:
         found = sketch.quantiles(rec.flush().columns["sketch"][: len(rec.names)], percents)
@@ -245,7 +281,9 @@ def percentiles(rec: Buckets, percents: Sequence[float]) -> np.ndarray:
 def medians(rec: Buckets) -> np.ndarray:
     """(tensors,) median norm of each tensor over the steps taken where it is finite; as exact as `percentiles`."""
     if rec.stride > 1:
-        middle: np.ndarray = sketch.quantiles(rec.flush().columns["sketch"][: len(rec.names)], (50,), True)[0]
+        middle: np.ndarray = sketch.quantiles(
+            rec.flush().columns["sketch"][: len(rec.names)], (50,), True
+        )[0]
         return middle
     norms = rec["norm"][rec.taken > 0].astype(np.float64)
     norms = np.where(np.isfinite(norms), norms, np.nan)
@@ -256,14 +294,18 @@ def medians(rec: Buckets) -> np.ndarray:
 
 @quiet
 def _within_extremes(rec: Buckets, found: np.ndarray, percents: Sequence[float]) -> np.ndarray:
-    """Narrow it by what buckets know: the largest and smallest, if none of their norms was 0 or not finite."""
+    """Narrow it by what buckets know: the largest and smallest, if none of their norms was 0 or not
+    finite.
+    """
     bins = rec.flush().columns["sketch"][: len(rec.names)]
     high, low = rec["norm"].astype(np.float64), rec["norm_low"].astype(np.float64)
     taken = rec.taken[:, None] > 0
     most = np.where(sketch.nonfinite(bins) == 0, np.where(taken, high, 0).max(axis=0), np.inf)
     least = np.where(bins[:, sketch.ZEROS] == 0, np.where(taken, low, np.inf).min(axis=0), 0)
     ends = np.array(percents)[:, None]
-    found = np.where((ends == 100) & np.isfinite(most), most, np.where((ends == 0) & (least > 0), least, found))
+    found = np.where(
+        (ends == 100) & np.isfinite(most), most, np.where((ends == 0) & (least > 0), least, found)
+    )
     within: np.ndarray = np.clip(found, least, most)
     return within
 

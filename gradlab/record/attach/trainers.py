@@ -17,8 +17,8 @@ def lightning_callback(recorder: Recorder, *, optimizer: int | None = None, **op
 
     Args:
         recorder: takes the steps.
-        optimizer: number of the optimizer whose steps are recorded, where the module has several. Each needs a
-            callback and a recorder of its own.
+        optimizer: number of the optimizer whose steps are recorded, where the module has several.
+            Each needs a callback and a recorder of its own.
         options: of `gl.record.torch`, such as before_clip and all_parameters.
 
     Returns:
@@ -26,8 +26,8 @@ def lightning_callback(recorder: Recorder, *, optimizer: int | None = None, **op
         The loss is what backward starts from, summed over the micro-batches of a step.
 
     Raises:
-        ImportError: Lightning is missing. From `fit`, ValueError: a module of several optimizers, and `optimizer` does
-            not say which; what `record` raises.
+        ImportError: Lightning is missing. From `fit`, ValueError: a module of several optimizers,
+            and `optimizer` does not say which; what `record` raises.
 
     Not in TensorFlow.
 
@@ -109,9 +109,11 @@ def _only(optimizers: list[Any], number: int | None) -> Any:
     """The optimizer of that number, or the only one."""
     if number is None and len(optimizers) > 1:
         raise InvalidArgumentError(
-            f"the module has {len(optimizers)} optimizers: give optimizer=0 to {len(optimizers) - 1}, and each a "
-            "callback with a recorder of its own"
+            f"the module has {len(optimizers)} optimizers: give optimizer=0 to "
+            f"{len(optimizers) - 1}, and each a callback with a recorder of its own"
         )
     if not 0 <= (number or 0) < len(optimizers):
-        raise InvalidArgumentError(f"optimizer must be below {len(optimizers)}, their number, got {number}")
+        raise InvalidArgumentError(
+            f"optimizer must be below {len(optimizers)}, their number, got {number}"
+        )
     return optimizers[number or 0]

@@ -32,10 +32,13 @@ class JsonLines:
         there = dict(_lines(self._path)) if os.path.exists(self._path) else {}
         mine = {step: _line(step, values) for step, values in steps}
         unknown = {step for step, values in steps if values["global_norm"] == per_step.LOST}
-        kept = {step: line for step, line in there.items() if step in unknown or mine.get(step) == line}
+        kept = {
+            step: line for step, line in there.items() if step in unknown or mine.get(step) == line
+        }
         if there and (not kept or [*kept] != [step for step in there if step in mine]):
             raise InvalidArgumentError(
-                f"{self.name} holds {len(there):,} steps of another run; stream to another file, or delete it"
+                f"{self.name} holds {len(there):,} steps of another run; stream to another file, "
+                "or delete it"
             )
         if there and not (len(there) == len(kept) and _ends_well(self._path)):
             with replaced(self._path) as part:
@@ -87,18 +90,29 @@ def read_json_lines(path: str | PathLike[str]) -> dict[str, np.ndarray]:
     """
     rows = [json.loads(line) for _, line in _lines(os.fsdecode(os.fspath(path)))]
     names = dict.fromkeys(name for row in rows for name in row)
-    found = {name: np.array([_number(row.get(name, np.nan)) for row in rows], np.float32) for name in names}
+    found = {
+        name: np.array([_number(row.get(name, np.nan)) for row in rows], np.float32)
+        for name in names
+    }
     types = {"step": np.int64, FLAG: np.bool_}
-    return found | {name: np.array([row[name] for row in rows], dtype) for name, dtype in types.items()}
+    return found | {
+        name: np.array([row[name] for row in rows], dtype) for name, dtype in types.items()
+    }
 
 
 def _line(step: int, values: dict[str, float]) -> str:
-    row = {"step": step} | {name: bool(x) if name == FLAG else _plain(x) for name, x in values.items()}
+    row = {"step": step} | {
+        name: bool(x) if name == FLAG else _plain(x) for name, x in values.items()
+    }
     return json.dumps(row, allow_nan=False) + "\n"
 
 
 def _plain(x: float) -> float | str:
-    return x if np.isfinite(x) else next(word for word, y in _WORDS.items() if y == x or (y != y and x != x))
+    return (
+        x
+        if np.isfinite(x)
+        else next(word for word, y in _WORDS.items() if y == x or (y != y and x != x))
+    )
 
 
 def _number(x: Any) -> float:
@@ -114,14 +128,16 @@ def _lines(path: str) -> Iterator[tuple[int, str]]:
                 return  # its process was killed while it wrote it
             try:
                 row = json.loads(line)
-                if not (type(row["step"]) is int and row["step"] > last and type(row[FLAG]) is bool):
+                if not (
+                    type(row["step"]) is int and row["step"] > last and type(row[FLAG]) is bool
+                ):
                     raise ValueError(f"it has step {row['step']} after step {last}")
                 for name in row.keys() - {FLAG}:
                     _number(row[name])
             except (ValueError, KeyError, TypeError) as error:
                 raise DataLossError(
-                    f"line {k + 1} of {path} is no line of a stream: {type(error).__name__}, {error}. Nothing of it "
-                    "was taken; load another copy"
+                    f"line {k + 1} of {path} is no line of a stream: {type(error).__name__}, "
+                    f"{error}. Nothing of it was taken; load another copy"
                 ) from error
             last = row["step"]
             yield last, line.decode()

@@ -18,7 +18,11 @@ class MLflow:
 
     def __init__(self, run_id: str) -> None:
         mlflow = need("mlflow", "rec.stream to MLflow", "mlflow")
-        self._client, self._metric, self._run = mlflow.MlflowClient(), mlflow.entities.Metric, run_id
+        self._client, self._metric, self._run = (
+            mlflow.MlflowClient(),
+            mlflow.entities.Metric,
+            run_id,
+        )
         self.name = "MLflow"
 
     def begin(self, steps: Steps) -> int:
@@ -27,7 +31,11 @@ class MLflow:
 
     def write(self, steps: Steps) -> None:
         now = int(time.time() * 1000)
-        metrics = [self._metric(PREFIX + name, x, now, step) for step, values in steps for name, x in values.items()]
+        metrics = [
+            self._metric(PREFIX + name, x, now, step)
+            for step, values in steps
+            for name, x in values.items()
+        ]
         for start in range(0, len(metrics), _MOST):
             self._client.log_batch(self._run, metrics=metrics[start : start + _MOST])
 

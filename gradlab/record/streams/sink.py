@@ -24,10 +24,15 @@ class Steps:
 
     def __iter__(self) -> Iterator[tuple[int, dict[str, float]]]:
         """Number and values of each step, as Python numbers with as few digits as say which float32 they are."""
-        shortest = {name: x.astype("U").astype(np.float64).tolist() for name, x in self.columns.items()}
+        shortest = {
+            name: x.astype("U").astype(np.float64).tolist() for name, x in self.columns.items()
+        }
         for k, values in enumerate(zip(*shortest.values(), strict=True)):
             named = dict(zip(shortest, values, strict=True))
-            yield self.first + k, {name: x for name, x in named.items() if name != OPTIONAL or x == x}
+            yield (
+                self.first + k,
+                {name: x for name, x in named.items() if name != OPTIONAL or x == x},
+            )
 
 
 class Sink(Protocol):
@@ -42,7 +47,9 @@ class Sink(Protocol):
     most: int
 
     def begin(self, steps: Steps) -> int | None:
-        """Return how many steps it has already; None if it cannot tell. `steps` are those of the recorder so far.
+        """Return how many steps it has already; None if it cannot tell.
+
+        `steps` are those of the recorder so far.
 
         Raises:
             ValueError: it has those of another run.

@@ -19,7 +19,10 @@ from . import json_lines, mlflow, tensorboard, wandb
 from .sink import Sink, Steps
 
 _AT_ONCE = 0.25  # seconds of steps that have queued up, before the loop goes on
-_KNOWN = 'a path that ends in .jsonl, "tensorboard:FOLDER", "wandb", "mlflow", a SummaryWriter, or a run of one of them'
+_KNOWN = (
+    'a path that ends in .jsonl, "tensorboard:FOLDER", "wandb", "mlflow", a SummaryWriter, or a '
+    "run of one of them"
+)
 
 
 class Stream(Outlet):
@@ -54,8 +57,8 @@ class Stream(Outlet):
         there = self._sink.begin(steps := _steps(rec, 0))
         if there is not None and there > len(steps):
             warn(
-                f"{self._sink.name} has {counted(there, 'step')} and this recorder {len(steps)}: steps {len(steps)} to "
-                f"{there - 1} there stay those of the run before",
+                f"{self._sink.name} has {counted(there, 'step')} and this recorder {len(steps)}: "
+                f"steps {len(steps)} to {there - 1} there stay those of the run before",
                 RecordingWarning,
             )
         return len(steps) if there is None else there
@@ -70,7 +73,9 @@ class Stream(Outlet):
         for start in range(0, len(steps), self._sink.most):
             if self._hurry and time.monotonic() > end:
                 break
-            self._send({name: x[start : start + self._sink.most] for name, x in steps.columns.items()})
+            self._send(
+                {name: x[start : start + self._sink.most] for name, x in steps.columns.items()}
+            )
         self._sink.flush()
 
     def _send(self, columns: dict[str, np.ndarray]) -> None:
@@ -88,8 +93,9 @@ class Stream(Outlet):
     def _lose(self, steps: int) -> None:
         if not self.lost:
             warn(
-                f"{self._name} leaves out {counted(steps, 'step')} from step {self.sent} on, of which a traced state "
-                "no longer has the numbers; call absorb more often, or give the recorder a larger ring",
+                f"{self._name} leaves out {counted(steps, 'step')} from step {self.sent} on, of "
+                "which a traced state no longer has the numbers; call absorb more often, or give "
+                "the recorder a larger ring",
                 RecordingWarning,
             )
         self.lost += steps
@@ -105,7 +111,8 @@ class Stream(Outlet):
             now = every[:, self.sent - 1]
         known = per_step.GLOBAL
         return bool(
-            per_step.LOST not in (now[known], self._last[known]) and not np.array_equal(now, self._last, equal_nan=True)
+            per_step.LOST not in (now[known], self._last[known])
+            and not np.array_equal(now, self._last, equal_nan=True)
         )
 
     def _finish(self) -> None:
@@ -113,7 +120,11 @@ class Stream(Outlet):
 
     def _left(self) -> str:
         missing = self.recorder.store.seen - self.sent
-        return f"{counted(missing, 'step')} {'was' if missing == 1 else 'were'} not sent" if missing > 0 else ""
+        return (
+            f"{counted(missing, 'step')} {'was' if missing == 1 else 'were'} not sent"
+            if missing > 0
+            else ""
+        )
 
     def __repr__(self) -> str:
         return f"<Stream: {counted(self.sent, 'step')} to {self._sink.name}>"

@@ -42,8 +42,13 @@ def in_folder(folder: str) -> TensorBoard:
 
 def _steps_in(folder: str) -> int:
     """Return how many steps the events in a folder have."""
-    files = need("tensorboard.backend.event_processing.event_accumulator", "rec.stream to TensorBoard", "tensorboard")
-    events = files.EventAccumulator(folder, size_guidance={files.SCALARS: 1, files.TENSORS: 1})  # the last one
+    files = need(
+        "tensorboard.backend.event_processing.event_accumulator",
+        "rec.stream to TensorBoard",
+        "tensorboard",
+    )
+    # The last one.
+    events = files.EventAccumulator(folder, size_guidance={files.SCALARS: 1, files.TENSORS: 1})
     events.Reload()
     tag, tags = f"{PREFIX}global_norm", events.Tags()
     of_tensorboard = events.Tensors(tag) if tag in tags["tensors"] else []

@@ -40,4 +40,8 @@ class WeightsAndBiases:
 def current() -> WeightsAndBiases:
     """The run that was begun in this process, or a new one."""
     wandb = need("wandb", "rec.stream to Weights & Biases", "wandb")
-    return WeightsAndBiases(wandb.init(), own=True) if wandb.run is None else WeightsAndBiases(wandb.run)
+    return (
+        WeightsAndBiases(wandb.init(), own=True)
+        if wandb.run is None
+        else WeightsAndBiases(wandb.run)
+    )

@@ -13,7 +13,11 @@ from ..._base.html import html_table, text_table
 from ..sharding.plan_placement import COLUMNS, PlacementPlan
 from .messages import table_of
 from .parse import CHECKS, parse, tags_of
-from .proto import GradientAccumulationStatus, HotIdReplicationConfiguration, TPUEmbeddingConfiguration
+from .proto import (
+    GradientAccumulationStatus,
+    HotIdReplicationConfiguration,
+    TPUEmbeddingConfiguration,
+)
 from .shapes import core_shapes, shard_rows
 from .wire import is_repeated
 
@@ -60,16 +64,17 @@ class Description:
 def describe(config: bytes | str | Message, placement: PlacementPlan | None = None) -> Description:
     """Return a configuration in words: its tables, features and optimizers with every field, and what to look out for.
 
-    With a `placement`, which `plan_placement` gives, where its tables lie, and what that costs each device.
+    With a `placement`, which `plan_placement` gives, where its tables lie, and what that costs each
+    device.
 
-    Nothing is refused but bytes that aren't a configuration: what no plan can be made of is a note of the kind
-    "refused". Fields say whether they are set, or stand at the default of their type.
+    Nothing is refused but bytes that aren't a configuration: what no plan can be made of is a note
+    of the kind "refused". Fields say whether they are set, or stand at the default of their type.
 
     Raises:
         ValueError, TypeError: as `parse` does.
 
-    Not in TensorFlow. Source of what is noted: `tpu_embedding_configuration.proto` and `optimization_parameters.proto`,
-    TensorFlow 2.21 (2026).
+    Not in TensorFlow. Source of what is noted: `tpu_embedding_configuration.proto` and
+    `optimization_parameters.proto`, TensorFlow 2.21 (2026).
 
     >>> print(describe(TPUEmbeddingConfiguration(num_hosts=1, num_tensor_cores=1)))  # doctest: +ELLIPSIS
     Configuration
@@ -84,16 +89,28 @@ def describe(config: bytes | str | Message, placement: PlacementPlan | None = No
     m = parse(config)
     sections = (
         Section("Configuration", ("field", "value", "set or default"), tuple(_fields(m))),
-        Section("Tables", ("table", "rows x width", "rows of a host", "optimizer", "learning rate"), tuple(_tables(m))),
-        Section("Features", ("feature", "table", "ids", "activations of one core"), tuple(_features(m))),
+        Section(
+            "Tables",
+            ("table", "rows x width", "rows of a host", "optimizer", "learning rate"),
+            tuple(_tables(m)),
+        ),
+        Section(
+            "Features", ("feature", "table", "ids", "activations of one core"), tuple(_features(m))
+        ),
         Section("Optimizers", ("table", "field", "value", "set or default"), tuple(_optimizers(m))),
-        *([Section(placement.title, COLUMNS, tuple(placement.table_of_words()))] if placement else []),
+        *(
+            [Section(placement.title, COLUMNS, tuple(placement.table_of_words()))]
+            if placement
+            else []
+        ),
     )
     return Description(sections, tuple(notes(m)))
 
 
 def _fields(message: Any, path: str = "") -> Iterator[tuple[str, str, str]]:
-    """Yield every field that is a number, a word or a choice, those of messages that are set as well."""
+    """Yield every field that is a number, a word or a choice, those of messages that are set as
+    well.
+    """
     for field in message.DESCRIPTOR.fields:
         name = f"{path}{field.name}"
         value = getattr(message, field.name)
@@ -135,7 +152,13 @@ def _tables(m: Config) -> Iterator[tuple[str, ...]]:
         least = _rows_of_host(t.vocabulary_size, hosts, hosts - 1)
         rows = f"{most}" if most == least else f"{most} to {least}"
         optimizer = p.WhichOneof("parameters") or "-"
-        yield label(t, k), f"{t.vocabulary_size} x {t.dimension}", rows, optimizer, _format_rate(p.learning_rate)
+        yield (
+            label(t, k),
+            f"{t.vocabulary_size} x {t.dimension}",
+            rows,
+            optimizer,
+            _format_rate(p.learning_rate),
+        )
 
 
 def _rows_of_host(rows: int, hosts: int, host: int) -> int:
@@ -158,10 +181,14 @@ def _features(m: Config) -> Iterator[tuple[str, ...]]:
     except ValueError:  # which is among the notes
         shapes = [()] * len(m.feature_descriptor)
     tables = m.table_descriptor
-    features = m.feature_descriptor or [Config.FeatureDescriptor(name=t.name, table_id=k) for k, t in enumerate(tables)]
+    features = m.feature_descriptor or [
+        Config.FeatureDescriptor(name=t.name, table_id=k) for k, t in enumerate(tables)
+    ]
     for k, (f, shape) in enumerate(zip(features, shapes, strict=True)):
         inside = 0 <= f.table_id < len(tables)
-        table = label(tables[f.table_id], f.table_id) if inside else f"{f.table_id}, which is not there"
+        table = (
+            label(tables[f.table_id], f.table_id) if inside else f"{f.table_id}, which is not there"
+        )
         yield f.name or f"feature_{k}", table, _format_axes(shape[:-1]), _format_axes(shape)
 
 
@@ -235,7 +262,10 @@ def _config_notes(m: Config) -> Iterator[Note]:
     if m.pipeline_execution_with_tensor_core and m.mode != Config.TRAINING:
         yield note("pipeline_execution_with_tensor_core has an effect in training only")
     if m.feature_descriptor and m.batch_size_per_tensor_core:
-        yield note("batch_size_per_tensor_core has no effect beside feature descriptors, which have their shapes")
+        yield note(
+            "batch_size_per_tensor_core has no effect beside feature descriptors, which have "
+            "their shapes"
+        )
     for tag, tables in tags_of(m).items():
         if len(tables) > 1:
             names = ", ".join(m.table_descriptor[k].name or f"table_{k}" for k in tables)
@@ -261,8 +291,9 @@ def _optimizer_notes(t: Table) -> Iterator[str]:
     dynamic = p.learning_rate.WhichOneof("learning_rate") == "dynamic"
     if name == "ftrl":
         yield (
-            "ftrl shrinks the first weights: where linears are 0, a row keeps 1 - sqrt(a0 / a1) of them in its first "
-            "update, with accumulators a0 before and a1 after it; nothing after a gradient of 0"
+            "ftrl shrinks the first weights: where linears are 0, a row keeps 1 - sqrt(a0 / a1) of "
+            "them in its first update, with accumulators a0 before and a1 after it; nothing after "
+            "a gradient of 0"
         )
         if p.ftrl.allow_zero_accumulator:
             yield "allow_zero_accumulator is deprecated and has no effect here"
@@ -276,12 +307,19 @@ def _optimizer_notes(t: Table) -> Iterator[str]:
     if name == "adagrad_momentum" and not p.adagrad_momentum.exponent:
         yield "exponent is 0, which divides by 0; the square root would be 2"
     if name == "frequency_estimator" and not dynamic:
-        yield "a frequency estimator needs the number of the step as its learning rate; this one is constant"
+        yield (
+            "a frequency estimator needs the number of the step as its "
+            "learning rate; this one is constant"
+        )
     if name == "frequency_aware_adagrad" and not p.frequency_aware_adagrad.HasField("step_counter"):
         yield "no step_counter is set; steps are counted here from 0"
     if name in _WITH_EPSILON and not getattr(p, name).epsilon:
         yield "epsilon is 0: the first zero gradient of a row divides 0 by 0"
-    if name and p.learning_rate.WhichOneof("learning_rate") == "constant" and not p.learning_rate.constant:
+    if (
+        name
+        and p.learning_rate.WhichOneof("learning_rate") == "constant"
+        and not p.learning_rate.constant
+    ):
         yield "the learning rate is 0"
 
 
@@ -293,22 +331,40 @@ def _settings_notes(t: Table) -> Iterator[str]:
     name = p.WhichOneof("parameters")
     decay = p.weight_decay_factor
     if decay and name == "stochastic_gradient_descent":
-        yield "weight decay does not behave as expected with gradient descent; what it does is Policy.weight_decay_kind"
+        yield (
+            "weight decay does not behave as expected with gradient descent; what it does is "
+            "Policy.weight_decay_kind"
+        )
     if decay and name == "mdl_adagrad_light":
         yield "weight decay does not work with MDL Adagrad light, as TensorFlow documents it"
     if p.multiply_weight_decay_factor_by_learning_rate and not decay:
-        yield "multiply_weight_decay_factor_by_learning_rate has no effect without weight_decay_factor"
+        yield (
+            "multiply_weight_decay_factor_by_learning_rate has no effect without "
+            "weight_decay_factor"
+        )
     if p.gradient_accumulation_status == GradientAccumulationStatus.DISABLED:
-        yield "without accumulation the optimizer runs for every lookup of a row; its order there is not public"
+        yield (
+            "without accumulation the optimizer runs for every lookup of a row; its order there "
+            "is not public"
+        )
         if p.HasField("gradient_clipping_limits"):
-            yield "without accumulation gradients are clipped one by one; TensorFlow's Python layer refuses this"
+            yield (
+                "without accumulation gradients are clipped one by one; TensorFlow's Python layer "
+                "refuses this"
+            )
     if p.hot_id_replication_configuration.status not in (
         HotIdReplicationConfiguration.UNSPECIFIED,
         HotIdReplicationConfiguration.DISABLED,
     ):
-        yield "hot-id replication is experimental and changes no number that is documented; it has no effect here"
+        yield (
+            "hot-id replication is experimental and changes no number that is documented; it has "
+            "no effect here"
+        )
     if p.low_dimensional_packing_status == 1:
-        yield "low-dimensional packing lays out narrow rows in memory, see pack_rows; it changes no number"
+        yield (
+            "low-dimensional packing lays out narrow rows in memory, see "
+            "pack_rows; it changes no number"
+        )
     quantization = p.simulated_quantization
     if quantization.ByteSize() and not quantization.enabled:
         yield "simulated_quantization has no effect, as it is not enabled"

@@ -17,8 +17,8 @@ from ..plan import Feature, Plan
 class Input(NamedTuple):
     """One entry of the lists that an enqueue operation takes.
 
-    `where` are sample indices (of rank 1 or 2), or row splits, or empty; `samples` says how many rows it fills for each
-    element of the batch, or the length of its sequence.
+    `where` are sample indices (of rank 1 or 2), or row splits, or empty; `samples` says how many
+    rows it fills for each element of the batch, or the length of its sequence.
     """
 
     where: Any
@@ -31,14 +31,16 @@ class Input(NamedTuple):
 def ids_of_features(plan: Plan, inputs: Sequence[Input], flat: bool = False) -> dict[str, Ids]:
     """Return the ids of features that the configuration describes, an input for each, in order.
 
-    Indices have one column more than the feature has axes; splits or indices that go past the last axis are those of a
-    sequence, which is cut there.
+    Indices have one column more than the feature has axes; splits or indices that go past the last
+    axis are those of a sequence, which is cut there.
 
     Args:
-        flat: indices have two columns, the sample (all axes in one) and the place, except those of sequences.
+        flat: indices have two columns, the sample (all axes in one) and the place, except those of
+            sequences.
 
     Raises:
-        InvalidArgumentError: another number of inputs than features, or one that does not fit; it names the feature.
+        InvalidArgumentError: another number of inputs than features, or one that does not fit; it
+            names the feature.
     """
     _check_count(len(inputs), len(plan.features), "features")
     ids = {}
@@ -49,7 +51,9 @@ def ids_of_features(plan: Plan, inputs: Sequence[Input], flat: bool = False) -> 
     return ids
 
 
-def ids_of_tables(plan: Plan, inputs: Sequence[Input], table_ids: Sequence[int] | None = None) -> dict[str, Ids]:
+def ids_of_tables(
+    plan: Plan, inputs: Sequence[Input], table_ids: Sequence[int] | None = None
+) -> dict[str, Ids]:
     """Return the ids of a configuration without features, whose rows are those of all inputs of a table side by side.
 
         row of the table = element of the batch * num_features of the table + first row of the input + row in it
@@ -58,16 +62,21 @@ def ids_of_tables(plan: Plan, inputs: Sequence[Input], table_ids: Sequence[int] 
         table_ids: the table of each input; None: input k is all of table k.
 
     Raises:
-        InvalidArgumentError: inputs that do not fill their table, or do not fit; it names the table.
+        InvalidArgumentError: inputs that do not fill their table, or do not fit; it names the
+            table.
     """
     if table_ids is None:
         _check_count(len(inputs), len(plan.tables), "tables")
         return ids_of_features(plan, inputs)
     _check_count(len(table_ids), len(inputs), "inputs, each with its entry of table_ids")
     if outside := [k for k in table_ids if not 0 <= k < len(plan.tables)]:
-        raise InvalidArgumentError(f"table_ids must be 0 to {len(plan.tables) - 1}, got {outside[0]}")
+        raise InvalidArgumentError(
+            f"table_ids must be 0 to {len(plan.tables) - 1}, got {outside[0]}"
+        )
     return {
-        f.name: _join_inputs(f, [given for given, k in zip(inputs, table_ids, strict=True) if k == f.table])
+        f.name: _join_inputs(
+            f, [given for given, k in zip(inputs, table_ids, strict=True) if k == f.table]
+        )
         for f in plan.features
     }
 
@@ -78,11 +87,17 @@ def set_combiners(plan: Plan, combiners: Sequence[Any] | None) -> Plan:
     Raises:
         InvalidArgumentError: another number than tables, or an unknown one.
     """
-    names: list[Any] = [c.decode() if isinstance(c, bytes) else c for c in combiners or ["sum"] * len(plan.tables)]
+    names: list[Any] = [
+        c.decode() if isinstance(c, bytes) else c for c in combiners or ["sum"] * len(plan.tables)
+    ]
     if len(names) != len(plan.tables):
-        raise InvalidArgumentError(f"combiners must be none or one for each of {len(plan.tables)} tables, got {names}")
+        raise InvalidArgumentError(
+            f"combiners must be none or one for each of {len(plan.tables)} tables, got {names}"
+        )
     if unknown := [c for c in names if c not in ("sum", "mean", "sqrtn")]:
-        raise InvalidArgumentError(f"a combiner must be 'sum', 'mean' or 'sqrtn', got {unknown[0]!r}")
+        raise InvalidArgumentError(
+            f"a combiner must be 'sum', 'mean' or 'sqrtn', got {unknown[0]!r}"
+        )
     tables = [dataclasses.replace(t, combiner=c) for t, c in zip(plan.tables, names, strict=True)]
     return dataclasses.replace(plan, tables=tuple(tables))
 
@@ -100,7 +115,9 @@ def as_indices(samples: Any) -> np.ndarray:
 def _join_inputs(table: Feature, inputs: Sequence[Input]) -> Ids:
     total = sum(i.samples for i in inputs)
     if not inputs or table.samples % total:
-        raise InvalidArgumentError(f"table {table.name!r} has {table.samples} rows, the inputs fill {total} at a time")
+        raise InvalidArgumentError(
+            f"table {table.name!r} has {table.samples} rows, the inputs fill {total} at a time"
+        )
     batch = table.samples // total
     parts = []
     start = 0
@@ -141,14 +158,21 @@ def _read_input(feature: Feature, given: Input) -> Ids:
 
 
 def _sample_indices(feature: Feature, given: Input, ids: np.ndarray) -> np.ndarray:
-    """Return the destination of the ids: sequences by element, place and 0, everything else as it is written."""
+    """Return the destination of the ids: sequences by element, place and 0, everything else as it
+    is written.
+    """
     where = np.asarray(given.where)
     axes = len(feature.shape)
     if where.size == 0 and ids.size == 0:
         return np.zeros((0, axes + 1), np.int64)
     if where.size == 0 and given.is_sequence:
         where = as_indices(np.arange(ids.size))
-    elif where.ndim == 1 and where.size and axes > 1 and (given.is_sequence or where.size - 1 != feature.samples):
+    elif (
+        where.ndim == 1
+        and where.size
+        and axes > 1
+        and (given.is_sequence or where.size - 1 != feature.samples)
+    ):
         where = _split_indices(feature, where, ids)
     is_short = given.is_sequence and where.ndim == 2 and where.shape[1] == axes > 1
     return np.pad(where, ((0, 0), (0, 1))) if is_short else where

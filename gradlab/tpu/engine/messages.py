@@ -1,7 +1,7 @@
 """Tables and optimizers as messages: `table_of` and `rule_of` read them, `descriptor_of` and `parameters_of` write.
 
-Which fields of a rule are in its message, by which name, the rule itself declares: `table_message`, `table_slots`, and
-`in_tables` on its fields. `FORMS` has all of them.
+Which fields of a rule are in its message, by which name, the rule itself declares: `table_message`,
+`table_slots`, and `in_tables` on its fields. `FORMS` has all of them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class Form:
         slots: the names of the slots, in the order of loading and retrieving.
         fields: what the rule's fields are in the message, by their names in the rule.
         written: the names of those that the message has.
-        implied: the values of those that it does not have, but that the engine or TensorFlow's Python layer fix.
+        implied: the values of those that it does not have, but that the engine or TensorFlow's
+            Python layer fix.
     """
 
     message: str
@@ -88,7 +89,9 @@ def accumulates(parameters: OptimizationParameters) -> bool:
     """Tell whether a row's gradients are summed before the optimizer runs once; UNSPECIFIED means that they are."""
     status = parameters.gradient_accumulation_status
     if status not in GradientAccumulationStatus.Status.values():
-        raise ValueError(f"gradient_accumulation_status must be UNSPECIFIED, ENABLED or DISABLED, got {status}")
+        raise ValueError(
+            f"gradient_accumulation_status must be UNSPECIFIED, ENABLED or DISABLED, got {status}"
+        )
     return status != GradientAccumulationStatus.DISABLED
 
 
@@ -116,8 +119,8 @@ def own_slots(parameters: OptimizationParameters) -> tuple[str, ...]:
     takes, gives = len(shape.parameters), len(shape.result.tuple_shapes)
     if takes < 2 or takes - gives not in (1, 2):
         raise InvalidArgumentError(
-            "a user-defined program takes a gradient, a weight, slots and perhaps one number more, and gives weight "
-            f"and slots; this one takes {takes} and gives {gives}"
+            "a user-defined program takes a gradient, a weight, slots and perhaps one number more, "
+            f"and gives weight and slots; this one takes {takes} and gives {gives}"
         )
     return tuple(f"Slot_{k}" for k in range(gives - 1))
 
@@ -125,13 +128,13 @@ def own_slots(parameters: OptimizationParameters) -> tuple[str, ...]:
 def rule_of(parameters: OptimizationParameters) -> Rule:
     """Return the rule that a message configures.
 
-    The learning rate and what happens around the rule (limits, decay, accumulation) belong to the table: see `plan_of`.
-    Initial values of slots are not in the message, which has them come with the slots; they are those of TensorFlow's
-    Python layer.
+    The learning rate and what happens around the rule (limits, decay, accumulation) belong to
+    the table: see `plan_of`. Initial values of slots are not in the message, which has them come
+    with the slots; they are those of TensorFlow's Python layer.
 
     Raises:
-        ValueError: no optimizer is set; a field that is NaN; or a user-defined program, which comes compiled and is not
-            run here.
+        ValueError: no optimizer is set; a field that is NaN; or a user-defined program, which comes
+            compiled and is not run here.
 
     Source: `optimization_parameters.proto`, TensorFlow 2.21 (2026).
 
@@ -142,8 +145,9 @@ def rule_of(parameters: OptimizationParameters) -> Rule:
     form = form_of(parameters)
     if form.rule is rules.UserDefined:
         raise ValueError(
-            "a user-defined program comes compiled, and compiled programs are not run here; give the table's rule as "
-            "a Python function: plan_of(config, rules={table: gl.rules.UserDefined(function)})"
+            "a user-defined program comes compiled, and compiled programs are not run here; give "
+            "the table's rule as a Python function: plan_of(config, rules={table: "
+            "gl.rules.UserDefined(function)})"
         )
     message = getattr(parameters, form.message)
     values = dict(form.implied)
@@ -159,12 +163,12 @@ def rule_of(parameters: OptimizationParameters) -> Rule:
 def parameters_of(rule: Rule) -> OptimizationParameters:
     """Return the message that configures a rule: the inverse of `rule_of`.
 
-    Numbers become float32. Not in the message, and not missed: initial values of slots, `order`, and readings of what
-    is not public (`bounded`, `event_benefit`).
+    Numbers become float32. Not in the message, and not missed: initial values of slots, `order`,
+    and readings of what is not public (`bounded`, `event_benefit`).
 
     Raises:
-        ValueError: a rule that TPU embeddings do not have, a field that they cannot vary, or a number beyond float32;
-            it says which, and what to do instead.
+        ValueError: a rule that TPU embeddings do not have, a field that they cannot vary, or a
+            number beyond float32; it says which, and what to do instead.
 
     Source: `optimization_parameters.proto`, TensorFlow 2.21 (2026).
 
@@ -192,7 +196,9 @@ def parameters_of(rule: Rule) -> OptimizationParameters:
         if isinstance(value, bool | np.bool_):
             setattr(message, field.message, bool(value))
         else:
-            setattr(message, field.message, single(value, f"{type(rule).__name__}({name}={value!r})"))
+            setattr(
+                message, field.message, single(value, f"{type(rule).__name__}({name}={value!r})")
+            )
     return parameters
 
 
@@ -207,7 +213,8 @@ def _check_fixed(rule: Rule, form: Form) -> None:
             continue
         instead = f"; {field.instead}" if field.instead else ""
         raise ValueError(
-            f"{type(rule).__name__}({name}={value!r}) cannot be written: TPU embeddings have {field.fixed!r}{instead}"
+            f"{type(rule).__name__}({name}={value!r}) cannot be written: TPU embeddings have "
+            f"{field.fixed!r}{instead}"
         )
 
 
@@ -275,13 +282,17 @@ def table_of(
 
 
 def descriptor_of(table: Table, num_features: int = 0) -> TPUEmbeddingConfiguration.TableDescriptor:
-    """Return the message that describes a table: the inverse of `table_of`. A message has no combiner.
+    """Return the message that describes a table: the inverse of `table_of`.
+
+    A message has no combiner.
 
     Args:
-        num_features: how many outputs each element of a batch has, where features are not described one by one.
+        num_features: how many outputs each element of a batch has, where features are not described
+            one by one.
 
     Raises:
-        ValueError: a rule that cannot be written, see `parameters_of`; a number that float32 cannot hold.
+        ValueError: a rule that cannot be written, see `parameters_of`; a number that float32 cannot
+            hold.
 
     Source: `tpu_embedding_configuration.proto`, TensorFlow 2.21 (2026).
 
@@ -297,7 +308,9 @@ def descriptor_of(table: Table, num_features: int = 0) -> TPUEmbeddingConfigurat
     if isinstance(table.learning_rate, Tag):
         p.learning_rate.dynamic.tag = table.learning_rate.number
     else:
-        p.learning_rate.constant = single(table.learning_rate, f"learning_rate of table {table.name!r}")
+        p.learning_rate.constant = single(
+            table.learning_rate, f"learning_rate of table {table.name!r}"
+        )
     if table.step_counter is not None:
         p.frequency_aware_adagrad.step_counter.tag = table.step_counter.number
     _write_limits(p.clipping_limits, table.weight_limits)
@@ -338,7 +351,9 @@ def _rate(parameters: OptimizationParameters) -> float | Tag:
             return _finite(rate.constant, "the learning rate")
     if parameters.WhichOneof("parameters") == "assign":  # which has no use for it
         return 0.0
-    raise ValueError("no learning rate is set; set learning_rate.constant, or learning_rate.dynamic with a tag")
+    raise ValueError(
+        "no learning rate is set; set learning_rate.constant, or learning_rate.dynamic with a tag"
+    )
 
 
 def _finite(x: float, what: str) -> float:
@@ -378,7 +393,7 @@ def _levels(parameters: OptimizationParameters) -> Levels | None:
     lower, upper = _limits(given.clipping_limits)
     if lower is None or upper is None or not lower < upper or given.num_buckets < 2:
         raise ValueError(
-            "simulated quantization needs a lower limit below an upper one and at least 2 buckets, got "
-            f"lower {lower}, upper {upper}, num_buckets {given.num_buckets}"
+            "simulated quantization needs a lower limit below an upper one and at least 2 buckets, "
+            f"got lower {lower}, upper {upper}, num_buckets {given.num_buckets}"
         )
     return Levels(lower, upper, given.num_buckets)

@@ -35,10 +35,15 @@ def parse(config: bytes | str | Message) -> TPUEmbeddingConfiguration:
         config = config.encode()
     if isinstance(config, Message):
         if config.DESCRIPTOR.name != "TPUEmbeddingConfiguration":
-            raise TypeError(f"config must be a TPUEmbeddingConfiguration, got a message {config.DESCRIPTOR.full_name}")
+            raise TypeError(
+                "config must be a TPUEmbeddingConfiguration, got a message "
+                f"{config.DESCRIPTOR.full_name}"
+            )
         config = config.SerializeToString()
     if not isinstance(config, bytes | bytearray | memoryview):
-        raise TypeError(f"config must be bytes or a TPUEmbeddingConfiguration, got {type(config).__name__}")
+        raise TypeError(
+            f"config must be bytes or a TPUEmbeddingConfiguration, got {type(config).__name__}"
+        )
     message: TPUEmbeddingConfiguration = read(TPUEmbeddingConfiguration, bytes(config))
     return message
 
@@ -52,20 +57,21 @@ def plan_of(
     """Return the plan that a configuration describes.
 
     With feature descriptors each is a feature. Without, each table has one, of the shape
-    (num_features * batch_size_per_tensor_core,). What has no name gets one: table_0, feature_0 and so on. A number of
-    cores or hosts that is not set is 1.
+    (num_features * batch_size_per_tensor_core,). What has no name gets one: table_0, feature_0 and
+    so on. A number of cores or hosts that is not set is 1.
 
     Args:
         config: as for `parse`.
         policy: what is not publicly known; None for `Policy()`.
-        combiners: one for each table, in order or by name; the configuration has none. None is "sum" for all, as in
-            the enqueue operations.
-        rules: by name of the table, instead of what the message says; a user-defined program needs it.
+        combiners: one for each table, in order or by name; the configuration has none. None is
+            "sum" for all, as in the enqueue operations.
+        rules: by name of the table, instead of what the message says; a user-defined program needs
+            it.
 
     Raises:
-        ValueError: what cannot be run, with the name of the table or feature: no mode, no optimizer or learning rate,
-            learning rate tags with gaps, a host without rows, a feature of a table that is not there, sizes below 1,
-            two of one name.
+        ValueError: what cannot be run, with the name of the table or feature: no mode, no optimizer
+            or learning rate, learning rate tags with gaps, a host without rows, a feature of a
+            table that is not there, sizes below 1, two of one name.
 
     Source: `tpu_embedding_configuration.proto`, TensorFlow 2.21 (2026).
 
@@ -83,28 +89,37 @@ def plan_of(
         check(message)
     names = table_names(message)
     if unknown := sorted((rules or {}).keys() - set(names)):
-        raise ValueError(f"there is no table {unknown[0]!r} for a rule; {did_you_mean(unknown[0], names)}")
+        raise ValueError(
+            f"there is no table {unknown[0]!r} for a rule; {did_you_mean(unknown[0], names)}"
+        )
     tables = (
         table_of(t, name, combiner, (rules or {}).get(name))
-        for t, name, combiner in zip(message.table_descriptor, names, _combiners(names, combiners), strict=True)
+        for t, name, combiner in zip(
+            message.table_descriptor, names, _combiners(names, combiners), strict=True
+        )
     )
     return Plan(
-        tuple(tables), tuple(features_of(message)), cores_of(message), is_pipelined(message), policy or Policy()
+        tuple(tables),
+        tuple(features_of(message)),
+        cores_of(message),
+        is_pipelined(message),
+        policy or Policy(),
     )
 
 
 def config_of(plan: Plan, mode: str = "TRAINING", num_hosts: int = 1) -> TPUEmbeddingConfiguration:
     """Return the configuration that describes a plan, for operations that take one: the inverse of `plan_of`.
 
-    Each feature is described. What a configuration does not have is left out: combiners, the policy, which features are
-    sequences. Numbers become float32.
+    Each feature is described. What a configuration does not have is left out: combiners, the
+    policy, which features are sequences. Numbers become float32.
 
     Args:
         mode: "TRAINING", "INFERENCE" or "BACKWARD_PASS_ONLY".
         num_hosts: how many hosts share the rows.
 
     Raises:
-        ValueError: another mode, a rule that cannot be written (see `parameters_of`), or what `plan_of` would refuse.
+        ValueError: another mode, a rule that cannot be written (see `parameters_of`), or what
+            `plan_of` would refuse.
 
     Source: `tpu_embedding_configuration.proto`, TensorFlow 2.21 (2026).
 
@@ -133,12 +148,17 @@ def check_mode(message: TPUEmbeddingConfiguration) -> None:
     known = TPUEmbeddingConfiguration.Mode.values()
     if message.mode not in known or message.mode == TPUEmbeddingConfiguration.UNSPECIFIED:
         given = message.mode or "UNSPECIFIED"
-        raise InvalidArgumentError(f"mode must be TRAINING, INFERENCE or BACKWARD_PASS_ONLY, got {given}")
+        raise InvalidArgumentError(
+            f"mode must be TRAINING, INFERENCE or BACKWARD_PASS_ONLY, got {given}"
+        )
 
 
 def is_pipelined(message: TPUEmbeddingConfiguration) -> bool:
     """Tell whether lookups run one update ahead; only in training."""
-    return message.pipeline_execution_with_tensor_core and message.mode == TPUEmbeddingConfiguration.TRAINING
+    return (
+        message.pipeline_execution_with_tensor_core
+        and message.mode == TPUEmbeddingConfiguration.TRAINING
+    )
 
 
 def table_names(message: TPUEmbeddingConfiguration) -> list[str]:
@@ -150,7 +170,9 @@ def cores_of(message: TPUEmbeddingConfiguration) -> int:
     """Return the number of cores, all replicas together."""
     cores, spmd = _at_least_1(message, "num_tensor_cores"), message.spmd_sharding
     if spmd.enabled and spmd.num_cores_per_replica < 1:
-        raise ValueError(f"num_cores_per_replica must be at least 1, got {spmd.num_cores_per_replica}")
+        raise ValueError(
+            f"num_cores_per_replica must be at least 1, got {spmd.num_cores_per_replica}"
+        )
     if spmd.enabled and cores % spmd.num_cores_per_replica:
         raise ValueError(
             f"{cores} tensor cores cannot be replicas of {spmd.num_cores_per_replica} cores each; "
@@ -186,10 +208,12 @@ def check_tags(message: TPUEmbeddingConfiguration) -> None:
     """Refuse numbers of learning rates that leave one out."""
     tags, names = tags_of(message), table_names(message)
     if missing := sorted(set(range(len(tags))) - tags.keys()):
-        used = ", ".join(f"{tag} ({', '.join(names[k] for k in tables)})" for tag, tables in tags.items())
+        used = ", ".join(
+            f"{tag} ({', '.join(names[k] for k in tables)})" for tag, tables in tags.items()
+        )
         raise ValueError(
-            f"learning rate tag {missing[0]} not found: tags must be 0 to {len(tags) - 1} without gaps, "
-            f"the tables use {used}"
+            f"learning rate tag {missing[0]} not found: tags must be 0 to {len(tags) - 1} without "
+            f"gaps, the tables use {used}"
         )
 
 
@@ -211,13 +235,18 @@ def features_of(message: TPUEmbeddingConfiguration) -> list[Feature]:
     if not message.feature_descriptor:
         outputs = dict(zip(table_names(message), shapes, strict=True))
         if below := [name for name, shape in outputs.items() if shape[0] < 0]:
-            raise ValueError(f"the output of table {below[0]!r} would have {outputs[below[0]][0]} rows")
+            raise ValueError(
+                f"the output of table {below[0]!r} would have {outputs[below[0]][0]} rows"
+            )
         return [Feature(name, k, shape[:-1]) for k, (name, shape) in enumerate(outputs.items())]
     names = _named("feature", (f.name for f in message.feature_descriptor))
     found = []
     for f, name, shape in zip(message.feature_descriptor, names, shapes, strict=True):
         if len(shape) < 2 or min(shape) < 1:
-            raise ValueError(f"input_shape of feature {name!r} must have axes of at least 1, got {list(f.input_shape)}")
+            raise ValueError(
+                f"input_shape of feature {name!r} must have axes of at least 1, got "
+                f"{list(f.input_shape)}"
+            )
         found.append(Feature(name, f.table_id, shape[:-1]))
     return found
 
@@ -232,22 +261,30 @@ CHECKS: tuple[Callable[[TPUEmbeddingConfiguration], object], ...] = (
 )
 
 
-def _combiners(names: list[str], given: Sequence[Combiner] | Mapping[str, Combiner] | None) -> list[Combiner]:
+def _combiners(
+    names: list[str], given: Sequence[Combiner] | Mapping[str, Combiner] | None
+) -> list[Combiner]:
     if given is None or not given:
         return ["sum"] * len(names)
     if isinstance(given, Mapping):
         if unknown := sorted(given.keys() - set(names)):
-            raise ValueError(f"there is no table {unknown[0]!r} to combine; {did_you_mean(unknown[0], names)}")
+            raise ValueError(
+                f"there is no table {unknown[0]!r} to combine; {did_you_mean(unknown[0], names)}"
+            )
         return [given.get(n, "sum") for n in names]
     if len(given) != len(names):
-        raise ValueError(f"combiners must be one for each of the {len(names)} tables, got {len(given)}")
+        raise ValueError(
+            f"combiners must be one for each of the {len(names)} tables, got {len(given)}"
+        )
     return list(given)
 
 
 def example_config(
     optimizer: str = "stochastic_gradient_descent", rows: int = 4, width: int = 1, batch: int = 2
 ) -> bytes:
-    """Return the bytes of a configuration with a table "t", a feature of it, and learning rate 0.5. Not in TensorFlow.
+    """Return the bytes of a configuration with a table "t", a feature of it, and learning rate 0.5.
+
+    Not in TensorFlow.
 
     Args:
         optimizer: the name of its message in `OptimizationParameters`.
@@ -257,7 +294,9 @@ def example_config(
     4
     """
     config = TPUEmbeddingConfiguration(mode="TRAINING", batch_size_per_tensor_core=batch)
-    table = config.table_descriptor.add(name="t", vocabulary_size=rows, dimension=width, num_features=1)
+    table = config.table_descriptor.add(
+        name="t", vocabulary_size=rows, dimension=width, num_features=1
+    )
     getattr(table.optimization_parameters, optimizer).SetInParent()
     table.optimization_parameters.learning_rate.constant = 0.5
     written: bytes = config.SerializeToString()

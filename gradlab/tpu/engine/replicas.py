@@ -27,8 +27,9 @@ def replica(number: int, timeout: float | None = None) -> Iterator[int]:
 
     Args:
         number: 0, 1, ...; with SPMD sharding a replica has several cores, else one.
-        timeout: where every replica runs in a thread of its own, the seconds that an operation waits for what the
-            others have to do first. None: they run in this thread too, so waiting would not end, and it is an error.
+        timeout: where every replica runs in a thread of its own, the seconds that an operation
+            waits for what the others have to do first. None: they run in this thread too, so
+            waiting would not end, and it is an error.
 
     Raises:
         ValueError: a number below 0, or a timeout that is not above 0.
@@ -85,21 +86,27 @@ def join_shares(parts: Sequence[Sequence[Array]]) -> tuple[Array, ...]:
 
 def copy_ids(ids: Mapping[str, Ids]) -> dict[str, Ids]:
     """Return ids that nothing else can write to."""
-    return {name: Ids(*(None if x is None else np.array(x) for x in feature)) for name, feature in ids.items()}
+    return {
+        name: Ids(*(None if x is None else np.array(x) for x in feature))
+        for name, feature in ids.items()
+    }
 
 
 def copy_gradients(plan: Plan, gradients: Sequence[Any]) -> list[Array]:
     """Return gradients as float32 arrays that nothing else can write to.
 
     Raises:
-        InvalidArgumentError: another number or shape than the activations have; it names the feature.
+        InvalidArgumentError: another number or shape than the activations have; it names the
+            feature.
         DTypeError: entries that aren't floats.
         TypeError: tracers.
     """
     arrays = [g if is_jax(g) else np.asarray(g) for g in gradients]
     for k, g in enumerate(arrays):
         if is_traced(g):
-            raise TypeError("a gradient is traced by JAX; outside of it send arrays, inside use gl.tpu.update")
+            raise TypeError(
+                "a gradient is traced by JAX; outside of it send arrays, inside use gl.tpu.update"
+            )
         if g.dtype.kind != "f" and g.dtype.name != "bfloat16":
             raise DTypeError(f"gradient {k} must be float32, got {g.dtype}")
     check_gradients(plan, arrays)
@@ -114,14 +121,21 @@ def check_dedup(received: Dedup, given: Any) -> None:
     """
     if given is None:
         return
-    is_nested = isinstance(given, tuple | list) and len(given) == 1 and isinstance(given[0], tuple | list)
+    is_nested = (
+        isinstance(given, tuple | list) and len(given) == 1 and isinstance(given[0], tuple | list)
+    )
     if not is_nested or len(given[0]) != len(received[0]):
         raise InvalidArgumentError(
-            f"deduplication data are a tuple with one tuple of {len(received[0])} vectors, as they were received"
+            f"deduplication data are a tuple with one tuple of {len(received[0])} vectors, as "
+            "they were received"
         )
     for k, (a, b) in enumerate(zip(received[0], given[0], strict=True)):
-        if a is not b and not (np.shape(a) == np.shape(b) and np.array_equal(np.asarray(a), np.asarray(b))):
-            raise InvalidArgumentError(f"vector {k} of the deduplication data is not the one received in this step")
+        if a is not b and not (
+            np.shape(a) == np.shape(b) and np.array_equal(np.asarray(a), np.asarray(b))
+        ):
+            raise InvalidArgumentError(
+                f"vector {k} of the deduplication data is not the one received in this step"
+            )
 
 
 def check_equal_rates(rates: Mapping[int, Sequence[Array]]) -> None:

@@ -30,7 +30,10 @@ def core_shapes(message: TPUEmbeddingConfiguration) -> list[tuple[int, ...]]:
         return [(t.num_features * message.batch_size_per_tensor_core, t.dimension) for t in tables]
     for k, f in enumerate(message.feature_descriptor):
         if not 0 <= f.table_id < len(tables):
-            raise ValueError(f"feature {f.name or k!r} reads table {f.table_id}, but there are {len(tables)} tables")
+            raise ValueError(
+                f"feature {f.name or k!r} reads table {f.table_id}, but "
+                f"there are {len(tables)} tables"
+            )
     return [(*f.input_shape, tables[f.table_id].dimension) for f in message.feature_descriptor]
 
 
@@ -48,8 +51,8 @@ def activation_shapes(message: TPUEmbeddingConfiguration) -> list[Shape]:
     Raises:
         ValueError: a feature of a table that is not there, or a size below -1.
 
-    Source: shape function of `RecvTPUEmbeddingActivations`, TensorFlow 2.21 (2026), which reads past the end of the
-    tables instead of raising.
+    Source: shape function of `RecvTPUEmbeddingActivations`, TensorFlow 2.21 (2026), which reads
+    past the end of the tables instead of raising.
 
     >>> config = TPUEmbeddingConfiguration(batch_size_per_tensor_core=3)
     >>> t = config.table_descriptor.add(num_features=2, dimension=4)
@@ -65,14 +68,18 @@ def check_output_count(message: TPUEmbeddingConfiguration, count: int) -> None:
     wanted = len(message.feature_descriptor or message.table_descriptor)
     if count != wanted:
         each = "feature" if message.feature_descriptor else "table"
-        raise InvalidArgumentError(f"there must be {wanted} outputs, one for each {each}; got {count}")
+        raise InvalidArgumentError(
+            f"there must be {wanted} outputs, one for each {each}; got {count}"
+        )
 
 
 def check_rate_shapes(shapes: Sequence[Sequence[int | None]]) -> None:
     """Refuse learning rates that are not scalars."""
     for k, shape in enumerate(shapes):
         if len(shape):
-            raise InvalidArgumentError(f"learning rate {k} must be a scalar, got shape {tuple(shape)}")
+            raise InvalidArgumentError(
+                f"learning rate {k} must be a scalar, got shape {tuple(shape)}"
+            )
 
 
 def shard_rows(rows: int, num_shards: int, shard_id: int) -> int:
@@ -92,7 +99,9 @@ def shard_rows(rows: int, num_shards: int, shard_id: int) -> int:
         raise InvalidArgumentError(f"shard_id must be 0 to {num_shards - 1}, got {shard_id}")
     held = rows // num_shards + (shard_id < rows % num_shards)
     if held < 1:
-        raise InvalidArgumentError(f"{rows} rows over {num_shards} shards leave shard {shard_id} empty")
+        raise InvalidArgumentError(
+            f"{rows} rows over {num_shards} shards leave shard {shard_id} empty"
+        )
     return held
 
 
@@ -120,7 +129,9 @@ def all_parameter_shapes(
         shape = _known((shard_rows(t.vocabulary_size, num_shards, shard_id), t.dimension), k)
         held = 1 + len(slot_names(t.optimization_parameters))
         if held > 1 + MOST_AUXILIARY:
-            raise InvalidArgumentError(f"table {k} has {held - 1} slots, its hidden one counted; there can be 7")
+            raise InvalidArgumentError(
+                f"table {k} has {held - 1} slots, its hidden one counted; there can be 7"
+            )
         columns.append([shape if part < held else (0, 0) for part in range(1 + MOST_AUXILIARY)])
     return [[column[k] for column in columns] for k in range(1 + MOST_AUXILIARY)]
 
@@ -146,11 +157,14 @@ def check_one_of(table_id: int, table_name: str) -> None:
     """
     if (table_id >= 0) == bool(table_name):
         raise InvalidArgumentError(
-            f"give either table_id or table_name, got table_id={table_id} and table_name={table_name!r}"
+            f"give either table_id or table_name, got table_id={table_id} and "
+            f"table_name={table_name!r}"
         )
 
 
-def table_number(message: TPUEmbeddingConfiguration, table_id: int = -1, table_name: str = "") -> int:
+def table_number(
+    message: TPUEmbeddingConfiguration, table_id: int = -1, table_name: str = ""
+) -> int:
     """Return the position of the table that is meant.
 
     Raises:
@@ -164,9 +178,13 @@ def table_number(message: TPUEmbeddingConfiguration, table_id: int = -1, table_n
     check_one_of(table_id, table_name)
     names = [t.name or f"table_{k}" for k, t in enumerate(message.table_descriptor)]
     if table_name and table_name not in names:
-        raise InvalidArgumentError(f"there is no table {table_name!r}; {did_you_mean(table_name, names)}")
+        raise InvalidArgumentError(
+            f"there is no table {table_name!r}; {did_you_mean(table_name, names)}"
+        )
     if table_id >= len(names):
-        raise InvalidArgumentError(f"there is no table {table_id}; the configuration has {len(names)} tables")
+        raise InvalidArgumentError(
+            f"there is no table {table_id}; the configuration has {len(names)} tables"
+        )
     return names.index(table_name) if table_name else table_id
 
 
@@ -177,10 +195,13 @@ def check_loaded(shapes: Sequence[Sequence[int | None]]) -> None:
     """
     for shape in shapes:
         if len(shape) != 2:
-            raise InvalidArgumentError(f"parameters and slots must have 2 axes, got shape {tuple(shape)}")
+            raise InvalidArgumentError(
+                f"parameters and slots must have 2 axes, got shape {tuple(shape)}"
+            )
         if not _fit(shape, shapes[0]):
             raise InvalidArgumentError(
-                f"parameters and slots must have one shape, got {tuple(shapes[0])} and {tuple(shape)}"
+                f"parameters and slots must have one shape, got {tuple(shapes[0])} and "
+                f"{tuple(shape)}"
             )
 
 
@@ -195,8 +216,8 @@ def check_all_loaded(
     Args:
         shapes: of parameters, then of the 7 auxiliaries, each with all tables.
 
-    Source: shape function of the operation, TensorFlow 2.21 (2026); it wants the hidden slot, too, and of slots that a
-    table lacks any shape without entries.
+    Source: shape function of the operation, TensorFlow 2.21 (2026); it wants the hidden slot, too,
+    and of slots that a table lacks any shape without entries.
     """
     wanted = all_parameter_shapes(message, num_shards, shard_id)
     for what, need, have in zip(_ALL, wanted, shapes, strict=True):
@@ -204,17 +225,23 @@ def check_all_loaded(
             raise InternalError(f"{what} must have {len(need)} tables, got {len(have)}")
         for k, (a, b) in enumerate(zip(need, have, strict=True)):
             if not (_fit(a, b) if a != (0, 0) else 0 in b or None in b):
-                raise InvalidArgumentError(f"{what} of table {k} must have shape {a}, got {tuple(b)}")
+                raise InvalidArgumentError(
+                    f"{what} of table {k} must have shape {a}, got {tuple(b)}"
+                )
 
 
 _ALL = ("parameters", *(f"auxiliary{k}" for k in range(1, 1 + MOST_AUXILIARY)))
 
 
 def _fit(a: Sequence[int | None], b: Sequence[int | None]) -> bool:
-    return len(a) == len(b) and all(None in pair or pair[0] == pair[1] for pair in zip(a, b, strict=True))
+    return len(a) == len(b) and all(
+        None in pair or pair[0] == pair[1] for pair in zip(a, b, strict=True)
+    )
 
 
 def _known(shape: tuple[int, ...], k: int) -> Shape:
     if min(shape, default=0) < -1:
-        raise InvalidArgumentError(f"output {k} would have shape {list(shape)}; sizes cannot be below -1")
+        raise InvalidArgumentError(
+            f"output {k} would have shape {list(shape)}; sizes cannot be below -1"
+        )
     return tuple(None if n == -1 else n for n in shape)

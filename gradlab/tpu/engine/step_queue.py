@@ -1,8 +1,9 @@
 """The order of operations on a system: the step in progress, the step after it, and what each replica has done.
 
-A replica receives deduplication data, then activations, then sends gradients. A core that has received may enqueue
-its next batch, so there are two steps at a time. `StepQueue` holds both under one lock. An operation that comes out of
-order is an error; one that only comes too early waits, if the thread's `replica(k, timeout=...)` allows it.
+A replica receives deduplication data, then activations, then sends gradients. A core that has
+received may enqueue its next batch, so there are two steps at a time. `StepQueue` holds both under
+one lock. An operation that comes out of order is an error; one that only comes too early waits, if
+the thread's `replica(k, timeout=...)` allows it.
 """
 
 from __future__ import annotations
@@ -17,13 +18,21 @@ from typing import Any
 from ..._base.arrays import is_traced
 from ..._base.forks import renew_in_child
 from ..._base.jax_or_numpy import jnp
-from ...errors import CancelledError, DeadlineExceededError, FailedPreconditionError, InvalidArgumentError
+from ...errors import (
+    CancelledError,
+    DeadlineExceededError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+)
 from ..ids import Ids
 from ..lookup import Dedup
 from .proto import TPUEmbeddingConfiguration
 from .replicas import current_replica, wait_timeout
 
-ORDER = "each step is: enqueue once for each core, receive deduplication data, receive activations, send gradients"
+ORDER = (
+    "each step is: enqueue once for each core, receive deduplication data, receive activations, "
+    "send gradients"
+)
 CoreIds = Mapping[str, Ids]  # the ids of one core, by feature
 
 TRAIN = "train"
@@ -62,11 +71,14 @@ class QueuedStep:
         """Refuse a core whose mode or combiners are not those of the others in this step."""
         if self.cores and (mode, combiners) != (self.mode, self.combiners):
             raise InvalidArgumentError(
-                f"all cores of a step have one mode and one list of combiners; got {mode!r} and {list(combiners)}, "
-                f"but core {min(self.cores)} has {self.mode!r} and {list(self.combiners)}"
+                f"all cores of a step have one mode and one list of combiners; got {mode!r} and "
+                f"{list(combiners)}, but core {min(self.cores)} has {self.mode!r} and "
+                f"{list(self.combiners)}"
             )
 
-    def add_cores(self, mode: str, combiners: tuple[str, ...], ids: Mapping[int, CoreIds], batch: Any) -> None:
+    def add_cores(
+        self, mode: str, combiners: tuple[str, ...], ids: Mapping[int, CoreIds], batch: Any
+    ) -> None:
         """Add the ids of some cores, and the batch of all if these were the last."""
         self.mode = mode
         self.combiners = combiners
@@ -77,7 +89,9 @@ class QueuedStep:
         """Refuse an operation of a replica that isn't at this stage."""
         actual = self.stages[replica]
         if actual is not stage:
-            raise FailedPreconditionError(f"cannot {what}: replica {replica} has {actual.value} in this step; {ORDER}")
+            raise FailedPreconditionError(
+                f"cannot {what}: replica {replica} has {actual.value} in this step; {ORDER}"
+            )
 
     def missing_cores(self, cores: int) -> list[int]:
         """Return the cores that have not enqueued."""
@@ -90,7 +104,10 @@ class QueuedStep:
 
 def configured_mode(config: TPUEmbeddingConfiguration) -> str:
     """Return the mode of the batches of a configuration."""
-    modes = {TPUEmbeddingConfiguration.TRAINING: TRAIN, TPUEmbeddingConfiguration.INFERENCE: INFERENCE}
+    modes = {
+        TPUEmbeddingConfiguration.TRAINING: TRAIN,
+        TPUEmbeddingConfiguration.INFERENCE: INFERENCE,
+    }
     return modes.get(config.mode, BACKWARD)
 
 
@@ -137,7 +154,10 @@ class StepQueue:
             TypeError: inside `jax.jit`, where it would happen once, while it is compiled.
         """
         if is_traced(jnp.zeros(())):
-            raise TypeError("inside jax.jit there are no operations on a system; use gl.tpu.lookup and gl.tpu.update")
+            raise TypeError(
+                "inside jax.jit there are no operations on a system; use gl.tpu.lookup and "
+                "gl.tpu.update"
+            )
         with self.changed:
             self._check_open()
             yield
@@ -148,7 +168,9 @@ class StepQueue:
             return
         seconds = wait_timeout()
         if seconds is None:
-            raise FailedPreconditionError(f"{why()}; {ORDER}. Threads wait by replica(k, timeout=...)")
+            raise FailedPreconditionError(
+                f"{why()}; {ORDER}. Threads wait by replica(k, timeout=...)"
+            )
         if not self.changed.wait_for(lambda: self._is_closed or ready(), seconds):
             raise DeadlineExceededError(f"after {seconds} seconds {why()}; {ORDER}")
         self._check_open()
@@ -157,7 +179,9 @@ class StepQueue:
         """Return the replica that is meant: the one given, else the one of the context, else the only one."""
         r = current_replica() if given is None else given
         if r is None and self.replicas > 1:
-            raise FailedPreconditionError(f"there are {self.replicas} replicas; say which: with gl.tpu.replica(k):")
+            raise FailedPreconditionError(
+                f"there are {self.replicas} replicas; say which: with gl.tpu.replica(k):"
+            )
         r = r or 0
         if not 0 <= r < self.replicas:
             raise InvalidArgumentError(f"replicas are 0 to {self.replicas - 1}, got {r}")
@@ -169,7 +193,8 @@ class StepQueue:
             return self.replica(None)
         if not 0 <= given < self.cores:
             raise InvalidArgumentError(
-                f"cores are 0 to {self.cores - 1}, got {given}; -1 is the replica's where it has one core"
+                f"cores are 0 to {self.cores - 1}, got {given}; -1 is the "
+                "replica's where it has one core"
             )
         return given
 
@@ -208,7 +233,9 @@ class StepQueue:
         """Return the step whose gradients the replica owes."""
         step = self.current
         if step.stages[replica] is Stage.NOTHING and self._last_mode == INFERENCE:
-            raise FailedPreconditionError(f"the last batch was for inference, which sends no gradients; {ORDER}")
+            raise FailedPreconditionError(
+                f"the last batch was for inference, which sends no gradients; {ORDER}"
+            )
         if not (step.mode == BACKWARD and step.stages[replica] is Stage.DEDUPLICATED):
             step.check_stage(replica, Stage.ACTIVATED, "send gradients")
         return step
@@ -241,4 +268,6 @@ class StepQueue:
 
     def _check_open(self) -> None:
         if self._is_closed:
-            raise CancelledError("this TPU system was shut down; gl.tpu.initialize_system starts another")
+            raise CancelledError(
+                "this TPU system was shut down; gl.tpu.initialize_system starts another"
+            )

@@ -23,20 +23,36 @@ from ..step_record import Sent, StepRecord
 from ..update import check_rates
 from .enqueue import set_combiners
 from .parse import parse, plan_of
-from .replicas import check_dedup, check_equal_rates, copy_gradients, copy_ids, join_shares, take_share
+from .replicas import (
+    check_dedup,
+    check_equal_rates,
+    copy_gradients,
+    copy_ids,
+    join_shares,
+    take_share,
+)
 from .shapes import cores_per_output
-from .step_queue import INFERENCE, CoreIds, QueuedStep, Stage, StepQueue, batch_mode, configured_mode
+from .step_queue import (
+    INFERENCE,
+    CoreIds,
+    QueuedStep,
+    Stage,
+    StepQueue,
+    batch_mode,
+    configured_mode,
+)
 from .system_tables import SystemTables, empty_accumulator
 
 
 class System:
     """The tables of one configuration, and the step in progress; `initialize_system` makes it.
 
-    Each step is: `enqueue` once for each core, then on each replica `receive_deduplication_data`, `receive_activations`
-    and `send_gradients`; the last replica's makes the update. A core may enqueue the next batch when it has received.
-    What comes in another order raises and changes nothing. Any thread may call; where replicas run in threads of their
-    own, `replica(k, timeout=...)` lets them wait for each other. While `keeps_steps` is True, `last_step` is what
-    `explain` explains, at the price of a second copy of the tables.
+    Each step is: `enqueue` once for each core, then on each replica `receive_deduplication_data`,
+    `receive_activations` and `send_gradients`; the last replica's makes the update. A core may
+    enqueue the next batch when it has received. What comes in another order raises and changes
+    nothing. Any thread may call; where replicas run in threads of their own,
+    `replica(k, timeout=...)` lets them wait for each other. While `keeps_steps` is True,
+    `last_step` is what `explain` explains, at the price of a second copy of the tables.
 
     Raises:
         ValueError: what `plan_of` refuses, or an unknown engine.
@@ -65,12 +81,16 @@ class System:
         self.config = parse(config)
         self.plan: Plan = plan_of(self.config, policy, rules=rules)
         self._make_batch = engine_of(engine)
-        self._tables = SystemTables(self.plan, mesh, "mod" if self.config.sharding_strategy else "div")
+        self._tables = SystemTables(
+            self.plan, mesh, "mod" if self.config.sharding_strategy else "div"
+        )
         self._queue = StepQueue(self.plan.cores, cores_per_output(self.config))
         self.keeps_steps = False
         self.last_step: StepRecord | None = None
 
-    def enqueue(self, ids: CoreIds, core: int = -1, mode: str = "", combiners: Sequence[str] | None = None) -> None:
+    def enqueue(
+        self, ids: CoreIds, core: int = -1, mode: str = "", combiners: Sequence[str] | None = None
+    ) -> None:
         """Put the ids of the features of one core in its queue.
 
         Args:
@@ -80,20 +100,31 @@ class System:
             combiners: one for each table; None or empty means "sum" for all.
 
         Raises:
-            InvalidArgumentError: ids that do not fit, see `make_batch`; an unknown core, mode or combiner; another mode
-                or other combiners than another core has in this step.
-            FailedPreconditionError: the core enqueued already and has not received, or is a batch ahead.
+            InvalidArgumentError: ids that do not fit, see `make_batch`; an unknown core, mode or
+                combiner; another mode or other combiners than another core has in this step.
+            FailedPreconditionError: the core enqueued already and has not received, or is a batch
+                ahead.
         """
         self.enqueue_all({self._queue.core(core): ids}, mode, combiners)
 
-    def enqueue_all(self, ids: Mapping[int, CoreIds], mode: str = "", combiners: Sequence[str] | None = None) -> None:
+    def enqueue_all(
+        self, ids: Mapping[int, CoreIds], mode: str = "", combiners: Sequence[str] | None = None
+    ) -> None:
         """Do what `enqueue` does for several cores, by their numbers; all or none."""
         with self._queue.locked():
-            plan, mode = set_combiners(self.plan, combiners), batch_mode(mode, configured_mode(self.config))
+            plan, mode = (
+                set_combiners(self.plan, combiners),
+                batch_mode(mode, configured_mode(self.config)),
+            )
             chosen = tuple(t.combiner for t in plan.tables)
             step = self._queue.step_for(ids)
             step.check_agreement(mode, chosen)
-            step.add_cores(mode, chosen, {k: copy_ids(given) for k, given in ids.items()}, self._batch(plan, step, ids))
+            step.add_cores(
+                mode,
+                chosen,
+                {k: copy_ids(given) for k, given in ids.items()},
+                self._batch(plan, step, ids),
+            )
             self._queue.changed.notify_all()
 
     def receive_deduplication_data(self, replica: int | None = None) -> Dedup:
@@ -109,11 +140,14 @@ class System:
             self._queue.advance(r, Stage.DEDUPLICATED)
             return step.dedup_by_replica[r]
 
-    def receive_activations(self, dedup: Dedup | None = None, replica: int | None = None) -> tuple[Array, ...]:
+    def receive_activations(
+        self, dedup: Dedup | None = None, replica: int | None = None
+    ) -> tuple[Array, ...]:
         """Return the activations of the current replica, one for each feature of the plan.
 
         Args:
-            dedup: what was received in this step, or equal data; None receives it, if that was not done.
+            dedup: what was received in this step, or equal data; None receives it, if that was not
+                done.
 
         Raises:
             FailedPreconditionError: no deduplication data was received, or the activations were.
@@ -127,7 +161,9 @@ class System:
             step.check_stage(r, Stage.DEDUPLICATED, "receive activations")
             check_dedup(step.dedup_by_replica[r], dedup)
             if not step.activations:
-                step.activations = self._tables.lookup(step.batch, up_to_date=step.mode == INFERENCE)
+                step.activations = self._tables.lookup(
+                    step.batch, up_to_date=step.mode == INFERENCE
+                )
             mine: tuple[Array, ...] = take_share(tuple(step.activations), r, self.replicas)
             self._queue.advance(r, Stage.DONE if step.mode == INFERENCE else Stage.ACTIVATED)
             return mine
@@ -147,16 +183,20 @@ class System:
             dedup: what was received in this step, or equal data; None is the former.
 
         Raises:
-            FailedPreconditionError: activations were not received, gradients were sent, or the batch is for inference.
-            InvalidArgumentError: gradients, rates or deduplication data that are not those of this step; it names the
-                feature and both shapes.
+            FailedPreconditionError: activations were not received, gradients were sent, or the
+                batch is for inference.
+            InvalidArgumentError: gradients, rates or deduplication data that are not those of this
+                step; it names the feature and both shapes.
         """
         with self._queue.locked():
             r = self._queue.replica(replica)
             step = self._queue.step_owing_gradients(r)
             check_dedup(step.dedup_by_replica[r], dedup)
             own = dataclasses.replace(self.plan, cores=self.plan.cores // self.replicas)
-            sent = {**step.sent, r: (copy_gradients(own, gradients), check_rates(self.plan, learning_rates))}
+            sent = {
+                **step.sent,
+                r: (copy_gradients(own, gradients), check_rates(self.plan, learning_rates)),
+            }
             check_equal_rates({k: rates for k, (_, rates) in sent.items()})
             if len(sent) == self.replicas:
                 grads = join_shares([sent[k][0] for k in range(self.replicas)])
@@ -164,22 +204,31 @@ class System:
             step.sent = sent
             self._queue.advance(r, Stage.DONE)
 
-    def load(self, table: int, arrays: Sequence[Any], num_shards: int = 1, shard_id: int = 0) -> None:
+    def load(
+        self, table: int, arrays: Sequence[Any], num_shards: int = 1, shard_id: int = 0
+    ) -> None:
         """Put rows of a table and its slots in place: parameters, then slots, of the rows that the host holds.
 
-        Raises InvalidArgumentError, and changes nothing, for another number or shape, or a shard that is not there.
+        Raises InvalidArgumentError, and changes nothing, for another number or shape, or a shard
+        that is not there.
         """
         self.load_all({table: arrays}, num_shards, shard_id)
 
-    def load_all(self, arrays: Mapping[int, Sequence[Any]], num_shards: int = 1, shard_id: int = 0) -> None:
-        """Load many tables; all or none. The hidden sum of gradients may be the last array, and must be empty."""
+    def load_all(
+        self, arrays: Mapping[int, Sequence[Any]], num_shards: int = 1, shard_id: int = 0
+    ) -> None:
+        """Load many tables; all or none.
+
+        The hidden sum of gradients may be the last array, and must be empty.
+        """
         with self._queue.locked():
             self._tables.load(arrays, num_shards, shard_id)
 
     def retrieve(self, table: int, num_shards: int = 1, shard_id: int = 0) -> list[np.ndarray]:
         """Return copies of the rows of a table that the host holds: parameters, then slots.
 
-        A pipelined update that is held back is made first. InvalidArgumentError: a shard that is not there.
+        A pipelined update that is held back is made first. InvalidArgumentError: a shard that is
+        not there.
         """
         with self._queue.locked():
             return self._tables.read(table, num_shards, shard_id)
@@ -212,13 +261,23 @@ class System:
             self._queue.abandon()
 
     def close(self) -> None:
-        """End the system. Threads that wait are woken, and every later call raises CancelledError."""
+        """End the system.
+
+        Threads that wait are woken, and every later call raises CancelledError.
+        """
         self._queue.close()
 
     def is_configured_by(self, config: Any) -> bool:
-        """Tell whether a configuration is this system's, as bytes or as a message. An empty one fits every system."""
+        """Tell whether a configuration is this system's, as bytes or as a message.
+
+        An empty one fits every system.
+        """
         own = self.config.SerializeToString(deterministic=True)
-        return not config or config == own or parse(config).SerializeToString(deterministic=True) == own
+        return (
+            not config
+            or config == own
+            or parse(config).SerializeToString(deterministic=True) == own
+        )
 
     @property
     def replicas(self) -> int:
@@ -226,10 +285,14 @@ class System:
         return self._queue.replicas
 
     def _batch(self, plan: Plan, step: QueuedStep, new: Mapping[int, CoreIds]) -> Any:
-        """Return the batch of all cores, None until the last has enqueued; ids of new cores are checked in any case."""
+        """Return the batch of all cores, None until the last has enqueued; ids of new cores are
+        checked in any case.
+        """
         cores = {**step.cores, **new}
         if len(cores) == plan.cores:
-            return self._tables.place_batch(self._make_batch(plan, [cores[k] for k in range(plan.cores)]))
+            return self._tables.place_batch(
+                self._make_batch(plan, [cores[k] for k in range(plan.cores)])
+            )
         for ids in new.values():
             make_classic_batch(dataclasses.replace(plan, cores=1), ids)
         return None
@@ -237,7 +300,9 @@ class System:
     def _update(self, gradients: Sequence[Array], rates: Sequence[Array], step: QueuedStep) -> None:
         dedup = pack_dedup(step.batch.tables)
         if self.keeps_steps:
-            given = Sent(gradients, rates, [step.cores[k] for k in range(self.plan.cores)], step.batch)
+            given = Sent(
+                gradients, rates, [step.cores[k] for k in range(self.plan.cores)], step.batch
+            )
             self.last_step = self._tables.update_and_record(
                 given, set_combiners(self.plan, step.combiners), dedup, self.last_step
             )
@@ -276,12 +341,14 @@ def initialize_system(
         config: a TPUEmbeddingConfiguration, or its bytes.
         mesh: devices that share the rows; None keeps them on one.
         policy: what is not publicly known; None for `Policy()`.
-        engine: "classic" (the engine of TPU v2 to v4) or "sparsecore" (v5p and later); or a function in the place of
-            `make_batch`, such as `functools.partial(gl.tpu.sparsecore.make_batch, per_core=2)`.
+        engine: "classic" (the engine of TPU v2 to v4) or "sparsecore" (v5p and later); or a
+            function in the place of `make_batch`, such as
+            `functools.partial(gl.tpu.sparsecore.make_batch, per_core=2)`.
         rules: by table, instead of the configured optimizer; see `plan_of`.
 
     Raises:
-        ValueError: bytes that aren't a configuration, or one that cannot be run; the running system goes on.
+        ValueError: bytes that aren't a configuration, or one that cannot be run; the running system
+            goes on.
 
     Source: `tf.compat.v1.tpu.initialize_system`, TensorFlow 2.21 (2026).
 

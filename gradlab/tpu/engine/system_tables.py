@@ -32,7 +32,9 @@ def read_rows(state: State, table: int, shards: Shards, shard: int) -> list[np.n
     return [row_reader(state.placement, shards.rows, x)(ids) for x in _arrays(state, table)]
 
 
-def write_rows(state: State, table: int, shards: Shards, shard: int, arrays: Sequence[Any]) -> State:
+def write_rows(
+    state: State, table: int, shards: Shards, shard: int, arrays: Sequence[Any]
+) -> State:
     """Return the state with new rows of a shard: parameters, then slots, each (rows of the shard, width).
 
     Raises:
@@ -41,9 +43,13 @@ def write_rows(state: State, table: int, shards: Shards, shard: int, arrays: Seq
     t = state.plan.tables[table]
     ids = shards.held(shard)
     names = ("parameters", *t.rule.slots)
-    new_rows = [_check_array(t.name, name, x, (ids.size, t.width)) for name, x in zip(names, arrays, strict=True)]
+    new_rows = [
+        _check_array(t.name, name, x, (ids.size, t.width))
+        for name, x in zip(names, arrays, strict=True)
+    ]
     w, *slots = (
-        _write_array(state, old, shards, ids, new) for old, new in zip(_arrays(state, table), new_rows, strict=True)
+        _write_array(state, old, shards, ids, new)
+        for old, new in zip(_arrays(state, table), new_rows, strict=True)
     )
     return dataclasses.replace(
         state,
@@ -68,7 +74,9 @@ def check_empty_accumulator(table: str, x: Any) -> None:
         InvalidArgumentError: entries that would count in the next step; it names the table.
     """
     if (np.abs(np.asarray(x)) >= np.finfo(np.float32).tiny).any():
-        raise InvalidArgumentError(f"the hidden accumulator of table {table!r} holds gradients; give it zeros")
+        raise InvalidArgumentError(
+            f"the hidden accumulator of table {table!r} holds gradients; give it zeros"
+        )
 
 
 def _arrays(state: State, table: int) -> list[Array]:
@@ -78,11 +86,15 @@ def _arrays(state: State, table: int) -> list[Array]:
 def _check_array(table: str, name: str, x: Any, shape: tuple[int, ...]) -> np.ndarray:
     array = np.asarray(as_real_numbers(x, f"{name} of table {table!r}"))
     if array.shape != shape:
-        raise InvalidArgumentError(f"{name} of table {table!r} must have shape {shape} here, got {array.shape}")
+        raise InvalidArgumentError(
+            f"{name} of table {table!r} must have shape {shape} here, got {array.shape}"
+        )
     return array.astype(np.float32)
 
 
-def _write_array(state: State, old: Array, shards: Shards, ids: np.ndarray, new: np.ndarray) -> Array:
+def _write_array(
+    state: State, old: Array, shards: Shards, ids: np.ndarray, new: np.ndarray
+) -> Array:
     if not isinstance(state.placement, OnMesh):
         return jnp.array(new) if shards.count == 1 else set_rows(jnp.asarray(old), ids, new)
     position = np.full(shards.rows, -1)  # of each row of the table among the new ones
@@ -106,9 +118,16 @@ def _replace_at(items: tuple[Any, ...], k: int, new: Any) -> tuple[Any, ...]:
 _lookup = compile_with_jax()(lookup)
 
 
-def _update_arrays(arrays: Any, rest: State, gradients: Any, learning_rates: Any, dedup: Dedup) -> State:
+def _update_arrays(
+    arrays: Any, rest: State, gradients: Any, learning_rates: Any, dedup: Dedup
+) -> State:
     """Return the state after one step of tables and slots."""
-    return update(dataclasses.replace(rest, tables=arrays[0], slots=arrays[1]), gradients, learning_rates, dedup)
+    return update(
+        dataclasses.replace(rest, tables=arrays[0], slots=arrays[1]),
+        gradients,
+        learning_rates,
+        dedup,
+    )
 
 
 _update = compile_with_jax(donate=(0,))(_update_arrays)  # tables and slots are written in place
@@ -132,13 +151,21 @@ class SystemTables:
         self.plan = plan
         self.strategy: Strategy = strategy
         if mesh is None:
-            self._state = create(plan, [jnp.zeros((t.rows, t.width), jnp.float32) for t in plan.tables])
+            self._state = create(
+                plan, [jnp.zeros((t.rows, t.width), jnp.float32) for t in plan.tables]
+            )
         elif len(OnMesh(mesh, strategy).here) < mesh.size:
-            raise ValueError("a system has the devices of one process; several run gl.tpu.lookup and update themselves")
+            raise ValueError(
+                "a system has the devices of one process; several run "
+                "gl.tpu.lookup and update themselves"
+            )
         else:
-            # Axes in the types of arrays, as `jax.make_mesh` has them, do not go with the shares that replicas get.
+            # Axes in the types of arrays, as `jax.make_mesh` has them, do not go with the shares
+            # that replicas get.
             mesh = Mesh(mesh.devices, mesh.axis_names)
-            self._state = create_placed(plan, mesh, [partial(_zeros, t.width) for t in plan.tables], strategy)
+            self._state = create_placed(
+                plan, mesh, [partial(_zeros, t.width) for t in plan.tables], strategy
+            )
 
     def place_batch(self, batch: Batch) -> Any:
         """Return a batch on the devices of the tables."""
@@ -151,12 +178,19 @@ class SystemTables:
         activations: tuple[Array, ...] = _lookup(self._state, batch)[0]
         return activations
 
-    def update(self, gradients: Sequence[Array], learning_rates: Sequence[Array], dedup: Dedup) -> None:
+    def update(
+        self, gradients: Sequence[Array], learning_rates: Sequence[Array], dedup: Dedup
+    ) -> None:
         """Make the update of one step of all cores, in place."""
         self._state = _update(*self._split_state(), gradients, learning_rates, dedup)
 
-    def update_and_record(self, sent: Sent, plan: Plan, dedup: Dedup, last: StepRecord | None) -> StepRecord:
-        """Make the update in new arrays, and return a record of it. It costs a second copy of tables and slots."""
+    def update_and_record(
+        self, sent: Sent, plan: Plan, dedup: Dedup, last: StepRecord | None
+    ) -> StepRecord:
+        """Make the update in new arrays, and return a record of it.
+
+        It costs a second copy of tables and slots.
+        """
         before = self._state
         self._state = _update_copy(*self._split_state(), sent.gradients, sent.learning_rates, dedup)
         late = last.sent if last and before.pending is not None else None
@@ -171,7 +205,8 @@ class SystemTables:
             count = 1 + len(t.rule.slots)
             if len(parts) not in (count, count + t.accumulate):
                 raise InvalidArgumentError(
-                    f"table {t.name!r} has parameters and {count - 1} slots, got {len(parts)} arrays"
+                    f"table {t.name!r} has parameters and {count - 1} "
+                    f"slots, got {len(parts)} arrays"
                 )
             if len(parts) > count:
                 check_empty_accumulator(t.name, parts[-1])

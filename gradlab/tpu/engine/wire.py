@@ -1,7 +1,8 @@
 """The position at which bytes stop being a message: protobuf itself says only that they do.
 
-A message in bytes is a row of fields, each a key (number * 8 + kind, a varint) and what the kind says: 0 a varint, 1
-eight bytes, 2 a length and as many bytes, 3 a group up to its end, 4 that end, 5 four bytes.
+A message in bytes is a row of fields, each a key (number * 8 + kind, a varint) and what the
+kind says: 0 a varint, 1 eight bytes, 2 a length and as many bytes, 3 a group up to its end, 4
+that end, 5 four bytes.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ def read(kind: Any, data: bytes) -> Any:
     """Return the message of the class `kind` that is in bytes.
 
     Raises:
-        ValueError: there is none; it names the first byte that is wrong, the message it is in, and why.
+        ValueError: there is none; it names the first byte that is wrong, the message it is in, and
+            why.
 
     Source: "Encoding" in the documentation of Protocol Buffers (2026).
 
@@ -58,8 +60,12 @@ class _Walk:
     def __init__(self, data: bytes) -> None:
         self.data = data
 
-    def message(self, message: Any, path: str, at: int, end: int, depth: int, group: int | None = None) -> int:
-        """Check fields up to the end, or past the end of a group; `message` None is one without a description."""
+    def message(
+        self, message: Any, path: str, at: int, end: int, depth: int, group: int | None = None
+    ) -> int:
+        """Check fields up to the end, or past the end of a group; `message` None is one without a
+        description.
+        """
         if depth > _DEEPEST:
             raise _Fault(at, path, f"messages within messages, more than {_DEEPEST}")
         seen: Counter[int] = Counter()
@@ -82,7 +88,15 @@ class _Walk:
         return at
 
     def value(
-        self, field: Any, kind: int, number: int, where: tuple[str, str], start: int, at: int, end: int, depth: int
+        self,
+        field: Any,
+        kind: int,
+        number: int,
+        where: tuple[str, str],
+        start: int,
+        at: int,
+        end: int,
+        depth: int,
     ) -> int:
         """Check the value after a key; return the position after it."""
         (path, name), inner = where, ".".join(where).lstrip(".")
@@ -126,7 +140,9 @@ class _Walk:
 
 def is_repeated(field: Any) -> bool:
     """Tell whether a field is a list; protobuf 6 has a property for it, and warns of the older way."""
-    return bool(field.is_repeated if hasattr(field, "is_repeated") else field.label == field.LABEL_REPEATED)
+    return bool(
+        field.is_repeated if hasattr(field, "is_repeated") else field.label == field.LABEL_REPEATED
+    )
 
 
 def _name(field: Any, number: int, count: int) -> str:

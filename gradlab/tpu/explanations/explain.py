@@ -1,8 +1,9 @@
 """`explain`: why a row moved in a step, computed again from what the step was given.
 
-First the ids of the step are followed to the row (`given_ids`, `find_contributions`). Then the sums and the rule are
-computed again for this row alone, in the order in which the tables compute them (`sum_by_core`, `rule_gradients`,
-`run_rule`). `count_ulps` compares the result with the state after the step.
+First the ids of the step are followed to the row (`given_ids`, `find_contributions`). Then the sums
+and the rule are computed again for this row alone, in the order in which the tables compute them
+(`sum_by_core`, `rule_gradients`, `run_rule`). `count_ulps` compares the result with the state after
+the step.
 """
 
 from __future__ import annotations
@@ -39,18 +40,20 @@ def explain(step: Any = None, *, row: int, table: str | int = 0) -> Explanation:
         G = sum over cores of (sum over the lookups there of gain * gradient)
         row, slots = rule(row, slots, clip(G), lr)
 
-    The numbers are computed again from what the step was given, and compared with the state after it: see `ulps`.
+    The numbers are computed again from what the step was given, and compared with the state
+    after it: see `ulps`.
 
     Args:
-        step: a `StepRecord`; or what keeps one of its last step, a system or a `TPUEmbedding`. None is the system that
-            `initialize_system` made.
+        step: a `StepRecord`; or what keeps one of its last step, a system or a `TPUEmbedding`. None
+            is the system that `initialize_system` made.
         row: which row.
         table: its name or its number.
 
     Raises:
         ValueError: no such table, or no step was kept: see `System`.
         FailedPreconditionError: there is no system.
-        InvalidArgumentError: the table has no such row; it says what the policy did with an id of that number.
+        InvalidArgumentError: the table has no such row; it says what the policy did with an id of
+            that number.
 
     Not in TensorFlow, where rows have no gradient that could be looked at.
 
@@ -80,7 +83,9 @@ def explain(step: Any = None, *, row: int, table: str | int = 0) -> Explanation:
     )
     sent = _applied_gradients(record)
     if sent is None:
-        return make_explanation(cause="not yet", rule=described.rule, weights_after=before[0], slots_after=slots_before)
+        return make_explanation(
+            cause="not yet", rule=described.rule, weights_after=before[0], slots_after=slots_before
+        )
     contributions = find_contributions(record.plan, k, row, sent)
     rule = rule_at_step(described, record.before.shared[k], sent.learning_rates)
     rate = rate_at_step(described, sent.learning_rates)
@@ -95,7 +100,9 @@ def explain(step: Any = None, *, row: int, table: str | int = 0) -> Explanation:
         runs=runs,
         rule=rule,
         learning_rate=float(rate),
-        rate_source=f"tag {described.learning_rate.number}" if isinstance(described.learning_rate, Tag) else "constant",
+        rate_source=f"tag {described.learning_rate.number}"
+        if isinstance(described.learning_rate, Tag)
+        else "constant",
         weights_after=path[-1][0],
         slots_after=name_slots(described, path[-1][1]),
         left_out=left_out,
@@ -112,8 +119,8 @@ def find_record(step: Any) -> StepRecord:
     last: StepRecord | None = getattr(system, "last_step", None)
     if last is None:
         raise ValueError(
-            "no step was kept; set keeps_steps = True on the system (that of a TPUEmbedding is its .system) before the "
-            "step, or give a StepRecord"
+            "no step was kept; set keeps_steps = True on the system (that of a TPUEmbedding is its "
+            ".system) before the step, or give a StepRecord"
         )
     return last
 
@@ -124,13 +131,17 @@ def find_table(plan: Plan, table: str | int) -> int:
     if isinstance(table, str) and table in names:
         return names.index(table)
     if isinstance(table, str) or not 0 <= table < len(names):
-        raise ValueError(f"there is no table {table!r}; the plan has {', '.join(names)}, 0 to {len(names) - 1}")
+        raise ValueError(
+            f"there is no table {table!r}; the plan has {', '.join(names)}, 0 to {len(names) - 1}"
+        )
     return table
 
 
 def _applied_gradients(record: StepRecord) -> Sent | None:
     if record.applied is None and record.before.pending is not None:
-        raise ValueError("this pipelined step moves rows by what the step before sent; give StepRecord(late=...)")
+        raise ValueError(
+            "this pipelined step moves rows by what the step before sent; give StepRecord(late=...)"
+        )
     return record.applied
 
 
@@ -149,8 +160,12 @@ def _check_row(record: StepRecord, table: int, row: int) -> None:
     raise InvalidArgumentError(message)
 
 
-def _find_left_out(given: Iterable[GivenId], contributions: Sequence[Contribution]) -> tuple[GivenId, ...]:
-    """Return the ids that became no lookup: cut off, dropped by the policy, or by an engine beyond its limits."""
+def _find_left_out(
+    given: Iterable[GivenId], contributions: Sequence[Contribution]
+) -> tuple[GivenId, ...]:
+    """Return the ids that became no lookup: cut off, dropped by the policy, or by an engine beyond
+    its limits.
+    """
     outputs = {(c.core, c.feature, c.sample) for c in contributions}
     left_out = []
     for g in given:
@@ -213,7 +228,8 @@ def find_contributions(plan: Plan, table: int, row: int, sent: Sent) -> tuple[Co
     for output, gain in lookups:
         remaining[output] -= 1
         ids = ids_of_output[output]
-        # Each lookup takes one id of its output; the last one takes all that the engine joined into it.
+        # Each lookup takes one id of its output; the last one takes all that the engine joined into
+        # it.
         if ids and remaining[output]:
             ids = [ids.pop(0)]
         feature = plan.features[output.feature]
@@ -223,7 +239,9 @@ def find_contributions(plan: Plan, table: int, row: int, sent: Sent) -> tuple[Co
     return tuple(contributions)
 
 
-def _outputs_of_row(plan: Plan, table: int, row: int, sent: Sent) -> Iterator[tuple[_Output, np.float32]]:
+def _outputs_of_row(
+    plan: Plan, table: int, row: int, sent: Sent
+) -> Iterator[tuple[_Output, np.float32]]:
     """Yield each output that a row goes into, and its gain there."""
     features = plan.features_of(table)
     ends = np.cumsum([plan.features[k].samples for k in features])
@@ -237,7 +255,11 @@ def _outputs_of_row(plan: Plan, table: int, row: int, sent: Sent) -> Iterator[tu
 
 
 def _make_contribution(
-    feature: Feature, output: _Output, gain: np.float32, gradient: np.ndarray, ids: Sequence[GivenId]
+    feature: Feature,
+    output: _Output,
+    gain: np.float32,
+    gradient: np.ndarray,
+    ids: Sequence[GivenId],
 ) -> Contribution:
     sample = output.sample
     position = None
@@ -297,7 +319,11 @@ def _read_vectors(ids: Ids, length: int) -> tuple[np.ndarray, np.ndarray, np.nda
     """Return the sample, id, weight and position of each."""
     samples = np.asarray(ids.samples, np.int64)
     numbers = np.asarray(ids.ids)
-    weights = np.ones(numbers.size, np.float32) if ids.weights is None else np.asarray(ids.weights, np.float32)
+    weights = (
+        np.ones(numbers.size, np.float32)
+        if ids.weights is None
+        else np.asarray(ids.weights, np.float32)
+    )
     positions = getattr(ids, "places", None)
     if not length or positions is None:
         positions = rank_in_groups(samples)
@@ -323,7 +349,9 @@ def read_rows(state: State, table: int, rows: np.ndarray) -> Row:
     return np.asarray(state.tables[k][places]), tuple(np.asarray(s[places]) for s in state.slots[k])
 
 
-def sum_by_core(update: TableUpdate, contributions: Sequence[Contribution]) -> dict[int, np.ndarray]:
+def sum_by_core(
+    update: TableUpdate, contributions: Sequence[Contribution]
+) -> dict[int, np.ndarray]:
     """Return the sum of the contributions on each core that has any."""
     sums = {}
     for core in sorted({c.core for c in contributions}):
@@ -343,7 +371,9 @@ def rule_gradients(update: TableUpdate, contributions: Sequence[Contribution]) -
     return [] if update.rule.lazy else [np.zeros(update.table.width, np.float32)]
 
 
-def run_rule(update: TableUpdate, start: Row, gradients: Sequence[np.ndarray], rate: Any) -> Iterator[RuleRun]:
+def run_rule(
+    update: TableUpdate, start: Row, gradients: Sequence[np.ndarray], rate: Any
+) -> Iterator[RuleRun]:
     """Run the rule on the row, once for each gradient."""
     w, slots = start
     for total in gradients:
@@ -369,8 +399,8 @@ def name_slots(table: Table, slots: Sequence[np.ndarray]) -> dict[str, np.ndarra
 def count_ulps(path: Sequence[Row], end: Row) -> int:
     """Return the distance of a row from the end of a path, in units in the last place.
 
-    The unit is that of the largest number on the path: a number that is computed from others is as exact as they are.
-    NaN equals NaN.
+    The unit is that of the largest number on the path: a number that is computed from others is as
+    exact as they are. NaN equals NaN.
 
     >>> one = np.ones(2, np.float32)
     >>> count_ulps([(one, ())], (np.nextafter(one, one + 1), ()))
@@ -390,8 +420,12 @@ def _distance(path: np.ndarray, actual: np.ndarray) -> int:
         return int(np.where(is_equal, 0, np.minimum(ulps, MAX_ULPS)).max(initial=0))
 
 
-def _terms(update: TableUpdate, contributions: Sequence[Contribution]) -> list[tuple[int, np.ndarray]]:
-    """Return the core and the term of each contribution, clipped where the policy clips terms and not sums."""
+def _terms(
+    update: TableUpdate, contributions: Sequence[Contribution]
+) -> list[tuple[int, np.ndarray]]:
+    """Return the core and the term of each contribution, clipped where the policy clips terms and
+    not sums.
+    """
     limits = NO_LIMITS if update.clips_sum else update.table.gradient_limits
     return [(c.core, np.asarray(clip_to_limits(c.product, limits))) for c in contributions]
 

@@ -27,7 +27,8 @@ class Contribution:
     Attributes:
         core, feature, sample: where it was looked up.
         position: its place in the list of ids of the sample.
-        given_id, given_weight: as they came in, before the policy and the combiner; None where they were not kept.
+        given_id, given_weight: as they came in, before the policy and the combiner; None where they
+            were not kept.
         gain: the weight after the combiner.
         gradient: of the sample's activation, (width,).
         product: gain * gradient.
@@ -113,7 +114,8 @@ class Explanation:
         left_out: ids that would have touched the row but were cut off or dropped.
         steps_late: 1 where a pipelined plan made the update of the step before, else 0.
         padding: samples without an id; they give 0 and touch no row.
-        ulps: how far all this is from the state after the step, in units in the last place; None without that state.
+        ulps: how far all this is from the state after the step, in units in the last place; None
+            without that state.
 
     Not in TensorFlow.
 
@@ -160,31 +162,48 @@ class Explanation:
             zero = "; its gradients sum to 0, and the rule runs all the same" if nothing else ""
             return f"{row.capitalize()} {verb}: {times} on {numbers.counted(cores, 'core')}{zero}."
         return {
-            "not lazy": f"Nobody looked {row} up, but {name} is not lazy here: it runs on every row, on this one "
-            f"with a gradient of 0, and the row {'moved' if self.moved else 'did not move'}.",
-            "never looked up": f"{row.capitalize()} did not move: no id of the step names it. {name} is lazy, so rows "
-            "that nobody looks up keep their weights and slots.",
-            "truncated": f"{row.capitalize()} did not move: its ids stand past the end of their sequences and were cut "
-            "off.",
+            "not lazy": f"Nobody looked {row} up, but {name} is not lazy here: it runs on every "
+            "row, on this one with a gradient of 0, and the row "
+            f"{'moved' if self.moved else 'did not move'}.",
+            "never looked up": f"{row.capitalize()} did not move: no id of the step names it. "
+            f"{name} is lazy, so rows that nobody looks up "
+            "keep their weights and slots.",
+            "truncated": f"{row.capitalize()} did not move: its ids stand past the end of their "
+            "sequences and were cut off.",
             "dropped": f"{row.capitalize()} did not move: what would have touched it was dropped.",
-            "not yet": f"{row.capitalize()} did not move: lookups run one update ahead, and there is no earlier step "
-            "whose gradients could be applied.",
+            "not yet": f"{row.capitalize()} did not move: lookups run one update ahead, and there "
+            "is no earlier step whose gradients could be applied.",
         }[self.cause]
 
     def _lines(self) -> Iterator[str]:
         if self.steps_late and self.runs:
-            yield "The plan is pipelined: these are the gradients of the step before; those of this step come next."
+            yield (
+                "The plan is pipelined: these are the gradients of the step before; those of this "
+                "step come next."
+            )
         for one in self.contributions[:SHOWN]:
-            yield f"{_where(one)}: {_origin(one, self.row)}; {vector(one.gradient)} * gain = {vector(one.product)}"
+            yield (
+                f"{_where(one)}: {_origin(one, self.row)}; {vector(one.gradient)} * gain = "
+                f"{vector(one.product)}"
+            )
         if (more := len(self.contributions) - SHOWN) > 0:
             yield f"... and {more} more"
         for out in self.left_out[:SHOWN]:
-            yield f"{out.fate}: core {out.core}, feature {out.feature!r}, sample {out.sample}, id {out.id}"
+            yield (
+                f"{out.fate}: core {out.core}, feature {out.feature!r}, "
+                f"sample {out.sample}, id {out.id}"
+            )
         if self.padding and not self.contributions:
-            yield f"{numbers.counted(self.padding, 'sample')} without an id: padding gives 0 and touches no row."
+            yield (
+                f"{numbers.counted(self.padding, 'sample')} without an id: padding gives 0 and "
+                "touches no row."
+            )
         yield from (f"{name}: {value}" for name, value in self.numbers())
         if self.ulps is not None:
-            yield f"The table after the step says {'the same to the last bit' if not self.ulps else _off(self.ulps)}."
+            yield (
+                "The table after the step says "
+                f"{'the same to the last bit' if not self.ulps else _off(self.ulps)}."
+            )
 
     def numbers(self) -> Iterator[tuple[str, str]]:
         """Yield the stages of the sum, step by step, as names and values."""
@@ -210,12 +229,31 @@ class Explanation:
             slots, weights = run.slots, run.weights
 
     def _repr_html_(self) -> str:
-        head = ["core", "feature", "sample", "position", "id", "weight", "gain", "gradient", "gain * gradient"]
+        head = [
+            "core",
+            "feature",
+            "sample",
+            "position",
+            "id",
+            "weight",
+            "gain",
+            "gradient",
+            "gain * gradient",
+        ]
         body = [
-            (c.core, c.feature, c.sample, _or_unknown(c.position), _or_unknown(c.given_id), _or_unknown(c.given_weight),
-             number(c.gain), vector(c.gradient), vector(c.product))
+            (
+                c.core,
+                c.feature,
+                c.sample,
+                _or_unknown(c.position),
+                _or_unknown(c.given_id),
+                _or_unknown(c.given_weight),
+                number(c.gain),
+                vector(c.gradient),
+                vector(c.product),
+            )
             for c in self.contributions[:SHOWN]
-        ]  # fmt: skip
+        ]
         lookups = html_table("Lookups of the row", head, body) if body else ""
         return html_table(self.headline, ["what", "numbers"], list(self.numbers())) + lookups
 

@@ -1,7 +1,8 @@
 """Traps: what TPU embedding tables do and nobody mentions, shown on the rows of a real step.
 
-`explain_missing` cuts the rows that a step touches out of their table (`make_excerpt`) and asks every trap. A trap is a
-function of the excerpt: it tells whether it matters here, and runs the step both ways (`Excerpt.after`).
+`explain_missing` cuts the rows that a step touches out of their table (`make_excerpt`) and asks
+every trap. A trap is a function of the excerpt: it tells whether it matters here, and runs the step
+both ways (`Excerpt.after`).
 """
 
 from __future__ import annotations
@@ -49,10 +50,14 @@ class Excerpt:
         """The table, with the rate that it has at this step."""
         return self.plan.tables[0]
 
-    def after(self, gradients: Sequence[Any] | None = None, lookups: Lookups | None = None, **changes: Any) -> Row:
+    def after(
+        self, gradients: Sequence[Any] | None = None, lookups: Lookups | None = None, **changes: Any
+    ) -> Row:
         """Return weights and slots of all rows after the step, with other gradients, lookups or fields of the table."""
         table = dataclasses.replace(self.table, **changes)
-        state = dataclasses.replace(self.state, plan=dataclasses.replace(self.plan, tables=(table,)))
+        state = dataclasses.replace(
+            self.state, plan=dataclasses.replace(self.plan, tables=(table,))
+        )
         if lookups is None:
             lookups = self.lookups_for(table)
         if gradients is None:
@@ -68,7 +73,9 @@ class Excerpt:
     def lookups_by_core(self) -> list[Lookups]:
         """Return the lookups of each core without padding, every lookup with a row of its own."""
         by_core = []
-        for core in zip(*(np.asarray(x).reshape(self.plan.cores, -1) for x in self.lookups), strict=True):
+        for core in zip(
+            *(np.asarray(x).reshape(self.plan.cores, -1) for x in self.lookups), strict=True
+        ):
             unique, inverse, samples, weights = core
             is_real = inverse < unique.size
             rows = unique[inverse[is_real]]
@@ -109,7 +116,9 @@ def make_excerpt(record: StepRecord, table: int) -> Excerpt:
         shared["step_counter"] = rates[whole_table.step_counter.number]
     state = dataclasses.replace(create(plan, [weights], [slots]), shared=(shared,))
     is_padding = lookups.unique == PADDING_ID
-    places = np.where(is_padding, PADDING_ID, np.searchsorted(touched, lookups.unique)).astype(np.uint32)
+    places = np.where(is_padding, PADDING_ID, np.searchsorted(touched, lookups.unique)).astype(
+        np.uint32
+    )
     gradients = tuple(np.asarray(sent.gradients[k], np.float32) for k in feature_numbers)
     return Excerpt(
         plan,
@@ -156,7 +165,12 @@ class Trap:
         first = f"[x] {self.name}: {self.why}."
         numbers = [f"      {name}: {vector(np.ravel(x))}" for name, x in self.numbers.items()]
         return "\n".join(
-            [first, f"      To have it otherwise: {self.change}.", *numbers, f"      Source: {self.source}."]
+            [
+                first,
+                f"      To have it otherwise: {self.change}.",
+                *numbers,
+                f"      Source: {self.source}.",
+            ]
         )
 
 
@@ -186,7 +200,14 @@ class Traps(tuple[Trap, ...]):
 
     def _repr_html_(self) -> str:
         rows = [
-            (t.name, "yes" if t.applies else "no", t.why, t.change, "; ".join(_describe_numbers(t.numbers)), t.source)
+            (
+                t.name,
+                "yes" if t.applies else "no",
+                t.why,
+                t.change,
+                "; ".join(_describe_numbers(t.numbers)),
+                t.source,
+            )
             for t in sorted(self, key=lambda t: not t.applies)
         ]
         head = ["trap", "applies", "why", "to have it otherwise", "numbers", "source"]
@@ -203,14 +224,21 @@ def farthest(a: Row, b: Row) -> int:
         far = np.nan_to_num(abs(a[0] - b[0]), nan=np.inf).max(axis=1)
         if not far.any() and a[1]:
             far = np.max(
-                [np.nan_to_num(abs(x - y), nan=np.inf).max(axis=1) for x, y in zip(a[1], b[1], strict=True)], axis=0
+                [
+                    np.nan_to_num(abs(x - y), nan=np.inf).max(axis=1)
+                    for x, y in zip(a[1], b[1], strict=True)
+                ],
+                axis=0,
             )
     return int(np.argmax(far))
 
 
 def differ(a: Row, b: Row) -> bool:
     """Tell whether two results differ in weights or slots."""
-    return not all(np.array_equal(x, y, equal_nan=True) for x, y in zip((a[0], *a[1]), (b[0], *b[1]), strict=True))
+    return not all(
+        np.array_equal(x, y, equal_nan=True)
+        for x, y in zip((a[0], *a[1]), (b[0], *b[1]), strict=True)
+    )
 
 
 def mean_counts_duplicates(e: Excerpt) -> Trap:
@@ -222,13 +250,18 @@ def mean_counts_duplicates(e: Excerpt) -> Trap:
     applies = doubled > 0 and combiner != "sum"
     other_lookups = None
     if applies and e.table.accumulate:
-        other_lookups = concatenate_cores([_merge_equal_rows(x) for x in once], e.plan.samples_of(0))
+        other_lookups = concatenate_cores(
+            [_merge_equal_rows(x) for x in once], e.plan.samples_of(0)
+        )
     other = e.after(lookups=other_lookups)
     at = farthest(e.after(), other)
     return Trap(
         "A mean counts duplicates",
         applies,
-        f"lookups of a row that their sample named already: {doubled}; each counts in the {combiner}"
+        (
+            f"lookups of a row that their sample named already: {doubled}; "
+            f"each counts in the {combiner}"
+        )
         if applies
         else f"no sample names a row twice, or the combiner is {combiner!r}",
         "take duplicates out of the samples, or give weights",
@@ -247,14 +280,14 @@ def accumulation(e: Excerpt) -> Trap:
     return Trap(
         "Gradients are summed first" if e.table.accumulate else "Gradients are not summed",
         applies,
-        f"{rows.size} lookups are of {np.unique(rows).size} rows; a rule that is not linear makes something else of "
-        "their sum than of one after another"
+        f"{rows.size} lookups are of {np.unique(rows).size} rows; a rule that is not linear makes "
+        "something else of their sum than of one after another"
         if applies
         else "no row is looked up twice, or the rule needs the sum",
         f"set use_gradient_accumulation={not e.table.accumulate}",
         {"row after": e.after()[0][at], "the other way": other[0][at]},
-        "gradient_accumulation_status, optimization_parameters.proto, TensorFlow 2.21 (2026); how it is grouped "
-        "without is not public",
+        "gradient_accumulation_status, optimization_parameters.proto, TensorFlow 2.21 (2026); how "
+        "it is grouped without is not public",
     )
 
 
@@ -284,15 +317,22 @@ def hot_rows(e: Excerpt) -> Trap:
     return Trap(
         "A few rows get most gradients",
         bool(applies),
-        f"row {e.rows[hottest]} is looked up {counts[hottest]} times, half of the others at most {usual:g} times"
+        (
+            f"row {e.rows[hottest]} is looked up {counts[hottest]} times, half of the others at "
+            f"most {usual:g} times"
+        )
         if applies
         else "no row is looked up much more often than others",
-        "limit gradients, take a rule that steps less far where more comes (Adagrad), or thin out frequent ids",
+        "limit gradients, take a rule that steps less far where more comes (Adagrad), or thin out "
+        "frequent ids",
         {
             "lookups of it, and usually": np.array([counts[hottest], usual]),
-            "its largest step, and usually": np.array([moved[hottest], np.median(moved[counts > 0]) if usual else 0]),
+            "its largest step, and usually": np.array(
+                [moved[hottest], np.median(moved[counts > 0]) if usual else 0]
+            ),
         },
-        "hot_id_replication_configuration is about where such rows are kept, not their numbers (TensorFlow, 2026)",
+        "hot_id_replication_configuration is about where such rows are kept, not their numbers "
+        "(TensorFlow, 2026)",
     )
 
 
@@ -309,16 +349,22 @@ def ids_outside(e: Excerpt) -> Trap:
     numbers: dict[str, Any] = {"ids": outside}
     for choice in ("clamp", "wrap"):
         if outside.size and feature is not None:
-            numbers[f"rows by {choice!r}"] = rows_of(feature, table, outside, outside, Policy(out_of_range=choice))[0]
+            numbers[f"rows by {choice!r}"] = rows_of(
+                feature, table, outside, outside, Policy(out_of_range=choice)
+            )[0]
     return Trap(
         "Ids outside the table",
         bool(outside.size),
-        f"{outside.size} ids have no row in {table.name!r}; the policy is {plan.policy.out_of_range!r}"
+        (
+            f"{outside.size} ids have no row in {table.name!r}; the policy is "
+            f"{plan.policy.out_of_range!r}"
+        )
         if outside.size
         else "every id has a row",
         "Policy(out_of_range='raise', 'drop', 'clamp' or 'wrap')",
         numbers if outside.size else {},
-        "no check is documented; SparseCore's preprocessing masks or passes them, TensorFlow's CPU ops raise (2026)",
+        "no check is documented; SparseCore's preprocessing masks or passes them, TensorFlow's "
+        "CPU ops raise (2026)",
     )
 
 
@@ -330,26 +376,41 @@ def updates_come_late(e: Excerpt) -> Trap:
     return Trap(
         "Lookups run one update ahead",
         late,
-        "what the model saw had not yet moved by the step before" if late else "the plan is not pipelined",
+        "what the model saw had not yet moved by the step before"
+        if late
+        else "the plan is not pipelined",
         "set pipeline_execution_with_tensor_core=False",
-        {"row that the model sees": e.before[0][at], "the row when that update is made": after[0][at]} if late else {},
-        "pipeline_execution_with_tensor_core, tpu_embedding_configuration.proto, TensorFlow 2.21 (2026)",
+        {
+            "row that the model sees": e.before[0][at],
+            "the row when that update is made": after[0][at],
+        }
+        if late
+        else {},
+        "pipeline_execution_with_tensor_core, tpu_embedding_configuration.proto, TensorFlow "
+        "2.21 (2026)",
     )
 
 
 def _without_duplicates(lookups: Lookups, combiner: str) -> Lookups:
-    """Return each row once in a sample, with the gains that the combiner then has; a sample keeps its weights."""
+    """Return each row once in a sample, with the gains that the combiner then has; a sample keeps
+    its weights.
+    """
     keys = lookups.samples.astype(np.int64) << 32 | lookups.unique.astype(np.int64)
     first = np.sort(np.unique(keys, return_index=True)[1])
     kept = Lookups(*(x[first] for x in lookups))
     if combiner == "sum" or not first.size:
         return kept
     power = 1 if combiner == "mean" else 2
-    sums = [np.bincount(x.samples, x.weights**power, minlength=int(lookups.samples.max()) + 1) for x in (kept, lookups)]
+    sums = [
+        np.bincount(x.samples, x.weights**power, minlength=int(lookups.samples.max()) + 1)
+        for x in (kept, lookups)
+    ]
     with np.errstate(all="ignore"):
         ratio = (sums[1] / sums[0]) ** (1 / power)
     gains = kept.weights * np.nan_to_num(ratio[kept.samples], nan=1)
-    return kept._replace(weights=gains.astype(np.float32), inverse=np.arange(first.size, dtype=np.uint32))
+    return kept._replace(
+        weights=gains.astype(np.float32), inverse=np.arange(first.size, dtype=np.uint32)
+    )
 
 
 def _merge_equal_rows(lookups: Lookups) -> Lookups:
@@ -359,8 +420,13 @@ def _merge_equal_rows(lookups: Lookups) -> Lookups:
 
 
 BATCH_TRAPS = (
-    mean_counts_duplicates, accumulation, replicas_are_summed, hot_rows, ids_outside, updates_come_late,
-)  # fmt: skip
+    mean_counts_duplicates,
+    accumulation,
+    replicas_are_summed,
+    hot_rows,
+    ids_outside,
+    updates_come_late,
+)
 
 
 _PROTO = "optimization_parameters.proto, TensorFlow 2.21 (2026)"
@@ -375,12 +441,16 @@ def ftrl_shrinks_the_initial_weight(e: Excerpt) -> Trap:
     return Trap(
         "FTRL shrinks the initial weight",
         applies,
-        "where `linear` is 0, an update keeps the share 1 - sqrt(a0 / a1) of a weight, with accumulators a0 before and "
-        "a1 after it: nothing after a gradient of 0"
+        "where `linear` is 0, an update keeps the share 1 - sqrt(a0 / a1) of a weight, with "
+        "accumulators a0 before and a1 after it: nothing after a gradient of 0"
         if applies
         else "the rule is not FTRL, or its slots agree with the weights",
         "start from weights of 0, or load slots that agree with the weights",
-        {"row before": e.before[0][at], "after a gradient of 0": zero[0][at], "after this step": e.after()[0][at]},
+        {
+            "row before": e.before[0][at],
+            "after a gradient of 0": zero[0][at],
+            "after this step": e.after()[0][at],
+        },
         "tests of TensorFlow's TPU embedding, which leave such rows out (2.21, 2026)",
     )
 
@@ -398,9 +468,16 @@ def no_bias_correction(e: Excerpt) -> Trap:
     return Trap(
         "Adam does not correct its bias",
         applies,
-        "its means start at 0 and nothing makes up for that" if applies else "the rule is not Adam without correction",
-        "give the table a learning-rate tag and send lr * sqrt(1 - beta2**t) / (1 - beta1**t) at step t = 1, 2, ...",
-        {"rates to send": rates, "row after": e.after()[0][at], "with the first of these rates": other[0][at]},
+        "its means start at 0 and nothing makes up for that"
+        if applies
+        else "the rule is not Adam without correction",
+        "give the table a learning-rate tag and send lr * sqrt(1 - beta2**t) / (1 - beta1**t) at "
+        "step t = 1, 2, ...",
+        {
+            "rates to send": rates,
+            "row after": e.after()[0][at],
+            "with the first of these rates": other[0][at],
+        },
         _PROTO,
     )
 
@@ -438,13 +515,18 @@ def zero_is_a_touch(e: Excerpt) -> Trap:
     return Trap(
         "A sum of 0 is a touch",
         applies,
-        f"{name} moves rows, or what it keeps for them, by a gradient of 0; not looking a row up is something else"
+        (
+            f"{name} moves rows, or what it keeps for them, by a gradient of 0; not looking a row "
+            "up is something else"
+        )
         if applies
         else f"{name} leaves rows as they are where the gradient is 0",
-        "do not look up what is not to move; zeros for gradients that are missing are no way to leave rows alone",
+        "do not look up what is not to move; zeros for gradients that are missing are no way to "
+        "leave rows alone",
         {"row before": e.before[0][at], "looked up, gradient 0": zero[0][at]}
         | {f"slot {n} then": s[at] for n, s in zip(e.table.rule.slots, zero[1], strict=True)},
-        "the hidden slot gradient_accumulators starts at the least denormal, which is not 0 (TensorFlow, 2026)",
+        "the hidden slot gradient_accumulators starts at the least denormal, which is not 0 "
+        "(TensorFlow, 2026)",
     )
 
 
@@ -458,11 +540,18 @@ def laziness(e: Excerpt) -> Trap:
     return Trap(
         "Rows that nobody looks up",
         applies,
-        f"this rule is {'lazy: they stand still' if rule.lazy else 'not lazy: they move by a gradient of 0'}"
+        (
+            "this rule is "
+            f"{'lazy: they stand still' if rule.lazy else 'not lazy: they move by a gradient of 0'}"
+        )
         if applies
         else "the rule has no choice, or every row was looked up",
         f"build the rule with lazy={not rule.lazy}",
-        {"such a row before": e.before[0][-1], "after": e.after()[0][-1], "the other way": other[0][-1]},
+        {
+            "such a row before": e.before[0][-1],
+            "after": e.after()[0][-1],
+            "the other way": other[0][-1],
+        },
         "AdamParameters.use_non_lazy_adam, LionParameters.use_non_lazy_lion, " + _PROTO,
     )
 
@@ -475,7 +564,9 @@ def decay_of_touched_rows(e: Excerpt) -> Trap:
     return Trap(
         "Weights decay only where they are looked up",
         applies,
-        "a rare row keeps its weights however long it is not seen" if applies else "there is no decay, or no such row",
+        "a rare row keeps its weights however long it is not seen"
+        if applies
+        else "there is no decay, or no such row",
         "scale all tables now and then yourself, or let the loss pull on the rows",
         {
             "touched row after": e.after()[0][at],
@@ -495,7 +586,9 @@ def quantized_forward(e: Excerpt) -> Trap:
     return Trap(
         "Quantization is for lookups only",
         levels is not None,
-        "the model sees rounded rows, gradients pass as if it did not" if levels else "the table is not quantized",
+        "the model sees rounded rows, gradients pass as if it did not"
+        if levels
+        else "the table is not quantized",
         "round the rows yourself when you serve them",
         {"row as it is stored": e.before[0][at], "as the model sees it": seen[at]},
         "SimulatedQuantization, " + _PROTO,
@@ -508,9 +601,14 @@ def first_rows(rows: Row, n: int) -> Row:
 
 
 RULE_TRAPS = (
-    ftrl_shrinks_the_initial_weight, no_bias_correction, no_epsilon, zero_is_a_touch, laziness, decay_of_touched_rows,
+    ftrl_shrinks_the_initial_weight,
+    no_bias_correction,
+    no_epsilon,
+    zero_is_a_touch,
+    laziness,
+    decay_of_touched_rows,
     quantized_forward,
-)  # fmt: skip
+)
 
 
 def explain_missing(step: Any = None, *, table: str | int = 0) -> Traps:
@@ -519,8 +617,8 @@ def explain_missing(step: Any = None, *, table: str | int = 0) -> Traps:
     Every trap is tried both ways on the rows that the step touches, from the state that it found.
 
     Args:
-        step: a `StepRecord`; or what keeps one of its last step, a system or a `TPUEmbedding`. None is the system that
-            `initialize_system` made.
+        step: a `StepRecord`; or what keeps one of its last step, a system or a `TPUEmbedding`. None
+            is the system that `initialize_system` made.
         table: its name or its number.
 
     Raises:

@@ -1,8 +1,8 @@
 """Tables larger than a device: rows dealt out over a mesh of devices, in one process or in many.
 
-On one machine: `place` a state on a `jax.sharding.Mesh` (or make it there with `create_placed`), arrange every batch by
-`place_batch`, and call `lookup` and `update` as on one device, best under one `jax.jit`. A plan has as many cores as
-the mesh has devices, or a multiple.
+On one machine: `place` a state on a `jax.sharding.Mesh` (or make it there with `create_placed`),
+arrange every batch by `place_batch`, and call `lookup` and `update` as on one device, best under
+one `jax.jit`. A plan has as many cores as the mesh has devices, or a multiple.
 
 On a cluster every process runs the same program:
 
@@ -15,8 +15,9 @@ On a cluster every process runs the same program:
     activations, state = step(state, batch)            # jitted: the ids, rows and sums cross the network
     save(state, folder)                                # a folder that all see; restore(plan, folder, any mesh)
 
-Where processes start by hand, `initialize` takes the address of the first of them, their count and the number of this
-one. Processes on CPUs exchange through gloo: `jax.config.update("jax_cpu_collectives_implementation", "gloo")`.
+Where processes start by hand, `initialize` takes the address of the first of them, their count and
+the number of this one. Processes on CPUs exchange through gloo:
+`jax.config.update("jax_cpu_collectives_implementation", "gloo")`.
 """
 
 from typing import TYPE_CHECKING

@@ -19,23 +19,31 @@ from ..update import RowSums, Step, flush_pending
 from .layouts import check_layouts, lay_out
 from .pending import place_pending
 from .place_batch import cores_here
-from .shard_files import MANIFEST, ShardReader, ShardWriter, read_manifest, shard_names, write_manifest
+from .shard_files import (
+    MANIFEST,
+    ShardReader,
+    ShardWriter,
+    read_manifest,
+    shard_names,
+    write_manifest,
+)
 from .sharded_arrays import make_array, reader_by_owner, rows_at_once
 
 
 def save(state: State, folder: str | Path) -> None:
     """Write a state: one .npz for each shard and a manifest, which comes last, so that it is there whole or not at all.
 
-    What a pipelined plan still holds back is saved as it is. An older state in the folder is replaced, and stays until
-    the new one is complete. Where several processes run, all of them call this with a folder that all can see; each
-    writes the shards of its own devices, by rows, whatever the layouts of tables. For weights and optimizers of a whole
-    run there is `gl.save`.
+    What a pipelined plan still holds back is saved as it is. An older state in the folder is
+    replaced, and stays until the new one is complete. Where several processes run, all of them call
+    this with a folder that all can see; each writes the shards of its own devices, by rows,
+    whatever the layouts of tables. For weights and optimizers of a whole run there is `gl.save`.
 
     Raises:
         DataLossError: the folder holds a damaged manifest; also a ValueError.
         OSError: it cannot be written; the older state stays.
 
-    Source: `RetrieveAllTPUEmbeddingParameters`, TensorFlow 2.21 (2026), and the checkpoint that follows it.
+    Source: `RetrieveAllTPUEmbeddingParameters`, TensorFlow 2.21 (2026), and the checkpoint that
+    follows it.
 
     >>> import tempfile
     >>> from gradlab.tpu import Feature, Plan, Table, create, restore, save
@@ -68,11 +76,12 @@ def restore(
 ) -> State:
     """Return the state that was saved, on another mesh if need be, or on one device (mesh None).
 
-    Each shard reads the blocks of the files that hold its rows, 32 MiB at a time. A pending update is restored, too; a
-    plan that is not pipelined makes it at once.
+    Each shard reads the blocks of the files that hold its rows, 32 MiB at a time. A pending update
+    is restored, too; a plan that is not pipelined makes it at once.
 
     Args:
-        plan: its tables must have the names, sizes and slots of those saved; rates, limits and features may differ.
+        plan: its tables must have the names, sizes and slots of those saved; rates, limits and
+            features may differ.
         layouts: as for `place`; only on a mesh.
 
     Raises:
@@ -103,15 +112,20 @@ def restore(
     def whole(name: str, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
         return np.concatenate([s.whole(name, dtype, shape) for s in shards])
 
-    saved = Saved(content, len(shards), lambda shard, name, *places: shards[shard].rows(name, *places), whole)
-    return state_from(plan, saved, ONE_DEVICE if mesh is None else OnMesh(mesh, strategy, tuple(layouts)))
+    saved = Saved(
+        content, len(shards), lambda shard, name, *places: shards[shard].rows(name, *places), whole
+    )
+    return state_from(
+        plan, saved, ONE_DEVICE if mesh is None else OnMesh(mesh, strategy, tuple(layouts))
+    )
 
 
 class Saved(NamedTuple):
     """A state in files: its manifest, the number of its shards, and what reads them.
 
-    `rows(shard, name, places, width)` gives rows of an array by their places in a shard, `whole(name, dtype, shape)` an
-    array of all shards one after another; arrays are named "number of the table/name".
+    `rows(shard, name, places, width)` gives rows of an array by their places in a shard,
+    `whole(name, dtype, shape)` an array of all shards one after another; arrays are named "number
+    of the table/name".
     """
 
     content: dict[str, Any]
@@ -131,11 +145,16 @@ def state_from(plan: Plan, saved: Saved, placement: Placement) -> State:
     def array(k: int, table: Table, name: str) -> Array:
         old = Shards(table.rows, saved.shards, saved.content["strategy"])
         width = table.rule.slot_shape(name, (table.rows, table.width))[1]
-        read = reader_by_owner(old, width, lambda s, places: saved.rows(s, f"{k}/{name}", places, width))
-        return make_array(placement, table.rows, read, rows_at_once(width))  # each read opens the file
+        read = reader_by_owner(
+            old, width, lambda s, places: saved.rows(s, f"{k}/{name}", places, width)
+        )
+        # Each read opens the file.
+        return make_array(placement, table.rows, read, rows_at_once(width))
 
     tables = tuple(array(k, t, "parameters") for k, t in enumerate(plan.tables))
-    slots = tuple(tuple(array(k, t, name) for name in t.rule.slots) for k, t in enumerate(plan.tables))
+    slots = tuple(
+        tuple(array(k, t, name) for name in t.rule.slots) for k, t in enumerate(plan.tables)
+    )
     shared: tuple[Shared, ...] = tuple(
         {name: np.float32(x) for name, x in own.items()} for own in saved.content["shared"]
     )
@@ -156,7 +175,9 @@ def _shards(state: State) -> dict[int, Any]:
     flat = list(state.placement.mesh.devices.flat)
 
     def of(k: int) -> Any:
-        return tree_map(lambda x: next(s.data for s in x.addressable_shards if s.device == flat[k]), arrays)
+        return tree_map(
+            lambda x: next(s.data for s in x.addressable_shards if s.device == flat[k]), arrays
+        )
 
     return {k: of(k) for k in state.placement.here}
 
@@ -181,12 +202,17 @@ def content_of(state: State) -> dict[str, Any]:
         "cores": state.plan.cores,
         "tables": _tables(state.plan),
         "shared": [{name: float(x) for name, x in own.items()} for own in state.shared],
-        "pending": None if state.pending is None else [float(x) for x in state.pending.learning_rates],
+        "pending": None
+        if state.pending is None
+        else [float(x) for x in state.pending.learning_rates],
     }
 
 
 def _tables(plan: Plan) -> list[dict[str, Any]]:
-    return [_table(t) | ({"row_slots": list(t.rule.row_slots)} if t.rule.row_slots else {}) for t in plan.tables]
+    return [
+        _table(t) | ({"row_slots": list(t.rule.row_slots)} if t.rule.row_slots else {})
+        for t in plan.tables
+    ]
 
 
 def _table(t: Table) -> dict[str, Any]:
@@ -199,11 +225,14 @@ def check_tables(plan: Plan, content: dict[str, Any], path: Path) -> None:
     if saved != wanted:
         pairs = [(a, b) for a, b in zip(saved, wanted, strict=False) if a != b]
         there, here = pairs[0] if pairs else (f"{len(saved)} tables", f"{len(wanted)}")
-        raise ValueError(f"{path} holds other tables than those of the plan: {there} are saved, the plan has {here}")
+        raise ValueError(
+            f"{path} holds other tables than those of the plan: {there} "
+            f"are saved, the plan has {here}"
+        )
     if content["pending"] is not None and content["cores"] != plan.cores:
         raise ValueError(
-            f"{path} holds a pending update of {content['cores']} cores, the plan has {plan.cores}; "
-            "flush_pending(state) before it is saved makes it independent of cores"
+            f"{path} holds a pending update of {content['cores']} cores, the plan has "
+            f"{plan.cores}; flush_pending(state) before it is saved makes it independent of cores"
         )
 
 

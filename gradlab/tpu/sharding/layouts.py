@@ -25,12 +25,13 @@ from .plan_placement import why_no_columns
 def lay_out(state: State, layouts: Sequence[Layout] = ()) -> State:
     """Return the state with its tables in other layouts on the mesh where it is; none are rows for all.
 
-    One table moves after another, so besides the state, one table and its slots need room in both layouts. What steps
-    compute is the same in every layout, but for last bits of a slot kept by row.
+    One table moves after another, so besides the state, one table and its slots need room in both
+    layouts. What steps compute is the same in every layout, but for last bits of a slot kept by
+    row.
 
     Args:
-        layouts: "rows", "columns", "copies" or "whole" for each table of the plan, see `OnMesh`; `plan_placement`
-            chooses them.
+        layouts: "rows", "columns", "copies" or "whole" for each table of the plan, see `OnMesh`;
+            `plan_placement` chooses them.
 
     Raises:
         InvalidArgumentError: a state on one device; another number of layouts than tables; columns
@@ -52,7 +53,9 @@ def lay_out(state: State, layouts: Sequence[Layout] = ()) -> State:
     if not isinstance(old, OnMesh):
         if not layouts:
             return state
-        raise InvalidArgumentError("layouts are for a state on a mesh; place(state, mesh) puts it there")
+        raise InvalidArgumentError(
+            "layouts are for a state on a mesh; place(state, mesh) puts it there"
+        )
     by_rows = all(layout == "rows" for layout in layouts)
     new = dataclasses.replace(old, layouts=() if by_rows else tuple(layouts))
     if new == old:
@@ -63,7 +66,9 @@ def lay_out(state: State, layouts: Sequence[Layout] = ()) -> State:
     after = stack_tables(plan, new)
     result = dataclasses.replace(state, placement=new)
     arrays = [(w, *slots) for w, slots in zip(state.tables, state.slots, strict=True)]
-    moved = _move_tables(plan, new, before, after, arrays, (_array_specs(state), _array_specs(result)))
+    moved = _move_tables(
+        plan, new, before, after, arrays, (_array_specs(state), _array_specs(result))
+    )
     pending = state.pending
     if pending is not None:
         pending = gather_pending(plan, before, tree_map(np.asarray, pending))
@@ -117,14 +122,18 @@ def _move_tables(
         if new_specs[0] == by_rows:
             new_specs = [by_rows] * len(parts)
         parts = [
-            _move_array(placement, shards, x, old, new) for x, old, new in zip(parts, old_specs, new_specs, strict=True)
+            _move_array(placement, shards, x, old, new)
+            for x, old, new in zip(parts, old_specs, new_specs, strict=True)
         ]
         if k not in after.unstacked:
             stacks = moved[new_array]
             if not stacks:
                 rows = after.plan.tables[new_array].rows
                 stacks = [_make_empty(placement, rows, x.shape[1]) for x in parts]
-            parts = [_put_into_stack(by_div, stack, x, new_first) for stack, x in zip(stacks, parts, strict=True)]
+            parts = [
+                _put_into_stack(by_div, stack, x, new_first)
+                for stack, x in zip(stacks, parts, strict=True)
+            ]
         moved[new_array] = parts
     return moved
 
@@ -134,26 +143,36 @@ def check_layouts(plan: Plan, placement: OnMesh) -> None:
     cores_here(plan, placement)
     layouts = placement.layouts
     if layouts and len(layouts) != len(plan.tables):
-        raise InvalidArgumentError(f"the plan has {len(plan.tables)} tables, got {len(layouts)} layouts")
+        raise InvalidArgumentError(
+            f"the plan has {len(plan.tables)} tables, got {len(layouts)} layouts"
+        )
     for table, layout in zip(plan.tables, layouts, strict=False):
         if layout == "columns" and (why := why_no_columns(table, placement.devices)):
             raise InvalidArgumentError(why)
 
 
-def _move_array(placement: OnMesh, shards: Shards, x: Array, before: PartitionSpec, after: PartitionSpec) -> Array:
+def _move_array(
+    placement: OnMesh, shards: Shards, x: Array, before: PartitionSpec, after: PartitionSpec
+) -> Array:
     """Return one array in another layout: rows are reordered while each device has all of them."""
     by_rows = placement.spec
     if before == after:
         return x
     if before == by_rows:
-        return _take_rows(placement, _put(placement, x, after), after, lambda: _places_of_rows(shards))
+        return _take_rows(
+            placement, _put(placement, x, after), after, lambda: _places_of_rows(shards)
+        )
     if after == by_rows:
-        return _put(placement, _take_rows(placement, x, before, lambda: _rows_of_places(shards)), after)
+        return _put(
+            placement, _take_rows(placement, x, before, lambda: _rows_of_places(shards)), after
+        )
     return _put(placement, x, after)
 
 
 def _make_empty(placement: OnMesh, rows: int, width: int) -> Array:
-    make: Any = jax.jit(partial(jnp.zeros, (rows, width)), out_shardings=placement.laid_out(placement.spec, 2))
+    make: Any = jax.jit(
+        partial(jnp.zeros, (rows, width)), out_shardings=placement.laid_out(placement.spec, 2)
+    )
     stack: Array = make()
     return stack
 
@@ -184,7 +203,9 @@ def _compile_put(placement: OnMesh) -> Any:
     def put(own: Array, x: Array, place: Array) -> Array:
         is_here = jax.lax.axis_index(names) == place[0]
         start = (place[1], 0)
-        updated: Array = jax.lax.cond(is_here, lambda: jax.lax.dynamic_update_slice(own, x, start), lambda: own)
+        updated: Array = jax.lax.cond(
+            is_here, lambda: jax.lax.dynamic_update_slice(own, x, start), lambda: own
+        )
         return updated
 
     shared: Any = jax.shard_map(
@@ -201,13 +222,17 @@ def _compile_take(placement: OnMesh, rows: int) -> Any:
     psum: Any = jax.lax.psum  # has no types
 
     def take(own: Array, place: Array) -> Array:
-        bits = jax.lax.bitcast_convert_type(jax.lax.dynamic_slice_in_dim(own, place[1], rows), jnp.uint32)
+        bits = jax.lax.bitcast_convert_type(
+            jax.lax.dynamic_slice_in_dim(own, place[1], rows), jnp.uint32
+        )
         # Bits are summed, not numbers, because -0.0 + 0.0 would be 0.0.
         summed = psum(jnp.where(jax.lax.axis_index(names) == place[0], bits, 0), names)
         taken: Array = jax.lax.bitcast_convert_type(summed, jnp.float32)
         return taken
 
-    shared: Any = jax.shard_map(take, mesh=placement.mesh, in_specs=(split, copied), out_specs=copied, check_vma=False)
+    shared: Any = jax.shard_map(
+        take, mesh=placement.mesh, in_specs=(split, copied), out_specs=copied, check_vma=False
+    )
     return jax.jit(shared)
 
 
@@ -223,7 +248,9 @@ def _take_rows(placement: OnMesh, x: Array, spec: PartitionSpec, ids: Callable[[
         taken: Array = jnp.take(own, ids(), axis=0, mode="fill", fill_value=0)
         return taken
 
-    shared: Any = jax.shard_map(take, mesh=placement.mesh, in_specs=spec, out_specs=spec, check_vma=False)
+    shared: Any = jax.shard_map(
+        take, mesh=placement.mesh, in_specs=spec, out_specs=spec, check_vma=False
+    )
     rows: Array = jax.jit(shared)(x)
     return rows
 
@@ -236,7 +263,9 @@ def _places_of_rows(shards: Shards) -> Array:
 
 
 def _rows_of_places(shards: Shards) -> Array:
-    """Return the row in each place of all shards, one after another; past the last row where there is none."""
+    """Return the row in each place of all shards, one after another; past the last row where there
+    is none.
+    """
     places = jnp.arange(shards.size * shards.count, dtype=jnp.uint32)
     shard = places // shards.size
     place = places % shards.size

@@ -23,14 +23,21 @@ def place_pending(placement: OnMesh, plan: Plan, pending: Step | None) -> Step |
     cores_per_device = len(cores) // len(placement.here)
     arrays = stack_tables(plan, placement)
     rows = []
-    for n, (table, members) in enumerate(zip(arrays.plan.tables, arrays.tables_by_array(), strict=True)):
+    for n, (table, members) in enumerate(
+        zip(arrays.plan.tables, arrays.tables_by_array(), strict=True)
+    ):
         shards = arrays.placement.of(n).shards(table.rows)
         by_core = _sums_by_core(plan, arrays, members, pending)
         owners_by_core = [np.asarray(shards.owner(ids)) for ids, _ in by_core]
         room = padded_size(
-            max(max_per_owner(ids, owners) for (ids, _), owners in zip(by_core, owners_by_core, strict=True))
+            max(
+                max_per_owner(ids, owners)
+                for (ids, _), owners in zip(by_core, owners_by_core, strict=True)
+            )
         )
-        arranged = [_arrange_sums(*by_core[k], owners_by_core[k], shards.count, room) for k in cores]
+        arranged = [
+            _arrange_sums(*by_core[k], owners_by_core[k], shards.count, room) for k in cores
+        ]
         ids = _join_cores([ids for ids, _ in arranged], cores_per_device)
         sums = _join_cores([sums for _, sums in arranged], cores_per_device)
         rows.append(RowSums(put_parts(placement, ids), put_parts(placement, sums)))
@@ -57,7 +64,9 @@ def _sums_by_core(
     for k in members:
         first = np.uint32(arrays.locate(k)[1])
         by_core = split_by_core(pending.rows[k], plan.cores)
-        by_table.append([(np.where(ids == PADDING_ID, ids, ids + first), sums) for ids, sums in by_core])
+        by_table.append(
+            [(np.where(ids == PADDING_ID, ids, ids + first), sums) for ids, sums in by_core]
+        )
     joined = []
     for core in zip(*by_table, strict=True):
         ids, sums = zip(*core, strict=True)
@@ -69,11 +78,15 @@ def _arrange_sums(
     ids: np.ndarray, sums: np.ndarray, owners: np.ndarray, parts: int, room: int
 ) -> tuple[np.ndarray, np.ndarray]:
     arranged_ids, new_places = arrange_by_owner(ids, owners, parts, room)
-    arranged_sums = np.zeros((parts * room + 1, sums.shape[1]), np.float32)  # the last row takes those of padding
+    # The last row takes those of padding.
+    arranged_sums = np.zeros((parts * room + 1, sums.shape[1]), np.float32)
     arranged_sums[new_places] = sums
     return arranged_ids, arranged_sums[:-1]
 
 
 def _join_cores(parts: Sequence[np.ndarray], cores_per_device: int) -> list[np.ndarray]:
     """Return one array for each device, of the parts of its cores."""
-    return [np.concatenate(parts[k : k + cores_per_device]) for k in range(0, len(parts), cores_per_device)]
+    return [
+        np.concatenate(parts[k : k + cores_per_device])
+        for k in range(0, len(parts), cores_per_device)
+    ]

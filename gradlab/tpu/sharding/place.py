@@ -20,12 +20,15 @@ from .sharded_arrays import make_array, on_device, row_reader, rows_at_once
 Initializer = Callable[[np.ndarray], Any]  # the rows with these ids
 
 
-def place(state: State, mesh: Mesh, strategy: Strategy = "div", layouts: Sequence[Layout] = ()) -> State:
+def place(
+    state: State, mesh: Mesh, strategy: Strategy = "div", layouts: Sequence[Layout] = ()
+) -> State:
     """Return the state with the rows of tables and slots dealt out over the devices of a mesh.
 
-    `lookup` and `update` then run on the mesh: ids go to the devices that hold the rows, rows come back, sums of
-    gradients go the same way. On the same batches the numbers are those of one device: bit for bit on CPU, but for the
-    last bit where XLA fuses a multiplication and an addition by the shapes of shards.
+    `lookup` and `update` then run on the mesh: ids go to the devices that hold the rows, rows
+    come back, sums of gradients go the same way. On the same batches the numbers are those of
+    one device: bit for bit on CPU, but for the last bit where XLA fuses a multiplication and an
+    addition by the shapes of shards.
 
     Args:
         state: on one device or on another mesh; a pipelined update that is pending is kept.
@@ -34,8 +37,8 @@ def place(state: State, mesh: Mesh, strategy: Strategy = "div", layouts: Sequenc
         layouts: "rows", "columns" or "copies" for each table: see `OnMesh`; rows by default.
 
     Returns:
-        A State whose arrays have a shard of equal size on each device, so a few rows at the end of shards stand empty.
-        `gather` gives the tables in their own order and shape.
+        A State whose arrays have a shard of equal size on each device, so a few rows at the end of
+        shards stand empty. `gather` gives the tables in their own order and shape.
 
     Raises:
         ValueError: cores or columns that the devices cannot share, an unknown strategy or layout.
@@ -57,7 +60,9 @@ def place(state: State, mesh: Mesh, strategy: Strategy = "div", layouts: Sequenc
         return make_array(new, table.rows, row_reader(state.placement, table.rows, x))
 
     pending = place_pending(new, state.plan, _to_host(state.pending))
-    placed = _map_arrays(state, move, placement=new, pending=pending, shared=new.copied(state.shared))
+    placed = _map_arrays(
+        state, move, placement=new, pending=pending, shared=new.copied(state.shared)
+    )
     return lay_out(placed, layouts)
 
 
@@ -67,8 +72,8 @@ def gather(state: State) -> State:
     `jax.device_put` of it is a state on one device.
 
     Raises:
-        ValueError: some rows are on devices of another process; `save` them there and `restore` them where they are
-            wanted.
+        ValueError: some rows are on devices of another process; `save` them there and `restore`
+            them where they are wanted.
 
     Source: `RetrieveAllTPUEmbeddingParameters`, TensorFlow 2.21 (2026).
 
@@ -83,7 +88,11 @@ def gather(state: State) -> State:
         return row_reader(state.placement, table.rows, x)(np.arange(table.rows))
 
     return _map_arrays(
-        state, read_all, placement=ONE_DEVICE, pending=_to_host(state.pending), shared=_to_host(state.shared)
+        state,
+        read_all,
+        placement=ONE_DEVICE,
+        pending=_to_host(state.pending),
+        shared=_to_host(state.shared),
     )
 
 
@@ -96,19 +105,21 @@ def create_placed(
 ) -> State:
     """Return the state before the first step, every shard made on its own device.
 
-    Nothing larger than a shard exists anywhere, so tables may be larger than the memory of a device.
+    Nothing larger than a shard exists anywhere, so tables may be larger than the memory of a
+    device.
 
     Args:
-        initializers: one for each table; called with the ids of the rows wanted, 32 MiB of them at most, it gives those
-            rows, (ids, width). What depends on nothing but the id is the same on any mesh. Slots start as their rule
-            says.
+        initializers: one for each table; called with the ids of the rows wanted, 32 MiB of them at
+            most, it gives those rows, (ids, width). What depends on nothing but the id is the same
+            on any mesh. Slots start as their rule says.
         layouts: as for `place`; tables are made by rows first.
 
     Raises:
-        ValueError: another number of initializers than tables, rows of another shape (it names the table), cores that
-            the devices cannot share.
+        ValueError: another number of initializers than tables, rows of another shape (it names the
+            table), cores that the devices cannot share.
 
-    Source: `TPUEmbedding.build`, TensorFlow 2.21 (2026), whose initializers see the shape of a shard instead.
+    Source: `TPUEmbedding.build`, TensorFlow 2.21 (2026), whose initializers see the shape of a
+    shard instead.
 
     >>> import jax.numpy as jnp
     >>> from gradlab.tpu import Feature, Plan, Table, create_placed, gather
@@ -118,7 +129,9 @@ def create_placed(
     [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]
     """
     if len(initializers) != len(plan.tables):
-        raise ValueError(f"the plan has {len(plan.tables)} tables, got {len(initializers)} initializers")
+        raise ValueError(
+            f"the plan has {len(plan.tables)} tables, got {len(initializers)} initializers"
+        )
     check_layouts(plan, OnMesh(mesh, strategy, tuple(layouts)))
     new = OnMesh(mesh, strategy)
     tables = [
@@ -137,7 +150,8 @@ def check_shape(table: Table, read: Initializer) -> Initializer:
         rows = read(ids)
         if np.shape(rows) != (ids.size, table.width):
             raise ValueError(
-                f"the rows of table {table.name!r} must have shape {(ids.size, table.width)}, got {np.shape(rows)}"
+                f"the rows of table {table.name!r} must have shape {(ids.size, table.width)}, got "
+                f"{np.shape(rows)}"
             )
         return rows
 
@@ -152,7 +166,9 @@ def _make_slots(placement: OnMesh, table: Table, w: Array) -> tuple[Array, ...]:
         with on_device(shard.device):
             by_shard.append(table.rule.init(shard.data))
     return tuple(
-        jax.make_array_from_single_device_arrays(table.rule.slot_shape(name, w.shape), weights.sharding, list(blocks))
+        jax.make_array_from_single_device_arrays(
+            table.rule.slot_shape(name, w.shape), weights.sharding, list(blocks)
+        )
         for name, blocks in zip(table.rule.slots, zip(*by_shard, strict=True), strict=True)
     )
 

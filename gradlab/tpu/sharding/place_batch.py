@@ -14,24 +14,30 @@ from ..plan import PADDING_ID, Plan
 from ..stacks import StackedPlan, stack_lookups, stack_tables
 from .sharded_arrays import arrange_by_owner, max_per_owner, put_parts
 
-Sizes = Sequence[tuple[int, int]]  # for each table: ids that a core may ask of one owner, lookups of a core
+# For each table: ids that a core may ask of one owner, lookups of a core.
+Sizes = Sequence[tuple[int, int]]
 
 
-def place_batch(plan: Plan, placement: Placement, batch: Batch, sizes: Sizes | None = None) -> Batch | PlacedBatch:
+def place_batch(
+    plan: Plan, placement: Placement, batch: Batch, sizes: Sizes | None = None
+) -> Batch | PlacedBatch:
     """Return the batch arranged for the devices that hold the rows, and put on them.
 
-    Every core asks each device for as many ids, so that they can be exchanged in one all-to-all; parts are filled up
-    with an id that isn't a row. Where several processes run, each brings the cores of its own devices, and all agree on
-    the lengths by a small all-gather.
+    Every core asks each device for as many ids, so that they can be exchanged in one all-to-all;
+    parts are filled up with an id that isn't a row. Where several processes run, each brings the
+    cores of its own devices, and all agree on the lengths by a small all-gather.
 
     Args:
-        batch: what `make_batch` gives for the cores of this process: all of them where there is one.
-        sizes: for each table how many ids a core may ask of one device and how many lookups it makes, so that no
-            process needs to ask the others; the least that do are `sizes_of(plan, placement, batch)`. Those of stacks
-            come after those of tables that are not whole on a device.
+        batch: what `make_batch` gives for the cores of this process: all of them where there is
+            one.
+        sizes: for each table how many ids a core may ask of one device and how many lookups it
+            makes, so that no process needs to ask the others; the least that do are
+            `sizes_of(plan, placement, batch)`. Those of stacks come after those of tables that are
+            not whole on a device.
 
     Raises:
-        InvalidArgumentError: a batch of another number of cores, or sizes that are too small; it names the table.
+        InvalidArgumentError: a batch of another number of cores, or sizes that are too small; it
+            names the table.
 
     Not in TensorFlow, whose engine does this by itself.
 
@@ -52,7 +58,9 @@ def place_batch(plan: Plan, placement: Placement, batch: Batch, sizes: Sizes | N
     chosen = _agree_on_sizes(placement, needed) if sizes is None else list(sizes)
     for table, least, size in zip(arrays.plan.tables, needed, chosen, strict=True):
         if least[0] > size[0] or least[1] > size[1]:
-            raise InvalidArgumentError(f"table {table.name!r} needs sizes of at least {least}, got {tuple(size)}")
+            raise InvalidArgumentError(
+                f"table {table.name!r} needs sizes of at least {least}, got {tuple(size)}"
+            )
     placed = []
     for k, table in enumerate(arrays.plan.tables):
         shards = arrays.placement.of(k).shards(table.rows)
@@ -78,8 +86,8 @@ def cores_here(plan: Plan, placement: Placement) -> list[int]:
     per_device, left = divmod(plan.cores, placement.devices)
     if left or not per_device:
         raise ValueError(
-            f"{placement.devices} devices cannot share {plan.cores} cores; give the plan as many cores as the mesh has "
-            "devices, or a multiple"
+            f"{placement.devices} devices cannot share {plan.cores} cores; give the plan as many "
+            "cores as the mesh has devices, or a multiple"
         )
     return [k * per_device + n for k in placement.here for n in range(per_device)]
 
@@ -104,15 +112,21 @@ def sizes_of(plan: Plan, placement: OnMesh, batch: Batch) -> list[tuple[int, int
     return _needed_sizes(arrays, _lookups_by_array(plan, arrays, batch, cores), cores)
 
 
-def _lookups_by_array(plan: Plan, arrays: StackedPlan, batch: Batch, cores: int) -> tuple[Lookups, ...]:
+def _lookups_by_array(
+    plan: Plan, arrays: StackedPlan, batch: Batch, cores: int
+) -> tuple[Lookups, ...]:
     """Return the lookups of each array that is on the mesh."""
     for lookups in batch.tables:
         if len(lookups.unique) % cores or len(lookups.inverse) % cores:
-            raise InvalidArgumentError(f"the batch must have the ids of {cores} cores, those of this process")
+            raise InvalidArgumentError(
+                f"the batch must have the ids of {cores} cores, those of this process"
+            )
     return stack_lookups(plan, arrays, batch.tables, cores)
 
 
-def _needed_sizes(arrays: StackedPlan, tables: Sequence[Lookups], cores: int) -> list[tuple[int, int]]:
+def _needed_sizes(
+    arrays: StackedPlan, tables: Sequence[Lookups], cores: int
+) -> list[tuple[int, int]]:
     sizes = []
     for k, (table, lookups) in enumerate(zip(arrays.plan.tables, tables, strict=True)):
         shards = arrays.placement.of(k).shards(table.rows)
@@ -132,7 +146,13 @@ def _agree_on_sizes(placement: OnMesh, sizes: list[tuple[int, int]]) -> list[tup
 
 
 def _place_lookups(
-    placement: OnMesh, shards: Shards, lookups: Lookups, cores: int, samples: int, ids_of_one: int, count: int
+    placement: OnMesh,
+    shards: Shards,
+    lookups: Lookups,
+    cores: int,
+    samples: int,
+    ids_of_one: int,
+    count: int,
 ) -> Lookups:
     """Return the lookups of one array with the ids of each core arranged by owner, on the devices.
 
@@ -146,7 +166,9 @@ def _place_lookups(
         owners = np.asarray(shards.owner(own.unique))
         unique, new_places = arrange_by_owner(own.unique, owners, shards.count, ids_of_one)
         # An inverse past the end is padding, and stays past the end.
-        inverse = np.append(new_places, unique.size)[np.minimum(own.inverse, new_places.size)].astype(np.uint32)
+        inverse = np.append(new_places, unique.size)[
+            np.minimum(own.inverse, new_places.size)
+        ].astype(np.uint32)
         by_core.append(
             (
                 unique,
@@ -158,12 +180,17 @@ def _place_lookups(
     cores_per_device = cores // len(placement.here)
     placed = []
     for vectors in zip(*by_core, strict=True):
-        parts = [np.concatenate(vectors[k : k + cores_per_device]) for k in range(0, cores, cores_per_device)]
+        parts = [
+            np.concatenate(vectors[k : k + cores_per_device])
+            for k in range(0, cores, cores_per_device)
+        ]
         placed.append(put_parts(placement, parts))
     return Lookups(*placed)
 
 
-def traffic(plan: Plan, batch: Batch, devices: int | None = None, strategy: Strategy = "div") -> np.ndarray:
+def traffic(
+    plan: Plan, batch: Batch, devices: int | None = None, strategy: Strategy = "div"
+) -> np.ndarray:
     """Return the number of distinct ids that each device requests from each other for a batch; it needs no mesh.
 
     As many rows come back for the activations, and as many sums go the same way with the gradients.
@@ -172,7 +199,8 @@ def traffic(plan: Plan, batch: Batch, devices: int | None = None, strategy: Stra
         devices: how many share the cores and the rows; None for one a core.
 
     Returns:
-        int64 of shape (tables, devices, devices): `[k, a, b]` ids of table k go from device a to device b.
+        int64 of shape (tables, devices, devices): `[k, a, b]` ids of table k go from device a to
+        device b.
 
     Not in TensorFlow.
 

@@ -1,8 +1,9 @@
 """Choose a layout for each table on the devices of a mesh, within a budget of memory.
 
-`plan_placement` measures what the cores ask of each table (`RowDemand`), works out what each table would cost in each
-layout (`cost_of`), and chooses: first the layouts of least memory, then whatever lowers the cost most while the budget
-lasts, and at last which small tables share a stack. `PlacementPlan` is the result; `place` and `lay_out` carry it out.
+`plan_placement` measures what the cores ask of each table (`RowDemand`), works out what each table
+would cost in each layout (`cost_of`), and chooses: first the layouts of least memory, then whatever
+lowers the cost most while the budget lasts, and at last which small tables share a stack.
+`PlacementPlan` is the result; `place` and `lay_out` carry it out.
 """
 
 from __future__ import annotations
@@ -28,13 +29,22 @@ EXCHANGE = 1 << 16  # bytes that could be sent in the time in which an exchange 
 # Exchanges of a step. Ids, rows, ids and sums are sent; with copies only ids and sums.
 _EXCHANGES = {"rows": 4, "columns": 4, "whole": 4, "copies": 2}
 
-COLUMNS = ("table", "rows x width", "layout", "MiB of a device", "of it padding", "KiB sent in a step", "why")
+COLUMNS = (
+    "table",
+    "rows x width",
+    "layout",
+    "MiB of a device",
+    "of it padding",
+    "KiB sent in a step",
+    "why",
+)
 
 
 class Cost(NamedTuple):
     """The cost of a table on each device, in bytes.
 
-    Every device has as much room for a stack as any other; of that, its whole tables have shares by their rows.
+    Every device has as much room for a stack as any other; of that, its whole tables have shares by
+    their rows.
     """
 
     memory: int  # weights and slots
@@ -64,7 +74,9 @@ class Placed:
 
 @dataclass(frozen=True)
 class PlacementPlan:
-    """The result of `plan_placement`. Prints as a table; `layouts` is what `place` and its kin take. Not in TensorFlow.
+    """The result of `plan_placement`.
+
+    Prints as a table; `layouts` is what `place` and its kin take. Not in TensorFlow.
 
     >>> PlacementPlan((Placed("users", 10, 4, "rows", Cost(96, 16, 0), "chosen"),), 2, None).layouts
     ('rows',)
@@ -99,8 +111,8 @@ class PlacementPlan:
         """All tables in one line."""
         limit = "" if self.budget is None else f" of {_mib(self.budget)}"
         return (
-            f"Placement on {self.devices} devices: {_mib(self.memory)}{limit} MiB, and {self.traffic / 1024:,.1f} KiB "
-            "sent in a step, each"
+            f"Placement on {self.devices} devices: {_mib(self.memory)}{limit} MiB, and "
+            f"{self.traffic / 1024:,.1f} KiB sent in a step, each"
         )
 
     def table_of_words(self) -> list[tuple[str, ...]]:
@@ -140,36 +152,39 @@ def plan_placement(
         memory = (rows here, filled up) * (columns here * (1 + slots) + slots kept by row) * 4 bytes
         cost = traffic + 64 KiB for each exchange: 4 a step by rows or columns, 2 with copies, 4 for each stack
 
-    The traffic is in bytes. An exchange is priced, too, because it takes time to begin: 64 KiB stand for what could be
-    sent in that time. So the least cost isn't the least traffic: with a larger budget a plan may have fewer exchanges
-    and send more bytes.
+    The traffic is in bytes. An exchange is priced, too, because it takes time to begin: 64 KiB
+    stand for what could be sent in that time. So the least cost isn't the least traffic: with a
+    larger budget a plan may have fewer exchanges and send more bytes.
 
-    With u distinct ids of each of the c cores of a device, at most b of them of one owner, n devices and width w, a
-    device sends in a step, lookup and update together:
+    With u distinct ids of each of the c cores of a device, at most b of them of one owner, n
+    devices and width w, a device sends in a step, lookup and update together:
 
         rows: (n - 1) * c * b * 8 * (1 + w) bytes, since all owners get parts of equal length
         columns: (n - 1) * c * u * (8 + 8 * w / n)
         copies: (n - 1) * c * u * 4 * (1 + w)
         whole: as by rows, where b counts the ids of all tables of a stack that one device has
 
-    Tables begin with the layout of least memory; then the table whose cost falls most by another layout gets it, and
-    so on, while the budget lasts. At last the smallest tables of one width and rule become a stack of whole tables, as
-    many of them as make the cost lowest; its memory is that of the fullest device's rows. This is a greedy choice: no
-    other plan was compared, so one of lower cost may exist.
+    Tables begin with the layout of least memory; then the table whose cost falls most by another
+    layout gets it, and so on, while the budget lasts. At last the smallest tables of one width and
+    rule become a stack of whole tables, as many of them as make the cost lowest; its memory is that
+    of the fullest device's rows. This is a greedy choice: no other plan was compared, so one of
+    lower cost may exist.
 
     Args:
         plan: of as many cores as devices, or a multiple.
         devices: their number.
-        budget: bytes on each device for tables and slots, padding included; None is no limit. Batches, activations and
-            what a step sends come on top.
-        batch: of `make_batch`, for u and b: ids that are often those of one owner make columns worth their ids. Without
-            it u is one for each sample, or all rows if they are fewer, and b is u / n.
+        budget: bytes on each device for tables and slots, padding included; None is no limit.
+            Batches, activations and what a step sends come on top.
+        batch: of `make_batch`, for u and b: ids that are often those of one owner make columns
+            worth their ids. Without it u is one for each sample, or all rows if they are fewer, and
+            b is u / n.
         strategy: that of tables by rows.
         layouts: those that you choose, by the names of tables.
 
     Raises:
-        InvalidArgumentError: a budget that the tables do not fit into (it says what each of them takes, and how many
-            devices would do), a name without a table, columns that the devices cannot share, cores that they cannot.
+        InvalidArgumentError: a budget that the tables do not fit into (it says what each of them
+            takes, and how many devices would do), a name without a table, columns that the devices
+            cannot share, cores that they cannot.
 
     Not in TensorFlow.
 
@@ -193,14 +208,17 @@ def plan_placement(
         check_count("budget", budget)
     if plan.cores % devices:
         raise InvalidArgumentError(
-            f"{devices} devices cannot share {plan.cores} cores; give the plan as many cores as devices, or a multiple"
+            f"{devices} devices cannot share {plan.cores} cores; give the plan as many cores as "
+            "devices, or a multiple"
         )
     fixed = dict(layouts or {})
     allowed = allowed_layouts(plan, devices, fixed)
     demands = [row_demand(plan, k, devices, batch, strategy) for k in range(len(plan.tables))]
     options: list[Mapping[Layout, Cost]] = []
     for k, table in enumerate(plan.tables):
-        options.append({x: cost_of(table, x, devices, demands[k]) for x in allowed[k] if x != "whole"})
+        options.append(
+            {x: cost_of(table, x, devices, demands[k]) for x in allowed[k] if x != "whole"}
+        )
     problem = _Problem(plan, devices, budget, fixed, demands, options)
     chosen = _choose_layouts(problem)
     chosen = _choose_stacks(problem, chosen)
@@ -215,7 +233,8 @@ class _Problem(NamedTuple):
     budget: int | None
     fixed: Mapping[str, Layout]  # that the caller chose, by the names of tables
     demands: Sequence[RowDemand]
-    options: Sequence[Mapping[Layout, Cost]]  # for each table; a table that the caller wants whole has none
+    # For each table; a table that the caller wants whole has none.
+    options: Sequence[Mapping[Layout, Cost]]
 
     def fits(self, memory: int) -> bool:
         """Tell whether the budget allows so many bytes on each device."""
@@ -233,7 +252,9 @@ class RowDemand(NamedTuple):
     by_core: tuple[int, ...] = ()  # the total of each core of the plan
 
 
-def row_demand(plan: Plan, table: int, devices: int, batch: Batch | None, strategy: Strategy) -> RowDemand:
+def row_demand(
+    plan: Plan, table: int, devices: int, batch: Batch | None, strategy: Strategy
+) -> RowDemand:
     """Return what the cores of a device ask for, if each asks for as much as the busiest does."""
     cores = plan.cores // devices
     rows = plan.tables[table].rows
@@ -277,7 +298,9 @@ def bytes_of_row(table: Table, layout: Layout, devices: int) -> int:
     return NUMBER * (columns * (1 + len(table.rule.slots) - by_row) + by_row)
 
 
-def costs_of(plan: Plan, layouts: Sequence[Layout], devices: int, demands: Sequence[RowDemand]) -> list[Cost]:
+def costs_of(
+    plan: Plan, layouts: Sequence[Layout], devices: int, demands: Sequence[RowDemand]
+) -> list[Cost]:
     """Return the cost of each table. The cost of a stack is shared by its tables."""
     whole: dict[int, Cost] = {}
     for stack in assign_stacks(plan, layouts, devices):
@@ -317,7 +340,9 @@ def _price(layout: Layout, cost: Cost) -> int:
 
 
 def _memory(problem: _Problem, layouts: Sequence[Layout]) -> int:
-    return sum(cost.memory for cost in costs_of(problem.plan, layouts, problem.devices, problem.demands))
+    return sum(
+        cost.memory for cost in costs_of(problem.plan, layouts, problem.devices, problem.demands)
+    )
 
 
 def _total_price(problem: _Problem, layouts: Sequence[Layout]) -> int:
@@ -337,7 +362,9 @@ def allowed_layouts(plan: Plan, devices: int, fixed: Mapping[str, Layout]) -> li
     names = [t.name for t in plan.tables]
     for name, layout in fixed.items():
         if name not in names:
-            raise InvalidArgumentError(f"layouts name a table {name!r}; the plan has {', '.join(names)}")
+            raise InvalidArgumentError(
+                f"layouts name a table {name!r}; the plan has {', '.join(names)}"
+            )
         check_choice(f"the layout of table {name!r}", layout, get_args(Layout))
     allowed: list[list[Layout]] = []
     for table in plan.tables:
@@ -354,19 +381,31 @@ def allowed_layouts(plan: Plan, devices: int, fixed: Mapping[str, Layout]) -> li
 def why_no_columns(table: Table, devices: int) -> str | None:
     """Return the reason why a table cannot be dealt out by columns, None if it can."""
     if table.width % devices:
-        return f"{devices} devices cannot share the {table.width} columns of table {table.name!r}; give a multiple"
+        return (
+            f"{devices} devices cannot share the {table.width} columns of table {table.name!r}; "
+            "give a multiple"
+        )
     if table.rule.row_slots and not type(table.rule).__module__.startswith("gradlab.rules."):
-        return f"table {table.name!r} has a rule of your own with slots kept by row; it cannot be dealt out by columns"
+        return (
+            f"table {table.name!r} has a rule of your own with slots kept by row; it cannot be "
+            "dealt out by columns"
+        )
     return None
 
 
 def _take_least_memory(costs: Mapping[Layout, Cost]) -> Layout:
     """Return the layout of least memory, of several the cheapest one; "whole" if there is none."""
-    return min(costs, key=lambda layout: (costs[layout].memory, _price(layout, costs[layout])), default="whole")
+    return min(
+        costs,
+        key=lambda layout: (costs[layout].memory, _price(layout, costs[layout])),
+        default="whole",
+    )
 
 
 def _choose_layouts(problem: _Problem) -> list[Layout]:
-    """Return a layout for each table: of least memory first, then whatever gains most while the budget lasts."""
+    """Return a layout for each table: of least memory first, then whatever gains most while the
+    budget lasts.
+    """
     chosen = [_take_least_memory(costs) for costs in problem.options]
 
     gains = []
@@ -389,7 +428,9 @@ def _choose_layouts(problem: _Problem) -> list[Layout]:
 
 
 def _choose_stacks(problem: _Problem, chosen: list[Layout]) -> list[Layout]:
-    """Return the layouts with the smallest tables of a width and rule whole, as many as cost least so and fit."""
+    """Return the layouts with the smallest tables of a width and rule whole, as many as cost least
+    so and fit.
+    """
     groups: dict[Hashable, list[int]] = {}
     for k, table in enumerate(problem.plan.tables):
         if table.name not in problem.fixed and problem.devices > 1:
@@ -455,7 +496,9 @@ def _reason(problem: _Problem, k: int, layout: Layout, stack: Stack | None) -> s
     return "least cost" if layout == best else f"{best} would cost less, but not fit"
 
 
-def _bytes_by_device(table: Table, layout: Layout, devices: int, device: int | None) -> tuple[int, ...]:
+def _bytes_by_device(
+    table: Table, layout: Layout, devices: int, device: int | None
+) -> tuple[int, ...]:
     """Return the bytes of a table's rows on each device, padding left out."""
     size = bytes_of_row(table, layout, devices)
     if device is not None:
@@ -466,10 +509,12 @@ def _bytes_by_device(table: Table, layout: Layout, devices: int, device: int | N
 
 def _explain_excess(problem: _Problem, result: PlacementPlan, budget: int) -> str:
     largest = sorted(result.tables, key=lambda table: -table.cost.memory)[:5]
-    sizes = ", ".join(f"{table.table} {_mib(table.cost.memory)} ({table.layout})" for table in largest)
+    sizes = ", ".join(
+        f"{table.table} {_mib(table.cost.memory)} ({table.layout})" for table in largest
+    )
     return (
-        f"the tables need {_mib(result.memory)} MiB on each of {result.devices} devices, the budget is {_mib(budget)}; "
-        f"the largest are {sizes}; {_suggest_devices(problem)}"
+        f"the tables need {_mib(result.memory)} MiB on each of {result.devices} devices, the "
+        f"budget is {_mib(budget)}; the largest are {sizes}; {_suggest_devices(problem)}"
     )
 
 
@@ -478,7 +523,9 @@ def _suggest_devices(problem: _Problem) -> str:
     plan = problem.plan
     layouts = [problem.fixed.get(table.name, "rows") for table in plan.tables]
     no_demand = [RowDemand(0, 0)] * len(plan.tables)
-    by_columns = [table for table, layout in zip(plan.tables, layouts, strict=True) if layout == "columns"]
+    by_columns = [
+        table for table, layout in zip(plan.tables, layouts, strict=True) if layout == "columns"
+    ]
     for doublings in range(1, 21):
         devices = problem.devices << doublings
         needed = sum(cost.memory for cost in costs_of(plan, layouts, devices, no_demand))

@@ -1,7 +1,7 @@
 """Shards on disk: .npz files cut into blocks of rows, so that a reader takes the blocks it needs and no more.
 
-Each save has a number and a mark of its own, which its manifest, the heads of its shards and their names repeat: of
-two saves into one folder at the same time, one is there whole.
+Each save has a number and a mark of its own, which its manifest, the heads of its shards and their
+names repeat: of two saves into one folder at the same time, one is there whole.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ class ShardWriter:
     """An .npz that appears under its name when it is complete. Arrays come block by block."""
 
     def __init__(self, path: Path, number: int = 0, mark: str = "", shard: int = 0) -> None:
-        self._file = ArchiveWriter(path, _SHARD, VERSION, {"number": number, "mark": mark, "shard": shard})
+        self._file = ArchiveWriter(
+            path, _SHARD, VERSION, {"number": number, "mark": mark, "shard": shard}
+        )
 
     def __enter__(self) -> ShardWriter:
         self._file.__enter__()
@@ -93,8 +95,14 @@ class ShardReader:
                 asked = places // step == k
                 block = self._block(file, f"{name}/{k}", _NPY + 4 * step * width)
                 here = places[asked] - k * step
-                if block.dtype != np.float32 or block.shape[1:] != (width,) or here.max() >= len(block):
-                    raise ValueError(f"{name} is {block.dtype} of shape {block.shape}, not as it was saved")
+                if (
+                    block.dtype != np.float32
+                    or block.shape[1:] != (width,)
+                    or here.max() >= len(block)
+                ):
+                    raise ValueError(
+                        f"{name} is {block.dtype} of shape {block.shape}, not as it was saved"
+                    )
                 out[asked] = block[here]
         return out
 
@@ -109,7 +117,9 @@ class ShardReader:
             try:
                 file = stack.enter_context(Archive(self._path, _SHARD, (VERSION,), max_bytes=None))
             except FileNotFoundError as error:
-                raise DataLossError(f"{self._path} is missing: its manifest names it; load another copy") from error
+                raise DataLossError(
+                    f"{self._path} is missing: its manifest names it; load another copy"
+                ) from error
             stack.enter_context(checked(self._path, _SHARD))
             if file.head != self._head:
                 raise ValueError(f"it is of the save {file.head}, the manifest is of {self._head}")
@@ -155,7 +165,12 @@ def _check_fields(content: Mapping[str, Any]) -> None:
         raise ValueError(f"its strategy is {content['strategy']!r}")
     whole(content, "cores", 1)
     for table in field(content, "tables", list):
-        field(table, "name", str), whole(table, "rows", 1), whole(table, "width", 1), field(table, "slots", list)
+        (
+            field(table, "name", str),
+            whole(table, "rows", 1),
+            whole(table, "width", 1),
+            field(table, "slots", list),
+        )
     rates = field(content, "pending", list, type(None)) or []
     shared = field(content, "shared", list)
     if len(shared) != len(content["tables"]):
@@ -165,7 +180,10 @@ def _check_fields(content: Mapping[str, Any]) -> None:
 
 
 def _unnamed_files(folder: Path, earlier: Collection[str], own: Collection[str]) -> Iterator[Path]:
-    """Yield files that no manifest will name again. A save that runs at the same time keeps its shards."""
+    """Yield files that no manifest will name again.
+
+    A save that runs at the same time keeps its shards.
+    """
     for path in folder.glob("shard-*.npz*"):
         with suppress(FileNotFoundError):
             forgotten = time.time() - path.stat().st_mtime > FORGOTTEN

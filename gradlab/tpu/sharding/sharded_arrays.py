@@ -25,7 +25,8 @@ def make_array(placement: Placement, rows: int, read: Reader, at_once: int | Non
     No device, nor the host, ever sees more than one shard at once for each of its devices.
 
     Args:
-        at_once: the number of rows to read at a time, so that the host never has a whole shard; None: all of a shard.
+        at_once: the number of rows to read at a time, so that the host never has a whole shard;
+            None: all of a shard.
     """
     shards = placement.shards(rows)
     if not isinstance(placement, OnMesh):
@@ -37,7 +38,9 @@ def make_array(placement: Placement, rows: int, read: Reader, at_once: int | Non
             block = _make_shard(read, shards.range_of(k), shards.size, at_once)
             blocks.append(jax.device_put(block, device))
     shape = (shards.size * shards.count, *blocks[0].shape[1:])
-    return jax.make_array_from_single_device_arrays(shape, placement.laid_out(placement.spec, len(shape)), blocks)
+    return jax.make_array_from_single_device_arrays(
+        shape, placement.laid_out(placement.spec, len(shape)), blocks
+    )
 
 
 def rows_at_once(width: int) -> int:
@@ -52,7 +55,10 @@ def _make_shard(read: Reader, rows: range, size: int, at_once: int | None) -> Ar
         block = jnp.asarray(read(_ids(rows or range(1))), jnp.float32)[: len(rows)]
         padded: Array = jnp.pad(block, ((0, size - len(rows)), (0, 0)))
         return padded
-    put = jax.jit(lambda full, part, start: jax.lax.dynamic_update_slice(full, part, (start, 0)), donate_argnums=0)
+    put = jax.jit(
+        lambda full, part, start: jax.lax.dynamic_update_slice(full, part, (start, 0)),
+        donate_argnums=0,
+    )
     full: Any = None
     for start in range(0, len(rows), at_once):
         part = jnp.asarray(read(_ids(rows[start : start + at_once])), jnp.float32)
@@ -86,18 +92,25 @@ def row_reader(placement: Placement, rows: int, x: Array) -> Reader:
         whole = np.asarray(x)
         return lambda ids: whole[ids]
     shards = placement.shards(rows)
-    data = {(s.index[0].start or 0) // shards.size: s.data for s in cast(jax.Array, x).addressable_shards}
+    data = {
+        (s.index[0].start or 0) // shards.size: s.data
+        for s in cast(jax.Array, x).addressable_shards
+    }
 
     def read_shard(k: int, places: np.ndarray) -> np.ndarray:
         if k not in data:
-            raise ValueError(f"shard {k} is on a device of another process; `save` and `restore` bring it here")
+            raise ValueError(
+                f"shard {k} is on a device of another process; `save` and `restore` bring it here"
+            )
         rows: np.ndarray = np.asarray(data[k])[places]
         return rows
 
     return reader_by_owner(shards, x.shape[1], read_shard)
 
 
-def reader_by_owner(shards: Shards, width: int, read_shard: Callable[[int, np.ndarray], np.ndarray]) -> Reader:
+def reader_by_owner(
+    shards: Shards, width: int, read_shard: Callable[[int, np.ndarray], np.ndarray]
+) -> Reader:
     """Return a function that reads rows by `read_shard(k, places)`, which reads those of one shard."""
 
     def read(ids: np.ndarray) -> np.ndarray:
@@ -113,7 +126,9 @@ def reader_by_owner(shards: Shards, width: int, read_shard: Callable[[int, np.nd
     return read
 
 
-def arrange_by_owner(ids: np.ndarray, owners: np.ndarray, parts: int, length: int) -> tuple[np.ndarray, np.ndarray]:
+def arrange_by_owner(
+    ids: np.ndarray, owners: np.ndarray, parts: int, length: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Return ids in one part of equal length for each owner, and the new place of each id; PADDING_ID has none.
 
     >>> [x.tolist() for x in arrange_by_owner(np.uint32([5, 2, 7]), np.array([1, 0, 1]), 2, 2)]
@@ -138,12 +153,18 @@ def split_by_core(sums: RowSums, cores: int) -> list[tuple[np.ndarray, np.ndarra
     """Return the ids and sums of each core, on the host."""
     ids = np.asarray(sums.ids)
     values = np.asarray(sums.sums)
-    return list(zip(ids.reshape(cores, -1), values.reshape(cores, -1, values.shape[1]), strict=True))
+    return list(
+        zip(ids.reshape(cores, -1), values.reshape(cores, -1, values.shape[1]), strict=True)
+    )
 
 
 def put_parts(placement: OnMesh, parts: list[Any]) -> Array:
     """Return the array of which each device of this process has one of these equal parts."""
     flat = placement.mesh.devices.flat
-    blocks = [jax.device_put(np.asarray(x), flat[k]) for k, x in zip(placement.here, parts, strict=True)]
+    blocks = [
+        jax.device_put(np.asarray(x), flat[k]) for k, x in zip(placement.here, parts, strict=True)
+    ]
     shape = (blocks[0].shape[0] * placement.devices, *blocks[0].shape[1:])
-    return jax.make_array_from_single_device_arrays(shape, placement.laid_out(placement.spec, len(shape)), blocks)
+    return jax.make_array_from_single_device_arrays(
+        shape, placement.laid_out(placement.spec, len(shape)), blocks
+    )

@@ -11,10 +11,25 @@ from .statistics import PartitionStatistics
 from .v2 import as_v2, unread_by_v2
 
 __all__ = [
-    "Buffers", "Layout", "Limits", "PartitionStatistics", "Place", "Preprocessed", "Stack", "Unplaced", "as_v2",
-    "from_stacks", "make_batch", "partition_statistics", "preprocess", "stack", "stacked", "static_size",
-    "to_stacks", "unread_by_v2",
-]  # fmt: skip
+    "Buffers",
+    "Layout",
+    "Limits",
+    "PartitionStatistics",
+    "Place",
+    "Preprocessed",
+    "Stack",
+    "Unplaced",
+    "as_v2",
+    "from_stacks",
+    "make_batch",
+    "partition_statistics",
+    "preprocess",
+    "stack",
+    "stacked",
+    "static_size",
+    "to_stacks",
+    "unread_by_v2",
+]
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = _only_public(__name__)

@@ -19,10 +19,11 @@ PADDING = PADDING_ID  # the id and the sample of a place that only fills up; its
 class Buffers(NamedTuple):
     """The lookups of one stack, a row for each core, within it SparseCore by SparseCore, partition by partition.
 
-    `row_pointers` hold the end of each partition of each SparseCore (and minibatch); the next begins at the next
-    multiple of 8. `embedding_ids` are rows of the partition, `sample_ids` samples of the SparseCore. Places in between
-    hold padding: id and sample 2**31 - 1, gain NaN. What lies after the last partition is not `written`: on a real host
-    that is memory as it was, here it is padding, too. int32, int32, int32, float32, bool.
+    `row_pointers` hold the end of each partition of each SparseCore (and minibatch); the next
+    begins at the next multiple of 8. `embedding_ids` are rows of the partition, `sample_ids`
+    samples of the SparseCore. Places in between hold padding: id and sample 2**31 - 1, gain NaN.
+    What lies after the last partition is not `written`: on a real host that is memory as it was,
+    here it is padding, too. int32, int32, int32, float32, bool.
     """
 
     row_pointers: np.ndarray
@@ -90,10 +91,11 @@ def sizes(g: Grouped, layout: Layout, minibatches: int) -> Sizes:
 
 
 def _groups(g: Grouped, layout: Layout, minibatches: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return segment and partition of each lookup as one number, which never decreases; and the row in the partition.
+    """Return segment and partition of each lookup as one number, which never decreases; and the row
+    in the partition.
 
-    An id below 0 has a remainder and a quotient that are cut toward 0: it opens no partition and falls into the one
-    that is open.
+    An id below 0 has a remainder and a quotient that are cut toward 0: it opens no partition and
+    falls into the one that is open.
     """
     n = layout.shards
     segments = g.sparse_cores * minibatches + g.minibatches
@@ -105,19 +107,26 @@ def _groups(g: Grouped, layout: Layout, minibatches: int) -> tuple[np.ndarray, n
 
 
 def fill(
-    g: Grouped, layout: Layout, size: int, minibatches: int = 1, *, shared: bool = False, need: Sizes | None = None
+    g: Grouped,
+    layout: Layout,
+    size: int,
+    minibatches: int = 1,
+    *,
+    shared: bool = False,
+    need: Sizes | None = None,
 ) -> tuple[Buffers, np.ndarray]:
     """Return the buffers, and which lookups found room in them.
 
     Args:
         size: entries of one core.
-        shared: the SparseCores of a core stand one right after another (minibatching), instead of each in its own part
-            of the buffers.
+        shared: the SparseCores of a core stand one right after another (minibatching), instead of
+            each in its own part of the buffers.
         need: what `sizes` found, where it was asked before.
     """
     need = sizes(g, layout, minibatches) if need is None else need
     begins, limit = _begins(need.totals, layout, size, minibatches, shared)
-    count = (need.ends - need.starts).ravel().astype(np.intp)  # what NumPy repeats by, on 32 bits, too
+    # What NumPy repeats by, on 32 bits, too.
+    count = (need.ends - need.starts).ravel().astype(np.intp)
     first = np.cumsum(count) - count  # of each partition, among the lookups
     core = np.arange(begins.size) // (layout.per_core * minibatches)
     ahead = (begins + core * size)[:, None] + need.starts - first.reshape(need.starts.shape)
@@ -137,7 +146,9 @@ def fill(
     pointers = pointers.reshape(layout.cores, -1).astype(np.int32)
     reached = _reached(begins, last[:, 0], core, layout.cores, size)
     shape = (layout.cores, size)
-    return Buffers(pointers, ids.reshape(shape), samples.reshape(shape), gains.reshape(shape), reached), kept
+    return Buffers(
+        pointers, ids.reshape(shape), samples.reshape(shape), gains.reshape(shape), reached
+    ), kept
 
 
 def _begins(
@@ -153,7 +164,9 @@ def _begins(
     return begins, begins + part
 
 
-def _reached(begins: np.ndarray, ends: np.ndarray, core: np.ndarray, cores: int, size: int) -> np.ndarray:
+def _reached(
+    begins: np.ndarray, ends: np.ndarray, core: np.ndarray, cores: int, size: int
+) -> np.ndarray:
     """Return the places of each core's buffers between the begin and the end of a segment."""
     step = np.zeros((cores, size + 1), np.int32)
     np.add.at(step, (core, begins), 1)
@@ -164,7 +177,9 @@ def _reached(begins: np.ndarray, ends: np.ndarray, core: np.ndarray, cores: int,
 def read(buffers: Buffers, layout: Layout, minibatches: int = 1, *, shared: bool = False) -> Read:
     """Return the lookups that stand in buffers, found as the hardware finds them: by the pointers alone."""
     size = buffers.embedding_ids.shape[1]
-    pointers = buffers.row_pointers.astype(np.int64).reshape(layout.shards * minibatches, -1)[:, : layout.shards]
+    pointers = buffers.row_pointers.astype(np.int64).reshape(layout.shards * minibatches, -1)[
+        :, : layout.shards
+    ]
     segments = np.arange(len(pointers))
     if shared:
         last = padded(pointers[:, -1], ALIGNMENT).reshape(layout.cores, -1)

@@ -16,13 +16,15 @@ from ..plan import Feature, Plan, Table
 from .stacking import Layout, Stack
 
 MOST_SAMPLES = 2**26 - 1  # of a stack on one core: the host's sort has 26 bits for them
-AT_ONCE = 1 << 20  # lookups; a larger batch is worked on in pieces, so that it needs little more room than it has
+# Lookups; a larger batch is worked on in pieces, so that it needs little more room than it has.
+AT_ONCE = 1 << 20
 
 
 class Entries(NamedTuple):
     """Vectors of one length: who looks up (`sparse_cores`), into which of its `samples`, id in the stack, gain, table.
 
-    Lookups of one SparseCore stand in the order of features, samples and ids. `tables` counts the stack's places.
+    Lookups of one SparseCore stand in the order of features, samples and ids. `tables` counts the
+    stack's places.
     """
 
     sparse_cores: np.ndarray
@@ -45,8 +47,8 @@ def spans(plan: Plan, layout: Layout, stack: Stack) -> list[Span]:
     """Return the places of a stack's features, in the order of the plan.
 
     Raises:
-        ValueError: the samples of a feature cannot be dealt out evenly, or there are too many; it names the feature, or
-            the stack.
+        ValueError: the samples of a feature cannot be dealt out evenly, or there are too many; it
+            names the feature, or the stack.
     """
     order = {p.table: k for k, p in enumerate(stack.places)}
     found, start = [], 0
@@ -55,22 +57,26 @@ def spans(plan: Plan, layout: Layout, stack: Stack) -> list[Span]:
             continue
         if f.samples % layout.per_core:
             raise ValueError(
-                f"feature {f.name!r} has {f.samples} samples on a core, which {layout.per_core} SparseCores cannot "
-                "share evenly; change the batch size or per_core"
+                f"feature {f.name!r} has {f.samples} samples on a core, which {layout.per_core} "
+                "SparseCores cannot share evenly; change the batch size or per_core"
             )
         found.append(Span(k, place, start, f.samples // layout.per_core))
         start += found[-1].size
     if start * layout.per_core > MOST_SAMPLES:
         raise ValueError(
-            f"stack {stack.name!r} looks up {start * layout.per_core:,} samples on a core, which exceeds the maximum "
-            f"limit supported by the SparseCore CooFormat sorting key, {MOST_SAMPLES:,}; make the batch smaller or "
-            "use more cores"
+            f"stack {stack.name!r} looks up {start * layout.per_core:,} samples on a core, which "
+            "exceeds the maximum limit supported by the SparseCore CooFormat sorting key, "
+            f"{MOST_SAMPLES:,}; make the batch smaller or use more cores"
         )
     return found
 
 
 def entries(
-    plan: Plan, layout: Layout, stack: Stack, cores: Sequence[Mapping[str, Ids]], as_found: bool = False
+    plan: Plan,
+    layout: Layout,
+    stack: Stack,
+    cores: Sequence[Mapping[str, Ids]],
+    as_found: bool = False,
 ) -> Entries:
     """Return the lookups of all features of a stack, gains computed, nothing merged.
 
@@ -89,10 +95,17 @@ def entries(
             for piece in _pieces(ids.get(feature.name)):
                 samples, rows, gains = asked(feature, table, piece, plan)
                 own, within = divide(samples, span.size)
-                part = (core * layout.per_core + own, span.start + within, place.columns(stack.shards, rows), gains)
+                part = (
+                    core * layout.per_core + own,
+                    span.start + within,
+                    place.columns(stack.shards, rows),
+                    gains,
+                )
                 parts.append((*part, np.full(samples.size, span.place, np.int32)))
     small = np.zeros(0, np.int32)
-    return Entries(*joined(parts or [(small, small, np.zeros(0, np.int64), np.zeros(0, np.float32), small)]))
+    return Entries(
+        *joined(parts or [(small, small, np.zeros(0, np.int64), np.zeros(0, np.float32), small)])
+    )
 
 
 def joined(parts: list[tuple[np.ndarray, ...]]) -> Iterator[np.ndarray]:
@@ -105,7 +118,9 @@ def joined(parts: list[tuple[np.ndarray, ...]]) -> Iterator[np.ndarray]:
 
 
 def _pieces(given: Ids | None) -> Iterator[Ids]:
-    """Yield the ids of some samples at a time; all at once if they are few, or not in the order of samples."""
+    """Yield the ids of some samples at a time; all at once if they are few, or not in the order of
+    samples.
+    """
     if given is None:
         return
     samples = np.asarray(given.samples)
@@ -117,13 +132,20 @@ def _pieces(given: Ids | None) -> Iterator[Ids]:
     if len(shapes) > 1 or samples.ndim != 1 or (samples[1:] < samples[:-1]).any():
         yield given
         return
-    for begin, end in pairwise([0, *np.searchsorted(samples, samples[AT_ONCE::AT_ONCE]), samples.size]):
+    for begin, end in pairwise(
+        [0, *np.searchsorted(samples, samples[AT_ONCE::AT_ONCE]), samples.size]
+    ):
         yield Ids(*(None if x is None else x[begin:end] for x in vectors))
 
 
-def outside(plan: Plan, stack: Stack, cores: Sequence[Mapping[str, Ids]], as_found: bool = False) -> np.ndarray:
+def outside(
+    plan: Plan, stack: Stack, cores: Sequence[Mapping[str, Ids]], as_found: bool = False
+) -> np.ndarray:
     """Count for each table of a stack the ids that it doesn't have; `as_found` as in `entries`: ids of 32 bits."""
-    order, found = {p.table: k for k, p in enumerate(stack.places)}, np.zeros(len(stack.places), np.int64)
+    order, found = (
+        {p.table: k for k, p in enumerate(stack.places)},
+        np.zeros(len(stack.places), np.int64),
+    )
     for feature in plan.features:
         table = plan.tables[feature.table]
         for given in (core.get(feature.name) for core in cores if table.name in order):
@@ -140,8 +162,12 @@ def _asked(feature: Feature, table: Table, given: Ids, plan: Plan) -> tuple[np.n
 
 
 def _passed(feature: Feature, table: Table, given: Ids, plan: Plan) -> tuple[np.ndarray, ...]:
-    """Do what `_asked` does, but let ids outside the table pass: their positions, always inside, stand for them."""
+    """Do what `_asked` does, but let ids outside the table pass: their positions, always inside,
+    stand for them.
+    """
     ids: Any = np.asarray(given.ids)
     numbers = given._replace(ids=np.arange(ids.size))
-    samples, which, gains = _asked(feature, dataclasses.replace(table, rows=max(ids.size, 1)), numbers, plan)
+    samples, which, gains = _asked(
+        feature, dataclasses.replace(table, rows=max(ids.size, 1)), numbers, plan
+    )
     return samples, ids.astype(np.int32).astype(np.int64)[which], gains

@@ -18,8 +18,8 @@ _LOW = np.uint64(0xFFFFFFFF)
 def buckets_of(columns: np.ndarray) -> np.ndarray:
     """Return the bucket of each id of a stack: HighwayHash of its 4 bytes, modulo 64.
 
-    Source: Alakuijala, Cox and Wassenberg, "Fast keyed hash/pseudo-random function using SIMD multiply and permute"
-    (2016); the key is that of jax-tpu-embedding 0.1.0 (2026).
+    Source: Alakuijala, Cox and Wassenberg, "Fast keyed hash/pseudo-random function using SIMD
+    multiply and permute" (2016); the key is that of jax-tpu-embedding 0.1.0 (2026).
 
     >>> buckets_of(np.array([0, 1, 2, 3])).tolist()
     [7, 39, 13, 35]
@@ -58,7 +58,8 @@ def _update(state: list[np.ndarray], packet: np.ndarray) -> None:
     state[:] = v0, v1, mul0, mul1
 
 
-_ZIPPER = np.array([3, 12, 2, 5, 14, 1, 15, 0, 11, 4, 10, 13, 9, 6, 8, 7])  # bytes of two words, shuffled
+# Bytes of two words, shuffled.
+_ZIPPER = np.array([3, 12, 2, 5, 14, 1, 15, 0, 11, 4, 10, 13, 9, 6, 8, 7])
 
 
 def _zip_bytes(v: np.ndarray) -> np.ndarray:
@@ -74,14 +75,16 @@ def _swap_halves(x: np.ndarray) -> np.ndarray:
 def _rotate_halves(x: np.ndarray, by: int) -> np.ndarray:
     left, right = np.uint64(by), np.uint64(32 - by)
     low, high = x & _LOW, x >> np.uint64(32)
-    return ((high << left | high >> right) & _LOW) << np.uint64(32) | (low << left | low >> right) & _LOW
+    return ((high << left | high >> right) & _LOW) << np.uint64(32) | (
+        low << left | low >> right
+    ) & _LOW
 
 
 def boundaries(sizes: np.ndarray, limit: int) -> np.ndarray:
     """Return between which buckets a minibatch must end so that none is above the limit.
 
-    Buckets are joined in pairs, pairs of pairs and so on; where both together would be above the limit there is a
-    boundary between them, and the larger counts from there on.
+    Buckets are joined in pairs, pairs of pairs and so on; where both together would be above the
+    limit there is a boundary between them, and the larger counts from there on.
 
     Args:
         sizes: (..., 64) lookups in each bucket.
@@ -104,7 +107,9 @@ def boundaries(sizes: np.ndarray, limit: int) -> np.ndarray:
 
 
 def minibatch_of(all_sizes: list[tuple[np.ndarray, np.ndarray, Limits]]) -> np.ndarray:
-    """Return (64,): the minibatch of each bucket. One split serves all stacks, SparseCores and partitions.
+    """Return (64,): the minibatch of each bucket.
+
+    One split serves all stacks, SparseCores and partitions.
 
     Args:
         all_sizes: for each stack the lookups and the different rows by bucket, and its limits.

@@ -17,8 +17,8 @@ BUCKETS = 64
 class Limits(NamedTuple):
     """The largest number of lookups, and of distinct rows, that a SparseCore requests from a partition at a time.
 
-    A (sample, row) pair counts once however often a sample names the row. The defaults are those of jax-tpu-embedding
-    0.1.0 (2026), TableSpec.
+    A (sample, row) pair counts once however often a sample names the row. The defaults are those of
+    jax-tpu-embedding 0.1.0 (2026), TableSpec.
 
     >>> Limits(max_ids=64)
     Limits(max_ids=64, max_unique_ids=256)
@@ -31,8 +31,8 @@ class Limits(NamedTuple):
 class Grouped(NamedTuple):
     """Merged lookups in the order of SparseCore, minibatch, partition, bucket, row, sample; vectors of one length.
 
-    `new_group` and `new_row` mark the first lookup of a SparseCore, partition and bucket, and of a row in them;
-    `merged` is the number of ids that became the lookup.
+    `new_group` and `new_row` mark the first lookup of a SparseCore, partition and bucket, and of a
+    row in them; `merged` is the number of ids that became the lookup.
     """
 
     sparse_cores: np.ndarray
@@ -49,7 +49,10 @@ class Grouped(NamedTuple):
 
 
 def grouped(
-    found: Entries, shards: int, buckets: np.ndarray | None = None, minibatch: np.ndarray | None = None
+    found: Entries,
+    shards: int,
+    buckets: np.ndarray | None = None,
+    minibatch: np.ndarray | None = None,
 ) -> Grouped:
     """Return the lookups sorted, and those of one row in one sample merged by adding their gains.
 
@@ -67,9 +70,15 @@ def grouped(
     return Grouped(*joined(parts))
 
 
-def _group(found: Entries, shards: int, buckets: np.ndarray | None, minibatch: np.ndarray | None) -> Grouped:
+def _group(
+    found: Entries, shards: int, buckets: np.ndarray | None, minibatch: np.ndarray | None
+) -> Grouped:
     key, order, bits = _sort_key(found, shards, buckets, minibatch)
-    samples, gains, merged = found.samples[order], found.gains[order], np.broadcast_to(1, order.size)
+    samples, gains, merged = (
+        found.samples[order],
+        found.gains[order],
+        np.broadcast_to(1, order.size),
+    )
     starts_row = mark_changes(key)
     keep = starts_row | mark_changes(samples)
     if keep.all():
@@ -98,12 +107,20 @@ def _group(found: Entries, shards: int, buckets: np.ndarray | None, minibatch: n
 def _sort_key(
     found: Entries, shards: int, buckets: np.ndarray | None, minibatch: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """Return SparseCore, minibatch, partition, bucket, row as sorted keys; the order; the bits of the last four."""
-    columns = found.columns.astype(np.uint32).astype(np.uint64)  # below 0: sorted after all others of its partition
+    """Return SparseCore, minibatch, partition, bucket, row as sorted keys; the order; the bits of
+    the last four.
+    """
+    # Below 0: sorted after all others of its partition.
+    columns = found.columns.astype(np.uint32).astype(np.uint64)
     none = np.zeros(1, np.uint64)
     bucket = none if buckets is None else buckets.astype(np.uint64)
     batch = bucket if minibatch is None else minibatch.astype(np.uint64)[bucket]
-    fields = columns >> np.uint64(shards.bit_length() - 1), bucket, columns & np.uint64(shards - 1), batch
+    fields = (
+        columns >> np.uint64(shards.bit_length() - 1),
+        bucket,
+        columns & np.uint64(shards - 1),
+        batch,
+    )
     bits = [int(x.max(initial=0)).bit_length() for x in fields]
     key = found.sparse_cores.astype(np.uint64)
     for field, n in zip(fields[::-1], bits[::-1], strict=True):
@@ -144,7 +161,9 @@ def within(g: Grouped, limits: Limits) -> np.ndarray:
     return inside
 
 
-def check_limits(stack: Stack, ids: np.ndarray, rows: np.ndarray, limits: Limits, per_core: int) -> None:
+def check_limits(
+    stack: Stack, ids: np.ndarray, rows: np.ndarray, limits: Limits, per_core: int
+) -> None:
     """Refuse more than the limits.
 
     Args:
@@ -160,9 +179,14 @@ def check_limits(stack: Stack, ids: np.ndarray, rows: np.ndarray, limits: Limits
         if found.max(initial=0) > limit:
             at, partition = np.unravel_index(int(np.argmax(found)), found.shape)
             tables = [place.table for place in stack.places]
-            whose = f"{stack.name!r} (tables {', '.join(tables)})" if len(tables) > 1 else repr(stack.name)
+            whose = (
+                f"{stack.name!r} (tables {', '.join(tables)})"
+                if len(tables) > 1
+                else repr(stack.name)
+            )
             raise InvalidArgumentError(
-                f"SparseCore {at % per_core} of core {at // per_core} asks partition {partition} of {whose} for "
-                f"{found.max()} {what}, the limit is {limit}; raise {name} in limits, make the batch smaller, set "
-                "minibatching=True, or let ids go with allow_id_dropping=True"
+                f"SparseCore {at % per_core} of core {at // per_core} asks partition {partition} "
+                f"of {whose} for {found.max()} {what}, the limit is {limit}; raise {name} in "
+                "limits, make the batch smaller, set minibatching=True, or let ids go with "
+                "allow_id_dropping=True"
             )

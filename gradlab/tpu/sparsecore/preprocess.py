@@ -41,7 +41,9 @@ class Host:
         buckets = {name: buckets_of(e.columns) for name, e in found.items()}
         apart = {name: grouped(e, n, buckets[name]) for name, e in found.items()}
         limited = ((g, self.limits[name]) for name, g in apart.items())
-        minibatch = minibatch_of([(*counts(g, n), limit) for g, limit in limited if limit is not None])
+        minibatch = minibatch_of(
+            [(*counts(g, n), limit) for g, limit in limited if limit is not None]
+        )
         split = {name: grouped(e, n, buckets[name], minibatch) for name, e in found.items()}
         return split, int(minibatch[-1]) + 1
 
@@ -49,7 +51,9 @@ class Host:
         limit = self.limits[name]
         return limit is None or bool(within(g, limit).all())
 
-    def fill(self, s: Stack, g: Grouped, room: int | None, minibatches: int) -> tuple[Buffers, Kept]:
+    def fill(
+        self, s: Stack, g: Grouped, room: int | None, minibatches: int
+    ) -> tuple[Buffers, Kept]:
         """Return the buffers of a stack, and which lookups are within the limits, then within the buffers."""
         limit = self.limits[s.name]
         inside = np.ones(g.columns.size, bool)
@@ -61,11 +65,14 @@ class Host:
         within_limits = g if inside.all() else Grouped(*(x[inside] for x in g))
         need = sizes(within_limits, self.layout, minibatches)
         size = self._size(s, need.totals, room)
-        buffers, kept = fill(within_limits, self.layout, size, minibatches, shared=self.minibatching, need=need)
+        buffers, kept = fill(
+            within_limits, self.layout, size, minibatches, shared=self.minibatching, need=need
+        )
         if not (self.dropping or kept.all()):
             raise InvalidArgumentError(
-                f"the buffers of stack {s.name!r} hold {size} entries for a core, {kept.size - int(kept.sum())} of "
-                f"{kept.size} ids find no room; raise buffer_size, or let ids go with allow_id_dropping=True"
+                f"the buffers of stack {s.name!r} hold {size} entries for a core, "
+                f"{kept.size - int(kept.sum())} of {kept.size} ids find no room; raise "
+                "buffer_size, or let ids go with allow_id_dropping=True"
             )
         return buffers, (inside, kept)
 
@@ -73,12 +80,20 @@ class Host:
         limit, step = self.limits[s.name], ALIGNMENT * self.layout.per_core
         if room is not None:
             size: int = padded(room, step)
-            if limit is not None and size > (most := static_size(limit, self.layout, self.minibatching)):
-                raise ValueError(f"buffer_size of stack {s.name!r} can be at most {most}, got {room}")
+            if limit is not None and size > (
+                most := static_size(limit, self.layout, self.minibatching)
+            ):
+                raise ValueError(
+                    f"buffer_size of stack {s.name!r} can be at most {most}, got {room}"
+                )
             return size
         if limit is not None and not self.minibatching:
             return static_size(limit, self.layout)
-        most = need.reshape(self.layout.cores, -1).sum(1).max() if self.minibatching else need.max() * step // ALIGNMENT
+        most = (
+            need.reshape(self.layout.cores, -1).sum(1).max()
+            if self.minibatching
+            else need.max() * step // ALIGNMENT
+        )
         return int(padded(max(most, step), step))
 
 
@@ -97,14 +112,23 @@ def batch_of(plan: Plan, layout: Layout, reads: Mapping[str, Read]) -> Batch:
     parts: dict[int, list[tuple[np.ndarray, ...]]] = {}
     for s in layout.stacks:
         found, where = reads[s.name], spans(plan, layout, s)
-        which = np.searchsorted([x.start for x in where], found.samples, "right") - 1 if len(where) > 1 else None
+        which = (
+            np.searchsorted([x.start for x in where], found.samples, "right") - 1
+            if len(where) > 1
+            else None
+        )
         for k, span in enumerate(where):
             one = found if which is None else Read(*(x[which == k] for x in found))
             place = s.places[span.place]
             rows = place.row_of(s.shards, one.partitions, one.positions)
             core, local = divide(one.sparse_cores, layout.per_core)
             samples = local * span.size + (one.samples + (_start(plan, span) - span.start))
-            part: tuple[np.ndarray, ...] = (core, rows.astype(np.uint32), samples.astype(np.uint32), one.gains)
+            part: tuple[np.ndarray, ...] = (
+                core,
+                rows.astype(np.uint32),
+                samples.astype(np.uint32),
+                one.gains,
+            )
             inside = (rows >= 0) & (rows < place.rows)
             if not inside.all():
                 part = tuple(x[inside] for x in part)
@@ -124,8 +148,13 @@ def _table(plan: Plan, k: int, parts: list[tuple[np.ndarray, ...]]) -> Lookups:
     each = []
     ends = [np.searchsorted(core, np.arange(plan.cores + 1)) for core, *_ in parts]
     for c in range(plan.cores):
-        own = [tuple(x[end[c] : end[c + 1]] for x in part) for end, (_, *part) in zip(ends, parts, strict=True)]
-        rows, samples, gains = own[0] if len(own) == 1 else map(np.concatenate, zip(empty, *own, strict=True))
+        own = [
+            tuple(x[end[c] : end[c + 1]] for x in part)
+            for end, (_, *part) in zip(ends, parts, strict=True)
+        ]
+        rows, samples, gains = (
+            own[0] if len(own) == 1 else map(np.concatenate, zip(empty, *own, strict=True))
+        )
         each.append(Lookups(*find_distinct(rows), samples, gains))
     return concatenate_cores(each, plan.samples_of(k))
 
@@ -137,9 +166,10 @@ ByStack = Mapping[str, Limits] | Limits | None
 class Preprocessed:
     """A batch as the SparseCores get it.
 
-    `buffers` and `statistics` by stack; `batch` is what `lookup` and `update` take, read back from the buffers. With
-    several `minibatches`, `minibatch(m)` is one of them: activations of all add up to those of the batch, and as no row
-    is in two, updates one after another are the update of the batch (by lazy rules that do not count steps).
+    `buffers` and `statistics` by stack; `batch` is what `lookup` and `update` take, read back from
+    the buffers. With several `minibatches`, `minibatch(m)` is one of them: activations of all add
+    up to those of the batch, and as no row is in two, updates one after another are the update of
+    the batch (by lazy rules that do not count steps).
     """
 
     plan: Plan
@@ -152,12 +182,18 @@ class Preprocessed:
 
     def minibatch(self, number: int) -> Batch:
         """Return the lookups of one minibatch, for all tables."""
-        chosen = {name: Read(*(x[r.minibatches == number] for x in r)) for name, r in self.reads.items()}
+        chosen = {
+            name: Read(*(x[r.minibatches == number] for x in r)) for name, r in self.reads.items()
+        }
         return batch_of(self.plan, self.layout, chosen)
 
 
-def partition_statistics(plan: Plan, cores: Cores, **options: Any) -> dict[str, PartitionStatistics]:
-    """Count by stack what a batch asks of each partition: ids and different ids against limits. Nothing is refused.
+def partition_statistics(
+    plan: Plan, cores: Cores, **options: Any
+) -> dict[str, PartitionStatistics]:
+    """Count by stack what a batch asks of each partition: ids and different ids against limits.
+
+    Nothing is refused.
 
     Args:
         options: those of `preprocess`; ids beyond the limits are counted as dropped.
@@ -207,26 +243,28 @@ def preprocess(
 
     Args:
         cores: as for `gl.tpu.make_batch`.
-        per_core: SparseCores of each core; times the cores of the plan a power of 2. They share a core's samples.
+        per_core: SparseCores of each core; times the cores of the plan a power of 2. They share a
+            core's samples.
         layout: stacks of tables; None is `stack(plan, per_core)`.
         limits: for every stack, or by its name; None is as many as the batch needs.
-        buffer_size: entries in the buffers of a core; None always suffices: `static_size` of the limits or, with
-            minibatching or without limits, what the batch needs.
-        allow_id_dropping: ids beyond a limit or the buffer are left out, and counted, instead of refused.
+        buffer_size: entries in the buffers of a core; None always suffices: `static_size` of the
+            limits or, with minibatching or without limits, what the batch needs.
+        allow_id_dropping: ids beyond a limit or the buffer are left out, and counted, instead of
+            refused.
         minibatching: a batch beyond its limits is split.
-        out_of_range: "as_found" lets ids outside their table pass as the real host does. One past the end reads
-            nothing here (a SparseCore reads what happens to lie there); one below 0 reads the row that it looks like
-            after the arithmetic. `statistics` count them.
+        out_of_range: "as_found" lets ids outside their table pass as the real host does. One past
+            the end reads nothing here (a SparseCore reads what happens to lie there); one below 0
+            reads the row that it looks like after the arithmetic. `statistics` count them.
 
     Raises:
-        InvalidArgumentError: more ids than a limit or the buffer holds; it names stack, partition, count and limit. Or
-            what `gl.tpu.make_batch` raises.
-        ValueError: samples that the SparseCores cannot share evenly, or more than 2**26 - 1 of a stack on one core;
-            tables with accumulate=False, unknown stacks.
+        InvalidArgumentError: more ids than a limit or the buffer holds; it names stack, partition,
+            count and limit. Or what `gl.tpu.make_batch` raises.
+        ValueError: samples that the SparseCores cannot share evenly, or more than 2**26 - 1 of a
+            stack on one core; tables with accumulate=False, unknown stacks.
 
-    Source: `preprocess_sparse_dense_matmul_input`, jax-tpu-embedding 0.1.0 (2026), which ends the process where this
-    raises, drops what the buffer does not hold without being asked, and divides by a sum of weights of 0, where the
-    gain is 0 here and in TensorFlow.
+    Source: `preprocess_sparse_dense_matmul_input`, jax-tpu-embedding 0.1.0 (2026), which ends the
+    process where this raises, drops what the buffer does not hold without being asked, and divides
+    by a sum of weights of 0, where the gain is 0 here and in TensorFlow.
 
     >>> from gradlab.tpu import Feature, Ids, Plan, Table
     >>> plan = Plan((Table("t", 10, 1, combiner="sum"),), (Feature("f", 0, (2,)),))
@@ -243,7 +281,9 @@ def preprocess(
     _check_layout(plan, layout, per_core)
     as_found = out_of_range == "as_found"
     host = Host(layout, by_stack(layout, limits), allow_id_dropping, minibatching)
-    entries_by_stack = {s.name: entries(plan, layout, s, ids_by_core, as_found) for s in layout.stacks}
+    entries_by_stack = {
+        s.name: entries(plan, layout, s, ids_by_core, as_found) for s in layout.stacks
+    }
     groups, minibatches = host.split(entries_by_stack)
     del entries_by_stack  # most of the memory of a large batch
     room = by_stack(layout, buffer_size)
@@ -256,14 +296,17 @@ def preprocess(
         reads[s.name] = read(buffers[s.name], layout, minibatches, shared=minibatching)
         out = outside(plan, s, ids_by_core, as_found)
         counts_by_stack[s.name] = statistics(layout, s, group, kept, out, host.limits[s.name])
-    return Preprocessed(plan, layout, minibatches, buffers, counts_by_stack, batch_of(plan, layout, reads), reads)
+    return Preprocessed(
+        plan, layout, minibatches, buffers, counts_by_stack, batch_of(plan, layout, reads), reads
+    )
 
 
 def _check_accumulation(plan: Plan) -> None:
     if off := [t.name for t in plan.tables if not t.accumulate]:
         raise ValueError(
-            f"a SparseCore sums the gradients of a row before its rule runs: table {off[0]!r} cannot have "
-            "accumulate=False; gl.tpu.sparsecore.as_v2(plan) is the plan that TPUEmbeddingV2 would make of it"
+            f"a SparseCore sums the gradients of a row before its rule runs: table {off[0]!r} "
+            "cannot have accumulate=False; gl.tpu.sparsecore.as_v2(plan) is the plan that "
+            "TPUEmbeddingV2 would make of it"
         )
 
 
@@ -273,6 +316,7 @@ def _check_layout(plan: Plan, layout: Layout, per_core: int) -> None:
         t.name: (t.rows, t.width) for t in plan.tables
     }:
         raise ValueError(
-            f"the layout must be of the plan's {len(plan.tables)} tables on {plan.cores} cores with {per_core} "
-            f"SparseCores each; this one has {len(placed)} tables, {layout.cores} cores, {layout.per_core} each"
+            f"the layout must be of the plan's {len(plan.tables)} tables on {plan.cores} cores "
+            f"with {per_core} SparseCores each; this one has {len(placed)} tables, {layout.cores} "
+            f"cores, {layout.per_core} each"
         )

@@ -13,14 +13,16 @@ from ..._base.arrays import as_real_numbers
 from ..._base.indices import divide
 from ..plan import Plan
 
-WIDTH_MULTIPLE = ROWS_MULTIPLE = 8  # widths, and the rows of a table on one SparseCore, are multiples of these
+# Widths, and the rows of a table on one SparseCore, are multiples of these.
+WIDTH_MULTIPLE = ROWS_MULTIPLE = 8
 ACTIVATION_LIMIT, SHARD_LIMIT, ROW_LIMIT = 2 << 20, 2 << 30, 1 << 31  # bytes, bytes, rows
 
 
 class Unplaced(NamedTuple):
     """A table that wants a place: only tables of one `group` share a stack.
 
-    `samples` are the rows that one core gets from it, `features` the number of features that read it.
+    `samples` are the rows that one core gets from it, `features` the number of features that read
+    it.
     """
 
     name: str
@@ -72,7 +74,9 @@ class Place:
 
     def row_of(self, shards: int, shard: Any, position: Any) -> np.ndarray:
         """Return the inverse of `positions`."""
-        row: np.ndarray = (position - self.offset) * shards + divide(shard - self.rotation, shards)[1]
+        row: np.ndarray = (position - self.offset) * shards + divide(shard - self.rotation, shards)[
+            1
+        ]
         return row
 
 
@@ -112,7 +116,9 @@ class Layout:
         """Return the layout in words, a line for each stack and each of its tables."""
         lines = [f"{self.cores} cores with {self.per_core} SparseCores each, {self.shards} shards"]
         for s in self.stacks:
-            lines.append(f"stack {s.name}: {s.rows_per_shard} rows of width {s.width} on every SparseCore")
+            lines.append(
+                f"stack {s.name}: {s.rows_per_shard} rows of width {s.width} on every SparseCore"
+            )
             lines += [_describe_place(s.shards, p) for p in s.places]
         return "\n".join(lines)
 
@@ -133,8 +139,9 @@ def stack(
 ) -> Layout:
     """Return the layout of a plan: tables that differ only in name and size share a stack, in the order of names.
 
-    The arguments are those of `stacked`. Keras-RS and jax-tpu-embedding stack so, too, TensorFlow's TPUEmbeddingV2 lets
-    tables of different combiners share. Source: `TPUEmbeddingV2`, TensorFlow 2.21 (2026).
+    The arguments are those of `stacked`. Keras-RS and jax-tpu-embedding stack so, too, TensorFlow's
+    TPUEmbeddingV2 lets tables of different combiners share. Source: `TPUEmbeddingV2`, TensorFlow
+    2.21 (2026).
 
     >>> from gradlab.tpu import Plan, Table
     >>> print(stack(Plan((Table("a", 100, 6), Table("b", 50, 8)), ()), per_core=2).describe())
@@ -146,7 +153,9 @@ def stack(
     tables = []
     for k, t in sorted(enumerate(plan.tables), key=lambda x: x[1].name):
         group = repr(dataclasses.replace(t, name="", rows=1, width=1))
-        tables.append(Unplaced(t.name, t.rows, t.width, group, plan.samples_of(k), len(plan.features_of(k))))
+        tables.append(
+            Unplaced(t.name, t.rows, t.width, group, plan.samples_of(k), len(plan.features_of(k)))
+        )
     limits = {"activation_limit": activation_limit, "shard_limit": shard_limit}
     return stacked(tables, plan.cores, per_core, enabled=enabled, rotation=rotation, **limits)
 
@@ -169,8 +178,8 @@ def stacked(
         cores, per_core: TPU cores, and SparseCores of each (4 on v5p, 2 on v6e and later).
         enabled: False gives every table a stack of its own.
         rotation: how far the shards of each next table are rotated; None is one core, `per_core`.
-        activation_limit: bytes of what one SparseCore looks up from a stack, shard_limit: bytes of a stack on one core;
-            a stack stays below both; 0 is no limit at all.
+        activation_limit: bytes of what one SparseCore looks up from a stack, shard_limit: bytes of
+            a stack on one core; a stack stays below both; 0 is no limit at all.
 
     Raises:
         ValueError: two tables of one name; or the number of SparseCores isn't a power of 2.
@@ -188,11 +197,22 @@ def stacked(
     step = per_core if rotation is None else rotation
     groups: dict[tuple[int, str], list[list[Place]]] = {}
     for t in tables:
-        new = Place(t.name, t.rows, t.width, padded(t.rows, ROWS_MULTIPLE * shards), padded(t.width, WIDTH_MULTIPLE),
-                    0, 0, t.samples, t.features)  # fmt: skip
+        new = Place(
+            t.name,
+            t.rows,
+            t.width,
+            padded(t.rows, ROWS_MULTIPLE * shards),
+            padded(t.width, WIDTH_MULTIPLE),
+            0,
+            0,
+            t.samples,
+            t.features,
+        )
         open_stacks = groups.setdefault((new.padded_width, t.group), [])
         fitting = (
-            s for s in open_stacks if enabled and _fits([*s, new], cores, per_core, activation_limit, shard_limit)
+            s
+            for s in open_stacks
+            if enabled and _fits([*s, new], cores, per_core, activation_limit, shard_limit)
         )
         chosen = next(fitting, None)
         if chosen is None:
@@ -201,10 +221,14 @@ def stacked(
         offset = sum(p.padded_rows for p in chosen) // shards
         chosen.append(dataclasses.replace(new, offset=offset, rotation=len(chosen) * step % shards))
     found = [places for key in sorted(groups) for places in groups[key]]
-    return Layout(cores, per_core, tuple(Stack("_".join(p.table for p in x), shards, tuple(x)) for x in found))
+    return Layout(
+        cores, per_core, tuple(Stack("_".join(p.table for p in x), shards, tuple(x)) for x in found)
+    )
 
 
-def _fits(places: Sequence[Place], cores: int, per_core: int, activation_limit: int, shard_limit: int) -> bool:
+def _fits(
+    places: Sequence[Place], cores: int, per_core: int, activation_limit: int, shard_limit: int
+) -> bool:
     activations = sum(4 * p.padded_width * (p.samples // per_core) for p in places)
     shard_bytes = sum(4 * p.padded_width * p.padded_rows // cores for p in places)
     rows = sum(p.padded_rows for p in places)
@@ -216,7 +240,10 @@ def check_shards(cores: int, per_core: int) -> None:
     """Refuse a number of SparseCores that the hardware cannot have."""
     shards = cores * per_core
     if cores < 1 or per_core < 1 or shards & (shards - 1):
-        raise ValueError(f"the number of SparseCores must be a power of 2, got {cores} cores with {per_core} each")
+        raise ValueError(
+            "the number of SparseCores must be a power of 2, got "
+            f"{cores} cores with {per_core} each"
+        )
 
 
 def padded(size: Any, multiple: int) -> Any:
@@ -228,7 +255,9 @@ def padded(size: Any, multiple: int) -> Any:
     return -(-size // multiple) * multiple
 
 
-def to_stacks(layout: Layout, tables: Mapping[str, Any], padding: float = float("nan")) -> dict[str, np.ndarray]:
+def to_stacks(
+    layout: Layout, tables: Mapping[str, Any], padding: float = float("nan")
+) -> dict[str, np.ndarray]:
     """Return every stack as one array, the rows of all SparseCores one after another.
 
     Args:
@@ -252,10 +281,14 @@ def _filled(stack: Stack, tables: Mapping[str, Any], padding: float) -> np.ndarr
     out = np.full((stack.shards, stack.rows_per_shard, stack.width), padding, np.float32)
     for p in stack.places:
         if p.table not in tables:
-            raise ValueError(f"stack {stack.name!r} needs table {p.table!r}, got {', '.join(tables) or 'none'}")
+            raise ValueError(
+                f"stack {stack.name!r} needs table {p.table!r}, got {', '.join(tables) or 'none'}"
+            )
         table = np.asarray(as_real_numbers(tables[p.table], f"table {p.table!r}"), np.float32)
         if table.shape != (p.rows, p.width):
-            raise ValueError(f"table {p.table!r} must have shape {(p.rows, p.width)}, got {table.shape}")
+            raise ValueError(
+                f"table {p.table!r} must have shape {(p.rows, p.width)}, got {table.shape}"
+            )
         out[(*p.positions(stack.shards, np.arange(p.rows)), slice(p.width))] = table
     return out.reshape(-1, stack.width)
 
@@ -276,7 +309,9 @@ def from_stacks(layout: Layout, stacks: Mapping[str, Any]) -> dict[str, np.ndarr
     found = {}
     for s in layout.stacks:
         if s.name not in stacks:
-            raise ValueError(f"the layout needs stack {s.name!r}, got {', '.join(stacks) or 'none'}")
+            raise ValueError(
+                f"the layout needs stack {s.name!r}, got {', '.join(stacks) or 'none'}"
+            )
         array, shape = np.asarray(stacks[s.name]), (s.shards * s.rows_per_shard, s.width)
         if array.shape != shape:
             raise ValueError(f"stack {s.name!r} must have shape {shape}, got {array.shape}")

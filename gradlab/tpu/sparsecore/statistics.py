@@ -16,7 +16,8 @@ class PartitionStatistics(NamedTuple):
     """The demand of a batch on the partitions of one stack, before anything is dropped.
 
     ids, unique_ids: (SparseCores, partitions), lookups after merging and different rows among them.
-    dropped: (tables, partitions), given ids beyond the limits; cut: the same, lookups beyond the end of the buffers.
+    dropped: (tables, partitions), given ids beyond the limits; cut: the same, lookups beyond the
+    end of the buffers.
     outside: (tables,), given ids that their table does not have.
     required: (SparseCores,), entries in the buffers if nothing is dropped or split.
 
@@ -38,12 +39,18 @@ class PartitionStatistics(NamedTuple):
 
     def most(self, per_core: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the most ids, and different ids, that a SparseCore asks of each partition: (cores, partitions)."""
-        ids, unique = (x.reshape(-1, per_core, x.shape[1]).max(1) for x in (self.ids, self.unique_ids))
+        ids, unique = (
+            x.reshape(-1, per_core, x.shape[1]).max(1) for x in (self.ids, self.unique_ids)
+        )
         return ids, unique
 
     def describe(self) -> str:
         """Return the counts in words, a line for each partition."""
-        limits = f"limits {self.limits.max_ids} and {self.limits.max_unique_ids}" if self.limits else "no limits"
+        limits = (
+            f"limits {self.limits.max_ids} and {self.limits.max_unique_ids}"
+            if self.limits
+            else "no limits"
+        )
         lines = [f"tables {', '.join(self.tables)}: {limits}"]
         for p in range(self.ids.shape[1]):
             ids, unique = self.ids[:, p], self.unique_ids[:, p]
@@ -78,9 +85,15 @@ def statistics(
     lost = _by_table(g, beyond, stack, g.merged[beyond])
     cut = _by_table(g, off, stack, np.ones(off.size))
     names = tuple(p.table for p in stack.places)
-    return PartitionStatistics(names, limits, ids, rows, lost, cut, out, padded(ids, ALIGNMENT).sum(1))
+    return PartitionStatistics(
+        names, limits, ids, rows, lost, cut, out, padded(ids, ALIGNMENT).sum(1)
+    )
 
 
 def _by_table(g: Grouped, which: np.ndarray, stack: Stack, weights: np.ndarray) -> np.ndarray:
     where = g.tables[which] * stack.shards + g.partitions[which]
-    return np.bincount(where, weights, len(stack.places) * stack.shards).astype(np.int64).reshape(-1, stack.shards)
+    return (
+        np.bincount(where, weights, len(stack.places) * stack.shards)
+        .astype(np.int64)
+        .reshape(-1, stack.shards)
+    )

@@ -5,10 +5,25 @@ from __future__ import annotations
 import dataclasses
 
 from ...errors import EmbeddingWarning, warn
-from ...rules import Adagrad, AdagradMomentum, Adam, Ftrl, Rule, StochasticGradientDescent, UserDefined
+from ...rules import (
+    Adagrad,
+    AdagradMomentum,
+    Adam,
+    Ftrl,
+    Rule,
+    StochasticGradientDescent,
+    UserDefined,
+)
 from ..plan import NO_LIMITS, Plan, Table
 
-RULES: tuple[type[Rule], ...] = (StochasticGradientDescent, Adagrad, AdagradMomentum, Adam, Ftrl, UserDefined)
+RULES: tuple[type[Rule], ...] = (
+    StochasticGradientDescent,
+    Adagrad,
+    AdagradMomentum,
+    Adam,
+    Ftrl,
+    UserDefined,
+)
 
 
 def as_v2(plan: Plan) -> Plan:
@@ -20,7 +35,8 @@ def as_v2(plan: Plan) -> Plan:
         NotImplementedError: weight decay, as there.
         ValueError: a rule that it does not have.
 
-    TPUEmbeddingV2 does not warn; jax-tpu-embedding does clip weights. Source: `TPUEmbeddingV2`, TensorFlow 2.21 (2026).
+    TPUEmbeddingV2 does not warn; jax-tpu-embedding does clip weights. Source: `TPUEmbeddingV2`,
+    TensorFlow 2.21 (2026).
 
     >>> from gradlab.tpu import Plan, Table
     >>> as_v2(Plan((Table("t", 10, 1),), ())).tables[0].weight_limits
@@ -45,11 +61,17 @@ def unread_by_v2(plan: Plan) -> tuple[str, ...]:
 
 def _seen(table: Table) -> tuple[Table, list[str]]:
     if table.weight_decay:
-        raise NotImplementedError(f"table {table.name!r}: TPUEmbeddingV2 has no weight decay, got {table.weight_decay}")
+        raise NotImplementedError(
+            f"table {table.name!r}: TPUEmbeddingV2 has no weight decay, got {table.weight_decay}"
+        )
     if not isinstance(table.rule, RULES):
         names = ", ".join(r.__name__ for r in RULES)
-        raise ValueError(f"table {table.name!r}: TPUEmbeddingV2 has {names}; got {type(table.rule).__name__}")
-    plain = dataclasses.replace(table, gradient_limits=NO_LIMITS, weight_limits=NO_LIMITS, accumulate=True)
+        raise ValueError(
+            f"table {table.name!r}: TPUEmbeddingV2 has {names}; got {type(table.rule).__name__}"
+        )
+    plain = dataclasses.replace(
+        table, gradient_limits=NO_LIMITS, weight_limits=NO_LIMITS, accumulate=True
+    )
     notes = [
         f"{name}={getattr(table, name)} of table {table.name!r}"
         for name in ("gradient_limits", "weight_limits", "accumulate")

@@ -10,7 +10,8 @@ On one machine, with any number of devices:
             value, state = training.step(state, batch, data)
             checkpoints.save(state)                              # now and then
 
-In several processes each gives the ids and the data of its own cores, after `jax.distributed.initialize`.
+In several processes each gives the ids and the data of its own cores, after
+`jax.distributed.initialize`.
 """
 
 from typing import TYPE_CHECKING

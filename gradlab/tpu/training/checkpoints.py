@@ -1,7 +1,8 @@
 """`Checkpoints` of a training, written by orbax in the background.
 
-A save is a folder of orbax (an array each of tables, slots, tower and optimizer, in zarr) and a manifest beside it with
-the checksum of every file. The manifest is written last, so a folder without one isn't a checkpoint.
+A save is a folder of orbax (an array each of tables, slots, tower and optimizer, in zarr) and a
+manifest beside it with the checksum of every file. The manifest is written last, so a folder
+without one isn't a checkpoint.
 """
 
 from __future__ import annotations
@@ -40,18 +41,22 @@ _KIND = "checkpoint of a training"
 _PIECE = 1 << 24  # bytes read at once for a checksum
 _THREADS = 4  # that read files for their checksums
 
-_SUPERFLUOUS = "Skipping merge of OCDBT checkpoints"  # what orbax warns of at every save that isn't in that format
+# What orbax warns of at every save that isn't in that format.
+_SUPERFLUOUS = "Skipping merge of OCDBT checkpoints"
 
-_copy_into: Any = jax.jit(lambda old, new: jax.tree.map(jnp.copy, new), donate_argnums=0, keep_unused=True)
+_copy_into: Any = jax.jit(
+    lambda old, new: jax.tree.map(jnp.copy, new), donate_argnums=0, keep_unused=True
+)
 _copy: Any = jax.jit(lambda new: jax.tree.map(jnp.copy, new))
 
 
 class Checkpoints:
     """The checkpoints of a training in a folder: tables, slots, tower, optimizer and step, all of one instant.
 
-    `save` copies the state into memory that is kept from save to save, as many bytes as the state has on each device
-    (`nbytes` says how many), so that the next step may change the state; files are written in the background, each
-    process its own shards. A kill at any instant leaves the last checkpoint that was complete. Needs orbax.
+    `save` copies the state into memory that is kept from save to save, as many bytes as the state
+    has on each device (`nbytes` says how many), so that the next step may change the state; files
+    are written in the background, each process its own shards. A kill at any instant leaves the
+    last checkpoint that was complete. Needs orbax.
 
     Args:
         folder: it is made if it isn't there. Where several processes run, all of them see it.
@@ -134,7 +139,10 @@ class Checkpoints:
 
     def steps(self) -> list[int]:
         """Return the steps of the checkpoints that were written completely."""
-        matches = [re.fullmatch(r"step-(\d+)\.json", path.name) for path in self._folder.glob("step-*.json")]
+        matches = [
+            re.fullmatch(r"step-(\d+)\.json", path.name)
+            for path in self._folder.glob("step-*.json")
+        ]
         return sorted(int(match[1]) for match in matches if match)
 
     def restore(
@@ -153,10 +161,13 @@ class Checkpoints:
 
         Args:
             training: whose optimizer the tower has.
-            plan: its tables must have the names, sizes and slots of those saved; rates, limits and features may differ.
-            params: a tower shaped as that saved; its sharding, if it is on the mesh, is that of the result.
+            plan: its tables must have the names, sizes and slots of those saved; rates, limits and
+                features may differ.
+            params: a tower shaped as that saved; its sharding, if it is on the mesh, is that of the
+                result.
             step: which checkpoint; None is the last.
-            layouts: "rows", "columns" or "copies" for each table on the mesh; rows by default, however they were saved.
+            layouts: "rows", "columns" or "copies" for each table on the mesh; rows by default,
+                however they were saved.
 
         Raises:
             FileNotFoundError: there is none.
@@ -187,7 +198,9 @@ class Checkpoints:
         try:
             content = read_json(path, _KIND, (VERSION,))
         except FileNotFoundError:
-            raise FileNotFoundError(f"no checkpoint of step {step} is in {self._folder}; there are {steps}") from None
+            raise FileNotFoundError(
+                f"no checkpoint of step {step} is in {self._folder}; there are {steps}"
+            ) from None
         with checked(path, _KIND):
             for name, least in (("step", 0), ("cores", 1), ("devices", 1)):
                 whole(content, name, least)
@@ -204,7 +217,11 @@ class Checkpoints:
         if jax.process_index():
             return
         folder = self._folder / name
-        files = {str(p.relative_to(folder)): _checksum(p) for p in sorted(folder.rglob("*")) if p.is_file()}
+        files = {
+            str(p.relative_to(folder)): _checksum(p)
+            for p in sorted(folder.rglob("*"))
+            if p.is_file()
+        }
         sync_folder(self._folder)
         content = content_of(kept.tables) | {
             "step": step,
@@ -245,7 +262,9 @@ def _arrays_by_file(state: TrainState) -> dict[str, Array]:
     """Return the arrays of a state by the names of their files."""
     tables = state.tables
     arrays = {}
-    for k, (table, w, slots) in enumerate(zip(tables.plan.tables, tables.tables, tables.slots, strict=True)):
+    for k, (table, w, slots) in enumerate(
+        zip(tables.plan.tables, tables.tables, tables.slots, strict=True)
+    ):
         for name, x in zip(("parameters", *table.rule.slots), (w, *slots), strict=True):
             arrays[f"{k}-{name}"] = x
     for k, sums in enumerate(tables.pending.rows if tables.pending else ()):
@@ -317,7 +336,9 @@ def _table_reader(folder: Path, content: dict[str, Any]) -> Saved:
         is_range = places.size == high - low and bool((places[1:] > places[:-1]).all())
         return block if is_range else block[places - low]
 
-    return Saved(content, devices, rows, lambda name, *_: _read_array(folder, name.replace("/", "-")))
+    return Saved(
+        content, devices, rows, lambda name, *_: _read_array(folder, name.replace("/", "-"))
+    )
 
 
 def _open_array(folder: Path, name: str) -> Any:

@@ -14,20 +14,23 @@ Result = TypeVar("Result")
 _END: Any = object()
 
 
-def prefetch(make: Callable[[Example], Result], examples: Iterable[Example], ahead: int = 2) -> Iterator[Result]:
+def prefetch(
+    make: Callable[[Example], Result], examples: Iterable[Example], ahead: int = 2
+) -> Iterator[Result]:
     """Yield the results of `make` for each example, in order, made in a thread before they are asked for.
 
-    What the host does with ids, `make_batch` and `place_batch`, is then done while the device computes. Nothing more is
-    taken from the examples once the iterator is closed or deleted.
+    What the host does with ids, `make_batch` and `place_batch`, is then done while the device
+    computes. Nothing more is taken from the examples once the iterator is closed or deleted.
 
     Args:
-        make: from an example to what a step takes. Where several processes run it gives `place_batch` sizes, since
-            processes may agree on them in one thread only.
+        make: from an example to what a step takes. Where several processes run it gives
+            `place_batch` sizes, since processes may agree on them in one thread only.
         examples: any iterable; it is asked in the thread, too.
         ahead: how many results are made before they are asked for, at most.
 
     Raises:
-        InvalidArgumentError: ahead below 1. What `make` or the examples raise, where its result would be.
+        InvalidArgumentError: ahead below 1. What `make` or the examples raise, where its result
+            would be.
 
     Not in TensorFlow, where it is `tf.data.Dataset.prefetch`, before ids are enqueued.
 
@@ -38,7 +41,9 @@ def prefetch(make: Callable[[Example], Result], examples: Iterable[Example], ahe
     return _prefetch(make, iter(examples), ahead)
 
 
-def _prefetch(make: Callable[[Example], Result], examples: Iterator[Example], ahead: int) -> Iterator[Result]:
+def _prefetch(
+    make: Callable[[Example], Result], examples: Iterator[Example], ahead: int
+) -> Iterator[Result]:
     def make_next() -> Result:
         example: Any = next(examples, _END)
         return _END if example is _END else make(example)

@@ -24,8 +24,8 @@ _join_processes: Any = jax.make_array_from_process_local_data
 class TrainState:
     """The values that a step of `Training` changes: a JAX tree; plan and placement of the tables are static.
 
-    `tables` is the state of the tables, `params` the tower, `optimizer` what its transformation carries, and `step`
-    counts the steps made (int32). Not in TensorFlow.
+    `tables` is the state of the tables, `params` the tower, `optimizer` what its transformation
+    carries, and `step` counts the steps made (int32). Not in TensorFlow.
 
     >>> import jax.numpy as jnp
     >>> from gradlab.tpu import Plan, Table, create
@@ -40,14 +40,16 @@ class TrainState:
     step: Array
 
 
-jax.tree_util.register_dataclass(TrainState, data_fields=["tables", "params", "optimizer", "step"], meta_fields=[])
+jax.tree_util.register_dataclass(
+    TrainState, data_fields=["tables", "params", "optimizer", "step"], meta_fields=[]
+)
 
 
 def place_tower(placement: Placement, like: Any, tree: Any, what: str) -> Any:
     """Return a copy of a tree of arrays where the tables are: on their device, or on every device of their mesh.
 
-    A leaf that is sharded over the same devices keeps its sharding. Nothing is shared with what was given, since steps
-    donate what they get.
+    A leaf that is sharded over the same devices keeps its sharding. Nothing is shared with what was
+    given, since steps donate what they get.
 
     Args:
         like: an array of the tables, whose device counts where there is one only.
@@ -61,8 +63,9 @@ def place_tower(placement: Placement, like: Any, tree: Any, what: str) -> Any:
         name = f"{what}{_path(path)}"
         if not is_jax(x) and not isinstance(x, np.ndarray | np.generic | int | float):
             raise TypeError(
-                f"{name} must be an array, got {type(x).__name__}; keep what is no array in the loss, as "
-                "eqx.partition(model, eqx.is_array) and nnx.split(model, nnx.Param, ...) do"
+                f"{name} must be an array, got {type(x).__name__}; keep what is no array in the "
+                "loss, as eqx.partition(model, eqx.is_array) and "
+                "nnx.split(model, nnx.Param, ...) do"
             )
         if not isinstance(placement, OnMesh):
             return _copy_to_device(next(iter(like.devices())), x, name)
@@ -77,8 +80,8 @@ def place_tower(placement: Placement, like: Any, tree: Any, what: str) -> Any:
 def _copy_to_device(device: Any, x: Any, name: str) -> Any:
     if _is_spread(x):
         raise InvalidArgumentError(
-            f"{name} is on {len(x.sharding.device_set)} devices, the tables are on one; place(tables, mesh) spreads "
-            "them"
+            f"{name} is on {len(x.sharding.device_set)} devices, the tables are on one; "
+            "place(tables, mesh) spreads them"
         )
     copy = jnp.array(x, copy=True)
     return copy if copy.devices() == {device} else jax.device_put(copy, device)
@@ -93,8 +96,8 @@ def _spec_on_mesh(mesh: Mesh, x: jax.Array, name: str) -> PartitionSpec:
     sharding = x.sharding
     if not isinstance(sharding, NamedSharding) or _layout(sharding.mesh) != _layout(mesh):
         raise InvalidArgumentError(
-            f"{name} is on {sharding}, the tables are on {mesh}; give arrays of one device, or shard them over the "
-            "mesh of the tables"
+            f"{name} is on {sharding}, the tables are on {mesh}; give arrays of one device, or "
+            "shard them over the mesh of the tables"
         )
     return sharding.spec
 
@@ -109,7 +112,8 @@ def place_data(placement: Placement, data: Any) -> Any:
     Where several processes run, each gives the samples of its own cores.
 
     Raises:
-        InvalidArgumentError: a first axis that the devices of this process cannot share; it names the leaf.
+        InvalidArgumentError: a first axis that the devices of this process cannot share; it names
+            the leaf.
     """
     if not isinstance(placement, OnMesh):
         return data
@@ -121,8 +125,9 @@ def place_data(placement: Placement, data: Any) -> Any:
         shape = np.shape(x)
         if shape and shape[0] % here and not _is_spread(x):
             raise InvalidArgumentError(
-                f"data{_path(path)} has shape {shape}, and {here} devices cannot share its {shape[0]} samples; give a "
-                "multiple. What isn't of samples belongs into params, or into the loss"
+                f"data{_path(path)} has shape {shape}, and {here} devices cannot share its "
+                f"{shape[0]} samples; give a multiple. What isn't of samples belongs into params, "
+                "or into the loss"
             )
         sharding = placement.sharding if shape else placement.everywhere
         if placement.mesh.is_multi_process and not _is_spread(x):

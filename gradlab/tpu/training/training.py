@@ -50,18 +50,22 @@ class Training:
         activations = lookup(tables, batch);   value = loss(activations, params, data)
         tables = update(tables, d value / d activations);   params = params + optimizer(d value / d params)
 
-    Both are updated from the same loss, as it was before either of them moved. `step` is compiled once for each shape
-    of batch and data; it donates the state, so that tables, slots, tower and optimizer are changed where they are, and
-    the state it was given must not be used again. On a mesh the tower is copied to every device, or stays sharded as it
-    was, and arrays of data are split along their first axis; axes may be explicit.
+    Both are updated from the same loss, as it was before either of them moved. `step` is compiled
+    once for each shape of batch and data; it donates the state, so that tables, slots, tower and
+    optimizer are changed where they are, and the state it was given must not be used again. On a
+    mesh the tower is copied to every device, or stays sharded as it was, and arrays of data are
+    split along their first axis; axes may be explicit.
 
     Args:
-        loss: gets the activations (a tuple with an array for each feature), the tower and `data`; gives a scalar, the
-            mean over samples. With `has_aux` a pair of it and any tree.
-        optimizer: an optax transformation for the tower; extra arguments of its update may be `value`, the loss.
-        learning_rates: for each tag of the plan a number or a schedule, a function of the steps made before (int32).
-        dtype: that of the activations and of the tower in the loss, bfloat16 for one, and so that of their gradients.
-            The tower itself, sums of rows and of gradients, and tables stay float32.
+        loss: gets the activations (a tuple with an array for each feature), the tower and `data`;
+            gives a scalar, the mean over samples. With `has_aux` a pair of it and any tree.
+        optimizer: an optax transformation for the tower; extra arguments of its update may be
+            `value`, the loss.
+        learning_rates: for each tag of the plan a number or a schedule, a function of the steps
+            made before (int32).
+        dtype: that of the activations and of the tower in the loss, bfloat16 for one, and so that
+            of their gradients. The tower itself, sums of rows and of gradients, and tables stay
+            float32.
 
     Raises:
         TypeError: a loss that cannot be called, or an optimizer without `init` and `update`.
@@ -90,11 +94,15 @@ class Training:
 
     def __post_init__(self) -> None:
         if not callable(self.loss):
-            raise TypeError(f"loss must be a function of activations, params and data, got {self.loss!r}")
+            raise TypeError(
+                f"loss must be a function of activations, params and data, got {self.loss!r}"
+            )
         if not all(callable(getattr(self.optimizer, name, None)) for name in ("init", "update")):
             raise TypeError(f"optimizer must be an optax transformation, got {self.optimizer!r}")
         object.__setattr__(
-            self, "optimizer", need("optax", "Training", "optax").with_extra_args_support(self.optimizer)
+            self,
+            "optimizer",
+            need("optax", "Training", "optax").with_extra_args_support(self.optimizer),
         )
         object.__setattr__(self, "learning_rates", tuple(self.learning_rates))
 
@@ -114,21 +122,25 @@ class Training:
         for path, x in jax.tree_util.tree_leaves_with_path(tower):
             if not is_inexact(x.dtype):
                 raise InvalidArgumentError(
-                    f"params{jax.tree_util.keystr(path)} is {x.dtype}, which has no gradient; give it in data or in "
-                    "the loss"
+                    f"params{jax.tree_util.keystr(path)} is {x.dtype}, which has no gradient; give "
+                    "it in data or in the loss"
                 )
-        carried = place_tower(tables.placement, like, self.optimizer.init(tower), "the optimizer's state")
-        return TrainState(tables, tower, carried, place_tower(tables.placement, like, jnp.int32(0), "step"))
+        carried = place_tower(
+            tables.placement, like, self.optimizer.init(tower), "the optimizer's state"
+        )
+        return TrainState(
+            tables, tower, carried, place_tower(tables.placement, like, jnp.int32(0), "step")
+        )
 
     def step(self, state: TrainState, batch: Batches, data: Any) -> tuple[Any, TrainState]:
         """Return the loss before a step and the state after it. The state given is donated.
 
-        A list of batches and one of data as long accumulate gradients: one update of tower and tables, by the mean of
-        their losses, as if they were one batch.
+        A list of batches and one of data as long accumulate gradients: one update of tower and
+        tables, by the mean of their losses, as if they were one batch.
 
         Raises:
-            InvalidArgumentError: a batch that was not arranged for the mesh, data that its devices cannot share, lists
-                of different lengths, or a loss that isn't a scalar.
+            InvalidArgumentError: a batch that was not arranged for the mesh, data that its devices
+                cannot share, lists of different lengths, or a loss that isn't a scalar.
         """
         batches, parts = _as_lists(batch, data)
         parts = [place_data(state.tables.placement, part) for part in parts]
@@ -143,9 +155,16 @@ class Training:
         return value, state
 
     def evaluate(
-        self, state: TrainState, batch: Batch | PlacedBatch, data: Any, function: Callable[..., Any] | None = None
+        self,
+        state: TrainState,
+        batch: Batch | PlacedBatch,
+        data: Any,
+        function: Callable[..., Any] | None = None,
     ) -> Any:
-        """Return `function(activations, params, data)`, by default the loss. Nothing is updated or donated."""
+        """Return `function(activations, params, data)`, by default the loss.
+
+        Nothing is updated or donated.
+        """
         data = place_data(state.tables.placement, data)
         return self._compiled_evaluate(state, batch, data, function or self.loss)
 
@@ -177,25 +196,35 @@ class Training:
         return jax.jit(evaluate, static_argnums=3)
 
     def _gradients(self, state: TrainState, batch: Any, data: Any, parts: int) -> Gradients:
-        """Return the gradients of one of `parts` batches; the loss of the step is the mean of their losses."""
+        """Return the gradients of one of `parts` batches; the loss of the step is the mean of their
+        losses.
+        """
 
         def share(activations: Any, params: Any) -> Any:
             result = self.loss(activations, self._cast(params), data)
             value, aux = result if self.has_aux else (result, None)
             if jnp.shape(value):
-                raise InvalidArgumentError(f"the loss must be a scalar, got shape {jnp.shape(value)}; take its mean")
+                raise InvalidArgumentError(
+                    f"the loss must be a scalar, got shape {jnp.shape(value)}; take its mean"
+                )
             return jnp.asarray(value, jnp.float32) / parts, aux
 
         tables = state.tables
         activations, dedup = lookup(tables, batch)
         activations = self._cast(activations)
-        (value, aux), (rows, tower) = jax.value_and_grad(share, argnums=(0, 1), has_aux=True)(activations, state.params)
-        rows = after_lookup(lambda x: jax.grad(share, has_aux=True)(x, state.params)[0], activations, rows)
+        (value, aux), (rows, tower) = jax.value_and_grad(share, argnums=(0, 1), has_aux=True)(
+            activations, state.params
+        )
+        rows = after_lookup(
+            lambda x: jax.grad(share, has_aux=True)(x, state.params)[0], activations, rows
+        )
         check_gradients(tables.plan, rows)
         sums = row_sums(tables.plan, rows, dedup, tables.placement)
         return Gradients((value, aux) if self.has_aux else value, tower, sums)
 
-    def _apply(self, state: TrainState, parts: list[Gradients], shardings: Any) -> tuple[Any, TrainState]:
+    def _apply(
+        self, state: TrainState, parts: list[Gradients], shardings: Any
+    ) -> tuple[Any, TrainState]:
         """Return the loss and the state after the update by the gradients of all batches of a step."""
         tables = state.tables
         tower = jax.tree.map(lambda *g: sum(g[1:], g[0]), *(part.tower for part in parts))
@@ -203,7 +232,9 @@ class Training:
         updates, carried = self.optimizer.update(tower, state.optimizer, state.params, value=loss)
         params = jax.tree.map(lambda p, u: jnp.asarray(p + u, p.dtype), state.params, updates)
         if shardings is not None and isinstance(tables.placement, OnMesh):
-            params, carried = tables.placement.pinned((params, carried), jax.tree.unflatten(*shardings))
+            params, carried = tables.placement.pinned(
+                (params, carried), jax.tree.unflatten(*shardings)
+            )
         sums = merge_row_sums(tables.plan, [part.rows for part in parts], tables.placement)
         tables = submit_step(tables, Step(sums, self._rates(tables.plan, state.step)))
         value: Any = loss
@@ -218,7 +249,9 @@ class Training:
         return jax.tree.map(lambda x: x.astype(self.dtype) if is_inexact(x.dtype) else x, tree)
 
     def _rates(self, plan: Plan, step: Array) -> tuple[Array, ...]:
-        return check_rates(plan, [rate(step) if callable(rate) else rate for rate in self.learning_rates])
+        return check_rates(
+            plan, [rate(step) if callable(rate) else rate for rate in self.learning_rates]
+        )
 
     def _check_rates(self, plan: Plan) -> None:
         """Refuse rates that do not fit before anything is compiled."""
@@ -230,14 +263,24 @@ def _as_lists(batch: Batches, data: Any) -> tuple[list[Any], list[Any]]:
     if not isinstance(batch, list):
         return [batch], [data]
     if not isinstance(data, list) or len(data) != len(batch) or not batch:
-        got = f"{len(data)} data" if isinstance(data, list) else f"data that are a {type(data).__name__}"
-        raise InvalidArgumentError(f"a list of batches needs a list of data as long; got {len(batch)} batches, {got}")
+        got = (
+            f"{len(data)} data"
+            if isinstance(data, list)
+            else f"data that are a {type(data).__name__}"
+        )
+        raise InvalidArgumentError(
+            f"a list of batches needs a list of data as long; got {len(batch)} batches, {got}"
+        )
     return batch, data
 
 
 def _shardings(state: TrainState) -> Any:
-    """Return the shardings of tower and optimizer, which they have again after a step; None where none are fixed."""
+    """Return the shardings of tower and optimizer, which they have again after a step; None where
+    none are fixed.
+    """
     leaves, tree = jax.tree.flatten((state.params, state.optimizer))
-    if not isinstance(state.tables.placement, OnMesh) or any(isinstance(x, jax.core.Tracer) for x in leaves):
+    if not isinstance(state.tables.placement, OnMesh) or any(
+        isinstance(x, jax.core.Tracer) for x in leaves
+    ):
         return None
     return tree, tuple(x.sharding for x in leaves)

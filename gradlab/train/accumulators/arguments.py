@@ -26,11 +26,14 @@ def read_dtype(dtype: Any, strict: bool) -> np.dtype[Any]:
         dtype = ml_dtypes.bfloat16
     allowed = _STRICT if strict else _FLOATS
     try:
-        read = native_dtype(getattr(dtype, "as_numpy_dtype", "" if dtype is None else dtype))  # None is float64
+        # None is float64.
+        read = native_dtype(getattr(dtype, "as_numpy_dtype", "" if dtype is None else dtype))
     except TypeError:
         raise TypeError(f"dtype must be one of {', '.join(allowed)}, got {dtype!r}") from None
     if read.name not in allowed:
-        raise UnsupportedDTypeError(f"an accumulator has no kernel for {read}: use one of {', '.join(allowed)}")
+        raise UnsupportedDTypeError(
+            f"an accumulator has no kernel for {read}: use one of {', '.join(allowed)}"
+        )
     return read
 
 
@@ -46,7 +49,9 @@ def read_shape(shape: Any) -> Shape:
     except TypeError:
         raise TypeError(f"the sizes in shape must be integers or None, got {shape!r}") from None
     if any(n is not None and n < 0 for n in sizes):
-        raise InvalidArgumentError(f"the sizes in shape must be at least 0, or None if unknown, got {shape!r}")
+        raise InvalidArgumentError(
+            f"the sizes in shape must be at least 0, or None if unknown, got {shape!r}"
+        )
     return sizes
 
 
@@ -57,7 +62,9 @@ def read_reduction(reduction_type: Any) -> str:
     if not isinstance(reduction_type, str):
         raise TypeError(f'reduction_type must be "MEAN" or "SUM", got {reduction_type!r}')
     if reduction_type not in ("MEAN", "SUM"):
-        raise InvalidArgumentError(f'reduction_type must be "MEAN" or "SUM", exactly, got {reduction_type!r}')
+        raise InvalidArgumentError(
+            f'reduction_type must be "MEAN" or "SUM", exactly, got {reduction_type!r}'
+        )
     return reduction_type
 
 
@@ -123,7 +130,9 @@ def check_timeout(timeout: float | None) -> None:
     if not isinstance(timeout, Real):
         raise TypeError(f"timeout must be None or a number of seconds, got {timeout!r}")
     if not timeout >= 0:
-        raise ValueError(f"timeout must be None or a number of seconds of at least 0, got {timeout!r}")
+        raise ValueError(
+            f"timeout must be None or a number of seconds of at least 0, got {timeout!r}"
+        )
 
 
 def read_array(x: Any, dtype: np.dtype[Any], what: str) -> Array:
@@ -134,7 +143,10 @@ def read_array(x: Any, dtype: np.dtype[Any], what: str) -> Array:
     if array.dtype == dtype:
         return array if is_jax(array) else np.asarray(array)
     if not isinstance(x, int | float | list | tuple | np.ndarray | np.generic):
-        raise DTypeError(f"{what} has dtype {array.dtype}, the accumulator {dtype}: use {what}.astype({str(dtype)!r})")
+        raise DTypeError(
+            f"{what} has dtype {array.dtype}, the accumulator {dtype}: use "
+            f"{what}.astype({str(dtype)!r})"
+        )
     _check_real(array, what)
     with np.errstate(all="ignore"):
         return np.asarray(array).astype(dtype)
@@ -144,7 +156,9 @@ def read_any(x: Any, what: str) -> Array:
     """An array in the dtype it has, or TensorFlow gives it."""
     array = as_array(x, what)
     if is_traced(array):
-        raise TypeError(f"{what} is being computed by jit or grad; an accumulator works outside of them")
+        raise TypeError(
+            f"{what} is being computed by jit or grad; an accumulator works outside of them"
+        )
     return array
 
 
@@ -157,7 +171,9 @@ def is_compatible(shape: Sequence[int], declared: Shape) -> bool:
     """Tell whether both have one rank and agree where a size is known."""
     if declared is None or shape == declared:
         return True
-    return len(shape) == len(declared) and all(d in (None, n) for n, d in zip(shape, declared, strict=True))
+    return len(shape) == len(declared) and all(
+        d in (None, n) for n, d in zip(shape, declared, strict=True)
+    )
 
 
 def shown(shape: Shape) -> str:

@@ -31,11 +31,12 @@ from .sparse_sum import SparseGradient
 class ConditionalAccumulatorBase:
     """A sum of gradients that are not too late, and a queue of those who want their mean.
 
-    A gradient is accepted iff `local_step >= global_step`. A take waits for `count >= num_required`, returns the mean
-    (or sum) of all that are there, empties the accumulator and increments its global step. Threads may share one.
-    After Ctrl-C, or a fork by another thread, in the middle of a call, make a new one: the gradient or the mean at hand
-    may be lost. A take that only waits is safe from that.
-    `ConditionalAccumulator` and `SparseConditionalAccumulator` say how gradients are added.
+    A gradient is accepted iff `local_step >= global_step`. A take waits for
+    `count >= num_required`, returns the mean (or sum) of all that are there, empties the
+    accumulator and increments its global step. Threads may share one. After Ctrl-C, or a fork by
+    another thread, in the middle of a call, make a new one: the gradient or the mean at hand may be
+    lost. A take that only waits is safe from that. `ConditionalAccumulator` and
+    `SparseConditionalAccumulator` say how gradients are added.
     """
 
     _KIND = ""  # what it adds up, and the name of TensorFlow's node
@@ -52,16 +53,22 @@ class ConditionalAccumulatorBase:
         mean: str = "row",
     ) -> None:
         spec = Spec.read(self._KIND, dtype, shape, reduction_type, strict, sum_dtype, mean)
-        shared_name, name = read_name(shared_name, "shared_name"), read_name(name, "name") or self._KIND
+        shared_name, name = (
+            read_name(shared_name, "shared_name"),
+            read_name(name, "name") or self._KIND,
+        )
         self.dtype, self._shape, self._strict = spec.dtype, spec.shape, spec.strict
         self._in_graph = current_collection().graph
         self.name = self._named(name)
         self._kernel = kernel_for(spec, shared_name, self.name)
-        if spec.strict and not self._in_graph:  # TensorFlow destroys it for all with the first object that is deleted
+        # TensorFlow destroys it for all with the first object that is deleted.
+        if spec.strict and not self._in_graph:
             weakref.finalize(self, self._kernel.delete).atexit = False
 
     def _named(self, name: str) -> str:
-        """The last part of the name of TensorFlow's node; in TensorFlow without a graph there is no node."""
+        """The last part of the name of TensorFlow's node; in TensorFlow without a graph there is no
+        node.
+        """
         if self._in_graph:
             name = current_collection().unique_name(name)
         elif self._strict:
@@ -90,7 +97,10 @@ class ConditionalAccumulatorBase:
         """
         step, before = self._read_step(new_global_step, "new_global_step"), self.global_step
         if not self._strict and isinstance(step, int) and step < before:
-            words = f"global_step of {self.name} goes back from {before} to {step}: gradients of old steps pass again"
+            words = (
+                f"global_step of {self.name} goes back from {before} to {step}: gradients of old "
+                "steps pass again"
+            )
             warn(words, StalenessWarning)
         self._kernel.set_global_step(step)
 
@@ -98,15 +108,18 @@ class ConditionalAccumulatorBase:
         """The number of gradients counted since the last take."""
         return self._kernel.num_accumulated()
 
-    def take_grad(self, num_required: int, name: str | None = None, *, timeout: float | None = None) -> Any:
+    def take_grad(
+        self, num_required: int, name: str | None = None, *, timeout: float | None = None
+    ) -> Any:
         """Wait until at least `num_required` gradients are there; return their mean (or sum) and start a new round.
 
-        Takers are served in order of arrival, one per round. The divisor is the number of gradients there are.
-        In JupyterLab, whose widgets may still act, a hopeless wait is noticed only with a `timeout`, or when those who
-        bring gradients are declared by `producing()`.
+        Takers are served in order of arrival, one per round. The divisor is the number of gradients
+        there are. In JupyterLab, whose widgets may still act, a hopeless wait is noticed only with
+        a `timeout`, or when those who bring gradients are declared by `producing()`.
 
         Raises:
-            DeadlineExceededError: `timeout` seconds have passed. Nothing is consumed then, nor in these cases:
+            DeadlineExceededError: `timeout` seconds have passed. Nothing is consumed then, nor in
+                these cases:
             CancelledError: the accumulator was closed, or `cancel` ended the wait.
             DeadlockError: there is no timeout, and nothing alive can bring what is missing.
             InvalidArgumentError: `num_required` is below 1 or no scalar.
@@ -120,11 +133,17 @@ class ConditionalAccumulatorBase:
         return self._kernel.try_take(self._read_count(num_required))
 
     def request(self, num_required: int, name: str | None = None) -> Taker:
-        """Join the queue without waiting. The taker has `done`, `result(timeout)`, `cancel()` and `position`."""
+        """Join the queue without waiting.
+
+        The taker has `done`, `result(timeout)`, `cancel()` and `position`.
+        """
         return self._kernel.request(self._read_count(num_required))
 
     def cancel(self, taker: Taker) -> bool:
-        """End the wait of a taker with CancelledError; it consumes nothing. False if it was done already."""
+        """End the wait of a taker with CancelledError; it consumes nothing.
+
+        False if it was done already.
+        """
         if not isinstance(taker, PendingTake):
             raise TypeError(f"cancel takes what request returned, got {taker!r}")
         return self._kernel.cancel(taker)
@@ -140,8 +159,9 @@ class ConditionalAccumulatorBase:
     def producing(self) -> Producer:
         """`with accumulator.producing():` declares that this thread brings gradients until the block ends.
 
-        Once anybody has declared this and all who did are gone, takes that wait forever raise DeadlockError. Call it
-        before a thread starts to promise for it; the promise becomes that of the thread that enters the block.
+        Once anybody has declared this and all who did are gone, takes that wait forever raise
+        DeadlockError. Call it before a thread starts to promise for it; the promise becomes that of
+        the thread that enters the block.
         """
         return self._kernel.producing()
 
@@ -156,7 +176,8 @@ class ConditionalAccumulatorBase:
         self.close()
 
     def _read_step(self, step: Any, what: str) -> Any:
-        if type(step) is int and 0 <= step < 2**63:  # nearly always, and what follows costs a tenth of a small gradient
+        # Nearly always, and what follows costs a tenth of a small gradient.
+        if type(step) is int and 0 <= step < 2**63:
             return step
         read = read_step(step, what, self._strict)
         if not self._strict:
@@ -168,12 +189,15 @@ class ConditionalAccumulatorBase:
     def _read_count(self, num_required: Any) -> Any:
         if type(num_required) is int:
             return num_required
-        if self._strict and is_jax(num_required) and num_required.dtype != np.int32:  # a tensor has its dtype for good
+        # A tensor has its dtype for good.
+        if self._strict and is_jax(num_required) and num_required.dtype != np.int32:
             raise DTypeError(f"num_required must be int32, got an array of {num_required.dtype}")
         return read_count(num_required)
 
     def __repr__(self) -> str:
-        return f"<gradlab.{type(self).__name__} {self.name!r} dtype={self.dtype} shape={self._shape}>"
+        return (
+            f"<gradlab.{type(self).__name__} {self.name!r} dtype={self.dtype} shape={self._shape}>"
+        )
 
 
 class ConditionalAccumulator(ConditionalAccumulatorBase):
@@ -183,20 +207,25 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
 
     Args:
         dtype: float16, bfloat16, float32 or float64; the sum is rounded to it after every addition.
-        shape: of the gradients; None, or entries that are None, leave it to the first gradient of a round.
+        shape: of the gradients; None, or entries that are None, leave it to the first gradient of a
+            round.
         shared_name: accumulators of one collection with one shared_name are one.
         name: for messages.
         reduction_type: "MEAN" or "SUM".
-        strict: "tf" does as TensorFlow does where that is a trap: without a graph, accumulators without a shared_name
-            that are made alike are one, which goes with the first of them; a step in a vector of one raises and counts.
-        sum_dtype: what to add in, if not in `dtype`: float32 keeps a float16 sum from sticking or overflowing.
+        strict: "tf" does as TensorFlow does where that is a trap: without a graph, accumulators
+            without a shared_name that are made alike are one, which goes with the first of them; a
+            step in a vector of one raises and counts.
+        sum_dtype: what to add in, if not in `dtype`: float32 keeps a float16 sum from sticking or
+            overflowing.
 
-    Raises: UnsupportedDTypeError, InvalidArgumentError, TypeError for other dtypes, shapes, reductions and names.
+    Raises: UnsupportedDTypeError, InvalidArgumentError, TypeError for other dtypes, shapes,
+    reductions and names.
 
-    NumPy stays NumPy, JAX stays JAX; gradients are copied, and what was taken never changes. Calls happen at once, in
-    a `gl.Graph` too. Differs from TensorFlow: `apply_grad` tells what became of the gradient, `take_grad` has a time
-    limit and Ctrl-C ends it, what kills TensorFlow's process is an InvalidArgumentError; bfloat16; and the methods that
-    look inside. Source: `tf.compat.v1.ConditionalAccumulator`, TensorFlow 2.21 (2026).
+    NumPy stays NumPy, JAX stays JAX; gradients are copied, and what was taken never changes. Calls
+    happen at once, in a `gl.Graph` too. Differs from TensorFlow: `apply_grad` tells what became of
+    the gradient, `take_grad` has a time limit and Ctrl-C ends it, what kills TensorFlow's process
+    is an InvalidArgumentError; bfloat16; and the methods that look inside. Source:
+    `tf.compat.v1.ConditionalAccumulator`, TensorFlow 2.21 (2026).
 
     >>> acc = ConditionalAccumulator("float32", shape=(2,))
     >>> acc.apply_grad([1.0, 2.0], local_step=0).accepted, acc.apply_grad([3.0, 6.0], local_step=0).count
@@ -227,7 +256,8 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         """Add a gradient if `local_step >= global_step`, else drop it; the receipt says which, and why.
 
         Args:
-            grad: array of this dtype; numbers, lists and NumPy arrays are cast; IndexedSlices are made dense.
+            grad: array of this dtype; numbers, lists and NumPy arrays are cast; IndexedSlices are
+                made dense.
             local_step: the global step that the gradient was computed at, as 2 or 2.0.
 
         Raises:
@@ -240,22 +270,30 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
             grad = self._densified(grad)
         gradient = read_array(grad, self.dtype, "grad")
         if gradient.shape != self._shape and not is_compatible(gradient.shape, self._shape):
-            raise InvalidArgumentError(f"grad must have shape {shown(self._shape)}, got {gradient.shape}")
+            raise InvalidArgumentError(
+                f"grad must have shape {shown(self._shape)}, got {gradient.shape}"
+            )
         return self._kernel.apply(gradient, self._read_step(local_step, "local_step"))
 
-    def take_grad(self, num_required: int, name: str | None = None, *, timeout: float | None = None) -> Array:
+    def take_grad(
+        self, num_required: int, name: str | None = None, *, timeout: float | None = None
+    ) -> Array:
         taken: Array = super().take_grad(num_required, name, timeout=timeout)
-        # Objects of different shapes share one accumulator only here. TensorFlow notices now, and the mean is gone.
+        # Objects of different shapes share one accumulator only here. TensorFlow notices now, and
+        # the mean is gone.
         is_shared = self._strict and not self._in_graph
         if is_shared and not is_compatible(taken.shape, self._shape):
             raise InvalidArgumentError(
-                f"what was taken has shape {taken.shape}, this accumulator {shown(self._shape)} under one shared_name"
+                f"what was taken has shape {taken.shape}, this accumulator {shown(self._shape)} "
+                "under one shared_name"
             )
         return taken
 
     def _densified(self, grad: IndexedSlices) -> Array:
         if grad.dtype != self.dtype:
-            raise DTypeError(f"these IndexedSlices have dtype {grad.dtype}, the accumulator {self.dtype}")
+            raise DTypeError(
+                f"these IndexedSlices have dtype {grad.dtype}, the accumulator {self.dtype}"
+            )
         return grad.to_dense()
 
 
@@ -267,15 +305,17 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
 
     Args:
         dtype, shared_name, name, reduction_type, strict, sum_dtype: as for ConditionalAccumulator.
-        shape: of the whole tensor; None and () mean unknown. With an entry of None, rows may have more axes; with none
-            they have exactly these, where TensorFlow, and so `strict`, lets more pass.
-        mean: "row" divides each row by the number of gradients that contained it, "gradient" by the number of all, as
-            the dense accumulator does.
+        shape: of the whole tensor; None and () mean unknown. With an entry of None, rows may have
+            more axes; with none they have exactly these, where TensorFlow, and so `strict`, lets
+            more pass.
+        mean: "row" divides each row by the number of gradients that contained it, "gradient" by the
+            number of all, as the dense accumulator does.
 
-    `strict="tf"` merges rows as TensorFlow does, which assumes that indices are sorted and distinct, and lets negative
-    ones and a grad_shape that contradicts the rows pass; outside a Graph it is a RuntimeError, as there. Otherwise rows
-    of one index are summed first and count once, and what contradicts is refused. Source:
-    `tf.compat.v1.SparseConditionalAccumulator`, TensorFlow 2.21 (2026).
+    `strict="tf"` merges rows as TensorFlow does, which assumes that indices are sorted and
+    distinct, and lets negative ones and a grad_shape that contradicts the rows pass; outside a
+    Graph it is a RuntimeError, as there. Otherwise rows of one index are summed first and count
+    once, and what contradicts is refused. Source: `tf.compat.v1.SparseConditionalAccumulator`,
+    TensorFlow 2.21 (2026).
 
     >>> acc = SparseConditionalAccumulator("float32", shape=(4, 1))
     >>> acc.apply_grad([0, 1], [[2.0], [4.0]]), acc.apply_grad([1, 3], [[8.0], [6.0]]).count
@@ -320,36 +360,52 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
 
         Args:
             grad_indices: (n,) integers.
-            grad_values: (n, ...) rows of this dtype; lists and NumPy arrays are cast (not with `strict`).
-            grad_shape: of the whole tensor; None and () mean unknown. It must fit the rows, at which TensorFlow, and so
-                `strict`, does not look.
+            grad_values: (n, ...) rows of this dtype; lists and NumPy arrays are cast (not with
+                `strict`).
+            grad_shape: of the whole tensor; None and () mean unknown. It must fit the rows, at
+                which TensorFlow, and so `strict`, does not look.
             local_step: the global step that the gradient was computed at, as 2 or 2.0.
 
         Raises:
-            InvalidArgumentError: parts that do not fit each other, the shape, or the rows counted so far.
+            InvalidArgumentError: parts that do not fit each other, the shape, or the rows counted
+                so far.
             DTypeError: indices or steps that are not integers, rows of another dtype.
             ValueError: None.
         """
         if isinstance(grad_indices, IndexedSlices) or grad_values is ...:
-            raise TypeError("apply_grad needs grad_indices and grad_values; apply_indexed_slices_grad IndexedSlices")
+            raise TypeError(
+                "apply_grad needs grad_indices and grad_values; apply_indexed_slices_grad "
+                "IndexedSlices"
+            )
         what = "grad_values"
-        values = read_any(grad_values, what) if self._strict else read_array(grad_values, self.dtype, what)
+        values = (
+            read_any(grad_values, what)
+            if self._strict
+            else read_array(grad_values, self.dtype, what)
+        )
         shape = None if grad_shape is None else _integers(grad_shape, "grad_shape", self._strict)
-        gradient = SparseGradient(_integers(grad_indices, "grad_indices", self._strict), values, shape)
+        gradient = SparseGradient(
+            _integers(grad_indices, "grad_indices", self._strict), values, shape
+        )
         return self._kernel.apply(gradient, self._read_step(local_step, "local_step"))
 
-    def apply_indexed_slices_grad(self, grad: IndexedSlices, local_step: Any = 0, name: str | None = None) -> Receipt:
+    def apply_indexed_slices_grad(
+        self, grad: IndexedSlices, local_step: Any = 0, name: str | None = None
+    ) -> Receipt:
         """`apply_grad` of the parts of IndexedSlices; anything without them is an AttributeError."""
         return self.apply_grad(grad.indices, grad.values, grad.dense_shape, local_step)
 
     def take_indexed_slices_grad(
         self, num_required: int, name: str | None = None, *, timeout: float | None = None
     ) -> IndexedSlices:
-        """`take_grad` as IndexedSlices. Where the accumulator has no first size their dense_shape is None; with
-        `strict` it begins with -1, as in TensorFlow."""
+        """`take_grad` as IndexedSlices. Where the accumulator has no first size their dense_shape
+        is None; with `strict` it begins with -1, as in TensorFlow.
+        """
         taken = self.take_grad(num_required, name, timeout=timeout)
         shape = tuple(taken.shape.tolist())
-        return IndexedSlices(taken.values, taken.indices, shape if self._strict or min(shape) >= 0 else None)
+        return IndexedSlices(
+            taken.values, taken.indices, shape if self._strict or min(shape) >= 0 else None
+        )
 
 
 def _integers(x: Any, what: str, strict: bool) -> Any:

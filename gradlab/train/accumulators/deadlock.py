@@ -10,7 +10,8 @@ from typing import Any
 
 # Libraries whose own threads may call into Python although nobody sees them before they do.
 _FOREIGN = ("ray", "grpc")
-# Threads of these only serve the notebook or the debugger, but in some of them cells, widgets and jobs run.
+# Threads of these only serve the notebook or the debugger, but in some of them cells, widgets and
+# jobs run.
 _SERVANTS = {"IPython", "ipykernel", "zmq", "tqdm", "debugpy", "pydevd", "_pydevd_bundle"}
 _MASTERS = {"ipykernel.subshell", "IPython.lib.backgroundjobs"}
 _waits: dict[int, Wait] = {}
@@ -19,7 +20,8 @@ _waits: dict[int, Wait] = {}
 class Wait:
     """The wait of one thread, without a time limit, for something that only another thread can do.
 
-    `is_over` tells without waiting whether it was done. Look at `is_hopeless()` every `pause` seconds:
+    `is_over` tells without waiting whether it was done. Look at `is_hopeless()` every `pause`
+    seconds:
 
     >>> import threading
     >>> ready, bell = [], threading.Condition()
@@ -63,16 +65,23 @@ def nobody_can_act() -> bool:
     """Tell whether all threads but this one wait, without a time limit, for other threads."""
     if any(library in sys.modules for library in _FOREIGN):
         return False
-    if any(thread.ident is None for thread in threading.enumerate()):  # started, but not running yet
+    # Started, but not running yet.
+    if any(thread.ident is None for thread in threading.enumerate()):
         return False
     me, frames = threading.get_ident(), sys._current_frames()
-    if threading.main_thread().ident not in frames:  # it runs nothing of Python: at the prompt, somebody types
+    # It runs nothing of Python: at the prompt, somebody types.
+    if threading.main_thread().ident not in frames:
         return False
-    return all(_is_stuck(ident, frame) for ident, frame in frames.items() if ident != me) and not _jax_computes()
+    return (
+        all(_is_stuck(ident, frame) for ident, frame in frames.items() if ident != me)
+        and not _jax_computes()
+    )
 
 
 def _jax_computes() -> bool:
-    """Tell whether a computation is under way: it may call back from a thread that Python has not seen yet."""
+    """Tell whether a computation is under way: it may call back from a thread that Python has not
+    seen yet.
+    """
     jax: Any = sys.modules.get("jax")
     return jax is not None and not all(array.is_ready() for array in jax.live_arrays())
 
@@ -85,7 +94,9 @@ def _is_stuck(ident: int, frame: FrameType) -> bool:
 
 
 def _waits_for_ever(frame: FrameType) -> bool:
-    """Its innermost Python function is a wait of the standard library that only another thread can end."""
+    """Its innermost Python function is a wait of the standard library that only another thread can
+    end.
+    """
     name, seen = frame.f_code.co_name, frame.f_locals
     match _module(frame), name:
         case "threading", "wait" | "join":
@@ -115,7 +126,8 @@ def _module(frame: FrameType) -> Any:
 class Producer:
     """The promise of a thread to bring gradients, from the call until the end of its `with` block.
 
-    A thread may be promised for before it starts; the one that enters the block is the one that counts.
+    A thread may be promised for before it starts; the one that enters the block is the one that
+    counts.
     """
 
     def __init__(self, leave: Callable[[Producer], None]) -> None:

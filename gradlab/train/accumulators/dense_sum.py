@@ -52,7 +52,8 @@ class DenseSum:
         self._sum_dtype = sum_dtype
         self._flushes_denormals = flushes_denormals
         self._add_quietly: Callable[[Array, Array, Array], Array]
-        # A thread may be inside the context at the instant of a fork; in the child it never leaves it.
+        # A thread may be inside the context at the instant of a fork; in the child it never leaves
+        # it.
         renew_in_child(self, "_add_quietly", _make_quiet_add)
         self._total: Any = None
         self.count = 0

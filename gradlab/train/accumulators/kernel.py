@@ -17,8 +17,8 @@ takes the lock again leaves the `with` block to release a lock that another thre
 
 After Ctrl-C: a take that is waiting leaves the queue and consumes nothing. Ctrl-C in the middle of
 the arithmetic, or at the instant at which a take is served, may lose the gradient or the mean at
-hand. Python can't prevent that (bpo-29988). Where it matters, make a new accumulator. The same holds
-in a child that was forked while another thread was in the middle of a call.
+hand. Python can't prevent that (bpo-29988). Where it matters, make a new accumulator. The same
+holds in a child that was forked while another thread was in the middle of a call.
 """
 
 from __future__ import annotations
@@ -126,7 +126,9 @@ class Kernel:
     def apply(self, gradient: Any, local_step: Any = 0) -> Receipt:
         """Accept or drop a gradient: an array or a SparseGradient of this dtype."""
         if gradient.dtype != self.dtype:
-            raise InvalidArgumentError(f"{self.name} has dtype {self.dtype}, got a gradient of dtype {gradient.dtype}")
+            raise InvalidArgumentError(
+                f"{self.name} has dtype {self.dtype}, got a gradient of dtype {gradient.dtype}"
+            )
         if type(local_step) is int:  # nearly always
             step, late_error = local_step, None
         else:
@@ -218,7 +220,9 @@ class Kernel:
 
     def close(self) -> None:
         """End all waits with CancelledError. What is inside can still be looked at."""
-        error = CancelledError(f"a take was cancelled: {self.name} was closed while it waited; nothing is lost by that")
+        error = CancelledError(
+            f"a take was cancelled: {self.name} was closed while it waited; nothing is lost by that"
+        )
         with self._lock:
             self._is_closed = True
             self._machine.close(error)
@@ -256,16 +260,22 @@ class Kernel:
             while not taker.done:
                 seconds_left = deadline - time.monotonic()
                 if seconds_left <= 0:
-                    raise DeadlineExceededError(f"take from {self.name} after {timeout} s: {self._why_one(taker)}")
+                    raise DeadlineExceededError(
+                        f"take from {self.name} after {timeout} s: {self._why_one(taker)}"
+                    )
                 taker.wait(min(seconds_left, Wait.PAUSE))
             return
 
         with Wait(lambda: taker.done) as wait:
             while not taker.done:
                 if wait.is_hopeless():
-                    raise DeadlockError(f"nothing alive can end this wait for {self.name}: {self._why_one(taker)}")
+                    raise DeadlockError(
+                        f"nothing alive can end this wait for {self.name}: {self._why_one(taker)}"
+                    )
                 if self._is_abandoned():
-                    raise DeadlockError(f"all producers of {self.name} are gone: {self._why_one(taker)}")
+                    raise DeadlockError(
+                        f"all producers of {self.name} are gone: {self._why_one(taker)}"
+                    )
                 taker.wait(wait.pause)
 
     def _withdraw(self, taker: Taker) -> bool:
@@ -280,7 +290,9 @@ class Kernel:
     def _is_abandoned(self) -> bool:
         """Return whether threads promised to bring gradients, and all of them are gone."""
         with self._lock:
-            return self._had_producers and not any(producer.is_alive for producer in self._producers)
+            return self._had_producers and not any(
+                producer.is_alive for producer in self._producers
+            )
 
     def _why_one(self, taker: Taker) -> str:
         with self._lock:
@@ -291,7 +303,9 @@ class Kernel:
 
     def _new_taker(self, num_required: Any, dtype: Any = None) -> Taker:
         if dtype is not None and (requested := read_dtype(dtype, strict=False)) != self.dtype:
-            raise InvalidArgumentError(f"{self.name} has dtype {self.dtype}, a take asks for {requested}")
+            raise InvalidArgumentError(
+                f"{self.name} has dtype {self.dtype}, a take asks for {requested}"
+            )
         return Taker(self, _read_num_required(num_required))
 
     def _read_scalar(self, value: Any, name: str) -> tuple[int, InvalidArgumentError | None]:
@@ -380,7 +394,9 @@ class Spec:
         is_mean = self.reduction_type == "MEAN"
         if self.kind == DENSE:
             return DenseSum(self.dtype, self.shape, is_mean, self.sum_dtype, self.strict)
-        return SparseSum(self.dtype, self.shape, is_mean, self.sum_dtype, self.mean == "row", self.strict)
+        return SparseSum(
+            self.dtype, self.shape, is_mean, self.sum_dtype, self.mean == "row", self.strict
+        )
 
     def __str__(self) -> str:
         text = f"{self.reduction_type} of {self.dtype}, shape {shown(self.shape)}"
@@ -394,7 +410,9 @@ class Spec:
 _Kernels: TypeAlias = MutableMapping[Hashable, Kernel]
 # Per collection: kernels that stay for good (strict), and kernels that go when nothing refers to
 # them.
-_kernels: weakref.WeakKeyDictionary[Collection, tuple[_Kernels, _Kernels]] = weakref.WeakKeyDictionary()
+_kernels: weakref.WeakKeyDictionary[Collection, tuple[_Kernels, _Kernels]] = (
+    weakref.WeakKeyDictionary()
+)
 _kernels_lock = threading.Lock()
 
 
@@ -433,5 +451,7 @@ def kernel_for(spec: Spec, shared_name: str, name: str) -> Kernel:
                 kernels[key] = kernel
 
     if kernel.spec != spec and not spec.strict:
-        raise InvalidArgumentError(f"shared_name {shared_name!r} belongs to a {kernel.spec}, this is a {spec}")
+        raise InvalidArgumentError(
+            f"shared_name {shared_name!r} belongs to a {kernel.spec}, this is a {spec}"
+        )
     return kernel

@@ -216,7 +216,9 @@ class Machine:
         names = [f"{step} (the default)" if step == 0 else str(step) for step in sorted(dropped)]
         steps = ", ".join(names)
         reason = f"all had local_step {steps}" if len(names) == 1 else f"local_step was {steps}"
-        return f"{counted(dropped.total(), 'gradient')} dropped since: {reason}, step is {self.step}"
+        return (
+            f"{counted(dropped.total(), 'gradient')} dropped since: {reason}, step is {self.step}"
+        )
 
 
 def _check_num_required(num_required: int) -> None:

@@ -7,11 +7,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._base.arrays import Array, flush_denormals, is_jax, namespace, precision, quiet, sum_duplicates
+from ..._base.arrays import (
+    Array,
+    flush_denormals,
+    is_jax,
+    namespace,
+    precision,
+    quiet,
+    sum_duplicates,
+)
 from ...errors import InvalidArgumentError
 from .arguments import Shape, is_compatible, shown
 
-Places = tuple[np.ndarray, np.ndarray, np.ndarray]  # the indices of the result, and where the rows of a and of b go
+# The indices of the result, and where the rows of a and of b go.
+Places = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def union(a: np.ndarray, b: np.ndarray) -> Places:
@@ -29,7 +38,9 @@ def union(a: np.ndarray, b: np.ndarray) -> Places:
 
 
 def walk(a: np.ndarray, b: np.ndarray) -> Places:
-    """TensorFlow's walk with two pointers: the same for such lists. It assumes that they are, and makes of others
+    """TensorFlow's walk with two pointers: the same for such lists.
+
+    It assumes that they are, and makes of others
 
     >>> [x.tolist() for x in walk(np.array([2, 0]), np.array([0, 2]))]
     [[0, 2, 0], [1, 2], [0, 1]]
@@ -63,8 +74,8 @@ def is_sorted(indices: np.ndarray) -> bool:
 class SparseGradient(NamedTuple):
     """Rows `values[k]` at `indices[k]` of a tensor of this shape: int64 (n,), (n, ...), int64 (rank,).
 
-    Coming out of a take, the first entry of `shape` is -1 where the accumulator has not been told. Going in, `shape`
-    may be None.
+    Coming out of a take, the first entry of `shape` is -1 where the accumulator has not been told.
+    Going in, `shape` may be None.
     """
 
     indices: Array
@@ -77,18 +88,30 @@ class SparseGradient(NamedTuple):
 
 
 class SparseSum:
-    """Rows of one index are added in order of arrival. The mean divides each row by `row_counts` or by the number of
-    gradients (`by_row=False`).
+    """Rows of one index are added in order of arrival. The mean divides each row by `row_counts` or
+    by the number of gradients (`by_row=False`).
 
-    `strict` merges as TensorFlow does, which assumes that indices are sorted, distinct and not negative. Otherwise
-    the rows of one gradient are sorted and those of one index summed first, so that they count as one.
+    `strict` merges as TensorFlow does, which assumes that indices are sorted, distinct and not
+    negative. Otherwise the rows of one gradient are sorted and those of one index summed first, so
+    that they count as one.
     """
 
     def __init__(
-        self, dtype: np.dtype[Any], shape: Shape, is_mean: bool, sum_dtype: np.dtype[Any], by_row: bool, strict: bool
+        self,
+        dtype: np.dtype[Any],
+        shape: Shape,
+        is_mean: bool,
+        sum_dtype: np.dtype[Any],
+        by_row: bool,
+        strict: bool,
     ) -> None:
         self._dtype, self._shape = dtype, shape or None  # () means no constraint here
-        self._is_mean, self._sum_dtype, self._by_row, self._strict = is_mean, sum_dtype, by_row, strict
+        self._is_mean, self._sum_dtype, self._by_row, self._strict = (
+            is_mean,
+            sum_dtype,
+            by_row,
+            strict,
+        )
         self._indices = self._counts = np.zeros(0, np.int64)
         self._rows: Any = None
         self.count = 0
@@ -133,7 +156,9 @@ class SparseSum:
 
     def _result(self, rows: Array) -> SparseGradient:
         size = -1 if self._shape is None or self._shape[0] is None else self._shape[0]
-        return SparseGradient(self._indices.copy(), rows, np.array([size, *rows.shape[1:]], np.int64))
+        return SparseGradient(
+            self._indices.copy(), rows, np.array([size, *rows.shape[1:]], np.int64)
+        )
 
     def _in_order(self, indices: np.ndarray, values: Array) -> tuple[np.ndarray, Array]:
         """Indices and rows of one gradient, as copies."""
@@ -151,8 +176,11 @@ class SparseSum:
             distinct, summed = sum_duplicates(indices, rows)
             return np.asarray(distinct), summed
 
-    def _merged(self, known: Array, rows: Array, to_a: np.ndarray, to_b: np.ndarray) -> tuple[Array, np.ndarray, Array]:
-        """The destinations of rows that only one side has, the places of those of both, and their sums.
+    def _merged(
+        self, known: Array, rows: Array, to_a: np.ndarray, to_b: np.ndarray
+    ) -> tuple[Array, np.ndarray, Array]:
+        """The destinations of rows that only one side has, the places of those of both, and their
+        sums.
 
         The first is the buffer of the known rows if there is no new index.
         """
@@ -166,7 +194,11 @@ class SparseSum:
                 merged = xp.empty((size, *rows.shape[1:]), self._sum_dtype)
                 merged = _written(_written(merged, to_b, rows), to_a, known)
             places = to_b[both]
-            return merged, places, self._flushed(self._flushed(merged[places]) + self._flushed(rows[both]))
+            return (
+                merged,
+                places,
+                self._flushed(self._flushed(merged[places]) + self._flushed(rows[both])),
+            )
 
     def _flushed(self, x: Array) -> Array:
         """TensorFlow's kernels take denormal numbers for 0."""
@@ -177,16 +209,19 @@ class SparseSum:
         indices, values, shape = gradient
         if indices.ndim != 1 or values.ndim < 1 or values.shape[0] != indices.shape[0]:
             raise InvalidArgumentError(
-                f"{_uneven(indices, values)}: grad_values of shape {values.shape} need one index for each row, "
-                f"got grad_indices of shape {indices.shape}"
+                f"{_uneven(indices, values)}: grad_values of shape {values.shape} need one index "
+                f"for each row, got grad_indices of shape {indices.shape}"
             )
         if shape is not None:
             self._check_shape(tuple(np.ravel(shape).tolist()), indices, values)
-        self._check_indices(np.asarray(indices), self._shape[0] if self._shape else None, "the accumulator")
+        self._check_indices(
+            np.asarray(indices), self._shape[0] if self._shape else None, "the accumulator"
+        )
         if inner is not None and values.shape[1:] != inner:
             words = mismatch("values", values.shape, (values.shape[0], *inner), exactly=True)
             raise InvalidArgumentError(
-                f"{words}: the rows counted so far have shape {inner}, got rows of {values.shape[1:]}"
+                f"{words}: the rows counted so far have shape {inner}, got rows of "
+                f"{values.shape[1:]}"
             )
         if inner is None or not self._strict:
             self._check_declared(values.shape)
@@ -200,7 +235,9 @@ class SparseSum:
         if self._strict or not shape:  # TensorFlow looks no further; () means no constraint here
             return
         if shape[1:] != values.shape[1:]:
-            raise InvalidArgumentError(f"rows of shape {values.shape[1:]} do not fit grad_shape {shape}")
+            raise InvalidArgumentError(
+                f"rows of shape {values.shape[1:]} do not fit grad_shape {shape}"
+            )
         self._check_indices(np.asarray(indices), shape[0], "grad_shape")
 
     def _check_indices(self, indices: np.ndarray, size: int | None, whose: str) -> None:
@@ -211,20 +248,28 @@ class SparseSum:
             limit = f"in [0, {size}), as {whose} says" if size is not None else "at least 0"
             k = int(np.argmax(wrong))
             words = (
-                f"Shape mismatch: index of slice {k} exceeded limits of shape; index is {indices[k]} exceeded {size}"
+                f"Shape mismatch: index of slice {k} exceeded limits of shape; index is "
+                f"{indices[k]} exceeded {size}"
             )
             words = f"{words}: " if size is not None and indices[k] >= size else ""
-            raise InvalidArgumentError(f"{words}grad_indices must be {limit}; got {indices[k]} at position {k}")
+            raise InvalidArgumentError(
+                f"{words}grad_indices must be {limit}; got {indices[k]} at position {k}"
+            )
 
     def _check_declared(self, shape: tuple[int, ...]) -> None:
-        """Behind the first axis. Rows may have more axes than were declared, in TensorFlow always."""
+        """Behind the first axis.
+
+        Rows may have more axes than were declared, in TensorFlow always.
+        """
         if self._shape is None:
             return
         is_prefix = self._strict or None in self._shape
         inner = shape[1 : len(self._shape)] if is_prefix else shape[1:]
         if not is_compatible(inner, self._shape[1:]):
             words = mismatch("values", shape, (None, *self._shape[1:]))
-            raise InvalidArgumentError(f"{words}: rows of shape {shape[1:]} do not fit the shape {shown(self._shape)}")
+            raise InvalidArgumentError(
+                f"{words}: rows of shape {shape[1:]} do not fit the shape {shown(self._shape)}"
+            )
 
 
 def _uneven(indices: Array, values: Array) -> str:
@@ -236,7 +281,9 @@ def _uneven(indices: Array, values: Array) -> str:
     return f"Expected {indices.shape[0]} non-empty input values, got {values.shape[0]}"
 
 
-def mismatch(what: str, got: Sequence[int], expected: Sequence[int | None], exactly: bool = False) -> str:
+def mismatch(
+    what: str, got: Sequence[int], expected: Sequence[int | None], exactly: bool = False
+) -> str:
     """TensorFlow's words for a shape that is not the one expected, or does not begin with it.
 
     >>> mismatch("values", (1, 3), (None, 2)), mismatch("shape", (2,), (2, 2))

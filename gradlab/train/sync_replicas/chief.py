@@ -15,12 +15,20 @@ from .tokens import Worker
 class Chief:
     """A thread that updates whenever enough gradients have come, from the first push on until its block ends.
 
-    `tokens`: how many to start with; None leaves start tokens and steps to others, as TensorFlow's queue runner does.
-    What went wrong in the thread ends all waits, and is raised at the end of the block.
+    `tokens`: how many to start with; None leaves start tokens and steps to others, as TensorFlow's
+    queue runner does. What went wrong in the thread ends all waits, and is raised at the end of the
+    block.
     """
 
-    def __init__(self, exchange: Exchange, name: str, tokens: int | None, timeout: float | None) -> None:
-        self._exchange, self._name, self._tokens, self._timeout = exchange, f"{name} chief", tokens, timeout
+    def __init__(
+        self, exchange: Exchange, name: str, tokens: int | None, timeout: float | None
+    ) -> None:
+        self._exchange, self._name, self._tokens, self._timeout = (
+            exchange,
+            f"{name} chief",
+            tokens,
+            timeout,
+        )
         self._threads: list[threading.Thread] = []
         self.error: BaseException | None = None
 
@@ -49,7 +57,9 @@ class Chief:
 
     def stop(self) -> None:
         """End all waits with CancelledError and the thread with them."""
-        self._exchange.close(f"the chief has stopped at step {self._exchange._step()}: training is over")
+        self._exchange.close(
+            f"the chief has stopped at step {self._exchange._step()}: training is over"
+        )
         for thread in self._threads:
             if thread.ident is not None:
                 thread.join()
@@ -90,7 +100,9 @@ class Hook:
     `with hook:` is `begin()`, `after_create_session()` and `end()`.
     """
 
-    def __init__(self, exchange: Exchange, chief: Callable[[], Chief] | None, worker: Worker) -> None:
+    def __init__(
+        self, exchange: Exchange, chief: Callable[[], Chief] | None, worker: Worker
+    ) -> None:
         self._exchange, self._chief, self._worker = exchange, chief, worker
         self._open = ExitStack()
 

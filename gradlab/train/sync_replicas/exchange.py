@@ -36,10 +36,13 @@ class Waiting:
 
 
 class Exchange(ABC):
-    """State shared by the workers and the chief. Every method is atomic to other threads, and only three wait.
+    """State shared by the workers and the chief.
 
-    A worker that Ctrl-C stops in a wait leaves the queue. After Ctrl-C in the middle of another call, or in a child
-    forked while another thread was in one, make a new optimizer: the accumulators may disagree.
+    Every method is atomic to other threads, and only three wait.
+
+    A worker that Ctrl-C stops in a wait leaves the queue. After Ctrl-C in the middle of another
+    call, or in a child forked while another thread was in one, make a new optimizer: the
+    accumulators may disagree.
     """
 
     def __init__(self, needs: int, workers: int) -> None:
@@ -83,7 +86,10 @@ class Exchange(ABC):
 
     @property
     def accumulators(self) -> Mapping[Variable, Accumulator]:
-        """By variable; one without a gradient has none. Peek, but do not take: the chief would miss what you took."""
+        """By variable; one without a gradient has none.
+
+        Peek, but do not take: the chief would miss what you took.
+        """
         return dict(self._rounds.accumulators)
 
     @property
@@ -102,7 +108,10 @@ class Exchange(ABC):
         return self._local_steps.get(thread_key(worker), self._start)
 
     def push(self, grads_and_vars: Any, worker: Worker = None) -> Push:
-        """Hand in the gradients of one worker; never waits. Raises what `apply_gradients` raises."""
+        """Hand in the gradients of one worker; never waits.
+
+        Raises what `apply_gradients` raises.
+        """
         with self._changed:
             self._refuse_if_closed()
             key, step = thread_key(worker), self.local_step(worker)
@@ -146,7 +155,10 @@ class Exchange(ABC):
             return self._updates[-1]
 
     def cancel(self, waiting: Sync | TokenTaker) -> None:
-        """Take back `request_sync` or `request_token`. What was given already is there for the next who asks."""
+        """Take back `request_sync` or `request_token`.
+
+        What was given already is there for the next who asks.
+        """
         with self._changed:
             if isinstance(waiting, Sync):
                 self._rounds.cancel(waiting)
@@ -164,7 +176,10 @@ class Exchange(ABC):
             return None
 
     def sync(self, timeout: float | None = None) -> Update:
-        """Wait for enough gradients, then update: one turn of the chief. Raises what `apply_gradients` raises."""
+        """Wait for enough gradients, then update: one turn of the chief.
+
+        Raises what `apply_gradients` raises.
+        """
         return self._sync(timeout, idle=False)
 
     def request_token(self, worker: Worker = None) -> TokenTaker:
@@ -180,7 +195,10 @@ class Exchange(ABC):
             return self._tokens.try_take(thread_key(worker))
 
     def take_token(self, worker: Worker = None, timeout: float | None = None) -> int:
-        """Wait for a token and make it the worker's local step. Raises what `apply_gradients` raises."""
+        """Wait for a token and make it the worker's local step.
+
+        Raises what `apply_gradients` raises.
+        """
         with self._changed:
             taker = self.request_token(worker)
             taker.is_patient = timeout is None
@@ -192,8 +210,8 @@ class Exchange(ABC):
     def worker(self, worker: Worker = None) -> Iterator[Worker]:
         """The calling thread, or any other key, is a worker from now on, at the global step of now, until it leaves.
 
-        If all workers say so, one that waits for gradients of others that are gone gets a DeadlockError. When
-        the chief stops, the block ends without an error.
+        If all workers say so, one that waits for gradients of others that are gone gets a
+        DeadlockError. When the chief stops, the block ends without an error.
         """
         key = thread_key(worker)
         try:
@@ -231,10 +249,14 @@ class Exchange(ABC):
     def _sync(self, timeout: float | None, idle: bool) -> Update:
         with self._changed:
             sync = self.request_sync()
-            self._wait(sync, timeout, f"the chief waits for {counted(self._needs, 'gradient')}", idle)
+            self._wait(
+                sync, timeout, f"the chief waits for {counted(self._needs, 'gradient')}", idle
+            )
             return self.finish(sync)
 
-    def _wait(self, waiting: Sync | TokenTaker, timeout: float | None, what: str, idle: bool = False) -> None:
+    def _wait(
+        self, waiting: Sync | TokenTaker, timeout: float | None, what: str, idle: bool = False
+    ) -> None:
         """Until it is done, with the lock free in the meantime; one that gives up leaves the queue.
 
         `idle`: it isn't an error if nothing ever comes.
@@ -272,9 +294,13 @@ class Exchange(ABC):
         """Everybody who waits: chiefs for gradients, workers for tokens."""
         has = len(self._rounds.contributors)
         for k in range(1, len(self._rounds.waiting) + 1):
-            yield Waiting(CHIEF, self._needs, has, k, f"the chief waits for gradients: {self._gradients()}")
+            yield Waiting(
+                CHIEF, self._needs, has, k, f"the chief waits for gradients: {self._gradients()}"
+            )
         for k, taker in enumerate(self._tokens.takers, 1):
-            text = f"worker {taker.worker} waits for a token, number {k} in the queue: {self._state()}"
+            text = (
+                f"worker {taker.worker} waits for a token, number {k} in the queue: {self._state()}"
+            )
             yield Waiting(taker.worker, 1, 0, k, text)
 
     def _state(self) -> str:
@@ -286,9 +312,14 @@ class Exchange(ABC):
     def _gradients(self) -> str:
         """Return what an update needs and what has come."""
         rounds = self._rounds
-        text = f"an update needs {self._needs}, {len(rounds.contributors)} have come{_names(rounds.contributors)}"
+        text = (
+            f"an update needs {self._needs}, {len(rounds.contributors)} have "
+            f"come{_names(rounds.contributors)}"
+        )
         if rounds.dropped:
-            text += f"; {len(rounds.dropped)} came too late and were dropped{_names(rounds.dropped)}"
+            text += (
+                f"; {len(rounds.dropped)} came too late and were dropped{_names(rounds.dropped)}"
+            )
         silent = self._crew.present - {t.worker for t in self._tokens.takers}
         return text + (f"; still to push: {_listed(silent)}" if silent else "")
 
@@ -296,14 +327,22 @@ class Exchange(ABC):
         """Why what is waited for can never come, or None where it may."""
         if not self._may_push():
             gone = _listed(self._crew.gone)
-            return f"no worker is left that could push: {self._state()}" + (f"; done for good: {gone}" if gone else "")
+            return f"no worker is left that could push: {self._state()}" + (
+                f"; done for good: {gone}" if gone else ""
+            )
         return f"every other thread waits, too: {self._state()}" if wait.is_hopeless() else None
 
     def _may_push(self) -> bool:
-        """Tell whether tokens are there, or may arrive from a worker or another thread; when in doubt, True."""
+        """Tell whether tokens are there, or may arrive from a worker or another thread; when in
+        doubt, True.
+        """
         waiting = [taker.worker for taker in self._tokens.takers if taker.is_patient]
         served = self._rounds.served or len(self._rounds.contributors) >= self._needs
-        return bool(served or not self._chiefs or not self._crew.is_known_to_all_wait(waiting, self._local_steps))
+        return bool(
+            served
+            or not self._chiefs
+            or not self._crew.is_known_to_all_wait(waiting, self._local_steps)
+        )
 
     def _require_build(self, what: str) -> None:
         if not self._rounds.sparse:

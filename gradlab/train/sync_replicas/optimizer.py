@@ -29,33 +29,37 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
 
         w, slots = opt(w, slots, mean of the gradients that came);  global step + 1;  max(k, n) tokens
 
-    Every worker pushes its gradients, marked with its local step, and waits for a token: the global step to go on
-    with. The chief waits until k gradients have come, averages all that are there, and puts in the tokens of the next
-    round. A gradient whose local step is behind is dropped; its worker gets a token like the others. With n > k the
-    slowest n - k workers are backups: no step waits for them.
+    Every worker pushes its gradients, marked with its local step, and waits for a token: the global
+    step to go on with. The chief waits until k gradients have come, averages all that are there,
+    and puts in the tokens of the next round. A gradient whose local step is behind is dropped; its
+    worker gets a token like the others. With n > k the slowest n - k workers are backups: no step
+    waits for them.
 
     Args:
         opt: the optimizer that applies the means.
         replicas_to_aggregate: k, gradients for an update, from 1.
-        total_num_replicas: n, workers; k by default. With n < k each pushes more than once for an update.
-        variable_averages, variables_to_average: after each update `variable_averages.apply(variables_to_average)`.
+        total_num_replicas: n, workers; k by default. With n < k each pushes more than once for an
+            update.
+        variable_averages, variables_to_average: after each update
+            `variable_averages.apply(variables_to_average)`.
         use_locking: no effect on values.
         name: not empty.
 
     Raises: ValueError for numbers below 1 and an empty name, TypeError if not an integer, not an
     optimizer, or one that tells workers apart.
 
-    The number of start tokens decides whether the first rounds are synchronous. TensorFlow's default, -1, is k of
-    them: a fast worker may fill the first round alone (n = k), and with n < k gradients of current weights are
-    dropped. max(0, k - n) is the fewest that work, and every round is synchronous.
+    The number of start tokens decides whether the first rounds are synchronous. TensorFlow's
+    default, -1, is k of
+    them: a fast worker may fill the first round alone (n = k), and with n < k gradients of current
+    weights are dropped. max(0, k - n) is the fewest that work, and every round is synchronous.
 
-    Differs from TensorFlow: one object serves all workers, which are told apart by `worker`, any key, by default the
-    name of the thread; waits can be limited, canceled and asked about; a push says whether it was accepted, and an
-    update whose gradients it is made of; waiting for what can never come is a DeadlockError, and a failed update loses
-    no gradient.
+    Differs from TensorFlow: one object serves all workers, which are told apart by `worker`, any
+    key, by default the name of the thread; waits can be limited, canceled and asked about; a push
+    says whether it was accepted, and an update whose gradients it is made of; waiting for what can
+    never come is a DeadlockError, and a failed update loses no gradient.
 
-    Source: `tf.compat.v1.train.SyncReplicasOptimizer`, TensorFlow 2.21 (2026); Chen, Pan, Monga, Bengio & Jozefowicz,
-    "Revisiting Distributed Synchronous SGD" (2016).
+    Source: `tf.compat.v1.train.SyncReplicasOptimizer`, TensorFlow 2.21 (2026); Chen, Pan, Monga,
+    Bengio & Jozefowicz, "Revisiting Distributed Synchronous SGD" (2016).
 
     >>> import gradlab as gl
     >>> v, step = gl.Variable([0.0], name="v"), gl.Variable(0, trainable=False)
@@ -68,8 +72,9 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
     >>> opt.push([([100.0], v)], "late").accepted, opt.try_token("late"), v.numpy().tolist()
     (False, 1, [-2.0])
 
-    With threads: `chief`; with a backup worker `help(gl.train)`. A worker that Ctrl-C stops in a wait leaves the queue;
-    after Ctrl-C, or a fork by another thread, in the middle of a call, make a new optimizer.
+    With threads: `chief`; with a backup worker `help(gl.train)`. A worker that Ctrl-C stops in a
+    wait leaves the queue; after Ctrl-C, or a fork by another thread, in the middle of a call, make
+    a new optimizer.
     """
 
     def __init__(
@@ -87,17 +92,23 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         Wrapper.__init__(self, opt, name)
         if self._worker_argument(None):
             raise TypeError(
-                f"{opt!r} asks whose gradient it is given, but a mean is of several workers: wrap this in it"
+                f"{opt!r} asks whose gradient it is given, but a mean is of "
+                "several workers: wrap this in it"
             )
         needs = integer("replicas_to_aggregate", replicas_to_aggregate)
-        workers = needs if total_num_replicas is None else integer("total_num_replicas", total_num_replicas)
+        workers = (
+            needs
+            if total_num_replicas is None
+            else integer("total_num_replicas", total_num_replicas)
+        )
         Exchange.__init__(self, needs, workers)
         self._averages, self._averaged = variable_averages, variables_to_average
         self._global_step: Variable | None = None
 
     __reduce_ex__ = refuse_copies(
         "a SyncReplicasOptimizer, in which workers wait,",
-        "make a new one around a copy of the inner optimizer, or use state_dict, load_state_dict and gl.save",
+        "make a new one around a copy of the inner optimizer, or use "
+        "state_dict, load_state_dict and gl.save",
     )
 
     @property
@@ -105,7 +116,10 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         return True
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._opt!r}, {self._needs}, {self._workers}, name={self._name!r})"
+        return (
+            f"{type(self).__name__}({self._opt!r}, {self._needs}, {self._workers}, "
+            f"name={self._name!r})"
+        )
 
     def compute_gradients(self, *args: Any, worker: Worker = None, **kwargs: Any) -> GradsAndVars:
         """The inner optimizer's; a worker that is new starts with the global step of now."""
@@ -126,12 +140,18 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         check_step(global_step)
         with self._changed:
             if self._global_step is None:
-                self._global_step, self._collection = global_step, current_collection(self._collection)
-                if self._collection.graph and hasattr(self._opt, "_declare_slots"):  # a wrapper has none of its own
+                self._global_step, self._collection = (
+                    global_step,
+                    current_collection(self._collection),
+                )
+                # A wrapper has none of its own.
+                if self._collection.graph and hasattr(self._opt, "_declare_slots"):
                     self._opt._declare_slots(list(sparse))
                 self._begin(sparse)
             elif global_step is not self._global_step:
-                raise ValueError(f"global_step was {self._global_step.name}, got {global_step.name}; keep to one")
+                raise ValueError(
+                    f"global_step was {self._global_step.name}, got {global_step.name}; keep to one"
+                )
         check_same(sparse, self._rounds.sparse)
 
     def apply_gradients(
@@ -146,7 +166,8 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         """Push the gradients, wait for a token, and make it the worker's local step.
 
         Args:
-            grads_and_vars: (array, IndexedSlices or None, variable) pairs; the same variables in every call.
+            grads_and_vars: (array, IndexedSlices or None, variable) pairs; the same variables in
+                every call.
             global_step: integer variable, required.
             name: of the Operation in a Graph.
             worker: any key, by default the name of the thread.
@@ -156,8 +177,10 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
             a `Push`; in a Graph an Operation, which every worker runs.
 
         Raises:
-            ValueError: no pairs, no gradients, no global step, other variables than before, not a gradient.
-            DeadlineExceededError: the time is up. The gradients stay pushed, and `take_token` waits on.
+            ValueError: no pairs, no gradients, no global step, other variables than before, not a
+                gradient.
+            DeadlineExceededError: the time is up. The gradients stay pushed, and `take_token` waits
+                on.
             CancelledError: the chief has stopped.
             DeadlockError: no worker is left whose gradient could be waited for.
         """
@@ -192,26 +215,38 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         variables = [v for _, v in pairs]
 
         def train() -> Push:
-            now = self.compute_gradients(loss, variables, *options, worker=worker) if collection.graph else pairs
+            now = (
+                self.compute_gradients(loss, variables, *options, worker=worker)
+                if collection.graph
+                else pairs
+            )
             return self._train(now, worker, timeout)
 
         return collection.fetch(train, scope)
 
     def get_chief_queue_runner(self) -> Chief:
-        """The chief without start tokens; `create_threads(start=True)` starts it. After the first push or `build`."""
+        """The chief without start tokens; `create_threads(start=True)` starts it.
+
+        After the first push or `build`.
+        """
         self._require_build("get_chief_queue_runner")
         return Chief(self, self._name, None, None)
 
     def get_init_tokens_op(self, num_tokens: int = -1) -> Operation:
-        """An Operation that puts in the start tokens; -1 are `replicas_to_aggregate`. After the first push or `build`.
+        """An Operation that puts in the start tokens; -1 are `replicas_to_aggregate`.
 
-        Raises: ValueError if nothing is built, or for fewer than replicas_to_aggregate - total_num_replicas.
+        After the first push or `build`.
+
+        Raises: ValueError if nothing is built, or for fewer than replicas_to_aggregate -
+        total_num_replicas.
         """
         self._require_build("get_init_tokens_op")
         number = self._start_tokens(num_tokens)
         return Operation("init_tokens", lambda: self.put_tokens(number))
 
-    def make_session_run_hook(self, is_chief: bool, num_tokens: int = -1, *, worker: Worker = None) -> Hook:
+    def make_session_run_hook(
+        self, is_chief: bool, num_tokens: int = -1, *, worker: Worker = None
+    ) -> Hook:
         """Make the hook that every worker needs once: `with opt.make_session_run_hook(is_chief):`."""
         return Hook(self, partial(self.chief, num_tokens) if is_chief else None, worker)
 
@@ -219,11 +254,13 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         """`with opt.chief():` runs the chief in a thread of its own, and ends all waits when the block ends.
 
         Args:
-            num_tokens: start tokens; -1 are `replicas_to_aggregate`, TensorFlow's default, 0 the start in step.
+            num_tokens: start tokens; -1 are `replicas_to_aggregate`, TensorFlow's default, 0 the
+                start in step.
             timeout: seconds the chief waits for the gradients of one update, at most.
 
-        Where n differs from k a worker may overtake others and run out of steps first, so that the last one has nobody
-        to average with: let all of them train until the block ends, which `with opt.worker():` takes for no error.
+        Where n differs from k a worker may overtake others and run out of steps first, so that the
+        last one has nobody to average with: let all of them train until the block ends, which
+        `with opt.worker():` takes for no error.
 
         >>> import threading
         >>> import gradlab as gl
@@ -250,7 +287,9 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         if integer("num_tokens", number, -1) == -1:
             return self._needs
         if number < needed:
-            raise ValueError(f"the first update needs {needed} start tokens, got num_tokens={number}")
+            raise ValueError(
+                f"the first update needs {needed} start tokens, got num_tokens={number}"
+            )
         return number
 
     def _train(self, pairs: Any, worker: Worker, timeout: float | None) -> Push:
@@ -261,10 +300,17 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
             return replace(push, token=self.take_token(worker, timeout))
 
     def _loading(self, state: Any, names: VariablesByName) -> Commit:
-        """The inner optimizer's. Gradients and tokens on their way aren't part of a state: a new round begins."""
+        """The inner optimizer's.
+
+        Gradients and tokens on their way aren't part of a state: a new round begins.
+        """
         if self._chiefs:
-            raise FailedPreconditionError("the chief is running: load a state before or after its block")
-        return combine_commits([super()._loading(state, names), lambda: self._begin(self._rounds.sparse)])
+            raise FailedPreconditionError(
+                "the chief is running: load a state before or after its block"
+            )
+        return combine_commits(
+            [super()._loading(state, names), lambda: self._begin(self._rounds.sparse)]
+        )
 
     def _step(self) -> int:
         return int(self._global_step) if self._global_step is not None else 0
@@ -315,7 +361,9 @@ def kinds(pairs: Pairs) -> dict[Variable, bool]:
     """Variable -> whether its gradient is IndexedSlices."""
     found = {v: isinstance(g, IndexedSlices) for g, v in pairs}
     if len(found) < len(pairs):
-        raise ValueError(f"a variable comes twice in {[v.name for _, v in pairs]}; add its gradients")
+        raise ValueError(
+            f"a variable comes twice in {[v.name for _, v in pairs]}; add its gradients"
+        )
     return found
 
 
@@ -323,9 +371,13 @@ def check_same(now: Mapping[Variable, bool], first: Mapping[Variable, bool]) -> 
     """ValueError for a push of other variables than the first: an update would wait for the missing ones."""
     if now != first:
         raise ValueError(
-            f"every push must bring gradients of the same variables: first of {_told(first)}, now of {_told(now)}"
+            f"every push must bring gradients of the same variables: first of {_told(first)}, now "
+            f"of {_told(now)}"
         )
 
 
 def _told(sparse: Mapping[Variable, bool]) -> str:
-    return ", ".join(f"{v.name}{' (IndexedSlices)' * is_sparse}" for v, is_sparse in sparse.items()) or "none"
+    return (
+        ", ".join(f"{v.name}{' (IndexedSlices)' * is_sparse}" for v, is_sparse in sparse.items())
+        or "none"
+    )

@@ -1,6 +1,9 @@
-"""Rounds: whose gradients an update is the mean of. No lock, no clock: everything that decides it is here.
+"""Rounds: whose gradients an update is the mean of.
 
-A push goes to the accumulators of all variables, a sync takes from all of them; so they always agree on the count.
+No lock, no clock: everything that decides it is here.
+
+A push goes to the accumulators of all variables, a sync takes from all of them; so they always
+agree on the count.
 """
 
 from __future__ import annotations
@@ -12,7 +15,12 @@ from typing import Any
 from ..._base.arrays import Array
 from ..._base.gradient_types import Gradient
 from ..._base.slices import IndexedSlices
-from ..accumulators import ConditionalAccumulator, Receipt, SparseConditionalAccumulator, SparseGradient
+from ..accumulators import (
+    ConditionalAccumulator,
+    Receipt,
+    SparseConditionalAccumulator,
+    SparseGradient,
+)
 from ..variable import Variable
 from .tokens import Queued, Worker
 
@@ -24,7 +32,8 @@ Pairs = Sequence[tuple[Gradient, Variable]]
 class Push:
     """The record of a worker's gradients.
 
-    `accepted`: whether they wait to be averaged, or came too late and were dropped; `receipts` has each variable's.
+    `accepted`: whether they wait to be averaged, or came too late and were dropped; `receipts` has
+    each variable's.
     `token`: the step the worker was given afterwards, if it waited for one.
     """
 
@@ -94,7 +103,9 @@ class Rounds:
         """Join the queue of syncs; done at once if enough gradients are there, or if they were left behind."""
         if self.abandoned:
             return self.abandoned.pop(0)
-        sync = Sync({v: accumulator.request(self.needs) for v, accumulator in self.accumulators.items()})
+        sync = Sync(
+            {v: accumulator.request(self.needs) for v, accumulator in self.accumulators.items()}
+        )
         self.waiting.append(sync)
         self._serve_first()
         return sync
@@ -109,7 +120,9 @@ class Rounds:
                 taker.cancel()
 
     def _serve_first(self) -> None:
-        """The first sync of the queue, if it is done, takes the workers of the round along with their gradients."""
+        """The first sync of the queue, if it is done, takes the workers of the round along with
+        their gradients.
+        """
         if self.waiting and self.waiting[0].done:
             sync = self.waiting.pop(0)
             self.served.append(sync)
@@ -119,7 +132,11 @@ class Rounds:
 
 def _accumulator(v: Variable, sparse: bool) -> Accumulator:
     """Make accumulators like TensorFlow: rows were compared with the variable's shape already."""
-    return SparseConditionalAccumulator(v.dtype) if sparse else ConditionalAccumulator(v.dtype, v.shape)
+    return (
+        SparseConditionalAccumulator(v.dtype)
+        if sparse
+        else ConditionalAccumulator(v.dtype, v.shape)
+    )
 
 
 def _apply(accumulator: Accumulator, g: Gradient, local_step: int) -> Receipt:
@@ -130,4 +147,8 @@ def _apply(accumulator: Accumulator, g: Gradient, local_step: int) -> Receipt:
 
 
 def _gradient(mean: Any, v: Variable) -> Array | IndexedSlices:
-    return IndexedSlices(mean.values, mean.indices, v.shape) if isinstance(mean, SparseGradient) else mean
+    return (
+        IndexedSlices(mean.values, mean.indices, v.shape)
+        if isinstance(mean, SparseGradient)
+        else mean
+    )

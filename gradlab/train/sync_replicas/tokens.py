@@ -1,4 +1,7 @@
-"""Tokens, the steps that workers wait for, and which workers are present. No lock, no clock: it is all decided here."""
+"""Tokens, the steps that workers wait for, and which workers are present.
+
+No lock, no clock: it is all decided here.
+"""
 
 from __future__ import annotations
 
@@ -41,13 +44,18 @@ class TokenTaker(Queued):
         return self.token is not None
 
     def __repr__(self) -> str:
-        return f"<{self.worker} has token {self.token}>" if self.done else f"<{self.worker} waits for a token>"
+        return (
+            f"<{self.worker} has token {self.token}>"
+            if self.done
+            else f"<{self.worker} waits for a token>"
+        )
 
 
 class TokenQueue:
     """Tokens in the order in which they were put in, workers in the order in which they asked.
 
-    Tokens and waiting workers are never both there. `served(worker, token)` is called for each token that is given.
+    Tokens and waiting workers are never both there. `served(worker, token)` is called for each
+    token that is given.
 
     >>> queue = TokenQueue(lambda worker, token: print(worker, "gets", token))
     >>> first, second = queue.request("w0"), queue.request("w1")
@@ -95,7 +103,10 @@ class TokenQueue:
         return taker.token
 
     def cancel(self, taker: TokenTaker) -> None:
-        """Leave the queue. A token that was given already goes back to where it was, for the next one."""
+        """Leave the queue.
+
+        A token that was given already goes back to where it was, for the next one.
+        """
         if taker in self._takers:
             self._takers.remove(taker)
         elif taker.token is not None:

@@ -1,4 +1,6 @@
-"""Values between the grader and a student's process come back as they were; what is sent can do nothing here."""
+"""Values between the grader and a student's process come back as they were; what is sent can do
+nothing here.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,11 @@ def test_plain_values_come_back_as_they_were(value: object) -> None:
 
 @pytest.mark.parametrize(
     "array",
-    [np.arange(6.0, dtype=np.float32).reshape(2, 3), np.array([np.nan, np.inf]), np.zeros((0, 2), int)],
+    [
+        np.arange(6.0, dtype=np.float32).reshape(2, 3),
+        np.array([np.nan, np.inf]),
+        np.zeros((0, 2), int),
+    ],
 )
 def test_arrays_keep_dtype_and_shape(array: np.ndarray) -> None:
     got = send(array)
@@ -56,7 +62,8 @@ def test_a_variable_comes_back_as_itself() -> None:
     [
         {"array": [1], "dtype": "O", "shape": [1]},
         {"array": [1], "dtype": "f8", "shape": [2]},
-        {"array": [], "dtype": "f8", "shape": [10**9, 0]},  # as a list of lists it would fill the memory
+        # As a list of lists it would fill the memory.
+        {"array": [], "dtype": "f8", "shape": [10**9, 0]},
         {"array": [], "dtype": "f8", "shape": "abc"},
         {"variable": "v", "value": 1},
         {"variable": [], "value": 1},

@@ -1,7 +1,9 @@
-"""Conditional accumulators under strict="tf": sequences of calls, takers that wait in threads of their own.
+"""Conditional accumulators under strict="tf": sequences of calls, takers that wait in threads of
+their own.
 
-Scenarios of several accumulators are played by `tests/golden/objects.py`. Older files tell observations in words, which
-`accumulator_words.py` and, for calls that kill TensorFlow, `accumulator_aborts.py` understand.
+Scenarios of several accumulators are played by `tests/golden/objects.py`. Older files tell
+observations in words, which `accumulator_words.py` and, for calls that kill TensorFlow,
+`accumulator_aborts.py` understand.
 """
 
 from __future__ import annotations
@@ -25,8 +27,15 @@ from tests.conformance.scenarios import Scenario, Unsupported
 from tests.golden import objects
 
 PATIENCE = 30.0  # seconds to wait for what happens at once
-AT_ONCE = 0.05  # timeout of a take that nobody can serve: what could serve it has happened before it asks
-USUAL = {"kind": "dense", "dtype": "float32", "shape": [1], "reduction_type": "MEAN", "mode": "graph"}
+# Timeout of a take that nobody can serve: what could serve it has happened before it asks.
+AT_ONCE = 0.05
+USUAL = {
+    "kind": "dense",
+    "dtype": "float32",
+    "shape": [1],
+    "reduction_type": "MEAN",
+    "mode": "graph",
+}
 Call = dict[str, Any]
 
 
@@ -38,7 +47,9 @@ def differences(scenario: Scenario) -> list[str]:
     with gl.variable_collection():
         if "accumulator" in scenario.data:
             with Played({**USUAL, **scenario.data["accumulator"]}, scenario.id) as played:
-                return [d for k, step in enumerate(recorded(scenario)) for d in played.step(k, *step)]
+                return [
+                    d for k, step in enumerate(recorded(scenario)) for d in played.step(k, *step)
+                ]
         if scenario.group.endswith("objects"):
             return objects_differences(scenario)
         if scenario.group.endswith("process_aborts"):
@@ -57,12 +68,24 @@ def objects_differences(scenario: Scenario) -> list[str]:
 
 def made(spec: dict[str, Any], **more: Any) -> Any:
     """The accumulator of a scenario; in eager mode a name keeps it apart from others, as there."""
-    if unknown := spec.keys() - {"kind", "dtype", "shape", "reduction_type", "mode", "shared_name", "name"}:
+    if unknown := spec.keys() - {
+        "kind",
+        "dtype",
+        "shape",
+        "reduction_type",
+        "mode",
+        "shared_name",
+        "name",
+    }:
         raise Unsupported(f"accumulator with {sorted(unknown)}")
     if spec["kind"] not in ("dense", "sparse") or spec["mode"] not in ("graph", "eager"):
         raise Unsupported(f"{spec['kind']} accumulator, mode {spec['mode']!r}")
-    kind = gl.SparseConditionalAccumulator if spec["kind"] == "sparse" else gl.ConditionalAccumulator
-    given = {k: spec[k] for k in ("reduction_type", "shared_name", "name") if spec.get(k) is not None}
+    kind = (
+        gl.SparseConditionalAccumulator if spec["kind"] == "sparse" else gl.ConditionalAccumulator
+    )
+    given = {
+        k: spec[k] for k in ("reduction_type", "shared_name", "name") if spec.get(k) is not None
+    }
     return kind(decode.dtype(spec["dtype"]), spec["shape"], strict="tf", **{**more, **given})
 
 
@@ -118,16 +141,26 @@ class Played:
             return None
         values = out.values if self.spec["kind"] == "sparse" else out
         if values.dtype != decode.dtype(self.spec["dtype"]):
-            raise AssertionError(f"took {values.dtype}, the accumulator's dtype is {self.spec['dtype']}")
+            raise AssertionError(
+                f"took {values.dtype}, the accumulator's dtype is {self.spec['dtype']}"
+            )
         if self.spec["kind"] == "dense":
             return np.asarray(out)
         shape = out.dense_shape if hasattr(out, "dense_shape") else out.shape
-        return {"indices": np.asarray(out.indices), "values": np.asarray(values), "shape": np.asarray(shape)}
+        return {
+            "indices": np.asarray(out.indices),
+            "values": np.asarray(values),
+            "shape": np.asarray(shape),
+        }
 
     def settled(self) -> Outcome:
-        """Who has come back, by name, and who waits, in the order of asking; once each thread is one or the other."""
+        """Who has come back, by name, and who waits, in the order of asking; once each thread is
+        one or the other.
+        """
         self.join(self.overdue())
-        until(lambda: sum(t.is_alive() for t in self.takers.values()) <= len(self.acc.why_waiting()))
+        until(
+            lambda: sum(t.is_alive() for t in self.takers.values()) <= len(self.acc.why_waiting())
+        )
         done = sorted(name for name, thread in self.takers.items() if not thread.is_alive())
         for name in done:
             del self.takers[name]
@@ -159,7 +192,9 @@ class Played:
             ready.wait(PATIENCE)
             self.apply({**call, **(grad if isinstance(grad, dict) else {"grad": grad}), **step})
 
-        steps = [{"local_step": step} for step in call.get("local_steps", [])] or [{}] * len(call["grads"])
+        steps = [{"local_step": step} for step in call.get("local_steps", [])] or [{}] * len(
+            call["grads"]
+        )
         with ThreadPoolExecutor(len(call["grads"])) as pool:
             list(pool.map(one, call["grads"], steps))
 
@@ -172,7 +207,10 @@ class Played:
             self.start(name, lambda: calls.take(self.acc, call, None))
             return
         self.deadlines[name] = self.clock + ms
-        self.start(name, lambda: calls.take_until(self.acc, call, lambda: self.deadlines[name] <= self.clock))
+        self.start(
+            name,
+            lambda: calls.take_until(self.acc, call, lambda: self.deadlines[name] <= self.clock),
+        )
 
     def set_global_step(self, call: Call) -> None:
         calls.set_global_step(self.acc, call)

@@ -15,7 +15,9 @@ from tests.conformance.runner import attempt
 from tests.conformance.scenarios import Scenario, Unsupported
 
 SIZES = {"empty": 0, "zero": 0, "no": 0, "one": 1, "two": 2, "three": 3, "four": 4}
-SIZE = re.compile(rf"\b({'|'.join(SIZES)}|\d+)\b(?=[ -](?:elements?|entry|entries|vector|num|local|global|new))")
+SIZE = re.compile(
+    rf"\b({'|'.join(SIZES)}|\d+)\b(?=[ -](?:elements?|entry|entries|vector|num|local|global|new))"
+)
 SHAPE = re.compile(r"(?<=shape )\[[\d, ]*\]")
 DTYPE = re.compile(r"\b(?:bfloat16|float16|float32|float64|int32|int64)\b")
 Act = Callable[[Any], Any]
@@ -38,7 +40,9 @@ def _differences(acc: Any, act: Act) -> list[str]:
     raised = isinstance(got, Raised) and isinstance(got.error, gl.errors.InvalidArgumentError)
     found = [] if raised else [f"expected InvalidArgumentError, got {got!r}"]
     after = acc.peek()
-    found += [] if after[:2] == before[:2] else [f"(step, count) went from {before[:2]} to {after[:2]}"]
+    found += (
+        [] if after[:2] == before[:2] else [f"(step, count) went from {before[:2]} to {after[:2]}"]
+    )
     taken = acc.take_grad(1, timeout=0.0)
     same = np.array_equal(taken.values if is_sparse else taken, one)
     return found if same else [*found, f"what was in it became {taken}"]
@@ -68,7 +72,9 @@ def shape(title: str) -> tuple[int, ...]:
 def another_dtype_of_one_name(acc: Any, dtype: np.dtype, shape: tuple[int, ...]) -> Any:
     other = type(acc)(dtype, [1], "one name for two", strict="tf")
     one = np.ones(1, dtype)
-    return other.apply_grad(*([[0], one] if isinstance(acc, gl.SparseConditionalAccumulator) else [one]))
+    return other.apply_grad(
+        *([[0], one] if isinstance(acc, gl.SparseConditionalAccumulator) else [one])
+    )
 
 
 def take_of_many(acc: Any, dtype: np.dtype, shape: tuple[int, ...]) -> Any:
@@ -81,7 +87,11 @@ def take_of_another_dtype(acc: Any, dtype: np.dtype, shape: tuple[int, ...]) -> 
 
 def _take(acc: Any, **given: Any) -> Any:
     is_sparse = isinstance(acc, gl.SparseConditionalAccumulator)
-    op = gl.raw_ops.SparseAccumulatorTakeGradient if is_sparse else gl.raw_ops.ResourceAccumulatorTakeGradient
+    op = (
+        gl.raw_ops.SparseAccumulatorTakeGradient
+        if is_sparse
+        else gl.raw_ops.ResourceAccumulatorTakeGradient
+    )
     return op(handle=acc.accumulator_ref, **given)
 
 

@@ -1,6 +1,8 @@
-"""The calls of an accumulator's scenario: arguments read, and handed to a method or, where they were fed, to a kernel.
+"""The calls of an accumulator's scenario: arguments read, and handed to a method or, where they
+were fed, to a kernel.
 
-A fed argument is one whose shape TensorFlow's Python does not know, so that only the kernel checks it.
+A fed argument is one whose shape TensorFlow's Python does not know, so that only the kernel checks
+it.
 """
 
 from __future__ import annotations
@@ -18,10 +20,36 @@ from tests.conformance import decode
 Call = dict[str, Any]
 FED = ("dynamic", "fed", "local_step_fed", "num_required_fed")
 FIELDS = {
-    *("op", "note", "notes", "taker", "timeout_ms", "ms", "times", "threads", "grads", "num_required"),
-    *("grad", "grad_dtype", "grad_shape_if_empty", "local_step", "local_step_defaulted", "local_step_dtype"),
+    *(
+        "op",
+        "note",
+        "notes",
+        "taker",
+        "timeout_ms",
+        "ms",
+        "times",
+        "threads",
+        "grads",
+        "num_required",
+    ),
+    *(
+        "grad",
+        "grad_dtype",
+        "grad_shape_if_empty",
+        "local_step",
+        "local_step_defaulted",
+        "local_step_dtype",
+    ),
     *("new_global_step", "new_global_step_dtype", "local_steps"),
-    *("indices", "indices_dtype", "values", "values_dtype", "values_shape_if_empty", "grad_shape", *FED),
+    *(
+        "indices",
+        "indices_dtype",
+        "values",
+        "values_dtype",
+        "values_shape_if_empty",
+        "grad_shape",
+        *FED,
+    ),
 }
 
 
@@ -37,7 +65,11 @@ def local_step(call: Call) -> dict[str, Any]:
     if not given:
         return {}
     step = decode.numbers(call["local_step"])
-    return {"local_step": np.asarray(step, call["local_step_dtype"]) if "local_step_dtype" in call else step}
+    return {
+        "local_step": np.asarray(step, call["local_step_dtype"])
+        if "local_step_dtype" in call
+        else step
+    }
 
 
 def gradient(call: Call, dtype: np.dtype) -> np.ndarray:
@@ -58,7 +90,9 @@ def apply_dense(acc: Any, call: Call, dtype: np.dtype) -> Any:
     if not any(call.get(k) for k in FED):
         return acc.apply_grad(grad, **step)
     step = {"local_step": np.asarray(step.get("local_step", 0), np.int64)}
-    return gl.raw_ops.ResourceAccumulatorApplyGradient(handle=acc.accumulator_ref, gradient=grad, **step)
+    return gl.raw_ops.ResourceAccumulatorApplyGradient(
+        handle=acc.accumulator_ref, gradient=grad, **step
+    )
 
 
 def apply_sparse(acc: Any, call: Call, dtype: np.dtype) -> Any:
@@ -87,13 +121,23 @@ def _slices(values: np.ndarray, indices: np.ndarray, shape: Any) -> Any:
 
 
 def take(acc: Any, call: Call, timeout: float | None) -> Any:
-    """A method's take; a fed number that is none goes to the kernel, which refuses it without waiting."""
+    """A method's take; a fed number that is none goes to the kernel, which refuses it without
+    waiting.
+    """
     required = decode.numbers(call["num_required"])
     if call.get("num_required_fed") or call.get("fed"):
         sparse = isinstance(acc, gl.SparseConditionalAccumulator)
-        kernel = gl.raw_ops.SparseAccumulatorTakeGradient if sparse else gl.raw_ops.ResourceAccumulatorTakeGradient
+        kernel = (
+            gl.raw_ops.SparseAccumulatorTakeGradient
+            if sparse
+            else gl.raw_ops.ResourceAccumulatorTakeGradient
+        )
         if np.ndim(required):
-            return kernel(handle=acc.accumulator_ref, num_required=np.asarray(required, np.int32), dtype=acc.dtype)
+            return kernel(
+                handle=acc.accumulator_ref,
+                num_required=np.asarray(required, np.int32),
+                dtype=acc.dtype,
+            )
     slices = call["op"].endswith("indexed_slices_grad")
     return (acc.take_indexed_slices_grad if slices else acc.take_grad)(required, timeout=timeout)
 
@@ -111,7 +155,9 @@ def take_until(acc: Any, call: Call, is_over: Callable[[], bool]) -> Any:
 
 def set_global_step(acc: Any, call: Call) -> None:
     step = decode.numbers(call["new_global_step"])
-    step = np.asarray(step, call["new_global_step_dtype"]) if "new_global_step_dtype" in call else step
+    step = (
+        np.asarray(step, call["new_global_step_dtype"]) if "new_global_step_dtype" in call else step
+    )
     if not call.get("fed"):
         acc.set_global_step(step)
     else:

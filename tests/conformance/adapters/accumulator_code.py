@@ -1,4 +1,5 @@
-"""Observations that are code: calls of accumulators with other people's abbreviations, and remarks around them.
+"""Observations that are code: calls of accumulators with other people's abbreviations, and remarks
+around them.
 
 a=CA(f32,[1]); b=CA(f32,[1],SUM); a.apply_grad([3.0])            apply_grad([1]) (python int)
 eager ConditionalAccumulator(tf.int32,[1],shared_name=..)        shape=[-1]
@@ -17,22 +18,54 @@ from tests.conformance import decode
 from tests.conformance.adapters.accumulator_names import PARAMETERS, Maker, names
 from tests.conformance.scenarios import Unsupported
 
-REMARK = re.compile(r"(?<=[\w\])'\"])\s+\([^()]*\)\s*$")  # words in brackets behind a call, not its arguments
+# Words in brackets behind a call, not its arguments.
+REMARK = re.compile(r"(?<=[\w\])'\"])\s+\([^()]*\)\s*$")
 MODE = re.compile(r"^\s*(eager|graph)\b(?:\s+mode)?\s*:?\s+", re.IGNORECASE)
 LEAD = re.compile(r"^[^()='\"]*:\s+")  # words before a colon
 FETCH = re.compile(r"\.numpy\(\)|\b(?:sess|session|s)\d?\.run(?=\()")  # values are there at once
-# What stands between statements: a semicolon, or a comma, "then" or "and" before what begins like one.
-BETWEEN = re.compile(r"\s*(?:;|,?\s+then\b|,?\s+and\b|,)\s*(?=(?:del\s|\w+\s*=[^=]|\w+(?:\.\w+)*\())")
-METHODS = ("apply_grad", "take_grad", "num_accumulated", "set_global_step", "apply_indexed_slices_grad")
+# What stands between statements: a semicolon, or a comma, "then" or "and" before what begins like
+# one.
+BETWEEN = re.compile(
+    r"\s*(?:;|,?\s+then\b|,?\s+and\b|,)\s*(?=(?:del\s|\w+\s*=[^=]|\w+(?:\.\w+)*\())"
+)
+METHODS = (
+    "apply_grad",
+    "take_grad",
+    "num_accumulated",
+    "set_global_step",
+    "apply_indexed_slices_grad",
+)
 ALLOWED = (
-    *(ast.Module, ast.Expr, ast.Assign, ast.Delete, ast.expr_context, ast.Name, ast.Attribute, ast.Call, ast.keyword),
-    *(ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.UnaryOp, ast.USub, ast.BinOp, ast.operator, ast.Subscript),
+    *(
+        ast.Module,
+        ast.Expr,
+        ast.Assign,
+        ast.Delete,
+        ast.expr_context,
+        ast.Name,
+        ast.Attribute,
+        ast.Call,
+        ast.keyword,
+    ),
+    *(
+        ast.Constant,
+        ast.List,
+        ast.Tuple,
+        ast.Dict,
+        ast.UnaryOp,
+        ast.USub,
+        ast.BinOp,
+        ast.operator,
+        ast.Subscript,
+    ),
     *(ast.Compare, ast.cmpop),
 )
 
 
 class World:
-    """The names that one observation leaves to the next, and the accumulator that is meant where none is named."""
+    """The names that one observation leaves to the next, and the accumulator that is meant where
+    none is named.
+    """
 
     def __init__(self, mode: str) -> None:
         self.make, self.graph = Maker(), gl.Graph()
@@ -65,8 +98,14 @@ class World:
         if {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} & set(METHODS):
             self.names.update({m: functools.partial(_call, self.it(), m) for m in METHODS})
         space = {"__builtins__": {}}
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in PARAMETERS:
-            return self.make.dense(**{node.targets[0].id: _value(node.value, {**space, **self.names})})
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Name)
+            and node.targets[0].id in PARAMETERS
+        ):
+            return self.make.dense(
+                **{node.targets[0].id: _value(node.value, {**space, **self.names})}
+            )
         if isinstance(node, ast.Expr):
             return _value(node.value, {**space, **self.names})
         self.names["__builtins__"] = {}
@@ -131,8 +170,15 @@ def _is_plain(node: ast.stmt) -> bool:
     nodes = list(ast.walk(node))
     if not all(isinstance(n, ALLOWED) for n in nodes):
         return False
-    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and isinstance(node.value, ast.Tuple):
+    if (
+        isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Tuple)
+    ):
         return False
-    says = any(isinstance(n, ast.Call | ast.Attribute | ast.Assign | ast.Delete | ast.Compare) for n in nodes)
+    says = any(
+        isinstance(n, ast.Call | ast.Attribute | ast.Assign | ast.Delete | ast.Compare)
+        for n in nodes
+    )
     private = any(isinstance(n, ast.Attribute) and n.attr.startswith("_") for n in nodes)
     return (says or isinstance(nodes[1], ast.Name)) and not private

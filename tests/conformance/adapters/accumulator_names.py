@@ -1,4 +1,6 @@
-"""What observations of accumulators call by TensorFlow's names and by shorter ones: gradlab's classes, strict."""
+"""What observations of accumulators call by TensorFlow's names and by shorter ones: gradlab's
+classes, strict.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ _unique = itertools.count()
 
 
 class Maker:
-    """A constructor that takes its arguments by place, by name, or by what they are; `...` and nothing mean any.
+    """A constructor that takes its arguments by place, by name, or by what they are; `...` and
+    nothing mean any.
 
     `last` is a weak reference to what it made, so that `del a` deletes it.
     """
@@ -39,7 +42,12 @@ class Maker:
     def _made(self, kind: Any, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
         words = [x for x in given if isinstance(x, str) and x in REDUCTIONS]
         placed = [x for x in given if x is not ... and not (isinstance(x, str) and x in REDUCTIONS)]
-        arguments = {"dtype": self.dtype, "shape": [1], **named, **dict(zip(PARAMETERS, placed, strict=False))}
+        arguments = {
+            "dtype": self.dtype,
+            "shape": [1],
+            **named,
+            **dict(zip(PARAMETERS, placed, strict=False)),
+        }
         arguments.update(zip(["reduction_type"], words, strict=False))
         if arguments.get("shared_name") is ...:
             arguments["shared_name"] = f"some name {next(_unique)}"
@@ -66,7 +74,9 @@ class RawOps:
 class TensorFlow:
     """`tf.float32` and all its kin, and what else of it is called."""
 
-    IndexedSlices = staticmethod(lambda values, indices, dense_shape=None: slices(values, indices, dense_shape))
+    IndexedSlices = staticmethod(
+        lambda values, indices, dense_shape=None: slices(values, indices, dense_shape)
+    )
 
     def __init__(self, classes: dict[str, Any], make: Maker) -> None:
         self.compat, self.raw_ops = SimpleNamespace(v1=SimpleNamespace(**classes)), RawOps(make)
@@ -109,15 +119,41 @@ def names(make: Maker) -> dict[str, Any]:
     """Everything that code may use."""
     classes = {"ConditionalAccumulator": make.dense, "SparseConditionalAccumulator": make.sparse}
     tf = TensorFlow(classes, make)
-    arrays = ("array", "asarray", "ones", "zeros", "full", "arange", "float16", "float32", "float64", "int32", "int64")
-    dtypes = {name: getattr(tf, name) for name in ("int32", "int64", "uint8", "complex64", "string", "float32")}
+    arrays = (
+        "array",
+        "asarray",
+        "ones",
+        "zeros",
+        "full",
+        "arange",
+        "float16",
+        "float32",
+        "float64",
+        "int32",
+        "int64",
+    )
+    dtypes = {
+        name: getattr(tf, name)
+        for name in ("int32", "int64", "uint8", "complex64", "string", "float32")
+    }
     short: dict[str, Any] = {
         "f16": tf.float16,
         "f32": tf.float32,
         "f64": tf.float64,
         "bf16": tf.bfloat16,
     }
-    short |= {"CA": make.dense, "SCA": make.sparse, "SUM": "SUM", "MEAN": "MEAN", "inf": np.inf, "nan": np.nan}
-    short |= {"np": SimpleNamespace(**{name: getattr(np, name) for name in arrays}), "float": float, "int": int}
+    short |= {
+        "CA": make.dense,
+        "SCA": make.sparse,
+        "SUM": "SUM",
+        "MEAN": "MEAN",
+        "inf": np.inf,
+        "nan": np.nan,
+    }
+    short |= {
+        "np": SimpleNamespace(**{name: getattr(np, name) for name in arrays}),
+        "float": float,
+        "int": int,
+    }
     short |= {"tf": tf, "v1": tf.compat.v1, "raw_ops": tf.raw_ops}
     return {**classes, **dtypes, **short}

@@ -19,11 +19,16 @@ def recorded(scenario: Scenario) -> list[tuple[dict[str, Any], Outcome]]:
         (outcomes,) = scenario.data["expected"].values()
         return list(zip(scenario.calls, outcomes, strict=True))
     split = ((call, call.keys() & RESULTS) for call in scenario.calls)
-    return [({k: v for k, v in call.items() if k not in r}, {k: call[k] for k in r}) for call, r in split]
+    return [
+        ({k: v for k, v in call.items() if k not in r}, {k: call[k] for k in r})
+        for call, r in split
+    ]
 
 
 def compared(want: Outcome, got: Outcome, where: str) -> list[str]:
-    """Deviations of every recorded outcome; an error that was not raised stands there as null or not at all."""
+    """Deviations of every recorded outcome; an error that was not raised stands there as null or
+    not at all.
+    """
     found = error(want.get("error"), got.get("error"), where)
     if "out" in want or got.get("out") is not None:
         found += value(want.get("out"), got.get("out"), f"{where} out")
@@ -39,7 +44,9 @@ def compared(want: Outcome, got: Outcome, where: str) -> list[str]:
 def error(want: Any, got: Exception | None, where: str) -> list[str]:
     if not want:
         return [] if got is None else [f"{where}: raised {type(got).__name__}: {got}"]
-    return compare.differences({"error": want}, got if got is None else compare.Raised(got), "bitwise", where)
+    return compare.differences(
+        {"error": want}, got if got is None else compare.Raised(got), "bitwise", where
+    )
 
 
 def value(want: Any, got: Any, where: str) -> list[str]:
@@ -47,10 +54,18 @@ def value(want: Any, got: Any, where: str) -> list[str]:
     if isinstance(want, dict) and isinstance(got, dict):
         shape = want.get("values_shape_if_empty")
         want = {**want, **({} if shape is None else {"values": {"empty_shape": shape}})}
-        return [d for k in ("indices", "values", "shape") for d in value(want[k], got[k], f"{where}.{k}")]
+        return [
+            d
+            for k in ("indices", "values", "shape")
+            for d in value(want[k], got[k], f"{where}.{k}")
+        ]
     if isinstance(want, dict):
         want = np.zeros(want["empty_shape"])
-        return [] if np.shape(got) == want.shape else [f"{where}: shape {np.shape(got)}, expected {want.shape}"]
+        return (
+            []
+            if np.shape(got) == want.shape
+            else [f"{where}: shape {np.shape(got)}, expected {want.shape}"]
+        )
     return compare.differences(decode.numbers(want), got, "bitwise", where)
 
 

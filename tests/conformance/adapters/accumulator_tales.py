@@ -1,7 +1,7 @@
 """Observations of accumulators that are no code: what is meant by each, by its words.
 
-A session of TensorFlow is a collection here, which is what accumulators share names in: a session of its own is a
-`gl.Graph` of its own, sessions of one server are one.
+A session of TensorFlow is a collection here, which is what accumulators share names in: a session
+of its own is a `gl.Graph` of its own, sessions of one server are one.
 """
 
 from __future__ import annotations
@@ -61,7 +61,11 @@ def another_graph(world: World, match: re.Match[str]) -> Outcome:
         acc = gl.ConditionalAccumulator(**ONE, shared_name="q", strict="tf")
     count, taken = int(acc.num_accumulated()), acc.take_grad(1, timeout=0.0)
     after = _counts(world.names["sessions"][1])
-    return {"num_accumulated": count, "take": taken, "num_accumulated_seen_by_session2_after": after}
+    return {
+        "num_accumulated": count,
+        "take": taken,
+        "num_accumulated_seen_by_session2_after": after,
+    }
 
 
 def ref_applies(world: World, match: re.Match[str]) -> Outcome:
@@ -70,7 +74,11 @@ def ref_applies(world: World, match: re.Match[str]) -> Outcome:
     for grad in (3.0, 5.0):
         _ref_apply(handle, 0, grad)
     count = gl.raw_ops.AccumulatorNumAccumulated(handle=handle)
-    return {"num_accumulated": int(count), "num_accumulated_dtype": count.dtype.name, "handle_dtype": _dtype(handle)}
+    return {
+        "num_accumulated": int(count),
+        "num_accumulated_dtype": count.dtype.name,
+        "handle_dtype": _dtype(handle),
+    }
 
 
 def ref_take(world: World, match: re.Match[str]) -> Outcome:
@@ -92,7 +100,9 @@ def ref_set(world: World, match: re.Match[str]) -> Outcome:
 
 
 def _ref_apply(handle: Any, step: int, grad: float) -> None:
-    gl.raw_ops.AccumulatorApplyGradient(handle=handle, local_step=np.int64(step), gradient=np.float32([grad]))
+    gl.raw_ops.AccumulatorApplyGradient(
+        handle=handle, local_step=np.int64(step), gradient=np.float32([grad])
+    )
 
 
 def _ref_count(handle: Any) -> Outcome:
@@ -131,11 +141,16 @@ def function_again(world: World, match: re.Match[str]) -> Outcome:
 
 
 def interrupted(world: World, match: re.Match[str]) -> Outcome:
-    """A fault like an abort: what survives Ctrl-C there ends here with KeyboardInterrupt, and nothing is lost."""
+    """A fault like an abort: what survives Ctrl-C there ends here with KeyboardInterrupt, and
+    nothing is lost.
+    """
     child = [sys.executable, "-c", INTERRUPTED.format(graph="graph" in match[0])]
     done = subprocess.run(child, capture_output=True, text=True, timeout=120, check=False)
     ended = done.stdout.split() == ["KeyboardInterrupt", "1", "1.0"]
-    return {"process_still_alive": ended, "returncode": None if ended else (done.returncode, done.stderr)}
+    return {
+        "process_still_alive": ended,
+        "returncode": None if ended else (done.returncode, done.stderr),
+    }
 
 
 INTERRUPTED = """

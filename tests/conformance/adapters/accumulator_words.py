@@ -1,4 +1,6 @@
-"""Observations of accumulators told in words: most of them are code, the rest is recognised by its words."""
+"""Observations of accumulators told in words: most of them are code, the rest is recognised by its
+words.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ REMARKS = {"do", "error", "id", "title", "earlier", "note", "notes"}
 def differences(scenario: Scenario) -> list[str]:
     """Those of the last observation: the ones before it in its group are what it starts from."""
     data = scenario.data
-    world = World("graph" if data.get("title", "").startswith("GRAPH") else data.get("mode", "eager"))
+    world = World(
+        "graph" if data.get("title", "").startswith("GRAPH") else data.get("mode", "eager")
+    )
     for earlier in data.get("earlier", []):
         observed(world, earlier)
     return observed(world, data)
@@ -63,6 +67,8 @@ def same(want: Any, got: Any, where: str) -> list[str]:
         got = got.name
     if want == "constructed" and hasattr(got, "num_accumulated"):
         return []
-    if hasattr(got, "dtype") or (isinstance(want, list | int | float) and isinstance(got, tuple | int | float)):
+    if hasattr(got, "dtype") or (
+        isinstance(want, list | int | float) and isinstance(got, tuple | int | float)
+    ):
         return value(want, np.asarray(got), where)
     return [] if want == got else [f"{where}: {got!r}, expected {want!r}"]

@@ -1,4 +1,6 @@
-"""Sparse updates of other libraries on embedding tables: what the same rule of gradlab makes of the same lookups."""
+"""Sparse updates of other libraries on embedding tables: what the same rule of gradlab makes of the
+same lookups.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ def differences(scenario: Scenario) -> list[str]:
     for start, run in RUNS.items():
         if scenario.id.startswith(start):
             return against(
-                scenario, {"after_each_step": run(inputs, len(scenario.data["expected"]["after_each_step"]))}
+                scenario,
+                {"after_each_step": run(inputs, len(scenario.data["expected"]["after_each_step"]))},
             )
     raise Unsupported(f"anchor {scenario.id!r}")
 
@@ -68,7 +71,11 @@ def fbgemm_adagrad(inputs: dict[str, Any], steps: int) -> list[Any]:
 
 def fbgemm_rowwise_adagrad(inputs: dict[str, Any], steps: int) -> list[Any]:
     """One accumulator for each row: the mean of the squares of its gradient."""
-    rule, w, found = gl.rules.Adagrad(0.0, inputs["eps"], update_slots=False), array(inputs["table"]), []
+    rule, w, found = (
+        gl.rules.Adagrad(0.0, inputs["eps"], update_slots=False),
+        array(inputs["table"]),
+        [],
+    )
     pooling, squares = POOLING[inputs["pooling"]], np.zeros((len(w), 1), w.dtype)
     slices = gradient(inputs, pooling)
     g = IndexedSlices(slices.values, slices.indices, w.shape).to_dense()
@@ -84,7 +91,9 @@ def fbgemm_sgd(inputs: dict[str, Any], steps: int) -> list[Any]:
     pooling, w, found = POOLING[inputs["pooling"]], array(inputs["table"]), []
     for _ in range(steps):
         output = pooled(w, inputs, pooling)
-        w, _ = apply.rows(gl.rules.StochasticGradientDescent(), w, (), gradient(inputs, pooling), inputs["lr"])
+        w, _ = apply.rows(
+            gl.rules.StochasticGradientDescent(), w, (), gradient(inputs, pooling), inputs["lr"]
+        )
         found.append({"output": output, "var": w})
     return found
 

@@ -15,9 +15,16 @@ from tests.conformance import decode
 from tests.conformance.runner import attempt, replay
 from tests.conformance.scenarios import Scenario, Unsupported
 
-FUNCTIONS = ("clip_by_value", "clip_by_norm", "clip_by_average_norm", "global_norm", "clip_by_global_norm")
+FUNCTIONS = (
+    "clip_by_value",
+    "clip_by_norm",
+    "clip_by_average_norm",
+    "global_norm",
+    "clip_by_global_norm",
+)
 NAMESPACES = ("", "v1.", "linalg.", "compat.v1.")  # TensorFlow's names for the same functions
-VERSIONED = ("clip_by_value", "clip_by_norm", "clip_by_global_norm")  # those that differ between TensorFlow versions
+# Those that differ between TensorFlow versions.
+VERSIONED = ("clip_by_value", "clip_by_norm", "clip_by_global_norm")
 JAX_TOLERANCE = "ulp 4"
 
 
@@ -26,11 +33,15 @@ def accepts(scenario: Scenario) -> bool:
 
 
 def differences(scenario: Scenario) -> list[str]:
-    return replay(scenario, lambda semantics: [run_call(call, semantics) for call in scenario.calls])
+    return replay(
+        scenario, lambda semantics: [run_call(call, semantics) for call in scenario.calls]
+    )
 
 
 def function(name: str, semantics: str, mode: str = "eager") -> Callable[..., Any]:
-    """gradlab's function behind the name of the original, with TensorFlow's version and mode filled in."""
+    """gradlab's function behind the name of the original, with TensorFlow's version and mode filled
+    in.
+    """
     known = {prefix + f: f for prefix in NAMESPACES for f in FUNCTIONS}
     if name not in known:
         raise Unsupported(f"function {name!r}")
@@ -51,13 +62,17 @@ def run_call(call: dict[str, Any], semantics: str) -> Any:
     raise Unsupported(f"verb {call['do']!r}")
 
 
-def _call(call: dict[str, Any], semantics: str, as_array: Callable[[Any], Any] = lambda a: a) -> Any:
+def _call(
+    call: dict[str, Any], semantics: str, as_array: Callable[[Any], Any] = lambda a: a
+) -> Any:
     f = function(call["fn"], semantics)
     args, kwargs = _arguments(call, as_array)
     return attempt(lambda: {"value": f(*args, **kwargs)})
 
 
-def _arguments(call: dict[str, Any], as_array: Callable[[Any], Any] = lambda a: a) -> tuple[list[Any], dict[str, Any]]:
+def _arguments(
+    call: dict[str, Any], as_array: Callable[[Any], Any] = lambda a: a
+) -> tuple[list[Any], dict[str, Any]]:
     args = decode.value(call.get("args", []), as_array)
     return args, {k: decode.value(v, as_array) for k, v in call.get("kwargs", {}).items()}
 
@@ -94,7 +109,8 @@ def jax_differences(scenario: Scenario, jit: bool) -> list[str]:
     """Deviations on JAX arrays, eagerly or under jit; float32 and float64 within `JAX_TOLERANCE`."""
     if jit and _underflows(scenario.calls):
         raise Unsupported(
-            "XLA simplifies products and square roots, which keeps what TensorFlow's order lets underflow"
+            "XLA simplifies products and square roots, which keeps what "
+            "TensorFlow's order lets underflow"
         )
     mode = JAX_TOLERANCE if scenario.data["compare"] == "bitwise" else scenario.data["compare"]
     relaxed = replace(scenario, data={**scenario.data, "compare": mode})
@@ -109,7 +125,9 @@ def _underflows(x: Any) -> bool:
         entries = decode.array(x)
         with np.errstate(all="ignore"):
             return bool(np.any((entries != 0) & (entries * entries == 0)))
-    return any(map(_underflows, x.values() if isinstance(x, dict) else x if isinstance(x, list) else ()))
+    return any(
+        map(_underflows, x.values() if isinstance(x, dict) else x if isinstance(x, list) else ())
+    )
 
 
 def _eagerly(calls: list[dict[str, Any]], semantics: str) -> list[Any]:
@@ -135,7 +153,9 @@ def _compiled(calls: list[dict[str, Any]], semantics: str) -> list[Any]:
     return found if isinstance(found, list) else [found] * len(calls)
 
 
-def _of_arrays(call: dict[str, Any], semantics: str) -> tuple[Callable[[list[Any]], Any], list[Any]]:
+def _of_arrays(
+    call: dict[str, Any], semantics: str
+) -> tuple[Callable[[list[Any]], Any], list[Any]]:
     """The call as a function of its arrays, which are JAX's, and these; what is no array is static."""
     import jax
 
@@ -144,7 +164,9 @@ def _of_arrays(call: dict[str, Any], semantics: str) -> tuple[Callable[[list[Any
 
     def given(arrays: list[Any]) -> Any:
         left = iter(arrays)
-        args, kwargs = tree.unflatten([next(left) if isinstance(x, jax.Array) else x for x in leaves])
+        args, kwargs = tree.unflatten(
+            [next(left) if isinstance(x, jax.Array) else x for x in leaves]
+        )
         return f(*args, **kwargs)
 
     return given, [x for x in leaves if isinstance(x, jax.Array)]

@@ -43,7 +43,12 @@ def dedup(inputs: dict[str, Any]) -> dict[str, Any]:
     elements = [np.array(x, kind) for x, kind in zip(inputs["tuple"], kinds, strict=True)]
     integers, floats = tpu.split_dedup(elements, mask, float_type=np.float64)
     merged = tpu.merge_dedup(integers, floats, mask)
-    return {"integer_tensor": integers, "float_tensor": floats, "merged_back": merged, "size": tpu.dedup_size(mask)}
+    return {
+        "integer_tensor": integers,
+        "float_tensor": floats,
+        "merged_back": merged,
+        "size": tpu.dedup_size(mask),
+    }
 
 
 def clip_accumulated(inputs: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,8 @@
-"""DropStaleGradientOptimizer: schedules of workers, in two modes; what was observed; the same on a cluster of threads.
+"""DropStaleGradientOptimizer: schedules of workers, in two modes; what was observed; the same on a
+cluster of threads.
 
-Observations told in words are run by `drop_stale_words.py`, cross checks by `drop_stale_cluster.py`.
+Observations told in words are run by `drop_stale_words.py`, cross checks by
+`drop_stale_cluster.py`.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ def differences(scenario: Scenario) -> list[str]:
 
 
 def at_once(scenario: Scenario) -> list[str]:
-    """Outside a Graph, without the races unless the scenario is one; slots are there from the first update on."""
+    """Outside a Graph, without the races unless the scenario is one; slots are there from the first
+    update on.
+    """
     races = RACES.keys() & {event["event"] for event in scenario.data["events"]}
     switches = {switch: event not in races for event, switch in RACES.items()}
     with gl.variable_collection():

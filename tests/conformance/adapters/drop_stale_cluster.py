@@ -1,7 +1,9 @@
-"""The same schedules on a cluster in one process: every worker a thread, which is told by nothing else.
+"""The same schedules on a cluster in one process: every worker a thread, which is told by nothing
+else.
 
-A server holds weights, step and counter; the workers' turns come in the order of the schedule. A cross check names a
-scenario; one that is not in the file is stood in for by schedules of that many workers.
+A server holds weights, step and counter; the workers' turns come in the order of the schedule. A
+cross check names a scenario; one that is not in the file is stood in for by schedules of that many
+workers.
 """
 
 from __future__ import annotations
@@ -47,11 +49,17 @@ def differences(scenario: Scenario) -> list[str]:
         raise Unsupported(f"a cross check with {sorted(unknown)}")
     runs = [data["named"]] if data["named"] else stand_ins(data["workers"])
     want = {k: v for k, v in data.items() if k not in ("scenario", "named")}
-    return [d for run in runs for d in compare.differences(want, checked(run), "bitwise", data["scenario"])]
+    return [
+        d
+        for run in runs
+        for d in compare.differences(want, checked(run), "bitwise", data["scenario"])
+    ]
 
 
 def checked(data: dict[str, Any]) -> dict[str, Any]:
-    """Single-threaded and on the cluster: whether every event saw the same, and on whose account drops were counted."""
+    """Single-threaded and on the cluster: whether every event saw the same, and on whose account
+    drops were counted.
+    """
     switches = dict.fromkeys(RACES.values(), False)
     with gl.variable_collection():
         single = Played(data, **switches)
@@ -64,21 +72,28 @@ def checked(data: dict[str, Any]) -> dict[str, Any]:
             cluster.close()
         shared = any(v is cluster.opt.stale_counter for v in server)
     return {
-        "identical_to_single_graph_run": list(map(compare.encoded, alone)) == list(map(compare.encoded, together)),
+        "identical_to_single_graph_run": list(map(compare.encoded, alone))
+        == list(map(compare.encoded, together)),
         "workers": len(cluster.threads),
         "stale_counter_device": SERVER if shared else "the worker's",
     }
 
 
 def stand_ins(workers: int) -> list[dict[str, Any]]:
-    """Rounds in which all compute and then apply, and one worker overtaking the others, at several thresholds."""
+    """Rounds in which all compute and then apply, and one worker overtaking the others, at several
+    thresholds.
+    """
     names = [f"w{k}" for k in range(workers)]
     together = [(what, w) for _ in range(3) for what in ("compute", "apply") for w in names]
-    overtaken = [("compute", w) for w in names] + [(what, names[0]) for _ in range(2) for what in ("apply", "compute")]
+    overtaken = [("compute", w) for w in names] + [
+        (what, names[0]) for _ in range(2) for what in ("apply", "compute")
+    ]
     overtaken += [("apply", w) for w in reversed(names)]
     return [
         {"setup": _setup(names, limit, inner), "events": list(map(_event, events))}
-        for events, limit, inner in itertools.product((together, overtaken), (-1, 0, 2), ("sgd", "adam"))
+        for events, limit, inner in itertools.product(
+            (together, overtaken), (-1, 0, 2), ("sgd", "adam")
+        )
     ]
 
 

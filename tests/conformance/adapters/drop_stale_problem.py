@@ -1,4 +1,6 @@
-"""What a schedule of stale gradients is about: variables, losses, the optimizer inside, the threshold."""
+"""What a schedule of stale gradients is about: variables, losses, the optimizer inside, the
+threshold.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ OPTIMIZERS = {
     "sgd": gl.train.GradientDescentOptimizer,
     "gradient_descent": gl.train.GradientDescentOptimizer,
     "momentum": gl.train.MomentumOptimizer,
-    "nesterov": lambda *args, **kwargs: gl.train.MomentumOptimizer(*args, **{"use_nesterov": True, **kwargs}),
+    "nesterov": lambda *args, **kwargs: gl.train.MomentumOptimizer(
+        *args, **{"use_nesterov": True, **kwargs}
+    ),
     "adagrad": gl.train.AdagradOptimizer,
     "adadelta": gl.train.AdadeltaOptimizer,
     "adam": gl.train.AdamOptimizer,
@@ -26,9 +30,25 @@ OPTIMIZERS = {
     "proximal_sgd": gl.train.ProximalGradientDescentOptimizer,
     "proximal_adagrad": gl.train.ProximalAdagradOptimizer,
 }
-SETUP = {"variables", "dtype", "loss", "inner_optimizer", "inner_args", "workers", "global_step_dtype", "via"}
+SETUP = {
+    "variables",
+    "dtype",
+    "loss",
+    "inner_optimizer",
+    "inner_args",
+    "workers",
+    "global_step_dtype",
+    "via",
+}
 # Words about the original's test and not about numbers: gradlab has one kind of variable.
-WITHOUT_EFFECT = {"resource_variables", "use_resource", "ref_variables", "comparison_hint", "notes", "note"}
+WITHOUT_EFFECT = {
+    "resource_variables",
+    "use_resource",
+    "ref_variables",
+    "comparison_hint",
+    "notes",
+    "note",
+}
 
 
 def mode(hint: str) -> str:
@@ -76,19 +96,29 @@ def loss(spec: dict[str, Any], variables: dict[str, gl.Variable], worker: str) -
 
 
 def _linear(spec: dict[str, Any], variables: dict[str, gl.Variable], _: str) -> Callable[[], Any]:
-    return lambda: sum((c * variables[name].value).sum() for name, c in spec["coefficients"].items())
+    return lambda: sum(
+        (c * variables[name].value).sum() for name, c in spec["coefficients"].items()
+    )
 
 
-def _quadratic(spec: dict[str, Any], variables: dict[str, gl.Variable], _: str) -> Callable[[], Any]:
+def _quadratic(
+    spec: dict[str, Any], variables: dict[str, gl.Variable], _: str
+) -> Callable[[], Any]:
     targets = {name: np.asarray(t, variables[name].dtype) for name, t in spec["targets"].items()}
     scale = 0.5 * spec.get("scale", 1.0)
-    return lambda: sum(scale * ((variables[name].value - t) ** 2).sum() for name, t in targets.items())
+    return lambda: sum(
+        scale * ((variables[name].value - t) ** 2).sum() for name, t in targets.items()
+    )
 
 
-def _gathered(spec: dict[str, Any], variables: dict[str, gl.Variable], worker: str) -> Callable[[], Any]:
+def _gathered(
+    spec: dict[str, Any], variables: dict[str, gl.Variable], worker: str
+) -> Callable[[], Any]:
     (table,) = variables.values()
     indices = np.asarray(spec["indices_by_worker"][worker], np.int32)
-    return lambda: 0.5 * ((gl.gather(table, indices) - np.asarray(spec["target"], table.dtype)) ** 2).sum()
+    return lambda: (
+        0.5 * ((gl.gather(table, indices) - np.asarray(spec["target"], table.dtype)) ** 2).sum()
+    )
 
 
 LOSSES = {
@@ -111,20 +141,26 @@ def check(setup: dict[str, Any]) -> None:
 def variables(setup: dict[str, Any]) -> dict[str, gl.Variable]:
     dtype = decode.dtype(setup["dtype"])
     return {
-        name: gl.Variable(np.asarray(decode.numbers(v["init"]), dtype).reshape(v["shape"]), name=name)
+        name: gl.Variable(
+            np.asarray(decode.numbers(v["init"]), dtype).reshape(v["shape"]), name=name
+        )
         for name, v in setup["variables"].items()
     }
 
 
 def global_step(setup: dict[str, Any]) -> gl.Variable:
     """A global step of the dtype asked for, as that of the collection."""
-    step = gl.Variable(np.dtype(setup["global_step_dtype"]).type(0), trainable=False, name="global_step")
+    step = gl.Variable(
+        np.dtype(setup["global_step_dtype"]).type(0), trainable=False, name="global_step"
+    )
     current_collection().global_step = step
     return step
 
 
 class Stage:
-    """The problem of the observations: v = [0, 1] goes down sum((v - 2)²) at the rate 1/4, and u = 5 stands by."""
+    """The problem of the observations: v = [0, 1] goes down sum((v - 2)²) at the rate 1/4, and u =
+    5 stands by.
+    """
 
     def __init__(self) -> None:
         self.v, self.u = gl.Variable([0.0, 1.0], name="v"), gl.Variable(5.0, name="u")

@@ -1,4 +1,6 @@
-"""A schedule of workers that compute and apply, played event by event; the state after each is compared."""
+"""A schedule of workers that compute and apply, played event by event; the state after each is
+compared.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ class Played:
         self.mode, self.via = problem.mode(setup["comparison_hint"]), setup["via"]
         self.variables, self.step = problem.variables(setup), problem.global_step(setup)
         self.inner = problem.inner_optimizer(setup)
-        self.opt = gl.train.DropStaleGradientOptimizer(self.inner, problem.threshold(setup), **switches)
+        self.opt = gl.train.DropStaleGradientOptimizer(
+            self.inner, problem.threshold(setup), **switches
+        )
         self.losses = {w: problem.loss(setup["loss"], self.variables, w) for w in setup["workers"]}
         self.pairs: dict[str, Any] = {}
         self.forwarded: set[str] = set()
@@ -52,7 +56,10 @@ class Played:
         """A Graph has every update described before the first one runs, and so every slot."""
         for worker in self.losses:
             self.as_worker(
-                worker, lambda key, w=worker: self.opt.apply_gradients(self.compute(w, key), self.step, worker=key)
+                worker,
+                lambda key, w=worker: self.opt.apply_gradients(
+                    self.compute(w, key), self.step, worker=key
+                ),
             )
 
     def seen(self, event: Event) -> dict[str, Any]:
@@ -66,19 +73,34 @@ class Played:
         return {**done, **state, "variables": values, "slots": self.slots()}
 
     def compared(self, event: Event, seen: dict[str, Any], where: str) -> list[str]:
-        """Against everything that the event tells; slots that no update has made yet are not there to compare."""
+        """Against everything that the event tells; slots that no update has made yet are not there
+        to compare.
+        """
         want = {k: v for k, v in event.items() if k not in ("event", "worker", "value")}
         if unknown := want.keys() - seen.keys():
             raise Unsupported(f"an event that tells {sorted(unknown)}")
         if not seen["slots"] and not current_collection().graph:
             want.pop("slots", None)
-        return [d for k, v in want.items() for d in compare.differences(v, seen[k], self.mode, f"{where}.{k}")]
+        return [
+            d
+            for k, v in want.items()
+            for d in compare.differences(v, seen[k], self.mode, f"{where}.{k}")
+        ]
 
     def slots(self) -> dict[str, np.ndarray]:
-        """By the original's names. What all weights share is named after the conditional in which it was built."""
+        """By the original's names.
+
+        What all weights share is named after the conditional in which it was built.
+        """
         names = [(slot, name) for slot in self.opt.get_slot_names() for name in self.variables]
-        own = {f"{slot}/{name}": self.opt.get_slot(self.variables[name], slot) for slot, name in names}
-        shared = {f"cond/{v.name.removesuffix(':0')}": v for v in self.inner.variables() if v not in own.values()}
+        own = {
+            f"{slot}/{name}": self.opt.get_slot(self.variables[name], slot) for slot, name in names
+        }
+        shared = {
+            f"cond/{v.name.removesuffix(':0')}": v
+            for v in self.inner.variables()
+            if v not in own.values()
+        }
         return {name: v.numpy() for name, v in {**own, **shared}.items() if v is not None}
 
     def summary_differences(self, where: str) -> list[str]:
@@ -90,7 +112,9 @@ class Played:
         return compare.differences(want["value"], got[want["tag"]], "bitwise", f"{where} summary")
 
     def compute(self, worker: str, key: Any) -> Any:
-        return self.opt.compute_gradients(self.losses[worker], list(self.variables.values()), worker=key)
+        return self.opt.compute_gradients(
+            self.losses[worker], list(self.variables.values()), worker=key
+        )
 
     def forward(self, worker: str, key: Any) -> Any:
         return self.opt.forward(self.losses[worker], list(self.variables.values()), worker=key)
@@ -98,9 +122,14 @@ class Played:
     def apply(self, worker: str, key: Any) -> Any:
         """Whatever is left of applying: all of it, or the update after a check that was passed."""
         if worker in self.passed:
-            done = self.opt.update(self.passed.pop(worker), self.pairs[worker], self.step, worker=key)
-        elif self.via == "minimize" and self.opt.local_step(key) == int(self.step):  # nothing came in between
-            done = self.opt.minimize(self.losses[worker], self.step, list(self.variables.values()), worker=key)
+            done = self.opt.update(
+                self.passed.pop(worker), self.pairs[worker], self.step, worker=key
+            )
+        elif self.via == "minimize" and self.opt.local_step(key) == int(self.step):
+            # Nothing came in between.
+            done = self.opt.minimize(
+                self.losses[worker], self.step, list(self.variables.values()), worker=key
+            )
         else:
             done = self.opt.apply_gradients(self.pairs[worker], self.step, worker=key)
         return done.run() if isinstance(done, gl.Operation) else done

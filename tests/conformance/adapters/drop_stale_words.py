@@ -1,4 +1,5 @@
-"""What was observed of DropStaleGradientOptimizer, told in words: patterns, and what to do for each.
+"""What was observed of DropStaleGradientOptimizer, told in words: patterns, and what to do for
+each.
 
 All go by strict="tf" in a Graph.
 """
@@ -19,7 +20,8 @@ from tests.conformance.adapters.drop_stale_problem import OPTIMIZERS, Stage, ten
 from tests.conformance.runner import attempt
 from tests.conformance.scenarios import Scenario, Unsupported
 
-TENSOR = "SymbolicTensor"  # the original's class of what has a value when it is run; an Operation has none
+# The original's class of what has a value when it is run; an Operation has none.
+TENSOR = "SymbolicTensor"
 DEFAULTS = {"momentum": {"momentum": 0.9}}
 
 
@@ -83,7 +85,9 @@ def threshold_tensor(stage: Stage, found: re.Match[str]) -> str:
 
 
 def nothing_to_apply(stage: Stage, found: re.Match[str]) -> None:
-    stage.applied(stage.wrapped(), [] if "empty" in found[0].lower() else [(None, stage.v), (None, stage.u)])
+    stage.applied(
+        stage.wrapped(), [] if "empty" in found[0].lower() else [(None, stage.v), (None, stage.u)]
+    )
 
 
 def one_without_gradient(stage: Stage, _: re.Match[str]) -> dict[str, Any]:
@@ -96,7 +100,9 @@ def one_without_gradient(stage: Stage, _: re.Match[str]) -> dict[str, Any]:
 def minimized(stage: Stage, found: re.Match[str]) -> dict[str, Any]:
     op = stage.wrapped().minimize(stage.loss, stage.step, [stage.v])
     returned = [op.run() for _ in range(int(found["times"] or 1))]
-    return stage.told([float(r) for r in returned], return_type="Operation" if returned[0] is None else TENSOR)
+    return stage.told(
+        [float(r) for r in returned], return_type="Operation" if returned[0] is None else TENSOR
+    )
 
 
 def introspection(stage: Stage, found: re.Match[str]) -> dict[str, Any]:
@@ -152,14 +158,18 @@ def order_of_reads(stage: Stage, found: re.Match[str]) -> dict[str, bool]:
     return {
         "forward_read_of_v_is_gated_by_local_step": noted[1],
         "forward_read_of_v_feeds_the_gradient": before.tolist() != after.tolist(),
-        "local_step_is_an_ancestor_of_the_gradient": not isinstance(attempt(opt.local_step), compare.Raised),
+        "local_step_is_an_ancestor_of_the_gradient": not isinstance(
+            attempt(opt.local_step), compare.Raised
+        ),
         "local_step_is_an_ancestor_of_the_loss": loss_notes,
     }
 
 
 def gradient_alone(stage: Stage, _: re.Match[str]) -> dict[str, Any]:
     ((g, _),) = stage.wrapped().compute_gradients(stage.loss, [stage.v])
-    return stage.told(None, gradient=g, global_step_after_fetching_only_the_gradient=int(stage.step))
+    return stage.told(
+        None, gradient=g, global_step_after_fetching_only_the_gradient=int(stage.step)
+    )
 
 
 def callable_loss(stage: Stage, _: re.Match[str]) -> None:
@@ -208,8 +218,15 @@ def another_step(stage: Stage, found: re.Match[str]) -> dict[str, Any]:
     other = gl.Variable(np.int64(start[1]), trainable=False, name="other")
     opt = stage.wrapped()
     returned = opt.apply_gradients(opt.compute_gradients(stage.loss, [stage.v]), other).run()
-    graphs, given = ("graph_global_step", "graph_step"), ("other", "other_step", "argument", "given_step")
-    return stage.told(float(returned), **dict.fromkeys(graphs, int(stage.step)), **dict.fromkeys(given, int(other)))
+    graphs, given = (
+        ("graph_global_step", "graph_step"),
+        ("other", "other_step", "argument", "given_step"),
+    )
+    return stage.told(
+        float(returned),
+        **dict.fromkeys(graphs, int(stage.step)),
+        **dict.fromkeys(given, int(other)),
+    )
 
 
 # The first pattern that is found decides.

@@ -1,4 +1,6 @@
-"""Lookups of whole samples: TensorFlow's own ops with their gradients, and what a served model looks up."""
+"""Lookups of whole samples: TensorFlow's own ops with their gradients, and what a served model
+looks up.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +29,19 @@ def differences(scenario: Scenario) -> list[str]:
     run = sparse if scenario.group == "embedding_lookup_sparse" else serving
     found: Any = attempt(lambda: run(scenario))
     wanted = scenario.data["expected"]
-    return against(scenario, {k: x for k, x in found.items() if k in wanted} if isinstance(found, dict) else found)
+    return against(
+        scenario,
+        {k: x for k, x in found.items() if k in wanted} if isinstance(found, dict) else found,
+    )
 
 
 def sparse(scenario: Scenario) -> dict[str, Any]:
     """Output and gradients of the op; the name of the source tells the safe one."""
     inputs = scenario.data["inputs"]
-    ids = (np.array(inputs["indices"], np.int64).reshape(-1, 2), np.array(inputs["values"], np.int64))
+    ids = (
+        np.array(inputs["indices"], np.int64).reshape(-1, 2),
+        np.array(inputs["values"], np.int64),
+    )
     options = {"combiner": inputs["combiner"], "max_norm": inputs.get("max_norm")}
     op: Callable[..., Any] = tpu.embedding_lookup_sparse
     if "safe_embedding_lookup_sparse" in scenario.data["source"]:
@@ -49,7 +57,10 @@ def sparse(scenario: Scenario) -> dict[str, Any]:
     found = {"output": result, "grad_table": grad_table, "grad_weights": grad_weights}
     slices = scenario.data["expected"].get("grad_slices")
     if slices is not None:  # the rows that were looked up, in the order of the original
-        found["grad_slices"] = {"values": grad_table[np.array(slices["indices"], int)], "indices": slices["indices"]}
+        found["grad_slices"] = {
+            "values": grad_table[np.array(slices["indices"], int)],
+            "indices": slices["indices"],
+        }
     return found
 
 
@@ -57,17 +68,29 @@ def serving(scenario: Scenario) -> dict[str, Any]:
     """The tables of a served model, whose output shape says what the samples are."""
     inputs = scenario.data["inputs"]
     table = np.array(inputs["table"], np.float32)
-    plan = tpu.Plan((tpu.Table("t", *table.shape, combiner=inputs["combiner"]),), (_feature(inputs),))
-    state, ids = tpu.create(plan, [table]), tpu.ids_of(plan.features[0], inputs["input"], inputs["weights"])
+    plan = tpu.Plan(
+        (tpu.Table("t", *table.shape, combiner=inputs["combiner"]),), (_feature(inputs),)
+    )
+    state, ids = (
+        tpu.create(plan, [table]),
+        tpu.ids_of(plan.features[0], inputs["input"], inputs["weights"]),
+    )
     (output,), dedup = tpu.lookup(state, tpu.make_batch(plan, {"f": ids}))
     (sums,) = row_sums(plan, [jnp.asarray(inputs["upstream"]).reshape(output.shape)], dedup)
     shape = inputs["output_shape"] or output.shape[:-1]
-    return {"output": output.reshape(*shape, -1), "grad_table": jnp.zeros(table.shape).at[sums.ids].add(sums.sums)}
+    return {
+        "output": output.reshape(*shape, -1),
+        "grad_table": jnp.zeros(table.shape).at[sums.ids].add(sums.sums),
+    }
 
 
 def _feature(inputs: dict[str, Any]) -> tpu.Feature:
     count = len(inputs["input"])
     length = inputs["max_sequence_length"]
     if inputs["output_shape"]:
-        length = math.prod(inputs["output_shape"]) // count if math.prod(inputs["output_shape"]) > count else 0
+        length = (
+            math.prod(inputs["output_shape"]) // count
+            if math.prod(inputs["output_shape"]) > count
+            else 0
+        )
     return tpu.Feature("f", 0, (count, length) if length else (count,), length)

@@ -24,7 +24,21 @@ from tests.conformance.adapters import (
 )
 
 ADAPTERS = (
-    *(accumulator, clip, gate, keras, model, replicas, train, schedule, ops, derived, peers, anchors, drop_stale),
+    *(
+        accumulator,
+        clip,
+        gate,
+        keras,
+        model,
+        replicas,
+        train,
+        schedule,
+        ops,
+        derived,
+        peers,
+        anchors,
+        drop_stale,
+    ),
     sync_replicas,
     tpu_config,
     tpu_mid_level,

@@ -1,6 +1,8 @@
-"""How often TensorFlow raced: every outcome it was seen to give must be one that `GateRace` says is possible.
+"""How often TensorFlow raced: every outcome it was seen to give must be one that `GateRace` says is
+possible.
 
-The counts themselves belong to TensorFlow's scheduler and promise nothing; which outcomes occur at all does.
+The counts themselves belong to TensorFlow's scheduler and promise nothing; which outcomes occur at
+all does.
 """
 
 from __future__ import annotations
@@ -28,9 +30,17 @@ def differences(scenario: Scenario) -> list[str]:
         if not counts.keys() <= {"resource_variables", "ref_variables"}:
             raise Unsupported(f"statistics of {sorted(counts)}")
         for kind, threads in counts.items():
-            seen = [(gate, outcome) for gates in threads.values() for gate, o in gates.items() for outcome in o]
+            seen = [
+                (gate, outcome)
+                for gates in threads.values()
+                for gate, o in gates.items()
+                for outcome in o
+            ]
             found += [
-                f"{oracle} {kind} {gate}: TensorFlow gave {outcome!r}, GateRace only {sorted(possible[gate])}"
+                (
+                    f"{oracle} {kind} {gate}: TensorFlow gave {outcome!r}, GateRace only "
+                    f"{sorted(possible[gate])}"
+                )
                 for gate, outcome in seen
                 if outcome not in possible[gate]
             ]
@@ -40,7 +50,9 @@ def differences(scenario: Scenario) -> list[str]:
 def outcomes(loss: Any, var_list: list[Any], rate: float, gate: int) -> list[dict[str, np.ndarray]]:
     """The variables after one step, by name, for each order that the gate allows."""
     race = gl.train.GateRace(loss, var_list, rate, gate)
-    return [{name: np.array(x) for name, x in outcome.items()} for outcome in race.outcomes().values()]
+    return [
+        {name: np.array(x) for name, x in outcome.items()} for outcome in race.outcomes().values()
+    ]
 
 
 def _outcomes(gate: str) -> set[str]:
@@ -52,7 +64,10 @@ def _outcomes(gate: str) -> set[str]:
         optimizer = gl.train.GradientDescentOptimizer
         right = _right(start)
         found = outcomes(loss, list(variables.values()), RATE, getattr(optimizer, gate))
-    return {", ".join(f"{n} {'ok' if np.array_equal(o[n], right[n]) else 'RACED'}" for n in ("a", "b")) for o in found}
+    return {
+        ", ".join(f"{n} {'ok' if np.array_equal(o[n], right[n]) else 'RACED'}" for n in ("a", "b"))
+        for o in found
+    }
 
 
 def _right(start: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -1,7 +1,7 @@
 """Keras's optimizers: one `Session` per scenario.
 
-Where the original raised, the scenario runs with `strict="tf"`, for that is where it leaves a step half done; elsewhere
-gradlab runs as it is used.
+Where the original raised, the scenario runs with `strict="tf"`, for that is where it leaves a step
+half done; elsewhere gradlab runs as it is used.
 """
 
 from __future__ import annotations
@@ -14,7 +14,14 @@ from tests.conformance.runner import all_semantics, replay
 from tests.conformance.scenarios import Scenario, Unsupported
 
 # Verbs of TensorFlow 1's optimizers that Keras's have not.
-TF1_ONLY = ("compute_gradients", "three_step", "get_name", "collection", "gradients", "trainable_variables")
+TF1_ONLY = (
+    "compute_gradients",
+    "three_step",
+    "get_name",
+    "collection",
+    "gradients",
+    "trainable_variables",
+)
 # In a graph: the name of the node that counts, and gradlab has no such node.
 NOT_COMPARED = {("apply_gradients", "name"), ("minimize", "name")}
 
@@ -31,12 +38,16 @@ def differences(scenario: Scenario) -> list[str]:
             raise Unsupported(f"verb {call['do']!r}")
         if call.get("class", "keras.SGD") not in CLASSES:
             raise Unsupported(f"class {call['class']!r}")
-    return replay(scenario, lambda meaning: run(scenario, meaning, strict(scenario, meaning)), NOT_COMPARED)
+    return replay(
+        scenario, lambda meaning: run(scenario, meaning, strict(scenario, meaning)), NOT_COMPARED
+    )
 
 
 def strict(scenario: Scenario, meaning: str) -> str | None:
     """ "tf" where the original raised."""
-    outputs = [o for oracle, o in scenario.data["expected"].items() if meaning in all_semantics(oracle)]
+    outputs = [
+        o for oracle, o in scenario.data["expected"].items() if meaning in all_semantics(oracle)
+    ]
     return "tf" if any("error" in out for o in outputs for out in o) else None
 
 

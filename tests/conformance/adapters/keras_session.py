@@ -19,7 +19,8 @@ from tests.golden import sessions
 
 CLASSES = {"keras.Adagrad": gl.keras.Adagrad, "keras.SGD": gl.keras.SGD}
 VERSIONS = {"tf2.3": "tf2.3", "tf2.21": "legacy"}
-TENSOR = compare.AnyOf(["Tensor", "EagerTensor"], "Tensor")  # what the class of a tensor is called in either mode
+# What the class of a tensor is called in either mode.
+TENSOR = compare.AnyOf(["Tensor", "EagerTensor"], "Tensor")
 
 
 class GradlabKeras(Gradlab):

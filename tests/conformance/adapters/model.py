@@ -1,6 +1,8 @@
-"""Keras models: one layer without bias, one batch, by the built-in training step or by one of the user's own.
+"""Keras models: one layer without bias, one batch, by the built-in training step or by one of the
+user's own.
 
-The layer starts at zero, the loss is the mean squared error to 0.5, so that for x = [[3, 4]] the gradient is [-3, -4].
+The layer starts at zero, the loss is the mean squared error to 0.5, so that for x = [[3, 4]] the
+gradient is [-3, -4].
 """
 
 from __future__ import annotations
@@ -23,12 +25,18 @@ def accepts(scenario: Scenario) -> bool:
 
 def differences(scenario: Scenario) -> list[str]:
     given = scenario.data["input"]
-    if given.get("path") not in PATHS or given.get("clip") not in CLIPS or given.keys() - {"x", "path", "clip"}:
+    if (
+        given.get("path") not in PATHS
+        or given.get("clip") not in CLIPS
+        or given.keys() - {"x", "path", "clip"}
+    ):
         raise Unsupported(f"model {given}")
     found = []
     for oracle, (want,) in scenario.data["expected"].items():
         for meaning in all_semantics(oracle):
-            got = attempt(lambda meaning=meaning: {"weights": trained(given, VERSIONS[meaning]).numpy()})
+            got = attempt(
+                lambda meaning=meaning: {"weights": trained(given, VERSIONS[meaning]).numpy()}
+            )
             found += compare.differences(want, got, scenario.data["compare"], f"{oracle}/{meaning}")
     return found
 

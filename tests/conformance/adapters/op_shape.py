@@ -47,7 +47,9 @@ def differences(scenario: Scenario) -> list[str]:
     expected = scenario.data["expected"]
     if not expected["ok"]:
         return against(scenario, outcome)
-    return against(scenario, {"ok": True, "shapes": outcome} if isinstance(outcome, list) else outcome)
+    return against(
+        scenario, {"ok": True, "shapes": outcome} if isinstance(outcome, list) else outcome
+    )
 
 
 def arguments(op: Any, inputs: dict[str, Any]) -> dict[str, Any]:
@@ -74,7 +76,9 @@ def renamed(parameters: Any, inputs: dict[str, Any]) -> dict[str, Any]:
         elif name == "num_combiners":
             known["combiners"] = ["sum"] * x
         elif name == "a":
-            slots = [n for n, p in parameters.items() if p.annotation == "Tensor" and n != "parameters"]
+            slots = [
+                n for n, p in parameters.items() if p.annotation == "Tensor" and n != "parameters"
+            ]
             known |= dict.fromkeys(slots, x)
         elif name not in ("num_inputs", "optimizer"):
             raise Unsupported(f"input {name!r}")

@@ -1,4 +1,6 @@
-"""Training ops of TensorFlow and updates of SparseCore: the rule that the table names, step by step."""
+"""Training ops of TensorFlow and updates of SparseCore: the rule that the table names, step by
+step.
+"""
 
 from __future__ import annotations
 
@@ -44,14 +46,20 @@ def run_call(call: dict[str, Any], way: Way = plainly) -> Any:
 
 
 def against(scenario: Scenario, actual: Any) -> list[str]:
-    return compare.differences(scenario.data["expected"], actual, scenario.data["compare"], scenario.id)
+    return compare.differences(
+        scenario.data["expected"], actual, scenario.data["compare"], scenario.id
+    )
 
 
 def on_jax(scenario: Scenario) -> bool:
     """Can the scenario be repeated under jit: float32, and nothing is refused by its values."""
     if scenario.group == "ops" and not scenario.id.endswith((".dense", ".sparse")):
         return False
-    return scenario.group in ("training_op_dense", "training_op_sparse", "ops") and "'error'" not in str(scenario.data)
+    return scenario.group in (
+        "training_op_dense",
+        "training_op_sparse",
+        "ops",
+    ) and "'error'" not in str(scenario.data)
 
 
 def jax_differences(scenario: Scenario, tolerance: str = JAX_TOLERANCE) -> list[str]:
@@ -62,7 +70,7 @@ def jax_differences(scenario: Scenario, tolerance: str = JAX_TOLERANCE) -> list[
     return against(relaxed, training(scenario.data, jitted))
 
 
-# --- training ops ----------------------------------------------------------------------------------------------------
+# --- training ops ---------------------------------------------------------------------------------
 
 
 def training(data: dict[str, Any], way: Way = plainly) -> dict[str, Any]:
@@ -72,11 +80,17 @@ def training(data: dict[str, Any], way: Way = plainly) -> dict[str, Any]:
     grads = [_gradient(array(g), rows) for g, rows in zip(inputs["grads"], indices, strict=True)]
     hyper = {**inputs["hyper"], **inputs.get("hyper_per_step", {})}
     summed = inputs.get("pre_sum_duplicates", False)
-    return {"after_each_step": steps(training_op(inputs["op"]), start(inputs), grads, hyper, way, summed)}
+    return {
+        "after_each_step": steps(
+            training_op(inputs["op"]), start(inputs), grads, hyper, way, summed
+        )
+    }
 
 
 def own_op(call: dict[str, Any], way: Way = plainly) -> dict[str, Any]:
-    """The output of a call `op` of gradlab's own files: slots are given by the number that fills them."""
+    """The output of a call `op` of gradlab's own files: slots are given by the number that fills
+    them.
+    """
     var = decode.array(call["var"])
     state = {"var": var, **{name: np.full_like(var, x) for name, x in call["slots"].items()}}
     states = steps(training_op(call["op"]), state, decode.value(call["grads"]), call["hyper"], way)
@@ -85,8 +99,12 @@ def own_op(call: dict[str, Any], way: Way = plainly) -> dict[str, Any]:
     return {"steps": states[-1:] if call.get("last") else states}
 
 
-def steps(op: Op, state: Arrays, grads: list[Any], hyper: Any, way: Way, summed: bool = False) -> list[Any]:
-    """The state after each step, or what was raised; hyperparameters that are lists have a number for each step."""
+def steps(
+    op: Op, state: Arrays, grads: list[Any], hyper: Any, way: Way, summed: bool = False
+) -> list[Any]:
+    """The state after each step, or what was raised; hyperparameters that are lists have a number
+    for each step.
+    """
     if missing := set(op.slots) ^ (state.keys() - {"var"}):
         raise Unsupported(f"slots {sorted(missing)} of {op.rule}")
 
@@ -131,17 +149,23 @@ def start(inputs: dict[str, Any]) -> Arrays:
 
 
 def array(x: Any) -> np.ndarray:
-    """float32 unless the file says otherwise: this schema writes nested lists, or arrays with a dtype."""
+    """float32 unless the file says otherwise: this schema writes nested lists, or arrays with a
+    dtype.
+    """
     return decode.array(x) if decode.is_array(x) else np.array(decode.numbers(x), np.float32)
 
 
-# --- SparseCore and TPU tables ---------------------------------------------------------------------------------------
+# --- SparseCore and TPU tables --------------------------------------------------------------------
 
 
 def sparsecore(data: dict[str, Any]) -> dict[str, Any]:
     """The state after each step, all rows touched; weights are clipped last."""
     inputs = data["inputs"]
-    op, state, fixed = known(SPARSECORE, inputs["optimizer"], "SparseCore optimizer"), start(inputs), inputs["static"]
+    op, state, fixed = (
+        known(SPARSECORE, inputs["optimizer"], "SparseCore optimizer"),
+        start(inputs),
+        inputs["static"],
+    )
     limits = fixed.get("min_value"), fixed.get("max_value")
     if unknown := fixed.keys() - STATIC.keys() - {"min_value", "max_value"}:
         raise Unsupported(f"static arguments {sorted(unknown)}")
@@ -160,13 +184,16 @@ def sparsecore(data: dict[str, Any]) -> dict[str, Any]:
 def slot_init(data: dict[str, Any]) -> dict[str, Any]:
     """What a table holds at first: the names, their order and the values.
 
-    Scenarios do not tell the initial accumulator; it is read off the first entry, and all others must follow.
+    Scenarios do not tell the initial accumulator; it is read off the first entry, and all others
+    must follow.
     """
     inputs, values = data["inputs"], data["expected"]["values"]
     op = known(TPU_OPTIMIZERS, inputs["optimizer"], "TPU optimizer")
     rule, _ = op.make({"lr": 0.0})
     if "initial_accumulator_value" in _fields(rule):
-        rule = type(rule)(**{**_fields(rule), "initial_accumulator_value": np.ravel(values["accumulators"])[0]})
+        rule = type(rule)(
+            **{**_fields(rule), "initial_accumulator_value": np.ravel(values["accumulators"])[0]}
+        )
     w = np.ones((inputs["vocabulary_size"], inputs["dim"]), np.float32)
     names = ("parameters", *op.slots)
     return {"order": list(names), "values": dict(zip(names, (w, *rule.init(w)), strict=True))}

@@ -1,7 +1,9 @@
-"""The same questions put to other libraries: Keras 3, Keras's rewrite, PyTorch, optax; gradlab has their formulas too.
+"""The same questions put to other libraries: Keras 3, Keras's rewrite, PyTorch, optax; gradlab has
+their formulas too.
 
-The files call these comparisons informational. Where gradlab has the library's own formula its numbers must agree all
-the same, to the few units in the last place that another order of additions costs.
+The files call these comparisons informational. Where gradlab has the library's own formula its
+numbers must agree all the same, to the few units in the last place that another order of additions
+costs.
 """
 
 from __future__ import annotations
@@ -81,7 +83,7 @@ def function(scenario: Scenario) -> Callable[[str, Scenario], list[Any]]:
     return FUNCTIONS[name]
 
 
-# --- Adagrad ---------------------------------------------------------------------------------------------------------
+# --- Adagrad --------------------------------------------------------------------------------------
 
 
 def adagrad(name: str, scenario: Scenario) -> list[Any]:
@@ -89,7 +91,9 @@ def adagrad(name: str, scenario: Scenario) -> list[Any]:
     w, found = f32(given["var"]), []
     if name in SEMANTICS:
         return _keras_adagrad(name, given["var"], [(f32(g), None) for g in given["grads"]], given)
-    rule = dataclasses.replace(LIBRARIES[name], initial_accumulator_value=given["acc"], epsilon=given["eps"])
+    rule = dataclasses.replace(
+        LIBRARIES[name], initial_accumulator_value=given["acc"], epsilon=given["eps"]
+    )
     slots = rule.init(w)
     for g in given["grads"]:
         w, slots = apply.dense(rule, w, slots, f32(g), given["lr"])
@@ -100,7 +104,9 @@ def adagrad(name: str, scenario: Scenario) -> list[Any]:
 def sparse_adagrad(name: str, scenario: Scenario) -> list[Any]:
     given, settings = scenario.data["input"], {"lr": 0.1, "acc": 0.1, "eps": 1e-7}
     if name in SEMANTICS:
-        return _keras_adagrad(name, given["var"], [(f32(given["values"]), given["indices"])], settings)
+        return _keras_adagrad(
+            name, given["var"], [(f32(given["values"]), given["indices"])], settings
+        )
     rule = dataclasses.replace(LIBRARIES[name], initial_accumulator_value=0.1, epsilon=1e-7)
     w = f32(given["var"])
     g = IndexedSlices(f32(given["values"]), np.array(given["indices"]), w.shape)
@@ -119,14 +125,19 @@ def _keras_adagrad(name: str, start: Any, grads: list[Any], given: dict[str, Any
     return found
 
 
-# --- clips -----------------------------------------------------------------------------------------------------------
+# --- clips ----------------------------------------------------------------------------------------
 
 
 def clip_global_norm(name: str, scenario: Scenario) -> list[Any]:
     given = scenario.data["input"]
     tensors, limit = [f32(t) for t in given["tensors"]], decode.number(given["limit"])
     clipped = GLOBAL_NORM_CLIPS["TensorFlow" if name == "rewrite" else name](tensors, limit)
-    return [{"clipped": clipped, **({"norm": gl.global_norm(tensors)} if name in ("TensorFlow", "PyTorch") else {})}]
+    return [
+        {
+            "clipped": clipped,
+            **({"norm": gl.global_norm(tensors)} if name in ("TensorFlow", "PyTorch") else {}),
+        }
+    ]
 
 
 def torch_clip_value(name: str, scenario: Scenario) -> list[Any]:
@@ -138,7 +149,10 @@ def torch_clip_value(name: str, scenario: Scenario) -> list[Any]:
 def block_rms(name: str, scenario: Scenario) -> list[Any]:
     """The note is the call: "clip_by_block_rms(1) on [3,4] and [.1,.2]"."""
     (limit,) = _told(scenario, r"clip_by_block_rms\((.*?)\)")
-    tensors = [_told(scenario, re.escape(text))[0] for text in re.findall(r"\[.*?\]", scenario.data["note"])]
+    tensors = [
+        _told(scenario, re.escape(text))[0]
+        for text in re.findall(r"\[.*?\]", scenario.data["note"])
+    ]
     return [{"clipped": gl.clip_by_block_rms(tensors, float(limit))}]
 
 
@@ -146,7 +160,13 @@ def agc(name: str, scenario: Scenario) -> list[Any]:
     """The matrices of the input, unless the note names others, or none for the parameters."""
     given, note = scenario.data["input"], scenario.data["note"]
     if "without params" in note:
-        return [{"clipped": gl.adaptive_grad_clip([decode.array(given["grad_matrix"])], [], given["clipping"])}]
+        return [
+            {
+                "clipped": gl.adaptive_grad_clip(
+                    [decode.array(given["grad_matrix"])], [], given["clipping"]
+                )
+            }
+        ]
     g, w = decode.array(given["grad_matrix"]), decode.array(given["param_matrix"])
     if "grad [" in note:
         g, w = _told(scenario, r"grad (\[.*?\]), param (\[.*?\])(?:$|[ ,;:])")
@@ -154,11 +174,15 @@ def agc(name: str, scenario: Scenario) -> list[Any]:
 
 
 def _told(scenario: Scenario, pattern: str) -> list[np.ndarray]:
-    """Numbers and lists from the words of the note; the whole match where the pattern has no groups."""
+    """Numbers and lists from the words of the note; the whole match where the pattern has no
+    groups.
+    """
     found = re.search(pattern, scenario.data["note"])
     if found is None:
         raise Unsupported(f"note {scenario.data['note']!r}")
-    words = [re.sub(r"nan|inf", lambda m: f'"{m[0]}"', text) for text in found.groups() or (found[0],)]
+    words = [
+        re.sub(r"nan|inf", lambda m: f'"{m[0]}"', text) for text in found.groups() or (found[0],)
+    ]
     return [f32(ast.literal_eval(text)) for text in words]
 
 
@@ -167,11 +191,13 @@ def per_example(name: str, scenario: Scenario) -> list[Any]:
     per_layer = {"global": False, "layer_uniform": "uniform", "layer_size": "size"}
     if how not in per_layer:
         raise Unsupported(f"per example {how!r}")
-    sums, clipped = gl.per_example_clip([decode.array(g) for g in given["grads"]], given["limit"], per_layer[how])
+    sums, clipped = gl.per_example_clip(
+        [decode.array(g) for g in given["grads"]], given["limit"], per_layer[how]
+    )
     return [{"clipped_sum": sums, "num_clipped": clipped}]
 
 
-# --- Keras 3 ---------------------------------------------------------------------------------------------------------
+# --- Keras 3 --------------------------------------------------------------------------------------
 
 
 def keras3(name: str, scenario: Scenario) -> list[Any]:

@@ -13,21 +13,36 @@ from tests.conformance.runner import attempt
 from tests.conformance.scenarios import Scenario, Unsupported
 
 CLASSES = {"Adagrad": gl.keras.Adagrad, "SGD": gl.keras.SGD}
-VERSIONS = {"tf2.3.4": "tf2.3", "tf2.21.0": "legacy", "tf_keras2.21.0-new": "rewrite", "keras3.15.1-tf": "keras3"}
-SPARSE = np.arange(12, dtype=np.float32).reshape(4, 3)  # as the file has it: "arange(12).reshape(4,3) float32"
+VERSIONS = {
+    "tf2.3.4": "tf2.3",
+    "tf2.21.0": "legacy",
+    "tf_keras2.21.0-new": "rewrite",
+    "keras3.15.1-tf": "keras3",
+}
+# As the file has it: "arange(12).reshape(4,3) float32".
+SPARSE = np.arange(12, dtype=np.float32).reshape(4, 3)
 
 
 def accepts(scenario: Scenario) -> bool:
-    return scenario.group == "replicas" and {"opt", "grads"} <= scenario.data.get("input", {}).keys()
+    return (
+        scenario.group == "replicas" and {"opt", "grads"} <= scenario.data.get("input", {}).keys()
+    )
 
 
 def differences(scenario: Scenario) -> list[str]:
     given = scenario.data["input"]
-    if unknown := [k for k in given if k not in ("opt", "grads", "pre") and "scope" not in k and "outside" not in k]:
+    if unknown := [
+        k
+        for k in given
+        if k not in ("opt", "grads", "pre") and "scope" not in k and "outside" not in k
+    ]:
         raise Unsupported(f"input {sorted(unknown)}")
     if unknown := given["opt"].keys() - {"class", "kwargs"}:
         raise Unsupported(f"optimizer with {sorted(unknown)}")
-    if unknown := {key for call in scenario.calls for key in call} - {"do", "experimental_aggregate_gradients"}:
+    if unknown := {key for call in scenario.calls for key in call} - {
+        "do",
+        "experimental_aggregate_gradients",
+    }:
         raise Unsupported(f"a step with {sorted(unknown)}")
     if given["opt"]["class"] not in CLASSES or given.get("pre", "mean") not in ("sum", "mean"):
         raise Unsupported(f"optimizer {given['opt']['class']!r}, pre {given.get('pre')!r}")
@@ -42,12 +57,19 @@ def differences(scenario: Scenario) -> list[str]:
 
 def _against(scenario: Scenario, oracle: str, outputs: list[Any]) -> list[str]:
     made = attempt(lambda: Pair(scenario, VERSIONS[oracle]))
-    if isinstance(made, compare.Raised):  # said once, in the place of the first step, and maybe again for each
-        return [d for want in outputs for d in compare.differences(_only(want), made, "bitwise", f"{oracle} new")]
+    # Said once, in the place of the first step, and maybe again for each.
+    if isinstance(made, compare.Raised):
+        return [
+            d
+            for want in outputs
+            for d in compare.differences(_only(want), made, "bitwise", f"{oracle} new")
+        ]
     found = []
     for k, (call, want) in enumerate(zip(scenario.calls, outputs, strict=True)):
         got = attempt(lambda call=call: made.step(call))
-        found += compare.differences(_only(want), got, scenario.data["compare"], f"{oracle} step {k}")
+        found += compare.differences(
+            _only(want), got, scenario.data["compare"], f"{oracle} step {k}"
+        )
     return found
 
 
@@ -57,7 +79,9 @@ def _only(want: Any) -> Any:
 
 
 class Pair:
-    """Two replicas, one variable for each gradient, and an optimizer made in or outside their scope."""
+    """Two replicas, one variable for each gradient, and an optimizer made in or outside their
+    scope.
+    """
 
     def __init__(self, scenario: Scenario, version: str) -> None:
         given = scenario.data["input"]
@@ -82,7 +106,8 @@ class Pair:
                 return {"unsupported": "no such argument in Keras 3"}
             raise
         state = {
-            "returned": "None",  # of the function that each replica ran there, which returns nothing
+            # Of the function that each replica ran there, which returns nothing.
+            "returned": "None",
             "vars": [self.two.values(v) for v in self.variables],
             "iterations": self.optimizer.iterations.numpy().item(),
         }
@@ -95,8 +120,14 @@ class Pair:
 
 
 def _is_outside(key: str, x: Any) -> bool:
-    """Whether an entry of the input says that the optimizer is made outside the scope of the replicas."""
-    return bool(x) and x != "inside" if "outside" in key else "scope" in key and x in (False, "outside")
+    """Whether an entry of the input says that the optimizer is made outside the scope of the
+    replicas.
+    """
+    return (
+        bool(x) and x != "inside"
+        if "outside" in key
+        else "scope" in key and x in (False, "outside")
+    )
 
 
 def _gradient(x: Any) -> Any:
@@ -106,7 +137,11 @@ def _gradient(x: Any) -> Any:
     if decode.is_array(x):
         return decode.array(x)
     inner = x if "indices" in x else next(iter(x.values()))
-    values = decode.array(inner["values"]) if isinstance(inner["values"], dict) else np.float32(inner["values"])
+    values = (
+        decode.array(inner["values"])
+        if isinstance(inner["values"], dict)
+        else np.float32(inner["values"])
+    )
     return gl.IndexedSlices(values, np.asarray(inner["indices"], np.int32), (4, 3))
 
 

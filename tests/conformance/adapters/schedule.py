@@ -1,6 +1,7 @@
 """Learning-rate schedules by themselves: their values, their config, and how they are written down.
 
-Optimizers that run under a schedule belong to the optimizers' adapters, whatever group the file puts them in.
+Optimizers that run under a schedule belong to the optimizers' adapters, whatever group the file
+puts them in.
 """
 
 from __future__ import annotations
@@ -27,11 +28,15 @@ CLASSES = (
 
 def accepts(scenario: Scenario) -> bool:
     verbs = {call.get("do") for call in scenario.calls}
-    return scenario.group == "schedule" and scenario.mode in ("eager", "graph") and "new" not in verbs
+    return (
+        scenario.group == "schedule" and scenario.mode in ("eager", "graph") and "new" not in verbs
+    )
 
 
 def differences(scenario: Scenario) -> list[str]:
-    return replay(scenario, lambda semantics: [run_call(call, semantics) for call in scenario.calls])
+    return replay(
+        scenario, lambda semantics: [run_call(call, semantics) for call in scenario.calls]
+    )
 
 
 def make(x: dict[str, Any]) -> gl.schedules.LearningRateSchedule:

@@ -1,4 +1,6 @@
-"""Preprocessing for SparseCores and the layout of their tables: the buffers, read back, and the counts."""
+"""Preprocessing for SparseCores and the layout of their tables: the buffers, read back, and the
+counts.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ PREPROCESS = {
     *("ids", "weights", "combiner", "vocabulary_size", "num_sc", "num_devices"),
     *("max_ids_per_partition", "max_unique_ids_per_partition", "allow_id_dropping"),
 }
-CLOSE = {"exact": False, "rtol": 1e-6, "atol": 1e-7}  # the host divides by a sum where TensorFlow's multiplies
+# The host divides by a sum where TensorFlow's multiplies.
+CLOSE = {"exact": False, "rtol": 1e-6, "atol": 1e-7}
 
 
 def accepts(scenario: Scenario) -> bool:
@@ -27,23 +30,40 @@ def accepts(scenario: Scenario) -> bool:
 
 def differences(scenario: Scenario) -> list[str]:
     data = scenario.data
-    return compare.differences(data["expected"], RUNS[scenario.group](data), data.get("compare", CLOSE), scenario.id)
+    return compare.differences(
+        data["expected"], RUNS[scenario.group](data), data.get("compare", CLOSE), scenario.id
+    )
 
 
-# --- preprocessing ---------------------------------------------------------------------------------------------------
+# --- preprocessing --------------------------------------------------------------------------------
 
 
 def preprocess(data: Json) -> Json:
-    """One table and one feature, by default on one device: partitions and counts; ids pass as they are."""
+    """One table and one feature, by default on one device: partitions and counts; ids pass as they
+    are.
+    """
     inputs = data["inputs"]
     if unknown := inputs.keys() - PREPROCESS:
         raise Unsupported(f"inputs {sorted(unknown)}")
     cores = inputs.get("num_devices", 1)
     per_core = inputs["num_sc"] // cores
-    table = {"name": "t", "rows": inputs["vocabulary_size"], "width": 8, "combiner": inputs["combiner"]}
+    table = {
+        "name": "t",
+        "rows": inputs["vocabulary_size"],
+        "width": 8,
+        "combiner": inputs["combiner"],
+    }
     feature = {"name": "f", "table": "t", "ids": inputs["ids"], "weights": inputs.get("weights")}
-    asked = {"cores": cores, "per_core": per_core, "tables": [table], "features": [feature], "stacking": False}
-    limits = [inputs.get(name) for name in ("max_ids_per_partition", "max_unique_ids_per_partition")]
+    asked = {
+        "cores": cores,
+        "per_core": per_core,
+        "tables": [table],
+        "features": [feature],
+        "stacking": False,
+    }
+    limits = [
+        inputs.get(name) for name in ("max_ids_per_partition", "max_unique_ids_per_partition")
+    ]
     asked["limits"] = None if limits == [None, None] else [64 if x is None else x for x in limits]
     asked |= {"as_found": True, "allow_id_dropping": inputs.get("allow_id_dropping", False)}
     found = made(asked)
@@ -54,11 +74,17 @@ def preprocess(data: Json) -> Json:
     each = [
         {
             "row_pointers": pointers[k],
-            "partitions": [dict(zip(names, x, strict=True)) for x in _of_core(told["partitions"], k, per_core, shards)],
+            "partitions": [
+                dict(zip(names, x, strict=True))
+                for x in _of_core(told["partitions"], k, per_core, shards)
+            ],
         }
         for k in range(shards)
     ]
-    counts = {"max_ids_per_partition": told["max_ids"], "max_unique_ids_per_partition": told["max_unique_ids"]}
+    counts = {
+        "max_ids_per_partition": told["max_ids"],
+        "max_unique_ids_per_partition": told["max_unique_ids"],
+    }
     return {"per_sparsecore": each, **counts, "id_drop_counter": told["dropped"]}
 
 
@@ -85,16 +111,28 @@ def drawn(data: Json) -> Json:
 
 def made(data: Json) -> sparsecore.Preprocessed:
     cores, per_core = data["cores"], data["per_core"]
-    tables = tuple(tpu.Table(t["name"], t["rows"], t["width"], combiner=t["combiner"]) for t in data["tables"])
+    tables = tuple(
+        tpu.Table(t["name"], t["rows"], t["width"], combiner=t["combiner"]) for t in data["tables"]
+    )
     number = {t.name: k for k, t in enumerate(tables)}
-    features = tuple(tpu.Feature(f["name"], number[f["table"]], (len(f["ids"]) // cores,)) for f in data["features"])
+    features = tuple(
+        tpu.Feature(f["name"], number[f["table"]], (len(f["ids"]) // cores,))
+        for f in data["features"]
+    )
     plan = tpu.Plan(tables, features, cores)
     layout = sparsecore.stack(plan, per_core, enabled=data["stacking"])
     options = {"out_of_range": "as_found"} if data.get("as_found") else {}
-    options |= {k: data[k] for k in ("allow_id_dropping", "minibatching", "buffer_size") if k in data}
+    options |= {
+        k: data[k] for k in ("allow_id_dropping", "minibatching", "buffer_size") if k in data
+    }
     limits = None if data["limits"] is None else sparsecore.Limits(*data["limits"])
     return sparsecore.preprocess(
-        plan, _ids(data["features"], cores), per_core=per_core, layout=layout, limits=limits, **options
+        plan,
+        _ids(data["features"], cores),
+        per_core=per_core,
+        layout=layout,
+        limits=limits,
+        **options,
     )
 
 
@@ -106,8 +144,14 @@ def _ids(features: list[Json], cores: int) -> list[dict[str, tpu.Ids]]:
             own = slice(core * each, (core + 1) * each)
             rows = f["ids"][own]
             samples = np.repeat(np.arange(each), [len(x) for x in rows])
-            weights = None if f["weights"] is None else np.concatenate(f["weights"][own]).astype(np.float32)
-            found[core][f["name"]] = tpu.Ids(samples, np.concatenate(rows).astype(np.int64), weights)
+            weights = (
+                None
+                if f["weights"] is None
+                else np.concatenate(f["weights"][own]).astype(np.float32)
+            )
+            found[core][f["name"]] = tpu.Ids(
+                samples, np.concatenate(rows).astype(np.int64), weights
+            )
     return found
 
 
@@ -132,13 +176,18 @@ def _stack(found: sparsecore.Preprocessed, name: str, how: Json) -> Json:
     }
 
 
-# --- layout ----------------------------------------------------------------------------------------------------------
+# --- layout ---------------------------------------------------------------------------------------
 
 
 def layout(data: Json) -> Json:
     """Places of tables, a table into shards, out of them, or single rows."""
     inputs = data["inputs"]
-    for key, run in (("tables", _layouts), ("table", _shard), ("stacked", _unshuffle), ("rows", _rows)):
+    for key, run in (
+        ("tables", _layouts),
+        ("table", _shard),
+        ("stacked", _unshuffle),
+        ("rows", _rows),
+    ):
         if key in inputs:
             return run(inputs)
     raise Unsupported(f"a layout of {sorted(inputs)}")
@@ -147,7 +196,12 @@ def layout(data: Json) -> Json:
 def _layouts(inputs: Json) -> Json:
     tables = [
         sparsecore.Unplaced(
-            t["table_name"], t["table_height"], t["table_width"], t["group"], t["output_samples"], t["num_features"]
+            t["table_name"],
+            t["table_height"],
+            t["table_width"],
+            t["group"],
+            t["output_samples"],
+            t["num_features"],
         )
         for t in inputs["tables"]
     ]
@@ -182,17 +236,23 @@ def _told(found: sparsecore.Layout, s: sparsecore.Stack, p: sparsecore.Place) ->
     }
 
 
-def _alone(rows: int, width: int, shards: int, offset: int, rotation: int, total: int) -> sparsecore.Layout:
+def _alone(
+    rows: int, width: int, shards: int, offset: int, rotation: int, total: int
+) -> sparsecore.Layout:
     """A table of which the whole stack is known, but not what stands above and below it."""
     above = sparsecore.Place("above", 0, 0, offset * shards, width, 0, 0)
     place = sparsecore.Place("t", rows, width, rows, width, offset, rotation)
-    below = sparsecore.Place("below", 0, 0, total - (offset * shards + rows), width, offset + rows // shards, 0)
+    below = sparsecore.Place(
+        "below", 0, 0, total - (offset * shards + rows), width, offset + rows // shards, 0
+    )
     return sparsecore.Layout(1, shards, (sparsecore.Stack("s", shards, (place, above, below)),))
 
 
 def _shard(inputs: Json) -> Json:
     table = np.array(inputs["table"], np.float32)
-    found = _alone(*table.shape, inputs["num_sparse_cores"], 0, inputs.get("shard_rotation", 0), len(table))
+    found = _alone(
+        *table.shape, inputs["num_sparse_cores"], 0, inputs.get("shard_rotation", 0), len(table)
+    )
     none = np.zeros((0, 0), np.float32)
     return {"sharded": sparsecore.to_stacks(found, {"t": table, "above": none, "below": none})["s"]}
 
@@ -201,7 +261,12 @@ def _unshuffle(inputs: Json) -> Json:
     stacked, shards = np.array(inputs["stacked"], np.float32), inputs["num_sparse_cores"]
     rows = inputs["size_in_shard"] * shards
     found = _alone(
-        rows, stacked.shape[1], shards, inputs["offset_in_shard"], inputs.get("shard_rotation", 0), len(stacked)
+        rows,
+        stacked.shape[1],
+        shards,
+        inputs["offset_in_shard"],
+        inputs.get("shard_rotation", 0),
+        len(stacked),
     )
     return {"table": sparsecore.from_stacks(found, {"s": stacked})["t"]}
 

@@ -1,4 +1,5 @@
-"""SyncReplicasOptimizer: workers that push, a chief that averages, one event after the other and none that waits.
+"""SyncReplicasOptimizer: workers that push, a chief that averages, one event after the other and
+none that waits.
 
 Observations told in words are in `sync_replicas_words.py`.
 """
@@ -20,7 +21,14 @@ from tests.conformance.scenarios import Scenario, Unsupported
 
 EXACT = ("sgd", "gradientdescent", "momentum")  # the others are as in their own golden files
 SETUP = {
-    *("workers", "replicas_to_aggregate", "total_num_replicas", "num_init_tokens", "inner_optimizer", "inner_args"),
+    *(
+        "workers",
+        "replicas_to_aggregate",
+        "total_num_replicas",
+        "num_init_tokens",
+        "inner_optimizer",
+        "inner_args",
+    ),
     *("gradient_kind", "accumulator_class", "tokens_per_step", "variable_init"),
 }
 ASKED = {"event", "worker", "gradient", "do"}  # the rest of an event is what was seen after it
@@ -39,7 +47,10 @@ def differences(scenario: Scenario) -> list[str]:
         return sync_replicas_words.differences(scenario)
     found = []
     for seen in data["expected"].values():
-        told = [{**call, **after, "event": call["do"]} for call, after in zip(data["calls"], seen, strict=True)]
+        told = [
+            {**call, **after, "event": call["do"]}
+            for call, after in zip(data["calls"], seen, strict=True)
+        ]
         found += _differences(data["setup"], told)
     return found
 
@@ -49,11 +60,16 @@ def _differences(setup: dict[str, Any], events: list[dict[str, Any]]) -> list[st
         raise Unsupported(f"setup with {sorted(unknown)}")
     if setup["gradient_kind"] not in ("dense", "sparse"):
         raise Unsupported(f"{setup['gradient_kind']} gradients")
-    played, mode = Played(setup), "bitwise" if setup["inner_optimizer"].lower() in EXACT else "rtol 1e-6"
+    played, mode = (
+        Played(setup),
+        "bitwise" if setup["inner_optimizer"].lower() in EXACT else "rtol 1e-6",
+    )
     found = played.check_setup()
     for k, event in enumerate(events):
         seen = played.play(event)
-        want = {"finished": [], "sync_finished": None} | {key: x for key, x in event.items() if key not in ASKED}
+        want = {"finished": [], "sync_finished": None} | {
+            key: x for key, x in event.items() if key not in ASKED
+        }
         if unknown := want.keys() - seen.keys():
             raise Unsupported(f"an event with {sorted(unknown)}")
         for key, x in want.items():
@@ -90,13 +106,24 @@ class Played:
 
     def check_setup(self) -> list[str]:
         (accumulator,) = self.opt.accumulators.values()
-        own = {"accumulator_class": type(accumulator).__name__, "tokens_per_step": self.opt.tokens_per_step}
-        return [f"{key}: expected {self.setup[key]}, got {x}" for key, x in own.items() if x != self.setup.get(key, x)]
+        own = {
+            "accumulator_class": type(accumulator).__name__,
+            "tokens_per_step": self.opt.tokens_per_step,
+        }
+        return [
+            f"{key}: expected {self.setup[key]}, got {x}"
+            for key, x in own.items()
+            if x != self.setup.get(key, x)
+        ]
 
     def gradient(self, written: Any) -> Any:
         """Of what an event says, or any one."""
         if self.setup["gradient_kind"] == "dense":
-            return np.zeros_like(self.v.value) if written is None else np.array(decode.numbers(written), np.float32)
+            return (
+                np.zeros_like(self.v.value)
+                if written is None
+                else np.array(decode.numbers(written), np.float32)
+            )
         if written is None:
             return gl.IndexedSlices(self.v.value[:0], [], self.v.shape)
         values = np.array(decode.numbers(written["values"]), np.float32)
@@ -123,9 +150,12 @@ class Played:
             "tokens_in_queue": len(self.opt.tokens),
             "num_accumulated": accumulator.num_accumulated(),
             "local_steps": [self.opt.local_step(name) for name in self.names],
-            "workers_blocked": [waiting.who for waiting in self.opt.why_waiting() if waiting.who != "chief"],
+            "workers_blocked": [
+                waiting.who for waiting in self.opt.why_waiting() if waiting.who != "chief"
+            ],
             "sync_blocked": any(waiting.who == "chief" for waiting in self.opt.why_waiting()),
-            **{f"{name}_error": None for name in self.names},  # nothing that a worker asks for here can fail
+            # Nothing that a worker asks for here can fail.
+            **{f"{name}_error": None for name in self.names},
         }
 
     def initial(self, event: dict[str, Any]) -> None:

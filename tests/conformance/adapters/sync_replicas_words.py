@@ -63,7 +63,9 @@ def observed(words: str) -> Any:
 def made(words: str) -> gl.train.SyncReplicasOptimizer:
     """The optimizer that the words name, or one for two replicas."""
     inner, needs, workers = "sgd", 2, None
-    if call := re.search(r"SyncReplicasOptimizer\((\w+?)(?:Optimizer)?(?:\([^)]*\))?((?:,\s*[\w=]+)*)\)", words):
+    if call := re.search(
+        r"SyncReplicasOptimizer\((\w+?)(?:Optimizer)?(?:\([^)]*\))?((?:,\s*[\w=]+)*)\)", words
+    ):
         inner, rest = call[1].lower(), re.findall(r"\d+", call[2])
         needs, workers = int(rest[0]) if rest else needs, int(rest[1]) if rest[1:] else None
     if given := re.search(r"aggregate\w*\s*=?\s*(\d+)", words):
@@ -133,16 +135,24 @@ WORDS: list[tuple[str, Callable[[str, re.Match[str]], Any]]] = [
     (r"(init_tokens|queue_runner|hook).*(?:before|without|not yet).*(?:apply|build)", _early),
     (r"before apply_gradients.*(init_tokens|queue_runner|hook)", _early),
     (r"get_init_tokens_op\((?:num_tokens\s*=\s*)?(-?\d*)\)", _init_tokens),
-    (r"(?:without|no|None as) (?:a )?global[_ ]step|global_step\s*=\s*None", _apply([1.0, 1.0], step=False)),
+    (
+        r"(?:without|no|None as) (?:a )?global[_ ]step|global_step\s*=\s*None",
+        _apply([1.0, 1.0], step=False),
+    ),
     (r"empty list|no variables|no pairs|\(\[\]", _apply()),
     (r"unknown (?:grad\w* )?type|neither.*IndexedSlices", _apply(object())),
     (r"(?:only|all|every)\b.*\bNone|no gradients? (?:at all|for any)", _apply(None)),
-    (r"without (?:a )?gradient|None gradient|gradient (?:is |of )?None", lambda w, _: seen(built(w, [1.0, 1.0], None))),
+    (
+        r"without (?:a )?gradient|None gradient|gradient (?:is |of )?None",
+        lambda w, _: seen(built(w, [1.0, 1.0], None)),
+    ),
     (r"sparse|IndexedSlices|embedding", lambda w, _: seen(built(w, SLICES))),
     (r"two variables", lambda w, _: seen(built(w, [1.0, 1.0], [1.0, 1.0]))),
     (r"introspection|default", lambda w, _: seen(built(w))),
     (
         r"name\s*=\s*(?:None|''|\"\")",
-        lambda w, _: gl.train.SyncReplicasOptimizer(gl.train.GradientDescentOptimizer(1.0), 2, name=""),
+        lambda w, _: gl.train.SyncReplicasOptimizer(
+            gl.train.GradientDescentOptimizer(1.0), 2, name=""
+        ),
     ),
 ]

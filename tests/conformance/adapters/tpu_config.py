@@ -33,9 +33,13 @@ def refused(data: bytes) -> bool:
 
 
 def words(message: Any) -> Any:
-    """A message as the scenarios write it: None is what is not set, and `which_x` names the choice of a oneof."""
+    """A message as the scenarios write it: None is what is not set, and `which_x` names the choice
+    of a oneof.
+    """
     found = {f.name: _word(message, f) for f in message.DESCRIPTOR.fields}
-    return found | {f"which_{o.name}": message.WhichOneof(o.name) for o in message.DESCRIPTOR.oneofs}
+    return found | {
+        f"which_{o.name}": message.WhichOneof(o.name) for o in message.DESCRIPTOR.oneofs
+    }
 
 
 def _word(message: Any, field: Any) -> Any:

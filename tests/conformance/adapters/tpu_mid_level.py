@@ -1,4 +1,6 @@
-"""The mid-level interface of TPU embeddings: the configuration it writes, its initializers and its errors."""
+"""The mid-level interface of TPU embeddings: the configuration it writes, its initializers and its
+errors.
+"""
 
 from __future__ import annotations
 
@@ -37,11 +39,15 @@ def differences(scenario: Scenario) -> list[str]:
             scenario,
             attempt(
                 lambda: {
-                    "output": tpu.experimental.embedding.RowIdInitializer(inputs["offset"])(inputs["shape"], dtype)
+                    "output": tpu.experimental.embedding.RowIdInitializer(inputs["offset"])(
+                        inputs["shape"], dtype
+                    )
                 }
             ),
         )
-    message = attempt(lambda: (table_alone if "api" in inputs else whole)(inputs.get("api", inputs)))
+    message = attempt(
+        lambda: (table_alone if "api" in inputs else whole)(inputs.get("api", inputs))
+    )
     if isinstance(message, Raised):
         return against(scenario, message)
     data = message.SerializeToString(deterministic=True)
@@ -62,7 +68,9 @@ def table_alone(api: dict[str, Any]) -> tpu.TPUEmbeddingConfiguration:
         api.get("dim", 4),
         optimizer=getattr(tpu.experimental.embedding, api["optimizer"])(**arguments),
         name="t",
-        quantization_config=tpu.experimental.embedding.QuantizationConfig(**quantization) if quantization else None,
+        quantization_config=tpu.experimental.embedding.QuantizationConfig(**quantization)
+        if quantization
+        else None,
     )
     config = tpu.TPUEmbeddingConfiguration()
     write_table(config.table_descriptor.add(), table, api.get("num_hosts", 1), tags)
@@ -81,10 +89,13 @@ def whole(inputs: dict[str, Any]) -> tpu.TPUEmbeddingConfiguration:
         arguments = {"learning_rate": rate(t["learning_rate"])} if "learning_rate" in t else {}
         optimizer = getattr(tpu.experimental.embedding, t["optimizer"])(**arguments)
         tables.append(
-            tpu.experimental.embedding.TableConfig(t["vocabulary_size"], t["dim"], optimizer=optimizer, name=t["name"])
+            tpu.experimental.embedding.TableConfig(
+                t["vocabulary_size"], t["dim"], optimizer=optimizer, name=t["name"]
+            )
         )
     features = [
-        tpu.experimental.embedding.FeatureConfig(**{**f, "table": tables[f["table"]]}) for f in inputs["features"]
+        tpu.experimental.embedding.FeatureConfig(**{**f, "table": tables[f["table"]]})
+        for f in inputs["features"]
     ]
     tpu.experimental.embedding.TPUEmbedding(features)  # which gives tables their names
     per_replica = inputs.get("num_cores_per_replica")
@@ -102,12 +113,16 @@ def provoked(condition: str) -> Callable[[], Any]:
     """What a condition in words does."""
     table = tpu.experimental.embedding.TableConfig(8, 4, name="t")
     told: dict[str, Callable[[], Any]] = {
-        "two tables with one name": lambda: embedding([table, tpu.experimental.embedding.TableConfig(8, 4, name="t")]),
+        "two tables with one name": lambda: embedding(
+            [table, tpu.experimental.embedding.TableConfig(8, 4, name="t")]
+        ),
         "clipvalue without gradient accumulation": lambda: tpu.experimental.embedding.SGD(
             clipvalue=1.0, use_gradient_accumulation=False
         ),
         "TPUEmbeddingV2 outside TPUStrategy": lambda: tpu.experimental.embedding.TPUEmbeddingV2(
-            tpu.experimental.embedding.FeatureConfig(table), tpu.experimental.embedding.SGD(), engine=None
+            tpu.experimental.embedding.FeatureConfig(table),
+            tpu.experimental.embedding.SGD(),
+            engine=None,
         ),
         "a feature that is no FeatureConfig": lambda: tpu.experimental.embedding.TPUEmbedding(
             [table], tpu.experimental.embedding.SGD()
@@ -135,8 +150,16 @@ def executed(op: Callable[..., Any]) -> Callable[[], Any]:
     """An operation with arguments that fit `example_config`, where there is no TPU system."""
     tpu.shutdown_system()
     parameters = inspect.signature(op).parameters
-    usual = {"Tensors": [np.zeros((2, 1), np.float32)], "Tensor": np.zeros((4, 1), np.float32), "int": 1}
-    given = {n: usual.get(p.annotation, "") for n, p in parameters.items() if p.default is inspect.Parameter.empty}
+    usual = {
+        "Tensors": [np.zeros((2, 1), np.float32)],
+        "Tensor": np.zeros((4, 1), np.float32),
+        "int": 1,
+    }
+    given = {
+        n: usual.get(p.annotation, "")
+        for n, p in parameters.items()
+        if p.default is inspect.Parameter.empty
+    }
     known = {"config": tpu.example_config(), "learning_rates": [], "table_id": 0, "shard_id": 0}
     return lambda: op(**given | {n: x for n, x in known.items() if n in parameters})
 
@@ -168,7 +191,12 @@ def constructed(condition: str, table: tpu.experimental.embedding.TableConfig) -
     if "without gradient accumulation" in rest or "without accumulation" in rest:
         arguments["use_gradient_accumulation"] = False
     for pattern, value in SAID.items():
-        arguments |= {n: value for found in re.finditer(pattern, rest) for n in found.groups() if n and n not in given}
+        arguments |= {
+            n: value
+            for found in re.finditer(pattern, rest)
+            for n in found.groups()
+            if n and n not in given
+        }
     return lambda: cls(**arguments)
 
 
@@ -184,5 +212,7 @@ def embedding(
     tables: list[tpu.experimental.embedding.TableConfig], **more: Any
 ) -> tpu.experimental.embedding.TPUEmbedding:
     return tpu.experimental.embedding.TPUEmbedding(
-        [tpu.experimental.embedding.FeatureConfig(t) for t in tables], tpu.experimental.embedding.SGD(), **more
+        [tpu.experimental.embedding.FeatureConfig(t) for t in tables],
+        tpu.experimental.embedding.SGD(),
+        **more,
     )

@@ -1,4 +1,6 @@
-"""One whole step of embedding tables, as TensorFlow's tests on TPUs take it: lookup, loss, gradients, update."""
+"""One whole step of embedding tables, as TensorFlow's tests on TPUs take it: lookup, loss,
+gradients, update.
+"""
 
 from __future__ import annotations
 
@@ -47,17 +49,24 @@ def step(inputs: dict[str, Any]) -> dict[str, Any]:
     return {
         "activations": dict(zip(features, map(flat, activations, plan.features), strict=True)),
         "gradients": dict(zip(features, map(flat, gradients, plan.features), strict=True)),
-        "valid_mask": {f.name: valid(f, g["ids"]) for f, g in zip(plan.features, inputs["features"], strict=True)},
+        "valid_mask": {
+            f.name: valid(f, g["ids"])
+            for f, g in zip(plan.features, inputs["features"], strict=True)
+        },
         "loss_per_replica": losses,
         "table_gradients": {
-            n: jnp.zeros(w.shape).at[s.ids].add(s.sums) for n, w, s in zip(names, state.tables, sums, strict=True)
+            n: jnp.zeros(w.shape).at[s.ids].add(s.sums)
+            for n, w, s in zip(names, state.tables, sums, strict=True)
         },
         "touched_rows": {
             n: sorted({int(i) for i in np.asarray(s.ids) if i < w.shape[0]})
             for n, w, s in zip(names, state.tables, sums, strict=True)
         },
         "new_tables": dict(zip(names, state.tables, strict=True)),
-        "new_slots": {n: dict(zip(form.slots, s, strict=True)) for n, s in zip(names, state.slots, strict=True)},
+        "new_slots": {
+            n: dict(zip(form.slots, s, strict=True))
+            for n, s in zip(names, state.slots, strict=True)
+        },
     }
 
 
@@ -71,7 +80,9 @@ def plan_of(inputs: dict[str, Any]) -> tpu.Plan:
         shape = (samples // 4, 2, 2) if inputs.get("high_dimensional") else (samples,)
         shape = (*shape, length) if length else shape
         features.append(tpu.Feature(f["name"], names.index(f["table"]), shape, length))
-    made = tuple(tpu.Table(n, *w.shape, rule, rate, combiners.get(n, "mean")) for n, w in tables.items())
+    made = tuple(
+        tpu.Table(n, *w.shape, rule, rate, combiners.get(n, "mean")) for n, w in tables.items()
+    )
     return tpu.Plan(made, tuple(features), cores)
 
 
@@ -118,8 +129,12 @@ def batch_of(plan: tpu.Plan, inputs: dict[str, Any]) -> list[dict[str, tpu.Ids]]
     return cores
 
 
-def losses_and_gradients(plan: tpu.Plan, activations: Any, given: str | None) -> tuple[list[float], Any]:
-    """Of each replica: the sum over features of the mean over samples of squares; the sum of all is divided by all."""
+def losses_and_gradients(
+    plan: tpu.Plan, activations: Any, given: str | None
+) -> tuple[list[float], Any]:
+    """Of each replica: the sum over features of the mean over samples of squares; the sum of all is
+    divided by all.
+    """
     if given == "all ones":
         return [], [jnp.ones_like(a) for a in activations]
 

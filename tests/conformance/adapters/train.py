@@ -1,7 +1,8 @@
-"""TF1 optimizers, tf.gradients and trainable_variables, played by `tests/golden/sessions.py` on gradlab.
+"""TF1 optimizers, tf.gradients and trainable_variables, played by `tests/golden/sessions.py` on
+gradlab.
 
-Not compared: the names of gradient tensors (`names` of `gradients`, `grad_names` of `compute_gradients`). They are
-names of graph nodes, and gradlab has no graph nodes for gradients.
+Not compared: the names of gradient tensors (`names` of `gradients`, `grad_names` of
+`compute_gradients`). They are names of graph nodes, and gradlab has no graph nodes for gradients.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from tests.conformance.scenarios import Scenario, Unsupported
 from tests.golden import sessions
 
 FAMILIES = (
-    "GradientDescent Momentum Adagrad AdagradDA Adadelta Adam Ftrl ProximalGradientDescent ProximalAdagrad RMSProp"
+    "GradientDescent Momentum Adagrad AdagradDA Adadelta Adam Ftrl ProximalGradientDescent "
+    "ProximalAdagrad RMSProp"
 )
 OPTIMIZERS = {f"v1.{family}Optimizer": f"{family}Optimizer" for family in FAMILIES.split()}
 # TensorFlow's tf.AggregationMethod; gradlab takes its numbers.
@@ -62,12 +64,18 @@ def variable(name: str, x: dict[str, Any]) -> Any:
     if constraint is not None and constraint not in decode.CONSTRAINTS:
         raise Unsupported(f"constraint {constraint!r}")
     return gl.Variable(
-        decode.array(x), trainable=x.get("trainable", True), name=name, constraint=decode.CONSTRAINTS.get(constraint)
+        decode.array(x),
+        trainable=x.get("trainable", True),
+        name=name,
+        constraint=decode.CONSTRAINTS.get(constraint),
     )
 
 
 class Gradlab:
-    """gradlab as a session asks for it. What a loss computes is there at once, so nothing is built to be run again."""
+    """gradlab as a session asks for it.
+
+    What a loss computes is there at once, so nothing is built to be run again.
+    """
 
     is_symbolic = False
 
@@ -107,7 +115,9 @@ class Gradlab:
             return {name: self.read(v) for name, v in x.items()}
         return np.array(x.numpy()) if isinstance(x, gl.Variable) else x
 
-    def gradients(self, ys: list[Any], xs: list[Any], variables: dict[str, Any], kwargs: dict[str, Any]) -> list[Any]:
+    def gradients(
+        self, ys: list[Any], xs: list[Any], variables: dict[str, Any], kwargs: dict[str, Any]
+    ) -> list[Any]:
         accepted = inspect.signature(gl.gradients).parameters
         given = {k: v for k, v in kwargs.items() if k in accepted or k not in GRAPH_ONLY}
         return list(gl.gradients([decode.loss(y, variables) for y in ys], xs, **given, strict="tf"))
@@ -123,7 +133,9 @@ class Gradlab:
 
 
 class Session(sessions.Session):
-    """Where the original raced, one step of gradient descent may end in any of the ways that its gate leaves open."""
+    """Where the original raced, one step of gradient descent may end in any of the ways that its
+    gate leaves open.
+    """
 
     library: Gradlab
 
@@ -153,7 +165,9 @@ class Session(sessions.Session):
         state = super().do_state(call)
         if not self.races:
             return state
-        return compare.AnyOf([{**state, "vars": {**state["vars"], **race}} for race in self.races], state)
+        return compare.AnyOf(
+            [{**state, "vars": {**state["vars"], **race}} for race in self.races], state
+        )
 
     def do_call(self, call: dict[str, Any]) -> Any:
         return run_call(call, self.library.semantics)

@@ -43,7 +43,9 @@ def test_the_mean_has_a_dot_for_each_gradient_with_the_number_of_its_worker() ->
 
 
 def test_many_dots_have_marks_in_place_of_numbers() -> None:
-    many = Arrivals([0, 1] * 3, *([column[0]] * 6 for column in PAST[1:5]), [""] * 6, [0] * 6, [ZERO] * 6)
+    many = Arrivals(
+        [0, 1] * 3, *([column[0]] * 6 for column in PAST[1:5]), [""] * 6, [0] * 6, [ZERO] * 6
+    )
     mean = drawn(inside(members=range(6), of=6), many).mean
     assert not said(mean._worker)
     assert len({dots.get_marker() for dots in mean.dots}) == 4
@@ -59,7 +61,9 @@ def test_the_axis_of_the_mean_holds_what_is_drawn(value: float, end: str) -> Non
 def test_the_newest_is_framed_in_black() -> None:
     view = drawn(inside())
     for frame in (view.strip._newest, view.scene._newest):
-        assert frame.get_edgecolor()[:3] == tuple(int(BLACK[k : k + 2], 16) / 255 for k in (1, 3, 5))
+        assert frame.get_edgecolor()[:3] == tuple(
+            int(BLACK[k : k + 2], 16) / 255 for k in (1, 3, 5)
+        )
 
 
 def test_now_is_not_written_where_the_words_of_a_take_end() -> None:

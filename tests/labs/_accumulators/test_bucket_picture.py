@@ -23,7 +23,10 @@ def test_the_bucket_holds_its_members_and_has_slots_for_the_rest() -> None:
     assert boxes(scene.slots) == 1 and scene.more.get_text() == "one more"
     assert boxes(scene._newest) == 1
     taken = drawn(inside(members=(0,), lost=(), step=1), first(1))
-    assert drawn(inside(members=(0,), lost=(0,)), first(1)).scene._lost.get_text() == "1 fell out: below step 0"
+    assert (
+        drawn(inside(members=(0,), lost=(0,)), first(1)).scene._lost.get_text()
+        == "1 fell out: below step 0"
+    )
     assert taken.scene.title.get_text() == "Taken: the step is now 1"
     assert said(taken.queue.said)[0] == "asked for 1, gets 1"
 
@@ -35,13 +38,17 @@ def test_the_way_of_the_latest_gradient_says_why_it_is_in_or_out() -> None:
     assert [name.get_weight() for name in scene._names] == ["normal", "bold", "normal"]
     scene = drawn(inside(members=()), first(2)).scene
     assert said(scene.verdict) == ["noted step 0, bucket at 1:", "falls out"]
-    assert len(scene.out.get_xdata()) and not len(scene.way.get_xdata()) and not boxes(scene._newest)
+    assert (
+        len(scene.out.get_xdata()) and not len(scene.way.get_xdata()) and not boxes(scene._newest)
+    )
     ahead = drawn(inside(), PAST._replace(local_step=[0, 0, 1000])).scene
     assert said(ahead.verdict) == ["noted step 1,000,", "ahead of it: in"]
 
 
 @pytest.mark.parametrize("place", [_WIDE, _NARROW])
-def test_slots_are_of_one_height_in_the_bucket_and_apart_however_many_there_are(place: _Place) -> None:
+def test_slots_are_of_one_height_in_the_bucket_and_apart_however_many_there_are(
+    place: _Place,
+) -> None:
     for count in range(1, 17):
         left, right, top = _slots(count, place)
         assert (left > place.left).all() and (right < place.right).all() and (right > left).all()

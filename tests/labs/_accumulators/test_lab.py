@@ -1,4 +1,6 @@
-"""The lab of an accumulator: its numbers are the accumulator's own, and its presets show what they are named for."""
+"""The lab of an accumulator: its numbers are the accumulator's own, and its presets show what they
+are named for.
+"""
 
 import numpy as np
 import pytest
@@ -61,12 +63,26 @@ def test_the_words_say_who_is_in_line() -> None:
     assert dict(lab.description.table)["in line"] == "A needs 4, then B needs 2"
     assert lab.description.summary == "A waits for 3 more gradients: 1 of 4 is in."
     lab.set(pause=9, event=5)
-    assert lab.description.summary == "B waits for 2 gradients: none is in yet; 1 of 5 was stale and was dropped."
+    assert (
+        lab.description.summary
+        == "B waits for 2 gradients: none is in yet; 1 of 5 was stale and was dropped."
+    )
     lab.set(second=0)
-    assert lab.description.summary == "No taker waits: no gradient is in; 1 of 5 was stale and was dropped."
+    assert (
+        lab.description.summary
+        == "No taker waits: no gradient is in; 1 of 5 was stale and was dropped."
+    )
     assert "Nothing has come yet." in gl.labs.accumulators(event=0).description.alt
     columns = lab.columns(lab.compute(lab.params))
-    assert sorted(columns) == ["accepted", "count", "local_step", "needs", "served", "step", "worker"]
+    assert sorted(columns) == [
+        "accepted",
+        "count",
+        "local_step",
+        "needs",
+        "served",
+        "step",
+        "worker",
+    ]
     latest = dict(lab.description.table)["latest gradient"]
     assert latest.startswith(f"Gradient 5, worker {columns['worker'][-1]},")
 
@@ -79,7 +95,9 @@ def test_members_are_what_the_mean_is_of_and_the_lost_are_the_rest_since_the_las
         past, now = trace.so_far, trace.inside
         assert len(now.members) == now.of == past.count[-1] or not now.of
         if now.of:
-            np.testing.assert_allclose(sum(past.gradient[k] for k in now.members), now.total, rtol=1e-5)
+            np.testing.assert_allclose(
+                sum(past.gradient[k] for k in now.members), now.total, rtol=1e-5
+            )
         assert sorted([*now.members, *now.lost]) == [*range(taken, event)]
         taken = event if past.served[-1] else taken
 
@@ -113,7 +131,9 @@ def test_a_row_is_divided_by_the_gradients_that_hold_it_or_by_all() -> None:
 def test_the_mean_over_all_gradients_is_that_of_a_dense_accumulator(case: str) -> None:
     dense, trace = gl.ConditionalAccumulator(np.float32, [8]), shown_of_rows(case=case, event=6)
     for indices, values in trace.rows.given:
-        dense.apply_grad(gl.IndexedSlices(np.float32(values), np.array(indices, int), (8,)).to_dense())
+        dense.apply_grad(
+            gl.IndexedSlices(np.float32(values), np.array(indices, int), (8,)).to_dense()
+        )
     expected = dense.take_grad(len(trace.rows.given))
     np.testing.assert_allclose(trace.rows.by_gradient, expected[trace.rows.row], rtol=1e-6)
     assert not np.delete(expected, trace.rows.row).any()
@@ -138,7 +158,10 @@ def test_an_empty_gradient_counts() -> None:
         ({"event": 1}, "There is one gradient: the two means of a row are the same."),
         ({"case": "twice"}, "Each row is in all 3 gradients: the two means of a row are the same."),
         ({"case": "twice", "merge": "tf"}, "TensorFlow returns row 1 more than once, as 2 and 3:"),
-        ({"case": "unsorted", "merge": "tf"}, "TensorFlow returns row 0 more than once, as 4, 3 and 2:"),
+        (
+            {"case": "unsorted", "merge": "tf"},
+            "TensorFlow returns row 0 more than once, as 4, 3 and 2:",
+        ),
     ],
 )
 def test_the_sentence_names_the_row_to_look_at(settings: dict[str, object], said: str) -> None:

@@ -5,9 +5,13 @@ import numpy as np
 from gradlab.labs._accumulators.rows_picture import RowSums, RowsView
 
 ROWS = RowSums(
-    [((0, 1, 1), (2.0, 4.0, 1.5)), ((1,), (3.0,))], np.array([0, 1]), np.array([2.0, 8.5]), np.array([1, 2]),
-    np.array([2.0, 4.25]), np.array([1.0, 4.25]),
-)  # fmt: skip
+    [((0, 1, 1), (2.0, 4.0, 1.5)), ((1,), (3.0,))],
+    np.array([0, 1]),
+    np.array([2.0, 8.5]),
+    np.array([1, 2]),
+    np.array([2.0, 4.25]),
+    np.array([1.0, 4.25]),
+)
 
 
 def drawn(rows: RowSums) -> RowsView:
@@ -31,7 +35,9 @@ def test_both_means_stand_on_the_line_of_their_row() -> None:
     assert [t.get_position()[1] for t in view._rows[:2]] == [0, 1]
 
 
-def test_the_row_whose_means_differ_most_is_marked_in_both_panels_and_says_what_its_marks_are() -> None:
+def test_the_row_whose_means_differ_most_is_marked_in_both_panels_and_says_what_its_marks_are() -> (
+    None
+):
     view = drawn(ROWS)
     assert ROWS.told == 0
     assert [(band.get_y(), band.get_height()) for band in view._bands] == [(-0.5, 1)] * 2
@@ -41,17 +47,25 @@ def test_the_row_whose_means_differ_most_is_marked_in_both_panels_and_says_what_
 
 def test_a_row_that_is_returned_twice_has_two_lines_in_its_place() -> None:
     rows = RowSums(
-        [((1, 1, 2), (2.0, 3.0, 1.0))], np.array([1, 1, 2]), np.array([2.0, 3.0, 1.0]), np.ones(3, int),
-        np.array([2.0, 3.0, 1.0]), np.array([2.0, 3.0, 1.0]),
-    )  # fmt: skip
+        [((1, 1, 2), (2.0, 3.0, 1.0))],
+        np.array([1, 1, 2]),
+        np.array([2.0, 3.0, 1.0]),
+        np.ones(3, int),
+        np.array([2.0, 3.0, 1.0]),
+        np.array([2.0, 3.0, 1.0]),
+    )
     view = drawn(rows)
     assert rows.twice.tolist() == [1] and rows.told == 0
     y = view._by_row.get_ydata()
     assert 0.5 < y[0] < 1 < y[1] < 1.5 and y[2] == 2 and y[1] - y[0] > 0.3
-    assert {t.get_position()[1] for t in view._words} == {2 - 0.32, 2 + 0.32}  # at a row of one line
+    # At a row of one line.
+    assert {t.get_position()[1] for t in view._words} == {2 - 0.32, 2 + 0.32}
 
 
 def test_nothing_is_said_to_be_nothing() -> None:
     view = drawn(RowSums([], *[np.zeros(0)] * 5))
     assert view._nothing.get_text() == "nothing is in it"
-    assert not any(t.get_visible() for t in (*view._values, *view._rows, *view._words, *view._bands, view._newest))
+    assert not any(
+        t.get_visible()
+        for t in (*view._values, *view._rows, *view._words, *view._bands, view._newest)
+    )

@@ -1,4 +1,6 @@
-"""What the picture of Adagrad shows: paths up to the step, curves over all, contours that follow the loss."""
+"""What the picture of Adagrad shows: paths up to the step, curves over all, contours that follow
+the loss.
+"""
 
 import numpy as np
 
@@ -28,7 +30,9 @@ def walk(steps: int, slope: float) -> Walk:
 def drawn(step: int, descent: Walk, floor: float = 0.5) -> AdagradView:
     view = AdagradView(10)
     column = np.r_[np.nan, np.full(10, 0.2)]
-    rates = EffectiveRates(np.ones((11, 2)), np.stack([column, 2 * column], axis=1), floor, 3 * column)
+    rates = EffectiveRates(
+        np.ones((11, 2)), np.stack([column, 2 * column], axis=1), floor, 3 * column
+    )
     view.draw(step, ground(0.0), walk(10, 0.1), descent, rates)
     return view
 
@@ -69,7 +73,10 @@ def test_both_ends_of_an_axis_have_ticks_and_room_for_a_whole_mark() -> None:
 
 def test_walkers_are_named_where_they_are_and_only_in_the_picture() -> None:
     view = drawn(4, walk(10, 0.2))
-    assert [(one.get_text(), one.get_visible()) for one in view._walkers] == [("descent", True), ("Adagrad", True)]
+    assert [(one.get_text(), one.get_visible()) for one in view._walkers] == [
+        ("descent", True),
+        ("Adagrad", True),
+    ]
     below, above = (one.get_position()[1] for one in view._walkers)
     assert below < 0.8 and above > 0.4
     assert [one.get_visible() for one in drawn(4, walk(10, 1.0))._walkers] == [False, True]
@@ -101,9 +108,13 @@ def test_contours_lie_where_the_loss_is_the_same_and_follow_the_ground() -> None
 
 def test_curves_are_named_at_their_ends() -> None:
     view = drawn(4, walk(10, 0.2))
-    assert [[name.get_text() for name in ends._names if name.get_visible()] for ends in view._ends] == [
-        ["descent", "Adagrad"], ["flat", "steep"], ["descent", "flat", "steep"],
-    ]  # fmt: skip
+    assert [
+        [name.get_text() for name in ends._names if name.get_visible()] for ends in view._ends
+    ] == [
+        ["descent", "Adagrad"],
+        ["flat", "steep"],
+        ["descent", "flat", "steep"],
+    ]
     assert view._directions.get_text() == "→ flat, ↑ steep"
 
 

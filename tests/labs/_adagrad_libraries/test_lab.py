@@ -1,4 +1,6 @@
-"""Five Adagrads: the numbers are those of the libraries themselves, and what is marked is where they part."""
+"""Five Adagrads: the numbers are those of the libraries themselves, and what is marked is where
+they part.
+"""
 
 from typing import Any
 
@@ -46,7 +48,9 @@ def test_tensorflow_and_keras_give_these_very_bits(case: str) -> None:
     }
     epsilon = {} if given.epsilon is None else {"epsilon": given.epsilon}
     w = tf.Variable(np.ones(3, given.dtype))
-    np.testing.assert_array_equal(stepped(legacy.Adagrad(**start, **epsilon), w, case), paths["Keras legacy"][1:])
+    np.testing.assert_array_equal(
+        stepped(legacy.Adagrad(**start, **epsilon), w, case), paths["Keras legacy"][1:]
+    )
     if paths["TensorFlow 1"] is None:
         with pytest.raises(ValueError, match="initial_accumulator_value must be positive"):
             tf.compat.v1.train.AdagradOptimizer(**start)
@@ -67,17 +71,25 @@ def test_optax_gives_these_numbers(case: str) -> None:
         delta, state = optimizer.update(jnp.asarray(g), state, w)
         w = optax.apply_updates(w, delta)
         # XLA compiles the root and its reciprocal its own way.
-        np.testing.assert_allclose(w, expected, rtol=2e-6, atol=1e-6 if CASES[case].dtype == np.float32 else 2e-3)
+        np.testing.assert_allclose(
+            w, expected, rtol=2e-6, atol=1e-6 if CASES[case].dtype == np.float32 else 2e-3
+        )
 
 
 @pytest.mark.parametrize(
     ("text", "other", "place", "alike"),
     [
-        ("0.70412350", "0.70412362", 8, 6), ("1.00143290", "1.00143290", None, 9), ("−0.5000", "0.5000", 0, 0),
-        ("0.0012", "0.0013", 5, 1), ("NaN", "0.5000", 0, 0), ("10.0000", "1.0000", 1, 1),
+        ("0.70412350", "0.70412362", 8, 6),
+        ("1.00143290", "1.00143290", None, 9),
+        ("−0.5000", "0.5000", 0, 0),
+        ("0.0012", "0.0013", 5, 1),
+        ("NaN", "0.5000", 0, 0),
+        ("10.0000", "1.0000", 1, 1),
     ],
-)  # fmt: skip
-def test_a_number_parts_at_its_first_other_character(text: str, other: str, place: int | None, alike: int) -> None:
+)
+def test_a_number_parts_at_its_first_other_character(
+    text: str, other: str, place: int | None, alike: int
+) -> None:
     assert _differs(text, other) == place
     assert _digits(text[:place]) == alike
 
@@ -87,18 +99,30 @@ def test_a_number_parts_at_its_first_other_character(text: str, other: str, plac
     [
         ({}, "PyTorch parts from TensorFlow 1 at digit 1, the other three at digit 7."),
         ({"step": 0}, "Before the first step all five libraries have the same weights."),
-        ({"case": "matched", "step": 1}, "optax parts from TensorFlow 1 at digit 7, the other three agree."),
+        (
+            {"case": "matched", "step": 1},
+            "optax parts from TensorFlow 1 at digit 7, the other three agree.",
+        ),
         (
             {"case": "zero", "step": 7},
-            "TensorFlow 1 refuses accumulator 0; Keras 3 and optax part from Keras legacy at digit 3.",
+            (
+                "TensorFlow 1 refuses accumulator 0; Keras 3 and optax part "
+                "from Keras legacy at digit 3."
+            ),
         ),
-        ({"case": "nothing", "step": 1}, "Keras 3 and PyTorch give NaN; TensorFlow 1 refuses accumulator 0."),
+        (
+            {"case": "nothing", "step": 1},
+            "Keras 3 and PyTorch give NaN; TensorFlow 1 refuses accumulator 0.",
+        ),
         (
             {"case": "nothing", "step": 1, "reference": "PyTorch"},
             "Keras 3 and PyTorch give NaN; TensorFlow 1 refuses accumulator 0.",
         ),
         ({"case": "huge", "step": 4}, "The other four part from TensorFlow 1 at digit 5."),
-        ({"case": "huge", "step": 6}, "After 6 steps the first weight no longer moves in any library."),
+        (
+            {"case": "huge", "step": 6},
+            "After 6 steps the first weight no longer moves in any library.",
+        ),
     ],
 )
 def test_the_sentence_names_those_that_differ_most(params: dict[str, Any], said: str) -> None:
@@ -163,7 +187,10 @@ def test_presets_show_what_their_names_say() -> None:
     assert "PyTorch digit 1" in said["As they come"]
     same = said["Same settings, different digits"]
     assert "PyTorch none" in same and "TensorFlow 1 digit 7" in same
-    assert "optax none" in said["Epsilon in and out"] and "PyTorch digit 3" in said["Epsilon in and out"]
+    assert (
+        "optax none" in said["Epsilon in and out"]
+        and "PyTorch digit 3" in said["Epsilon in and out"]
+    )
     assert said["NaN from nothing"].count("NaN") == 2
     frozen = [path[5:, 0] for path in _paths("huge").values() if path is not None]
     assert all((path == path[0]).all() for path in frozen) and len(frozen) == 5

@@ -1,4 +1,6 @@
-"""The first digit that differs stands out by weight, color and a line below it, and the parts of a number join."""
+"""The first digit that differs stands out by weight, color and a line below it, and the parts of a
+number join.
+"""
 
 import numpy as np
 import pytest
@@ -10,11 +12,17 @@ from gradlab.labs._adagrad_libraries.picture import LOOKS, Cell, DigitsView
 def drawn(*cells: Cell, narrow: bool = False) -> DigitsView:
     view = DigitsView(["gradient", "mine"], ["a", "b"])
     view.arrange(narrow)
-    view.draw("After 3 steps, beside mine", ["", "acc 0"], [[Cell("1", None, "", "same")] * 2, list(cells)])
+    view.draw(
+        "After 3 steps, beside mine",
+        ["", "acc 0"],
+        [[Cell("1", None, "", "same")] * 2, list(cells)],
+    )
     return view
 
 
-@pytest.mark.parametrize(("at", "parts"), [(3, ("0.7", "0", "41")), (0, ("", "0", ".7041")), (5, ("0.704", "1", ""))])
+@pytest.mark.parametrize(
+    ("at", "parts"), [(3, ("0.7", "0", "41")), (0, ("", "0", ".7041")), (5, ("0.704", "1", ""))]
+)
 def test_a_number_is_cut_at_the_digit_that_differs(at: int, parts: tuple[str, str, str]) -> None:
     cell = drawn(Cell("0.7041", at, "alike", "early"), Cell("1", None, "same", "same"))._cells[1][0]
     assert (cell.kept.get_text(), cell.first.get_text(), cell.rest.get_text()) == parts
@@ -25,12 +33,16 @@ def test_a_number_is_cut_at_the_digit_that_differs(at: int, parts: tuple[str, st
 @pytest.mark.parametrize("narrow", [False, True], ids=["wide", "narrow"])
 @pytest.mark.parametrize("dpi", [100, 125, 150, 200])
 def test_the_parts_join_and_the_line_is_below_the_digit(narrow: bool, dpi: int) -> None:
-    view = drawn(Cell("−1.16045", 4, "alike", "early"), Cell("1", None, "same", "same"), narrow=narrow)
+    view = drawn(
+        Cell("−1.16045", 4, "alike", "early"), Cell("1", None, "same", "same"), narrow=narrow
+    )
     view.figure.set_dpi(dpi)
     canvas = FigureCanvasAgg(view.figure)
     canvas.draw()
     cell = view._cells[1][0]
-    kept, first, rest = (t.get_window_extent(canvas.get_renderer()) for t in (cell.kept, cell.first, cell.rest))
+    kept, first, rest = (
+        t.get_window_extent(canvas.get_renderer()) for t in (cell.kept, cell.first, cell.rest)
+    )
     assert kept.x1 == pytest.approx(first.x0, abs=dpi / 60)
     assert first.x1 == pytest.approx(rest.x0, abs=dpi / 60)
     ends = view.axes.transData.transform(np.column_stack(view._lines.get_data())[1:3])

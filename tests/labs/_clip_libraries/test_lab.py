@@ -12,7 +12,10 @@ SAID = {
     "inf": "TensorFlow and Keras 3 give NaN; optax, PyTorch and JAX example give one NaN and zeros",
     "nan": "TensorFlow, Keras 3, optax, PyTorch and JAX example give NaN",
     "overflow": "TensorFlow and Keras 3 give NaN; optax, PyTorch and JAX example give 0",
-    "zero": "TensorFlow, optax and JAX example give NaN; Keras 3 raises ZeroDivisionError; PyTorch changes nothing",
+    "zero": (
+        "TensorFlow, optax and JAX example give NaN; Keras 3 raises ZeroDivisionError; PyTorch "
+        "changes nothing"
+    ),
     "limit_zero": "TensorFlow, optax, PyTorch and JAX example give 0; Keras 3 raises ZeroDivisionError",
     "negative": "TensorFlow and Keras 3 change nothing; optax, PyTorch and JAX example flip the signs",
     "limit_inf": "TensorFlow and Keras 3 give NaN; optax, PyTorch and JAX example change nothing",
@@ -35,5 +38,8 @@ SHORT = {  # the last of them by how many they are
 def test_the_sentence_of_every_case(case: str) -> None:
     words = gl.labs.clip_libraries(case=case).description
     assert words.alt.endswith(f": {SAID[case]}.")
-    assert words.summary == f"{CASES[case][0][0].upper()}{CASES[case][0][1:]}: {SHORT.get(case, SAID[case])}."
+    assert (
+        words.summary
+        == f"{CASES[case][0][0].upper()}{CASES[case][0][1:]}: {SHORT.get(case, SAID[case])}."
+    )
     assert [name for name, _ in words.table] == ["gradient", "limit", *GLOBAL_NORM_CLIPS]

@@ -1,4 +1,6 @@
-"""The recorded run: what it says is what the recorder answers, and recording afresh replaces the run."""
+"""The recorded run: what it says is what the recorder answers, and recording afresh replaces the
+run.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,8 @@ def count_texts(view: Any) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("method", "kind"), [("global", "clip_global_norm"), ("norm", "clip_norm"), ("value", "clip_value")]
+    ("method", "kind"),
+    [("global", "clip_global_norm"), ("norm", "clip_norm"), ("value", "clip_value")],
 )
 def test_the_words_are_the_recorders_answer(method: str, kind: str) -> None:
     lab = gl.labs.clipping(method=method, limit=0.7, run="1")
@@ -27,7 +30,9 @@ def test_the_words_are_the_recorders_answer(method: str, kind: str) -> None:
     assert f"clips {answer.fraction_fired * 100:.1f}% of steps" in lab.description.summary
     assert f"{answer.fraction_fired * 100:.1f}% of 300 steps" in lab.description.alt
     table = dict(lab.description.table)
-    assert table["exact or estimate"] == ("exact" if answer.exact else "estimate from histograms of 300 of 300 steps")
+    assert table["exact or estimate"] == (
+        "exact" if answer.exact else "estimate from histograms of 300 of 300 steps"
+    )
 
 
 def test_the_nearest_recorded_run_is_named() -> None:
@@ -49,7 +54,11 @@ def test_the_nearest_recorded_run_is_named() -> None:
 @pytest.mark.parametrize("run", ["none", "none tuned", "0.1", "0.3", "1", "3"])
 def test_the_words_say_of_which_run_and_at_which_rate_each_number_is(run: str) -> None:
     lab = gl.labs.clipping(limit=1.0, run=run)
-    rate = char_rnn.ONE_RATE if run == "none" else char_rnn.TUNED[None if run == "none tuned" else float(run)]
+    rate = (
+        char_rnn.ONE_RATE
+        if run == "none"
+        else char_rnn.TUNED[None if run == "none tuned" else float(run)]
+    )
     limit = "without a limit" if run in ("none", "none tuned") else f"with limit {run}"
     free = {"none": "the unclipped run's steps", "none tuned": "the tuned unclipped run's steps"}
     own, trained = lab.description.summary.split("; ")
@@ -57,7 +66,10 @@ def test_the_words_say_of_which_run_and_at_which_rate_each_number_is(run: str) -
     its_limit = "limit 1" if run in ("0.1", "0.3", "3") else "it"
     assert trained.startswith(f"10 runs with {its_limit} end at losses of ")
     assert f" of 300 steps of the run recorded at rate {rate:g} {limit}; " in lab.description.alt
-    assert f" 10 runs trained at rate {char_rnn.TUNED[1.0]:g} with limit 1 end at " in lab.description.alt
+    assert (
+        f" 10 runs trained at rate {char_rnn.TUNED[1.0]:g} with limit 1 end at "
+        in lab.description.alt
+    )
     assert "best" not in lab.description.summary
 
 
@@ -121,8 +133,13 @@ def test_recording_afresh_shows_the_new_run(monkeypatch: pytest.MonkeyPatch) -> 
     assert said[3].startswith(f"{one} Limit 1 clips ")
     assert "of 12 steps" in lab.live.description.alt
     assert "; the run with it ends at loss " in said[3]
-    assert f" The run trained at rate {char_rnn.TUNED[1.0]:g} with limit 1 ends at loss " in lab.live.description.alt
-    assert dict(lab.live.description.table)["which limit is better"].startswith("one run of each can't say")
+    assert (
+        f" The run trained at rate {char_rnn.TUNED[1.0]:g} with limit 1 ends at loss "
+        in lab.live.description.alt
+    )
+    assert dict(lab.live.description.table)["which limit is better"].startswith(
+        "one run of each can't say"
+    )
     assert lab.live.png() != before
     assert lab._view.losses.axes.get_title("left") == "Loss of three runs, one with each limit"
 
@@ -131,9 +148,12 @@ def test_single_runs_by_limit_have_no_winner() -> None:
     lab = gl.labs.clipping(char_rnn.shipped(), limit=1.0, run="1")
     end = char_rnn.shipped()[1.0].every_step("loss")[-30:].mean()
     assert lab.description.summary == (
-        f"Limit 1 clips 10.0% of steps of the run with limit 1; the run with it ends at loss {end:.2f}."
+        "Limit 1 clips 10.0% of steps of the run with limit 1; the run "
+        f"with it ends at loss {end:.2f}."
     )
-    assert dict(lab.description.table)["which limit is better"].startswith("one run of each can't say")
+    assert dict(lab.description.table)["which limit is better"].startswith(
+        "one run of each can't say"
+    )
 
 
 def test_ones_own_recording_can_be_looked_at() -> None:
@@ -141,7 +161,9 @@ def test_ones_own_recording_can_be_looked_at() -> None:
     for k in range(5):
         rec.record({"w": np.full(3, 2.0**k)}, loss=1.0 / (k + 1))
     lab = gl.labs.clipping({None: rec}, limit=4.0)
-    assert not any(control.name == "record" for control in lab.controls), "nobody's own recording is replaced"
+    assert not any(control.name == "record" for control in lab.controls), (
+        "nobody's own recording is replaced"
+    )
     assert lab.code() == "gl.labs.clipping(recording, limit=4.0)"
     assert "of 5 steps" in lab.description.summary
     assert lab.live.frame()
@@ -159,10 +181,14 @@ def test_a_recording_of_ones_own_is_shown_whole_whatever_its_range(tmp_path: Pat
         (left, right), (bottom, top) = view.losses.axes.get_xlim(), view.norms.axes.get_ylim()
         assert left < right
         assert bottom < rec.global_norm.min() < rec.global_norm.max() < top
-        bars = np.concatenate([bars.get_path().vertices.reshape(-1, 5, 2) for bars in view.counts.bars])
+        bars = np.concatenate(
+            [bars.get_path().vertices.reshape(-1, 5, 2) for bars in view.counts.bars]
+        )
         assert (bars[:, 1, 0] - bars[:, 0, 0]).sum() == 20
         assert dict(lab.description.table)["loss at the end"] == "not recorded"
-        assert " of the recorded run;" in lab.description.alt, "whether a limit was there is not known"
+        assert " of the recorded run;" in lab.description.alt, (
+            "whether a limit was there is not known"
+        )
         lab.save(tmp_path / "x.csv")
 
 
@@ -303,7 +329,9 @@ def test_presets_of_ones_own_run_are_its_suggested_limit_if_there_is_one() -> No
     for k in range(5):
         rec.record({"w": np.full(4, k / 2)})
     lab = gl.labs.clipping(rec)
-    assert lab.presets["The suggested limit"]["limit"] == pytest.approx(rec.summary().suggested, rel=0.03)
+    assert lab.presets["The suggested limit"]["limit"] == pytest.approx(
+        rec.summary().suggested, rel=0.03
+    )
     for values in lab.presets.values():
         lab.set(**values)
     rec = gl.Recorder(5)
@@ -321,7 +349,11 @@ def test_presets_about_runs_that_are_not_there_are_left_out() -> None:
 def test_95_percent_can_be_kept_in_every_run_and_by_no_limit_that_never_fires(run: str) -> None:
     lab = gl.labs.clipping(run=run, target="keep_95")
     limits = lab.controls[0].values()  # type: ignore[union-attr]
-    reached = [x for x in limits if lab.targets["keep_95"].measure(lab.compute({**lab.params, "limit": x}))[0]]
+    reached = [
+        x
+        for x in limits
+        if lab.targets["keep_95"].measure(lab.compute({**lab.params, "limit": x}))[0]
+    ]
     assert 2 <= len(reached) <= 40
     assert max(reached) < lab.runs[run].global_norm.max()
 
@@ -345,7 +377,9 @@ def test_a_small_turn_needs_another_method_and_another_limit() -> None:
 
 
 def test_a_log_in_place_of_recordings_is_refused() -> None:
-    with pytest.raises(TypeError, match=r"recording must be a gl.Recorder, .* got a dict with 'grad_norm'"):
+    with pytest.raises(
+        TypeError, match=r"recording must be a gl.Recorder, .* got a dict with 'grad_norm'"
+    ):
         gl.labs.clipping({"grad_norm": [1, 2, 3]})
 
 
@@ -367,7 +401,9 @@ def test_a_step_is_one_item_in_every_panel() -> None:
 
 def test_a_recorder_goes_first() -> None:
     for run in (Recorder(), {None: Recorder()}):
-        with pytest.raises(TypeError, match=r"your own Recorder goes first: gl\.labs\.clipping\(rec\)"):
+        with pytest.raises(
+            TypeError, match=r"your own Recorder goes first: gl\.labs\.clipping\(rec\)"
+        ):
             gl.labs.clipping(run=run)
 
 
@@ -386,13 +422,18 @@ def test_merged_rows_lie_at_their_steps_and_shares_count_all_steps() -> None:
     lab = gl.labs.clipping(rec, limit=4.0)
     view, trace = lab.make_view(), lab.compute(lab.params)
     lab.draw(view, trace)
-    assert view.norms.clipped.get_xdata().tolist() == [0, 4, 8, 12, 16, 20, 24] and view.norms.axes.get_xlim()[1] == 32
+    assert (
+        view.norms.clipped.get_xdata().tolist() == [0, 4, 8, 12, 16, 20, 24]
+        and view.norms.axes.get_xlim()[1] == 32
+    )
     assert view.norms.axes.get_title(loc="left") == "Norm of every 4 steps:"
     assert lab.description.summary.startswith("Limit 4 clips 23.3% of 30 steps")
     assert lab.items(view, trace).places[view.losses.axes][0].tolist() == list(range(0, 32, 4))
 
 
-@pytest.mark.parametrize(("norm", "words"), [(999.6, "1,000"), (1234.5, "1,234"), (5e6, "5,000,000")])
+@pytest.mark.parametrize(
+    ("norm", "words"), [(999.6, "1,000"), (1234.5, "1,234"), (5e6, "5,000,000")]
+)
 def test_large_numbers_read_alike_in_the_lab_and_in_the_report(norm: float, words: str) -> None:
     rec = gl.Recorder(2)
     for x in (norm, norm / 50):
@@ -412,6 +453,9 @@ def test_runs_without_losses_are_not_compared() -> None:
         for k in range(5):
             rec.record([np.full(3, k + 1.0)])
     limited = {limit: recs[limit] for limit in (1.0, 0.1)}
-    for known, steps in ((recs, "the unclipped run's steps"), (limited, "steps of the run with limit 1")):
+    for known, steps in (
+        (recs, "the unclipped run's steps"),
+        (limited, "steps of the run with limit 1"),
+    ):
         said = gl.labs.clipping(known, limit=1.0).description.summary
         assert said == f"Limit 1 clips 100.0% of {steps}."

@@ -13,7 +13,12 @@ from gradlab.models import char_rnn
 
 
 def test_bars_are_as_long_as_their_counts_and_as_thick_as_asked() -> None:
-    bars = bar_path(np.array([0, 5, 2]), np.array([3, 0, 4]), np.array([1.0, 10.0, 100.0, 1000.0]), thickness=0.5)
+    bars = bar_path(
+        np.array([0, 5, 2]),
+        np.array([3, 0, 4]),
+        np.array([1.0, 10.0, 100.0, 1000.0]),
+        thickness=0.5,
+    )
     corners = bars.vertices.reshape(-1, 5, 2)
     assert corners[:, :2, 0].tolist() == [[0, 3], [2, 6]]
     np.testing.assert_allclose(np.log10(corners[:, 1:3, 1]), [[0.25, 0.75], [2.25, 2.75]])
@@ -31,7 +36,9 @@ def test_bars_of_steps_left_alone_go_on_where_those_of_fired_ones_end() -> None:
     np.testing.assert_allclose(lengths * fullest, counts)
     assert max(fired[:, 1, 0].max(), calm[:, 1, 0].max()) == 1 < view.counts.axes.get_xlim()[1] / 2
     ends = dict(zip(np.log10(fired[:, 1:3, 1]).mean(axis=1).round(3), fired[:, 1, 0], strict=True))
-    for place, start in zip(np.log10(calm[:, 1:3, 1]).mean(axis=1).round(3), calm[:, 0, 0], strict=True):
+    for place, start in zip(
+        np.log10(calm[:, 1:3, 1]).mean(axis=1).round(3), calm[:, 0, 0], strict=True
+    ):
         assert start == pytest.approx(ends.get(place, 0))
 
 
@@ -83,7 +90,9 @@ def test_a_new_recording_replaces_curves_and_limits() -> None:
         ((1e-8, 1e-6), ["10⁻⁸", "2e-08", "5e-08", "10⁻⁷", "2e-07", "5e-07", "10⁻⁶"]),
     ],
 )
-def test_log_axes_have_few_plain_ticks_at_any_distance(limits: tuple[float, float], texts: list[str]) -> None:
+def test_log_axes_have_few_plain_ticks_at_any_distance(
+    limits: tuple[float, float], texts: list[str]
+) -> None:
     axes = Figure().add_subplot()
     axes.set(yscale="log", ylim=limits)
     log_ticks(axes.yaxis)
@@ -96,7 +105,11 @@ def test_curves_are_named_with_their_rates_and_the_chosen_one_is_heavy() -> None
     lab = clipping(limit=3.0)
     view = lab.make_view()
     lab.draw(view, lab.compute(lab.params))
-    named = {name.get_text(): name.get_weight() for name in view.losses.names._names if name.get_visible()}
+    named = {
+        name.get_text(): name.get_weight()
+        for name in view.losses.names._names
+        if name.get_visible()
+    }
     rates = char_rnn.TUNED
     heavy = f"limit 3, rate {rates[3.0]:g}"
     others = [f"limit {limit:g}, rate {rates[limit]:g}" for limit in (0.1, 0.3, 1.0)]
@@ -122,7 +135,9 @@ def test_the_thin_line_of_the_recorded_run_is_named_at_its_end(narrow: bool, nam
     view = lab.make_view()
     view.arrange(narrow)
     lab.draw(view, lab.compute(lab.params))
-    assert [words.get_text() for words in view.losses.names._names if words.get_visible()][-1] == name
+    assert [words.get_text() for words in view.losses.names._names if words.get_visible()][
+        -1
+    ] == name
     assert view.losses.names._names[6].get_color() == ORANGE_TEXT
     assert view.losses.names._ends[6, 1] > 0.5, "where the run ends, above all medians"
 
@@ -166,12 +181,16 @@ def test_dots_leave_the_line_of_the_limit_to_be_seen() -> None:
         assert most / 2 < len(view.norms.after.get_xdata()) <= most
 
 
-@pytest.mark.parametrize(("run", "limit", "shown"), [("0.3", 0.01, [False, True]), ("1", 1000.0, [True, False])])
+@pytest.mark.parametrize(
+    ("run", "limit", "shown"), [("0.3", 0.01, [False, True]), ("1", 1000.0, [True, False])]
+)
 def test_a_count_of_none_is_not_written(run: str, limit: float, shown: list[bool]) -> None:
     lab = clipping(limit=limit, run=run)
     view = lab.make_view()
     lab.draw(view, lab.compute(lab.params))
-    assert [count.get_visible() for count in (view.counts.untouched_label, view.counts.clipped_label)] == shown
+    assert [
+        count.get_visible() for count in (view.counts.untouched_label, view.counts.clipped_label)
+    ] == shown
 
 
 def test_the_turn_is_drawn_where_steps_turn() -> None:
@@ -182,7 +201,10 @@ def test_the_turn_is_drawn_where_steps_turn() -> None:
         strip = view.norms.turns
         assert {artist.get_visible() for artist in (strip.box, strip.angle, strip.title)} == {drawn}
         assert strip.title.get_text() == "Turn of every step, median 30.6°" * drawn
-        assert view.counts.clipped_label.get_text() == f"{lab.compute(lab.params).what_if.fired.sum()} clipped"
+        assert (
+            view.counts.clipped_label.get_text()
+            == f"{lab.compute(lab.params).what_if.fired.sum()} clipped"
+        )
 
 
 def test_norms_that_the_clip_takes_below_the_panel_are_counted() -> None:
@@ -213,7 +235,9 @@ def test_a_mean_above_all_medians_is_named_at_the_edge() -> None:
     assert view.losses.axes.get_ylim()[1] < 9 and view.losses.names._names[0].get_visible()
 
 
-def test_who_looks_closer_sees_norms_without_a_strip_and_names_where_curves_leave_the_panel() -> None:
+def test_who_looks_closer_sees_norms_without_a_strip_and_names_where_curves_leave_the_panel() -> (
+    None
+):
     lab = clipping(limit=1.0, method="norm")
     view, answer = lab.make_view(), lab.compute(lab.params)
     lab.draw(view, answer)
@@ -223,7 +247,10 @@ def test_who_looks_closer_sees_norms_without_a_strip_and_names_where_curves_leav
     lab.draw(view, answer)
     assert not view.norms.turns.box.get_visible() and not view.norms.peak_label.get_visible()
     scene.frame(1.0)
-    right, to_panel = view.losses.axes.get_xlim()[1], view.losses.axes.transScale + view.losses.axes.transLimits
+    right, to_panel = (
+        view.losses.axes.get_xlim()[1],
+        view.losses.axes.transScale + view.losses.axes.transLimits,
+    )
     still = [line for line in view.losses.axes.lines if not line.get_animated()]
     ends = [np.interp(right, *line.get_data()) for line in still]
     assert all(name.get_visible() for name in view.losses.names._names[: len(ends)])

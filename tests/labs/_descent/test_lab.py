@@ -26,7 +26,8 @@ def test_the_zones_under_the_bowl_hold_at_every_rate_of_the_slider() -> None:
     assert [name for name, *_ in zones] == ["creeps", "rolls", "jumps", "flies"]
     assert zones[0][1] == RATE.minimum and zones[-1][2] == RATE.maximum
     for rate in RATE.values():
-        (name,) = (name for name, low, high in zones if low <= rate <= high)  # none stands on an edge
+        # None stands on an edge.
+        (name,) = (name for name, low, high in zones if low <= rate <= high)
         run = trace(learning_rate=rate)
         assert (run.loss[1] > run.loss[0]) is np.bool_(name == "flies")
         assert (run.weights[1] > 1e-6) is np.bool_(name in ("jumps", "flies"))
@@ -46,7 +47,9 @@ def test_the_zones_under_the_bowl_hold_at_every_rate_of_the_slider() -> None:
     ],
 )
 def test_the_sentence_says_what_the_steps_do(rate: float, how: str) -> None:
-    assert gl.labs.descent(learning_rate=rate).description.summary.startswith(f"At rate {rate:g} {how}: loss 8 to ")
+    assert gl.labs.descent(learning_rate=rate).description.summary.startswith(
+        f"At rate {rate:g} {how}: loss 8 to "
+    )
 
 
 @pytest.mark.exhaustive
@@ -62,7 +65,9 @@ def test_the_sentence_and_the_strip_name_the_same_zone() -> None:
 
 
 def test_a_loss_as_good_as_none_is_told_without_an_exponent() -> None:
-    said = [gl.labs.descent(learning_rate=rate, step=STEPS).description.summary for rate in (0.9, 1.0)]
+    said = [
+        gl.labs.descent(learning_rate=rate, step=STEPS).description.summary for rate in (0.9, 1.0)
+    ]
     assert [words.partition(": ")[2] for words in said] == [
         "loss 8 to below 0.001 in 12 steps.",
         "loss 8 to 0 in 12 steps.",
@@ -75,4 +80,6 @@ def test_each_target_is_met_at_one_rate_only() -> None:
         measure = gl.labs.descent().targets[name].measure
         assert [rate for rate in rates if measure(trace(learning_rate=rate))[0]] == [only]
     lab = gl.labs.descent(target="one_step", learning_rate=2.0)
-    assert lab.description.goal.endswith("Now, at rate 2, the loss never falls below 0.001: not yet.")
+    assert lab.description.goal.endswith(
+        "Now, at rate 2, the loss never falls below 0.001: not yet."
+    )

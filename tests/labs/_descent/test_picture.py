@@ -16,7 +16,9 @@ def test_the_arrow_ends_where_the_ball_goes_next() -> None:
         assert view._head.get_path().vertices[0, 0] == trace.weights[2]
         assert view._ghost.get_data()[1] == [trace.loss[2]]
         told = " ".join(words.get_text() for words in view._gone)
-        assert told.strip() == ("" if trace.loss[1] <= TOP else "above the picture: weight 6, loss 18")
+        assert told.strip() == (
+            "" if trace.loss[1] <= TOP else "above the picture: weight 6, loss 18"
+        )
 
 
 @pytest.mark.exhaustive
@@ -44,7 +46,9 @@ def test_the_word_at_the_start_is_not_struck_through_by_the_first_step() -> None
             view.draw(trace)
             view.figure.draw_without_rendering()
             x, y = view.bowl.transData.transform(view._start.get_position())
-            points = view.bowl.transData.transform(np.stack([trace.weights[:2], trace.loss[:2]], axis=1))
+            points = view.bowl.transData.transform(
+                np.stack([trace.weights[:2], trace.loss[:2]], axis=1)
+            )
             chord = np.interp([x, x + 30], *points.T)  # below or above the word
             assert (np.abs(chord - y) > 7).all(), rate
 
@@ -67,11 +71,15 @@ def test_a_reader_begins_where_ball_chords_arrow_and_ghost_are_seen() -> None:
     lab = gl.labs.descent()
     trace = lab.compute(lab.params)
     k = trace.step
-    assert k >= 1 and abs(trace.weights[k] - trace.weights[k - 1]) > 1 < abs(trace.weights[k + 1] - trace.weights[k])
+    assert k >= 1 and abs(trace.weights[k] - trace.weights[k - 1]) > 1 < abs(
+        trace.weights[k + 1] - trace.weights[k]
+    )
     assert trace.loss[: k + 2].max() < TOP
 
 
 def test_the_ball_stands_on_the_bowl() -> None:
     lab = gl.labs.descent(learning_rate=1.7)
     trace, bowl = lab.compute(lab.params), lab.make_view()._given
-    np.testing.assert_allclose(np.interp(trace.weights, bowl.weights, bowl.loss), trace.loss, atol=1e-3)
+    np.testing.assert_allclose(
+        np.interp(trace.weights, bowl.weights, bowl.loss), trace.loss, atol=1e-3
+    )

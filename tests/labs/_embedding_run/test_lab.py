@@ -41,7 +41,8 @@ def test_every_rule_has_a_name_of_its_own_and_needs_no_other_settings() -> None:
 
 
 def test_every_rule_of_tables_that_descends_is_there() -> None:
-    # Assign and FrequencyEstimator do not go downhill, UserDefined not by itself, LaProp is of another engine.
+    # Assign and FrequencyEstimator do not go downhill, UserDefined not by itself, LaProp is of
+    # another engine.
     kinds = {type(rule).__name__ for _, rule in RULES.values()}
     assert len(kinds) == 16 and kinds <= {rule.__name__ for rule in gl.rules.catalog().values()}
 
@@ -86,7 +87,9 @@ def test_what_is_dropped_still_counts_in_the_mean() -> None:
 def test_a_refused_batch_changes_nothing() -> None:
     trace = moved(last="raise", step=STEPS)
     assert f"id {FAR} of feature 'id', sample 7" in trace.run.refused
-    np.testing.assert_array_equal(trace.run.trace.states.tables[0][0], trace.run.trace.states.tables[0][STEPS])
+    np.testing.assert_array_equal(
+        trace.run.trace.states.tables[0][0], trace.run.trace.states.tables[0][STEPS]
+    )
     assert not len(trace.lookups.unique) and not trace.wanted
 
 
@@ -102,10 +105,16 @@ def test_sgd_moves_a_row_by_its_contributions(clip: str) -> None:
 
 
 def test_what_is_explained_is_what_happened() -> None:
-    for params in ({"rule": "adam_corrected", "step": 4}, {"accumulate": False}, {"decay": "after", "clip": "sum"}):
+    for params in (
+        {"rule": "adam_corrected", "step": 4},
+        {"accumulate": False},
+        {"decay": "after", "clip": "sum"},
+    ):
         trace = moved(**params)
         assert trace.why.ulps is not None and trace.why.ulps <= 8
-        np.testing.assert_array_equal(trace.why.weights_before, trace.run.trace.states.tables[0][trace.step - 1, 0])
+        np.testing.assert_array_equal(
+            trace.why.weights_before, trace.run.trace.states.tables[0][trace.step - 1, 0]
+        )
 
 
 def test_a_row_that_nobody_asks_for_stands_still() -> None:
@@ -120,7 +129,10 @@ def test_a_setting_is_trained_once() -> None:
 
 def lines(**params: object) -> dict[str, list[float] | None]:
     lab = tpu_embedding(**params)
-    return {line.words: None if line.values is None else line.values for line in story(lab.compute(lab.params))}
+    return {
+        line.words: None if line.values is None else line.values
+        for line in story(lab.compute(lab.params))
+    }
 
 
 def test_contributions_add_up_to_the_sum() -> None:
@@ -134,7 +146,9 @@ def test_many_contributions_are_told_together() -> None:
     trace = lab.compute(lab.params)
     found = story(trace)
     assert found[5].words == f"{trace.wanted - 5} more"
-    np.testing.assert_allclose(np.sum([line.values for line in found[:6]], axis=0), found[6].values, rtol=1e-5)
+    np.testing.assert_allclose(
+        np.sum([line.values for line in found[:6]], axis=0), found[6].values, rtol=1e-5
+    )
 
 
 def test_clipping_and_missing_accumulation_are_told() -> None:
@@ -145,10 +159,14 @@ def test_clipping_and_missing_accumulation_are_told() -> None:
 
 def test_a_sentence_says_who_asked() -> None:
     lab = tpu_embedding(row=23, zipf=2.0)
-    assert in_a_sentence(lab.compute(lab.params)).startswith("Row 23 of table 'words' did not move: no id ")
+    assert in_a_sentence(lab.compute(lab.params)).startswith(
+        "Row 23 of table 'words' did not move: no id "
+    )
     lab = tpu_embedding(last="clamp", row=23)
     words = in_a_sentence(lab.compute(lab.params))
-    assert words.startswith("Row 23 of table 'words' moved: 1 lookup on 1 core. Gradients of sample 7 sum to (")
+    assert words.startswith(
+        "Row 23 of table 'words' moved: 1 lookup on 1 core. Gradients of sample 7 sum to ("
+    )
 
 
 def test_words_for_pages_are_ascii_and_lists_are_plain() -> None:

@@ -1,4 +1,6 @@
-"""The step's figure: the row that is followed is marked wherever it is, and its numbers are on the way."""
+"""The step's figure: the row that is followed is marked wherever it is, and its numbers are on the
+way.
+"""
 
 import numpy as np
 import pytest
@@ -58,8 +60,11 @@ def test_a_band_leads_from_every_sample_that_uses_the_row_to_its_sum() -> None:
     for bands in (view._fetch, view._use, view._back):
         there = [band for band in bands if band.get_visible()]
         assert len(there) == 2
-        assert there[1].get_linewidth() == pytest.approx(2 * there[0].get_linewidth())  # as the gains 0.5 and 1
-    nobody = drawn(STEP._replace(mine=np.zeros(4, bool), total=np.zeros(2), after=STEP.before, times=0))
+        # As the gains 0.5 and 1.
+        assert there[1].get_linewidth() == pytest.approx(2 * there[0].get_linewidth())
+    nobody = drawn(
+        STEP._replace(mine=np.zeros(4, bool), total=np.zeros(2), after=STEP.before, times=0)
+    )
     assert not any(band.get_visible() for band in nobody._back)
     assert said(nobody._heads)[1:4] == ["It isn't fetched", "No samples use it", "No gradients"]
     assert said(nobody._heads)[-1] == "The row stays" and not said(nobody._rule)
@@ -67,10 +72,17 @@ def test_a_band_leads_from_every_sample_that_uses_the_row_to_its_sum() -> None:
 
 def test_bands_stay_together_however_many_there_are() -> None:
     view, eight = EmbeddingView(8, 8, 2, 2), np.arange(8)
-    view.draw(STEP._replace(
-        sample=eight, id=eight, made=eight >= 0, mine=eight >= 0, gain=np.ones(8), activations=np.ones((8, 2)),
-        gradients=np.ones((8, 2)),
-    ))  # fmt: skip
+    view.draw(
+        STEP._replace(
+            sample=eight,
+            id=eight,
+            made=eight >= 0,
+            mine=eight >= 0,
+            gain=np.ones(8),
+            activations=np.ones((8, 2)),
+            gradients=np.ones((8, 2)),
+        )
+    )
     right = view.flow.get_xlim()[1]
     lanes = [band.get_xdata().max() for band in view._back]
     assert np.all(np.diff(lanes) < 0) and lanes[0] < right and lanes[-1] > right - 45
@@ -88,14 +100,20 @@ def test_the_boxes_hold_the_row_its_sum_its_memory_and_the_row_after() -> None:
     ]
     assert [boxes(shape) for shape in view._bars] == [2, 2, 2, 2]
     assert said(view._heads)[3:] == ["Gradients summed", "Memory grows", "The row moves"]
-    assert said(view._rule) == ["− rate × sum", "dashed: before"] and said(view._said) == ["row 3", "accumulator"]
+    assert said(view._rule) == ["− rate × sum", "dashed: before"] and said(view._said) == [
+        "row 3",
+        "accumulator",
+    ]
     assert "none kept" in said(drawn(STEP._replace(memory=None))._said)
     small = drawn(STEP._replace(total=np.array([0.05, -0.049])))
     assert said(small._numbers[1]) == ["0.05", "−0.05"], "as many digits as tell them from 0"
 
 
 def test_memory_stands_on_the_ground_of_its_box_unless_it_has_signs() -> None:
-    grows, signs = drawn(), drawn(STEP._replace(memory=("momenta", np.zeros(2), np.array([-1.0, 2.0]))))
+    grows, signs = (
+        drawn(),
+        drawn(STEP._replace(memory=("momenta", np.zeros(2), np.array([-1.0, 2.0])))),
+    )
     lowest = [np.nanmax(view._bars[2].get_path().vertices[:, 1]) for view in (grows, signs)]
     zero = [view._zero.get_ydata()[6] for view in (grows, signs)]
     assert lowest[0] == zero[0] and lowest[1] > zero[1]
@@ -103,10 +121,13 @@ def test_memory_stands_on_the_ground_of_its_box_unless_it_has_signs() -> None:
 
 
 def test_what_is_not_a_number_is_not_drawn() -> None:
-    assert [boxes(shape) for shape in drawn()._values] == [4, 0, 4, 2]  # the third sample has no activation
+    # The third sample has no activation.
+    assert [boxes(shape) for shape in drawn()._values] == [4, 0, 4, 2]
 
 
-def test_rows_that_are_looked_up_stand_out_in_the_table_and_the_one_that_is_followed_is_filled() -> None:
+def test_rows_that_are_looked_up_stand_out_in_the_table_and_the_one_that_is_followed_is_filled() -> (
+    None
+):
     view = drawn()
     strip = view.strip
     assert view.table.axison, "what is off cannot be pointed at"

@@ -1,4 +1,6 @@
-"""The race lab: every number is the race's own, what is said is what happened, and nobody's variables are touched."""
+"""The race lab: every number is the race's own, what is said is what happened, and nobody's
+variables are touched.
+"""
 
 import itertools
 
@@ -10,8 +12,12 @@ from gradlab.labs._gate_race.lab import GATES, SCHEDULES
 from gradlab.train import GATE_NONE
 from gradlab.train.gate import product_race
 
-RIGHT = {"a": [[-0.1, 0.5], [1.9, 2.5]], "b": [[4.6, 5.6], [6.4, 7.4]]}  # TensorFlow's, under GATE_OP
-RACED = {"none_b": ("a", [[-0.02, 0.62], [1.98, 2.62]]), "none_a": ("b", [[4.82, 5.82], [6.7, 7.7]])}
+# TensorFlow's, under GATE_OP.
+RIGHT = {"a": [[-0.1, 0.5], [1.9, 2.5]], "b": [[4.6, 5.6], [6.4, 7.4]]}
+RACED = {
+    "none_b": ("a", [[-0.02, 0.62], [1.98, 2.62]]),
+    "none_a": ("b", [[4.82, 5.82], [6.7, 7.7]]),
+}
 
 
 def ended(schedule: str) -> dict[str, np.ndarray]:
@@ -21,7 +27,9 @@ def ended(schedule: str) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_every_schedule_is_an_order_its_gate_allows_and_ends_as_the_race_ends(schedule: str) -> None:
+def test_every_schedule_is_an_order_its_gate_allows_and_ends_as_the_race_ends(
+    schedule: str,
+) -> None:
     lab = gl.labs.gate_race(first=schedule, step=4)
     order = lab.compute(lab.params).first.order
     outcomes = product_race(SCHEDULES[schedule][0]).outcomes()
@@ -36,8 +44,15 @@ def test_only_an_overtaking_update_makes_a_wrong_step(schedule: str) -> None:
     for name in "ab":
         expected = values if name == wrong else RIGHT[name]
         np.testing.assert_allclose(ended(schedule)[f"first_{name}"], np.ravel(expected), rtol=1e-6)
-    verdict = f"{wrong} is wrong: its gradient read the new {'ab'[wrong == 'a']}" if wrong else "a and b are right"
-    assert gl.labs.gate_race(first=schedule, second=schedule, step=4).description.summary == f"Either way, {verdict}."
+    verdict = (
+        f"{wrong} is wrong: its gradient read the new {'ab'[wrong == 'a']}"
+        if wrong
+        else "a and b are right"
+    )
+    assert (
+        gl.labs.gate_race(first=schedule, second=schedule, step=4).description.summary
+        == f"Either way, {verdict}."
+    )
 
 
 def test_every_gate_and_every_way_to_race_has_a_schedule() -> None:
@@ -54,25 +69,42 @@ def test_every_gate_and_every_way_to_race_has_a_schedule() -> None:
 @pytest.mark.parametrize(
     ("step", "said", "told"),
     [
-        (0, "Either way, the scheduler begins with gradient b.", "the scheduler begins with gradient b"),
         (
-            1, "Without a gate, gradient b reads the old a; with GATE_OP, update b waits at the gate.",
+            0,
+            "Either way, the scheduler begins with gradient b.",
+            "the scheduler begins with gradient b",
+        ),
+        (
+            1,
+            "Without a gate, gradient b reads the old a; with GATE_OP, update b waits at the gate.",
             "gradient b is 4 = 1 + 3, from the old a",
         ),
         (
-            2, "Without a gate, update b overtakes gradient a; with GATE_OP, gradient a reads the old b.",
+            2,
+            (
+                "Without a gate, update b overtakes gradient a; with "
+                "GATE_OP, gradient a reads the old b."
+            ),
             "update b gives 4.6 = 5 - 0.1 * 4, but gradient a has not been computed yet",
         ),
         (
-            3, "Without a gate, gradient a reads the new b; with GATE_OP, update b comes after both gradients.",
+            3,
+            (
+                "Without a gate, gradient a reads the new b; with GATE_OP, update b comes after "
+                "both gradients."
+            ),
             "gradient a is 10.2 = 4.6 + 5.6, from the new b",
         ),
         (
-            4, "Without a gate, a is wrong: its gradient read the new b; with GATE_OP, a and b are right.",
+            4,
+            (
+                "Without a gate, a is wrong: its gradient read the new b; "
+                "with GATE_OP, a and b are right."
+            ),
             "a is wrong, its gradient read the new b",
         ),
     ],
-)  # fmt: skip
+)
 def test_each_step_says_what_happened_on_both_sides(step: int, said: str, told: str) -> None:
     words = gl.labs.gate_race(step=step).description
     assert words.summary == said
@@ -81,7 +113,10 @@ def test_each_step_says_what_happened_on_both_sides(step: int, said: str, told: 
 
 def test_schedules_with_the_same_gate_are_the_first_and_the_second() -> None:
     lab = gl.labs.gate_race(second="none_lucky", step=0)
-    assert lab.description.summary == "The first schedule begins with gradient b, the second with gradient a."
+    assert (
+        lab.description.summary
+        == "The first schedule begins with gradient b, the second with gradient a."
+    )
     lab.set(step=4)
     assert lab.description.summary == (
         "In the first, a is wrong: its gradient read the new b; in the second, a and b are right."

@@ -1,4 +1,6 @@
-"""The picture of a race: boxes in order, lanes that turn new, arrows that say what was read, marks, no collisions."""
+"""The picture of a race: boxes in order, lanes that turn new, arrows that say what was read, marks,
+no collisions.
+"""
 
 import itertools
 
@@ -16,13 +18,27 @@ START = np.array([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]])
 ORDER = ("gradient b", "update b", "gradient a", "update a")
 
 
-def side(done: int, *, raced: bool = False, waits: str | None = None, gate: int | None = None) -> Side:
+def side(
+    done: int, *, raced: bool = False, waits: str | None = None, gate: int | None = None
+) -> Side:
     numbers = np.full((2, 3, 2, 2), np.nan)
     numbers[:, 0] = START
     reads = {"b": ("a", False)} if done else {}
     if done > 2:
         numbers[0, 1], reads["a"] = 10.2 if raced else 11.0, ("b", raced)
-    return Side("GATE", "a rule", ORDER, done, waits, gate, reads, numbers, "it is -1 * 2", "an outcome", raced)
+    return Side(
+        "GATE",
+        "a rule",
+        ORDER,
+        done,
+        waits,
+        gate,
+        reads,
+        numbers,
+        "it is -1 * 2",
+        "an outcome",
+        raced,
+    )
 
 
 def race(first: Side, second: Side) -> GateRaceTrace:
@@ -82,7 +98,9 @@ def _rgba(color: str) -> tuple[float, ...]:
 
 @pytest.mark.exhaustive
 def test_the_gate_is_shut_until_it_opens_and_absent_where_there_is_none() -> None:
-    texts = [drawn(side(done, gate=2), side(done))._panels[0]._gate_text.get_text() for done in range(4)]
+    texts = [
+        drawn(side(done, gate=2), side(done))._panels[0]._gate_text.get_text() for done in range(4)
+    ]
     assert texts == ["gate closed", "gate closed", "gate open", "gate open"]
     free = drawn(side(1), side(1))._panels[0]
     assert (free._gate_text.get_text(), len(free._gate.get_xdata())) == ("", 0)
@@ -110,7 +128,9 @@ def test_no_text_touches_another_or_leaves_its_panel(first: str, second: str, na
     for step in range(5):
         lab.draw(view, lab.compute({**lab.params, "step": step}))
         canvas.draw()
-        texts = [t for t in view.figure.findobj(Text) if t.get_visible() and t.get_text() and _placed(t)]
+        texts = [
+            t for t in view.figure.findobj(Text) if t.get_visible() and t.get_text() and _placed(t)
+        ]
         assert len(texts) > 40
         assert min(t.get_fontsize() for t in texts) >= SMALL
         boxes = [(t, t.get_window_extent(canvas.get_renderer())) for t in texts]

@@ -1,4 +1,6 @@
-"""The race: every number is a rule's, a rate of its own is one that stays and gets low, and targets are earned."""
+"""The race: every number is a rule's, a rate of its own is one that stays and gets low, and targets
+are earned.
+"""
 
 import numpy as np
 import pytest
@@ -30,7 +32,9 @@ def test_every_rule_that_descends_can_race_and_gets_lower_somewhere(name: str) -
     trace = raced(first=name, second=name, surface="bowl")
     first = trace.racers[0]
     assert first is not None
-    alone, _ = walk(SURFACES["bowl"], gl.rules.catalog()[name](), trace.start, np.full(STEPS, first.rate))
+    alone, _ = walk(
+        SURFACES["bowl"], gl.rules.catalog()[name](), trace.start, np.full(STEPS, first.rate)
+    )
     np.testing.assert_array_equal(first.path, alone)
     assert first.loss[-1] < 0.05 * first.loss[0] == 0.05
     assert (np.abs(first.path) < 2 * REACH).all()
@@ -44,7 +48,9 @@ def test_rules_that_do_not_descend_are_not_offered() -> None:
 
 
 def test_the_factor_multiplies_each_ones_own_rate() -> None:
-    rates = {factor: [r.rate for r in raced(factor=factor).racers if r] for factor in (0.1, 1.0, 10.0)}
+    rates = {
+        factor: [r.rate for r in raced(factor=factor).racers if r] for factor in (0.1, 1.0, 10.0)
+    }
     np.testing.assert_allclose(np.multiply(rates[0.1], 10), rates[1.0])
     np.testing.assert_allclose(np.divide(rates[10.0], 10), rates[1.0])
     assert raced(factor=10.0).order[-1].title == "Gradient descent"
@@ -61,9 +67,17 @@ def test_a_rate_beyond_all_is_capped_and_one_at_the_end_is_not() -> None:
 
 
 def test_ones_own_rate_is_soon_low_for_good_and_stays_in_the_picture() -> None:
-    slow, swings, fast, leaves = [1, 0.9, 0.8, 0.7], [1, 1e-9, 0.9, 0.9], [1, 0.1, 0.01, 0.01], [1, 50, 1e-9, 1e-9]
+    slow, swings, fast, leaves = (
+        [1, 0.9, 0.8, 0.7],
+        [1, 1e-9, 0.9, 0.9],
+        [1, 0.1, 0.01, 0.01],
+        [1, 50, 1e-9, 1e-9],
+    )
     lost = [1, 3, np.inf, np.nan]
-    losses, stays = np.array([slow, swings, fast, leaves, lost], float).T, np.array([True, True, True, False, False])
+    losses, stays = (
+        np.array([slow, swings, fast, leaves, lost], float).T,
+        np.array([True, True, True, False, False]),
+    )
     assert _own(losses, stays) == 2
     assert _own(losses[:, :2], stays[:2]) == 0
     assert _own(losses[:, 3:], stays[3:]) == 0  # neither stays
@@ -99,7 +113,10 @@ def test_a_step_is_a_part_of_the_whole_race() -> None:
             {"surface": "ravine", "fourth": NOBODY, "factor": 100.0},
             "At 100 times their own rates, Adagrad ends lowest; ",
         ),
-        ({"surface": "saddle", "step": 100}, "After 100 steps, gradient descent and Adagrad are lowest; "),
+        (
+            {"surface": "saddle", "step": 100},
+            "After 100 steps, gradient descent and Adagrad are lowest; ",
+        ),
         (
             {"surface": "bowl", "third": NOBODY, "fourth": "Adam", "step": 20},
             "After 20 steps, gradient descent is lowest; ",
@@ -115,7 +132,10 @@ def test_a_step_is_a_part_of_the_whole_race() -> None:
             {"factor": 0.01},
             "At 0.01 times their own rates (at least 0.0001), turning the ravine ",
         ),  # that of one ends
-        ({"first": "Momentum", "third": NOBODY, "fourth": NOBODY}, "Here Momentum and Momentum end lowest."),
+        (
+            {"first": "Momentum", "third": NOBODY, "fourth": NOBODY},
+            "Here Momentum and Momentum end lowest.",
+        ),
     ],
 )
 def test_the_sentence_says_what_is_seen(params: dict[str, object], said: str) -> None:
@@ -124,8 +144,13 @@ def test_the_sentence_says_what_is_seen(params: dict[str, object], said: str) ->
 
 
 def test_the_sentence_counts_ranks_in_both_ravines() -> None:
-    turned, straight = raced(), raced(surface="ravine", **dict(zip("xy", unturned(-1.7, -0.6), strict=True)))
-    ranks = [[racer.title for racer in trace.order].index("Adagrad") for trace in (straight, turned)]
+    turned, straight = (
+        raced(),
+        raced(surface="ravine", **dict(zip("xy", unturned(-1.7, -0.6), strict=True))),
+    )
+    ranks = [
+        [racer.title for racer in trace.order].index("Adagrad") for trace in (straight, turned)
+    ]
     assert ranks == [0, 3]
     said = gl.labs.optimizers().description.summary
     assert said == "From this start, turning the ravine takes Adagrad from first to last of four."
@@ -151,9 +176,15 @@ def test_one_draw_of_the_noise_makes_no_winner() -> None:
         ({"A": 1.0, "B": 30.0}, "in 10 draws of the noise A ends lowest."),
         (
             {"A": 1.0, "B": 1.0, "Gradient descent": 30.0},
-            "in 10 draws of the noise A and B can't be told apart; gradient descent ends higher than ",
+            (
+                "in 10 draws of the noise A and B can't be told apart; gradient descent ends "
+                "higher than "
+            ),
         ),
-        ({"A": 1.0, "B": np.inf}, "in 10 draws of the noise fewer than two rules keep a finite loss."),
+        (
+            {"A": 1.0, "B": np.inf},
+            "in 10 draws of the noise fewer than two rules keep a finite loss.",
+        ),
     ],
 )
 def test_noise_is_judged_by_what_its_draws_tell_apart(losses: dict[str, float], said: str) -> None:
@@ -169,7 +200,9 @@ def test_values_and_alternative_text_name_every_racer() -> None:
     assert "fourth rule" not in table
     assert float(table["third: distance to the nearest minimum"]) < 0.1
     alt = lab.description.alt
-    assert all(f"{name} {loss}" in alt for name, loss in (("Momentum", "2.1e-08"), ("Adagrad", "2.3e-05")))
+    assert all(
+        f"{name} {loss}" in alt for name, loss in (("Momentum", "2.1e-08"), ("Adagrad", "2.3e-05"))
+    )
 
 
 def test_columns_hold_every_racer() -> None:
@@ -206,7 +239,13 @@ def test_presets_show_what_their_names_say() -> None:
     assert min(ends["Noise"].values()) > 1e-3
 
 
-VALLEY = {"surface": "rosenbrock", "first": "FrequencyAwareAdagrad", "x": -1.2, "y": 1.0, "step": 100}
+VALLEY = {
+    "surface": "rosenbrock",
+    "first": "FrequencyAwareAdagrad",
+    "x": -1.2,
+    "y": 1.0,
+    "step": 100,
+}
 BENT = {"surface": "beale", "x": -0.38, "y": -1.21}
 
 
@@ -223,7 +262,9 @@ BENT = {"surface": "beale", "x": -0.38, "y": -1.21}
         ("valley", VALLEY, {"first": "Adagrad"}),
     ],
 )
-def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, object], missed: dict[str, object]) -> None:
+def test_targets_can_be_reached_and_missed(
+    target: str, reached: dict[str, object], missed: dict[str, object]
+) -> None:
     lab = gl.labs.optimizers(target=target)
     assert lab.description.goal.endswith("not yet.")
     lab.set(**reached)
@@ -242,7 +283,10 @@ def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, objec
         ),
         (
             {"factor": 100.0},
-            "Now gradient descent has no finite loss, on another surface, not at their own rates: not yet.",
+            (
+                "Now gradient descent has no finite loss, on another surface, not at their own "
+                "rates: not yet."
+            ),
         ),
         ({"fourth": NOBODY}, "Now they do not both race: not yet."),
     ],
@@ -253,7 +297,10 @@ def test_the_goal_says_how_far_descent_is(params: dict[str, object], said: str) 
 
 def test_the_turned_ravine_is_compared_with_the_same_race_in_the_straight_one() -> None:
     trace = raced()
-    straight, turned = raced(surface="ravine", x=unturned(-1.7, -0.6)[0], y=unturned(-1.7, -0.6)[1]), trace.racers[0]
+    straight, turned = (
+        raced(surface="ravine", x=unturned(-1.7, -0.6)[0], y=unturned(-1.7, -0.6)[1]),
+        trace.racers[0],
+    )
     for one, other in zip(trace.straight or (), straight.racers, strict=True):
         np.testing.assert_array_equal(one.loss, other.loss)  # type: ignore[union-attr]
     np.testing.assert_allclose(straight.racers[0].loss[:20], turned.loss[:20], rtol=1e-3)  # type: ignore[union-attr]

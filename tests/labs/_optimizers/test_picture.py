@@ -1,4 +1,6 @@
-"""The picture of a race: contours of equal loss, a path and a head for everybody who is there, nothing off the page."""
+"""The picture of a race: contours of equal loss, a path and a head for everybody who is there,
+nothing off the page.
+"""
 
 import itertools
 
@@ -30,7 +32,9 @@ def test_everybody_who_races_has_a_path_a_name_and_a_small_panel_and_one_is_heav
     assert view._paths[0].get_xydata().tolist() == [[-1, 1], [0.5, 0.5]]
     assert view._heads[0].get_xydata().tolist() == [[0.5, 0.5]]
     assert view._sweeps[0].here.get_xydata().tolist() == [[0.1, 0.25]]
-    named = [(name.get_text(), name.get_weight()) for name in view._names._names if name.get_visible()]
+    named = [
+        (name.get_text(), name.get_weight()) for name in view._names._names if name.get_visible()
+    ]
     assert named == [("Somebody", "normal"), ("Else", "bold")]
     assert [path.get_linewidth() for path in view._paths[::2]] == [1.0, 2.5]
 
@@ -45,13 +49,17 @@ def test_a_small_panel_marks_the_rates_that_serve() -> None:
 
 def test_a_race_to_compare_with_is_dashed_and_named_like_the_others() -> None:
     view = RaceView(4, RATES)
-    view.draw("saddle", START, [racer(), None, None, None], 0, ("not turned", np.array([1.0, 0.0, 0.0])))
+    view.draw(
+        "saddle", START, [racer(), None, None, None], 0, ("not turned", np.array([1.0, 0.0, 0.0]))
+    )
     assert view._reference.get_ydata().tolist() == [1.0, LOWEST, LOWEST]
     names = [name.get_text() for name in view._names._names if name.get_visible()]
     assert "not turned" in names
     view.draw("saddle", START, [racer(), None, None, None])
     assert not view._reference.get_visible()
-    assert "not turned" not in [name.get_text() for name in view._names._names if name.get_visible()]
+    assert "not turned" not in [
+        name.get_text() for name in view._names._names if name.get_visible()
+    ]
 
 
 def test_a_dot_at_the_highest_loss_is_whole() -> None:
@@ -68,7 +76,9 @@ def test_everybody_has_a_look_of_their_own() -> None:
         assert len({looks[key] for looks in LOOKS}) == len(LOOKS)
 
 
-@pytest.mark.parametrize(("loss", "shown"), [(0.0, LOWEST), (np.nan, HIGHEST), (np.inf, HIGHEST), (1e9, HIGHEST)])
+@pytest.mark.parametrize(
+    ("loss", "shown"), [(0.0, LOWEST), (np.nan, HIGHEST), (np.inf, HIGHEST), (1e9, HIGHEST)]
+)
 def test_losses_that_have_no_place_are_at_an_edge(loss: float, shown: float) -> None:
     view = drawn(racer(last=loss))
     assert view._losses[0].get_ydata()[-1] == shown

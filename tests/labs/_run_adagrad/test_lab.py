@@ -16,7 +16,10 @@ def test_what_is_held_back_is_what_the_recording_says(values: dict[str, float]) 
     expected = shipped().held_back(below=p["below"], step=p["step"])
     np.testing.assert_array_equal(trace.found.held, expected.held)
     np.testing.assert_array_equal(lab.columns(trace)["ratio"], expected.ratio)
-    assert f"{expected.held.sum()} of {expected.countable} countable entries are held back" in lab.description.summary
+    assert (
+        f"{expected.held.sum()} of {expected.countable} countable entries are held back"
+        in lab.description.summary
+    )
     assert expected.count_in_words in lab.description.alt
     assert expected.verdict_in_words in lab.description.alt
 
@@ -51,7 +54,9 @@ def test_the_row_of_unknown_words_never_has_a_gradient() -> None:
 
 def test_the_initial_accumulator_is_another_fact_and_has_a_unit() -> None:
     few, many = (dict(gl.labs.run_adagrad(initial=x).description.table) for x in (1e-6, 1000.0))
-    assert few["initial accumulator"].startswith("An initial accumulator of 1e-06 is more than half of the accumulator")
+    assert few["initial accumulator"].startswith(
+        "An initial accumulator of 1e-06 is more than half of the accumulator"
+    )
     assert "depends on the unit of the loss" in many["initial accumulator"]
     held = "held back, R below 0.1"
     assert few[held] == many[held], "R has no say of it"
@@ -73,7 +78,9 @@ def test_the_story_is_the_entrys_and_its_tensors_median() -> None:
     assert view._story[1].get_ydata()[-1] == pytest.approx(grown[-1], rel=1e-5)
     mine = [k for k, name in enumerate(NAMES) if name.startswith("readout/b")]
     assert view._median[0].get_ydata()[-1] == pytest.approx(np.median(trace.found.ratio[mine]))
-    assert view._story[0].get_ydata()[-1] == pytest.approx(trace.found.ratio[NAMES.index("readout/b[0]")])
+    assert view._story[0].get_ydata()[-1] == pytest.approx(
+        trace.found.ratio[NAMES.index("readout/b[0]")]
+    )
 
 
 @pytest.mark.parametrize(
@@ -85,7 +92,9 @@ def test_the_story_is_the_entrys_and_its_tensors_median() -> None:
         ("past_counts", {"initial": 1e-5}, {"initial": 1e-5, "step": 300}),
     ],
 )
-def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, float], missed: dict[str, float]) -> None:
+def test_targets_can_be_reached_and_missed(
+    target: str, reached: dict[str, float], missed: dict[str, float]
+) -> None:
     for values, end in ((reached, "reached."), (missed, "not yet.")):
         goal = gl.labs.run_adagrad(target=target, **values).description.goal
         assert goal.endswith(end), goal

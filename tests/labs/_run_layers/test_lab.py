@@ -44,7 +44,9 @@ def test_the_picture_marks_percentiles_and_the_steps_on_which_the_limit_fires() 
     row = trace.rows.index(trace.tensor)
     assert view._marks[1].get_xdata()[row] == pytest.approx(np.median(norms), rel=1e-5)
     lab.draw(view, lab.compute({**lab.params, "method": "global"}))
-    assert np.isnan(view._level.get_ydata()).all(), "a global limit has no place among norms of tensors"
+    assert np.isnan(view._level.get_ydata()).all(), (
+        "a global limit has no place among norms of tensors"
+    )
 
 
 def test_a_clicked_tensor_is_shown_over_time() -> None:
@@ -63,7 +65,9 @@ def test_a_clicked_tensor_is_shown_over_time() -> None:
         ("not_as_usual", {"method": "global", "limit": 1.4}, {"method": "global", "limit": 0.9}),
     ],
 )
-def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, object], missed: dict[str, object]) -> None:
+def test_targets_can_be_reached_and_missed(
+    target: str, reached: dict[str, object], missed: dict[str, object]
+) -> None:
     lab = gl.labs.run_layers(target=target)
     for values, end in ((reached, "reached."), (missed, "not yet.")):
         lab.set(**values)
@@ -82,18 +86,29 @@ def test_the_sentence_tells_which_tensor_has_most_of_it() -> None:
         return gl.labs.run_layers(**params).description.summary
 
     assert said(limit=0.5).endswith(", and no other tensor on more than 10%.")
-    assert said(limit=0.06) == "Limit 0.06 clips embed on 100% of its 512 steps, then readout/w on 100%."
-    assert said(limit=4.0) == "Limit 4 on the norm of each tensor clips none of them on any of 512 steps."
-    assert said(limit=4.0, method="global") == "Limit 4 on the global norm fires on none of 512 steps."
+    assert (
+        said(limit=0.06)
+        == "Limit 0.06 clips embed on 100% of its 512 steps, then readout/w on 100%."
+    )
+    assert (
+        said(limit=4.0)
+        == "Limit 4 on the norm of each tensor clips none of them on any of 512 steps."
+    )
+    assert (
+        said(limit=4.0, method="global") == "Limit 4 on the global norm fires on none of 512 steps."
+    )
     alone = gl.Recorder()
     alone.record({"a/very/long/name/of/one/tensor/alone/kernel": 4 * np.ones(4)})
-    assert gl.labs.run_layers(alone, limit=6.0).description.summary.endswith("alone/kernel on 100% of its 1 step.")
+    assert gl.labs.run_layers(alone, limit=6.0).description.summary.endswith(
+        "alone/kernel on 100% of its 1 step."
+    )
 
 
 def test_shares_of_a_run_with_nan_are_of_its_finite_steps() -> None:
     lab = gl.labs.run_layers(sick_runs.nan_from_step_51(), limit=20.0)
     assert (
-        lab.description.summary == "Limit 20 on the norm of each tensor clips none of them on any of 50 finite steps."
+        lab.description.summary
+        == "Limit 20 on the norm of each tensor clips none of them on any of 50 finite steps."
     )
 
 

@@ -1,4 +1,6 @@
-"""Workers at the speed of a recorded run: ages and drops are the simulation's, agreement the recording's."""
+"""Workers at the speed of a recorded run: ages and drops are the simulation's, agreement the
+recording's.
+"""
 
 import numpy as np
 import pytest
@@ -14,7 +16,11 @@ def test_ages_and_drops_are_those_of_an_experiment_with_measured_speeds() -> Non
     lab = gl.labs.run_staleness(workers=5, limit=3, straggler=2.0)
     trace = lab.compute(lab.params)
     speeds = Speeds(slow={4: 2.0}, measured=shipped().durations())
-    expected = run(Experiment(Bowl(), workers=5, speeds=speeds, policy="drop", staleness=3, gradients=GRADIENTS))
+    expected = run(
+        Experiment(
+            Bowl(), workers=5, speeds=speeds, policy="drop", staleness=3, gradients=GRADIENTS
+        )
+    )
     np.testing.assert_array_equal(trace.staleness, expected.true_staleness)
     np.testing.assert_array_equal(trace.accepted, expected.accepted)
     assert lab.description.summary == (
@@ -26,7 +32,9 @@ def test_ages_and_drops_are_those_of_an_experiment_with_measured_speeds() -> Non
 def test_one_dropped_gradient_is_not_none() -> None:
     lab = gl.labs.run_staleness()
     said = lab.describe(lab.compute(lab.params)._replace(accepted=np.arange(GRADIENTS) != 5))
-    assert f"drops 0.3% of {GRADIENTS} gradients" in said.alt and "drops 0.3% of them" in said.summary
+    assert (
+        f"drops 0.3% of {GRADIENTS} gradients" in said.alt and "drops 0.3% of them" in said.summary
+    )
     assert f"0.3% of {GRADIENTS}" in dict(said.table).values()
 
 
@@ -47,7 +55,10 @@ def test_agreement_is_the_recordings_own_with_its_interval() -> None:
     assert np.isnan(shown[17:]).all(), "probes are compared with the 16 steps after them"
     table = dict(lab.description.table)
     assert table["agreement of gradients 1 update apart"] == found.in_words(1)
-    assert f"Agreement of gradients 6 updates apart: {found.in_words(6)}".replace("−", "-") in lab.description.alt
+    assert (
+        f"Agreement of gradients 6 updates apart: {found.in_words(6)}".replace("−", "-")
+        in lab.description.alt
+    )
 
 
 def test_without_probes_no_agreement_is_stated() -> None:
@@ -55,7 +66,9 @@ def test_without_probes_no_agreement_is_stated() -> None:
     for _ in range(32):
         rec.record({"w": rng.normal(size=6)})
     lab = gl.labs.run_staleness(rec)
-    values = lab.items(lab.make_view(), lab.compute(lab.params)).values["agreement of gradients so far apart"]
+    values = lab.items(lab.make_view(), lab.compute(lab.params)).values[
+        "agreement of gradients so far apart"
+    ]
     assert np.isnan(values).all()
     table = dict(lab.description.table)
     assert table["agreement of gradients 1 update apart"] == "not known without probes"
@@ -78,11 +91,17 @@ def test_other_seeds_are_drawn_beside_the_shipped_run_only() -> None:
 @pytest.mark.parametrize(
     ("target", "reached", "missed"),
     [
-        ("kept_fresh", {"workers": 4, "straggler": 3.0, "limit": 5}, {"workers": 4, "straggler": 3.0, "limit": 7}),
+        (
+            "kept_fresh",
+            {"workers": 4, "straggler": 3.0, "limit": 5},
+            {"workers": 4, "straggler": 3.0, "limit": 7},
+        ),
         ("worth_having", {"workers": 12, "limit": 3}, {"workers": 12, "limit": 9}),
     ],
 )
-def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, float], missed: dict[str, float]) -> None:
+def test_targets_can_be_reached_and_missed(
+    target: str, reached: dict[str, float], missed: dict[str, float]
+) -> None:
     lab = gl.labs.run_staleness(target=target)
     for values, end in ((reached, "reached."), (missed, "not yet.")):
         lab.set(**values)

@@ -1,4 +1,6 @@
-"""The lab of policies: every curve is a run of the engine on the same schedule, and what is said of it is true."""
+"""The lab of policies: every curve is a run of the engine on the same schedule, and what is said of
+it is true.
+"""
 
 from typing import Any
 
@@ -20,7 +22,11 @@ def seen(**params: Any) -> Policies:
 
 
 def test_every_position_of_the_sliders_is_recorded() -> None:
-    positions = {c.name: tuple(c.values()) for c in gl.labs.staleness_policies().controls if isinstance(c, Slider)}
+    positions = {
+        c.name: tuple(c.values())
+        for c in gl.labs.staleness_policies().controls
+        if isinstance(c, Slider)
+    }
     assert positions == {
         "staleness": policy_study.LIMITS, "straggler": policy_study.STRAGGLERS,
         "learning_rate": policy_study.LEARNING_RATES, "momentum": policy_study.MOMENTA,
@@ -34,13 +40,23 @@ def test_every_position_of_the_sliders_is_recorded() -> None:
 def test_every_curve_ends_where_the_engine_ends(policy: str, rate: float) -> None:
     trace = seen(staleness=3, straggler=2.0, learning_rate=rate, momentum=0.6)
     e = Experiment(
-        Digits(), optimizer=gl.rules.Momentum(0.6), learning_rate=rate, workers=WORKERS, policy=policy, staleness=3,
-        speeds=Speeds(slow={7: 2.0}), gradients=GRADIENTS, aggregate=7 if policy == "backup" else 1, strength=1.0,
+        Digits(),
+        optimizer=gl.rules.Momentum(0.6),
+        learning_rate=rate,
+        workers=WORKERS,
+        policy=policy,
+        staleness=3,
+        speeds=Speeds(slow={7: 2.0}),
+        gradients=GRADIENTS,
+        aggregate=7 if policy == "backup" else 1,
+        strength=1.0,
         mean_square_decay=0.95,
-    )  # fmt: skip
+    )
     one, curve = run(e), trace.runs[policy]
     assert curve.step[-1] == one.updates
-    assert curve.loss[-1] == pytest.approx(e.problem.loss(one.weights), rel=1e-3 if rate == 0.3 else 0)
+    assert curve.loss[-1] == pytest.approx(
+        e.problem.loss(one.weights), rel=1e-3 if rate == 0.3 else 0
+    )
     assert curve.accepted == one.accepted.mean()
     assert curve.time[-1] <= one.times[-1] / 100
 
@@ -48,7 +64,9 @@ def test_every_curve_ends_where_the_engine_ends(policy: str, rate: float) -> Non
 def test_all_policies_start_alike_and_only_two_depend_on_the_limit() -> None:
     low, high = seen(staleness=0), seen(staleness=12)
     assert len({run.loss[0] for run in low.runs.values()}) == 1
-    same = {name for name in POLICIES if low.runs[name].loss.tolist() == high.runs[name].loss.tolist()}
+    same = {
+        name for name in POLICIES if low.runs[name].loss.tolist() == high.runs[name].loss.tolist()
+    }
     assert same == set(POLICIES) - {"drop", "wait"}
     assert low.runs["drop"].accepted < high.runs["drop"].accepted
 
@@ -82,7 +100,9 @@ def test_where_no_rates_were_chosen_there_is_one_run_and_no_winner(moved: dict[s
 
 def test_the_sentence_takes_the_verdict_from_the_runs_at_own_rates() -> None:
     said = gl.labs.staleness_policies().description
-    assert said.summary.startswith("Own rates: “wait” is lowest by gradients and highest by time. One run at 0.3")
+    assert said.summary.startswith(
+        "Own rates: “wait” is lowest by gradients and highest by time. One run at 0.3"
+    )
     assert sentence("staleness.per_gradient").replace("“", '"').replace("”", '"') in said.alt
     assert sentence("staleness.per_time").replace("“", '"').replace("”", '"') in said.alt
     said = gl.labs.staleness_policies(straggler=1.0).description
@@ -146,7 +166,9 @@ def test_presets_show_what_their_names_say() -> None:
         ("slow_wait", {"straggler": 4.0}, {"straggler": 2.0}),
     ],
 )
-def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, Any], missed: dict[str, Any]) -> None:
+def test_targets_can_be_reached_and_missed(
+    target: str, reached: dict[str, Any], missed: dict[str, Any]
+) -> None:
     lab = gl.labs.staleness_policies(target=target)
     assert lab.description.goal.endswith("not yet.")
     lab.set(**reached)
@@ -175,7 +197,10 @@ def test_the_sentence_is_the_claim_about_that_delay() -> None:
 def test_fresh_gradients_are_told_by_their_updates() -> None:
     said = gl.labs.staleness_models(delay=0).description.summary
     needed = np.median(updates_to(GOAL, recorded()[:, 0]), axis=-1)
-    assert said == f"With fresh gradients, 1 layer reaches 85% in {needed[0]:.0f} updates, 6 layers in {needed[3]:.0f}."
+    assert said == (
+        f"With fresh gradients, 1 layer reaches 85% in {needed[0]:.0f} updates, 6 layers in "
+        f"{needed[3]:.0f}."
+    )
 
 
 def test_the_table_has_updates_rates_and_slowdowns() -> None:

@@ -1,4 +1,6 @@
-"""The picture of policies: a row for each, with many runs at its own rate and one run at a common rate."""
+"""The picture of policies: a row for each, with many runs at its own rate and one run at a common
+rate.
+"""
 
 import numpy as np
 import pytest
@@ -49,7 +51,9 @@ def test_without_own_runs_there_is_one_run_only() -> None:
     assert panel.single.get_xdata().tolist() == [1.2, 1.0]
 
 
-@pytest.mark.parametrize(("loss", "shown"), [(0.01, LOWEST), (99.0, HIGHEST), (np.inf, HIGHEST), (np.nan, HIGHEST)])
+@pytest.mark.parametrize(
+    ("loss", "shown"), [(0.01, LOWEST), (99.0, HIGHEST), (np.inf, HIGHEST), (np.nan, HIGHEST)]
+)
 def test_losses_that_have_no_place_are_at_an_edge(loss: float, shown: float) -> None:
     assert drawn(wait=Row((loss, 1.0), SPREADS, 28.0)).losses[0].single.get_xdata()[1] == shown
 

@@ -1,4 +1,6 @@
-"""The lab of stale gradients: what is seen is the engine's run, at every time, and every policy does what it says."""
+"""The lab of stale gradients: what is seen is the engine's run, at every time, and every policy
+does what it says.
+"""
 
 import itertools
 
@@ -52,7 +54,9 @@ def test_staleness_is_recorded_wrong_by_either_race_and_by_nothing_else() -> Non
 
 def test_every_policy_keeps_its_promise() -> None:
     drop = seen(policy="drop", threshold=2, **SETTINGS).lanes
-    np.testing.assert_array_equal(drop.accepted, drop.accepted & ((drop.recorded <= 2) | ~drop.settled))
+    np.testing.assert_array_equal(
+        drop.accepted, drop.accepted & ((drop.recorded <= 2) | ~drop.settled)
+    )
     assert not seen(policy="apply", **SETTINGS).lanes.starving.any()
     wait = seen(policy="wait", threshold=1, **SETTINGS).lanes
     assert np.ptp(wait.handed_in) <= 2 and len(wait.waits)
@@ -63,11 +67,15 @@ def test_every_policy_keeps_its_promise() -> None:
 
 def test_bars_and_waits_of_a_worker_follow_each_other_without_a_hole() -> None:
     for policy, now in itertools.product(POLICIES, (0, 20, 640, END)):
-        lanes = seen(policy=policy, spread=0.5, straggler=5.0, workers=8, now=now, threshold=0).lanes
+        lanes = seen(
+            policy=policy, spread=0.5, straggler=5.0, workers=8, now=now, threshold=0
+        ).lanes
         for k in range(8):
             mine = lanes.worker == k
             spans = [*zip(lanes.began[mine], lanes.ended[mine], strict=True)]
-            spans += [(since, until) for worker, since, until in lanes.waits.tolist() if worker == k]
+            spans += [
+                (since, until) for worker, since, until in lanes.waits.tolist() if worker == k
+            ]
             edges = np.array(sorted(spans)).reshape(-1, 2)
             assert np.array_equal(edges[1:, 0], edges[:-1, 1])
             assert (edges[[0, -1], [0, 1]] == (0, now)).all() if now else not len(edges)
@@ -82,9 +90,12 @@ def test_a_later_time_adds_and_changes_nothing_before() -> None:
 
 
 @pytest.mark.parametrize(
-    ("handed_in", "accepted", "starves"), [(0, 0, False), (1, 0, False), (2, 0, True), (4, 1, False), (5, 1, True)]
+    ("handed_in", "accepted", "starves"),
+    [(0, 0, False), (1, 0, False), (2, 0, True), (4, 1, False), (5, 1, True)],
 )
-def test_starving_is_to_be_hardly_ever_accepted(handed_in: int, accepted: int, starves: bool) -> None:
+def test_starving_is_to_be_hardly_ever_accepted(
+    handed_in: int, accepted: int, starves: bool
+) -> None:
     assert starving(np.array([handed_in]), np.array([accepted])).tolist() == [starves]
 
 
@@ -97,19 +108,25 @@ def test_words_say_who_starves_and_what_is_recorded_wrong() -> None:
     table = dict(words.table)
     assert table["worker 4"] == "0 of 3 (starves)"
     assert table["accepted up to"] == "staleness 3"
-    assert dict(gl.labs.staleness(policy="apply").description.table)["accepted up to"] == "any staleness"
+    assert (
+        dict(gl.labs.staleness(policy="apply").description.table)["accepted up to"]
+        == "any staleness"
+    )
     wrong = gl.labs.staleness(step_first=False).description.summary
     assert "are staler than recorded, by up to" in wrong
     assert gl.labs.staleness(now=0).description.summary == "No gradient has been handed in yet."
 
 
-def test_without_starving_workers_the_sentence_counts_what_is_dropped_or_how_long_workers_wait() -> None:
+def test_without_starving_workers_the_sentence_counts_what_is_dropped_or_how_long_workers_wait() -> (
+    None
+):
     lab = gl.labs.staleness(**SETTINGS)
     lab.set(straggler=1.0, threshold=2, now=600)
     lanes = lab.compute(lab.params).lanes
     lost = int((lanes.handed_in - lanes.accepted_of).sum())
     assert (
-        lab.description.summary == f"{lost} of {int(lanes.handed_in.sum())} gradients were too stale and were dropped."
+        lab.description.summary
+        == f"{lost} of {int(lanes.handed_in.sum())} gradients were too stale and were dropped."
     )
     lab.set(policy="wait", straggler=3.0, threshold=0, now=900)
     lanes = lab.compute(lab.params).lanes
@@ -118,13 +135,19 @@ def test_without_starving_workers_the_sentence_counts_what_is_dropped_or_how_lon
     lab.set(policy="drop", workers=8, threshold=0, now=1200)
     lanes = lab.compute(lab.params).lanes
     names = [k + 1 for k in range(8) if lanes.starving[k]]
-    assert len(names) > 1 and lab.description.summary.startswith(f"Workers {', '.join(map(str, names[:-1]))} and")
+    assert len(names) > 1 and lab.description.summary.startswith(
+        f"Workers {', '.join(map(str, names[:-1]))} and"
+    )
 
 
 def test_presets_show_what_their_names_say() -> None:
     lab = gl.labs.staleness()
     traces = {label: lab.compute({**lab.params, **values}) for label, values in lab.presets.items()}
-    assert traces["Everybody at one speed"].lanes.accepted[: len(traces["Everybody at one speed"].ages())].all()
+    assert (
+        traces["Everybody at one speed"]
+        .lanes.accepted[: len(traces["Everybody at one speed"].ages())]
+        .all()
+    )
     assert traces["A straggler starves"].lanes.starving.tolist() == [False] * 3 + [True]
     assert len(traces["All wait for it"].lanes.waits)
     assert traces["One backup worker"].lanes.starving[3]
@@ -144,7 +167,9 @@ def test_presets_show_what_their_names_say() -> None:
         ("let_through", {"workers": 8, "threshold": 0, "atomic": False}, {"policy": "apply"}),
     ],
 )
-def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, object], missed: dict[str, object]) -> None:
+def test_targets_can_be_reached_and_missed(
+    target: str, reached: dict[str, object], missed: dict[str, object]
+) -> None:
     lab = gl.labs.staleness(target=target)
     assert lab.description.goal.endswith("not yet.")
     lab.set(**reached)
@@ -155,7 +180,10 @@ def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, objec
 
 def test_all_of_the_gradients_are_called_all() -> None:
     lab = gl.labs.staleness(target="all_fed", policy="wait", threshold=0, workers=5)
-    assert "Now all of each worker's are accepted, with a staleness of at most 4" in lab.description.goal
+    assert (
+        "Now all of each worker's are accepted, with a staleness of at most 4"
+        in lab.description.goal
+    )
 
 
 def test_gradients_that_are_handed_in_can_be_pointed_at() -> None:

@@ -1,4 +1,6 @@
-"""The timeline: bars where gradients are, numbers where there is room, marks beyond color, all of it on any page."""
+"""The timeline: bars where gradients are, numbers where there is room, marks beyond color, all of
+it on any page.
+"""
 
 import numpy as np
 import pytest
@@ -8,12 +10,23 @@ from gradlab.labs._staleness.picture import Lanes, TimelineView
 from gradlab.live.drawing.style import ORANGE_TEXT
 
 LANES = Lanes(
-    workers=2, now=1000, worker=np.array([0, 1, 1, 0]), began=np.array([0, 0, 700, 300]),
-    ended=np.array([300, 700, 760, 1000]), read=np.array([0, 0, 2, 1]), recorded=np.array([0, 1, 0, -1]),
-    true=np.array([0, 1, 3, -1]), accepted=np.array([True, False, True, True]), updates=np.array([300, 760]),
-    waits=np.array([[1, 760, 1000]]), limit=0, straggler=2.0, handed_in=np.array([1, 2]), accepted_of=np.array([1, 0]),
+    workers=2,
+    now=1000,
+    worker=np.array([0, 1, 1, 0]),
+    began=np.array([0, 0, 700, 300]),
+    ended=np.array([300, 700, 760, 1000]),
+    read=np.array([0, 0, 2, 1]),
+    recorded=np.array([0, 1, 0, -1]),
+    true=np.array([0, 1, 3, -1]),
+    accepted=np.array([True, False, True, True]),
+    updates=np.array([300, 760]),
+    waits=np.array([[1, 760, 1000]]),
+    limit=0,
+    straggler=2.0,
+    handed_in=np.array([1, 2]),
+    accepted_of=np.array([1, 0]),
     starving=np.array([False, True]),
-)  # fmt: skip
+)
 
 
 def drawn(lanes: Lanes = LANES, narrow: bool = False) -> TimelineView:
@@ -37,7 +50,11 @@ def written(texts: list) -> list[str]:  # type: ignore[type-arg]
 def test_every_gradient_is_a_bar_that_says_what_became_of_it() -> None:
     timeline = drawn()._lanes
     found = {name: spans(bar.get_path()) for name, bar in timeline._bars.items()}
-    assert found == {"accepted": [(0, 300), (700, 760)], "dropped": [(0, 700)], "in hand": [(300, 1000)]}
+    assert found == {
+        "accepted": [(0, 300), (700, 760)],
+        "dropped": [(0, 700)],
+        "in hand": [(300, 1000)],
+    }
     hatch = timeline._hatching.get_xdata()
     assert np.nanmin(hatch) >= 0 and np.nanmax(hatch) <= 700 and len(hatch) > 20
     assert timeline._waits.dots.get_xdata()[:2].tolist() == [760, 1000]
@@ -54,7 +71,9 @@ def test_bars_carry_the_staleness_and_what_was_recorded_where_it_differs() -> No
 def test_words_stand_at_what_is_drawn_and_nothing_else() -> None:
     def words(view: TimelineView) -> list[str]:
         lanes, workers, ages = view._lanes, view._workers, view._ages
-        return written([workers._accepted, workers._dropped, lanes._waits.word, lanes._wrong, ages._noted])
+        return written(
+            [workers._accepted, workers._dropped, lanes._waits.word, lanes._wrong, ages._noted]
+        )
 
     everything = ["■ accepted", "▨ dropped", "waits", "5≠2: recorded as 2", "◆ as recorded"]
     assert words(drawn()) == everything
@@ -65,7 +84,11 @@ def test_words_stand_at_what_is_drawn_and_nothing_else() -> None:
 
 def test_the_slow_worker_is_named_so() -> None:
     names = drawn()._lanes._names
-    assert written([*names._names, names._slow, names._note]) == ["worker 1", "worker 2", "2× as slow"]
+    assert written([*names._names, names._slow, names._note]) == [
+        "worker 1",
+        "worker 2",
+        "2× as slow",
+    ]
     equal = drawn(LANES._replace(straggler=1.0))._lanes._names
     assert written([*equal._names, equal._slow, equal._note]) == ["worker 1", "worker 2"]
 
@@ -83,7 +106,11 @@ def test_as_many_bars_as_the_tallies_count_are_seen_on_any_page() -> None:
     for narrow in (False, True):
         view = drawn(narrow=narrow)
         start, end = view.lanes.get_xlim()
-        bars = [span for name in ("accepted", "dropped") for span in spans(view._lanes._bars[name].get_path())]
+        bars = [
+            span
+            for name in ("accepted", "dropped")
+            for span in spans(view._lanes._bars[name].get_path())
+        ]
         in_sight = [span for span in bars if start <= span[0] and span[1] <= end]
         assert len(in_sight) == LANES.handed_in.sum()
 
@@ -103,7 +130,8 @@ def test_all_ages_are_stacked_and_counted_and_what_was_recorded_is_marked() -> N
     ages = drawn()._ages
     assert spans(ages._taken.get_path()) == pytest.approx(np.array([(-0.4, 0.4), (2.6, 3.4)]))
     assert spans(ages._lost.get_path()) == pytest.approx(np.array([(0.6, 1.4)]))
-    assert ages._recorded.get_xydata() == pytest.approx(np.array([(0, 1), (1, 0.5)]))  # of the highest
+    # Of the highest.
+    assert ages._recorded.get_xydata() == pytest.approx(np.array([(0, 1), (1, 0.5)]))
     assert [words.get_text() for words in ages._counts[:4]] == ["1", "1", "", "1"]
     assert ages._counts[1].get_color() == ORANGE_TEXT != ages._counts[0].get_color()
     assert ages._limit.get_xdata() == [0.5, 0.5]

@@ -14,21 +14,30 @@ def seen(**params: object) -> Phases:
     return lab.compute(lab.params)
 
 
-@pytest.mark.parametrize(("policy", "limit", "workers"), [("drop", 0, 3), ("drop", 7, 9), ("wait", 2, 5)])
+@pytest.mark.parametrize(
+    ("policy", "limit", "workers"), [("drop", 0, 3), ("drop", 7, 9), ("wait", 2, 5)]
+)
 def test_every_place_is_a_run_of_the_engine(policy: str, limit: int, workers: int) -> None:
     trace = seen(policy=policy, limit=limit, workers=workers, straggler=2.5, spread=0.3)
     speeds = Speeds(spread=0.3, slow={0: 2.5})
     one = run(
         Experiment(
-            Bowl(), learning_rate=1e-3, workers=workers, speeds=speeds, policy=policy, staleness=limit,
+            Bowl(),
+            learning_rate=1e-3,
+            workers=workers,
+            speeds=speeds,
+            policy=policy,
+            staleness=limit,
             gradients=GRADIENTS,
         )
-    )  # fmt: skip
+    )
     by_worker = one.by_worker()
     expected = {
-        "acceptance": one.accepted.mean(), "slow": by_worker["accepted"][0] / by_worker["handed_in"][0],
-        "throughput": 100 * one.updates / one.times[-1], "staleness": one.true_staleness.mean(),
-    }  # fmt: skip
+        "acceptance": one.accepted.mean(),
+        "slow": by_worker["accepted"][0] / by_worker["handed_in"][0],
+        "throughput": 100 * one.updates / one.times[-1],
+        "staleness": one.true_staleness.mean(),
+    }
     for measure, value in expected.items():
         assert trace.here(measure) == pytest.approx(value), measure
 
@@ -51,7 +60,9 @@ def test_a_higher_limit_accepts_no_less_on_the_whole() -> None:
 
 
 def test_waiting_is_at_the_pace_of_the_slowest() -> None:
-    even, uneven = (seen(policy="wait", limit=0, workers=8, straggler=k, spread=0.0) for k in (1.0, 4.0))
+    even, uneven = (
+        seen(policy="wait", limit=0, workers=8, straggler=k, spread=0.0) for k in (1.0, 4.0)
+    )
     assert uneven.here("throughput") == pytest.approx(even.here("throughput") / 4, rel=0.05)
     assert uneven.here("waiting") > 0.6 > even.here("waiting")
 
@@ -74,11 +85,17 @@ def test_words_and_columns_hold_the_numbers_of_the_place() -> None:
     columns = lab.columns(trace)
     row = int(np.flatnonzero((columns["limit"] == 2) & (columns["workers"] == 3))[0])
     assert columns["acceptance"][row] == trace.here("acceptance")
-    assert f"limit 2 accepts {percent(columns['acceptance'][row])} of the gradients" in lab.description.summary
+    assert (
+        f"limit 2 accepts {percent(columns['acceptance'][row])} of the gradients"
+        in lab.description.summary
+    )
     for name, scale in MEASURES.items():
         lab.set(measure=name)
         at_an_end = {0.0: "no", 1.0: "all"}  # "none", "no worker"
-        assert at_an_end.get(columns[name][row], scale.write(columns[name][row])) in lab.description.summary
+        assert (
+            at_an_end.get(columns[name][row], scale.write(columns[name][row]))
+            in lab.description.summary
+        )
         assert f"{scale.name}: {scale.write(columns[name][row])}" in lab.description.alt
     assert dict(lab.description.table)["place"] == "limit 2 and 3 workers"
     assert len(dict(lab.description.table)) == 4 + len(MEASURES)
@@ -99,7 +116,10 @@ def test_a_slow_worker_is_named_only_where_one_is_slow() -> None:
         lab = gl.labs.staleness_phases(measure="slow", straggler=straggler)
         assert f"of {whose} gradients" in lab.description.summary
     alone = gl.labs.staleness_phases(measure="throughput", workers=1, spread=0.0)
-    assert alone.description.summary == "With 1 worker and limit 4, 1 update happens while one gradient is computed."
+    assert (
+        alone.description.summary
+        == "With 1 worker and limit 4, 1 update happens while one gradient is computed."
+    )
 
 
 def test_presets_show_what_their_names_say() -> None:
@@ -122,7 +142,9 @@ def test_presets_show_what_their_names_say() -> None:
         ("not_starving", {"workers": 6, "straggler": 3.0, "limit": 15}, {"workers": 5}),
     ],
 )
-def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, object], missed: dict[str, object]) -> None:
+def test_targets_can_be_reached_and_missed(
+    target: str, reached: dict[str, object], missed: dict[str, object]
+) -> None:
     lab = gl.labs.staleness_phases(target=target)
     assert lab.description.goal.endswith("not yet.")
     lab.set(**reached)

@@ -1,11 +1,14 @@
-"""A phase diagram: cells in their places, lines between full and empty ones, cuts through one place."""
+"""A phase diagram: cells in their places, lines between full and empty ones, cuts through one
+place.
+"""
 
 import numpy as np
 
 from gradlab.labs._staleness_phases.picture import LEVELS, PhasesView, Scale, borders
 
 SCALE = Scale("share", 2.0, lambda x: f"{x:g} of 2")
-VALUES = np.array([[0.0, 0.4, 0.8, 0.0], [1.2, 1.6, 2.0, 0.1], [2.0, 2.0, 2.0, 0.2]])  # 3 limits, 4 workers
+# 3 limits, 4 workers.
+VALUES = np.array([[0.0, 0.4, 0.8, 0.0], [1.2, 1.6, 2.0, 0.1], [2.0, 2.0, 2.0, 0.2]])
 
 
 def drawn(limit: int = 1, workers: int = 2) -> PhasesView:

@@ -1,4 +1,6 @@
-"""The picture of moves: who did what in which row, what is one piece, what is still to come, and how old it all is."""
+"""The picture of moves: who did what in which row, what is one piece, what is still to come, and
+how old it all is.
+"""
 
 import numpy as np
 import pytest
@@ -6,9 +8,13 @@ import pytest
 from gradlab.labs._staleness_races.picture import Event, OrderCount, Schedule, SequenceView
 
 EVENTS = (
-    Event(0, "read", "reads v0", False), Event(1, "read", "reads v0", False), Event(0, "passed", "0−0 ≤ 0", False),
-    Event(0, "updated", "now v1", True), Event(1, "failed", "1−0 > 0", False), Event(1, "dropped", "is dropped", True),
-)  # fmt: skip
+    Event(0, "read", "reads v0", False),
+    Event(1, "read", "reads v0", False),
+    Event(0, "passed", "0−0 ≤ 0", False),
+    Event(0, "updated", "now v1", True),
+    Event(1, "failed", "1−0 > 0", False),
+    Event(1, "dropped", "is dropped", True),
+)
 RANGES = (
     OrderCount("neither", 1680, 0.5),
     OrderCount("check and update", 90, 0.25),
@@ -21,7 +27,19 @@ VERSIONS = ((0, "v0: 1"), (4, "v1: 0.9"))
 def drawn(done: int) -> SequenceView:
     view = SequenceView(2, len(EVENTS))
     ages = np.array([0, 1]) if done == len(EVENTS) else np.array([-1, -1])
-    view.draw(Schedule(EVENTS, done, VERSIONS, ages * 0 + (ages >= 0) - 1, ages, np.array([True, False]), 0, RANGES, 1))
+    view.draw(
+        Schedule(
+            EVENTS,
+            done,
+            VERSIONS,
+            ages * 0 + (ages >= 0) - 1,
+            ages,
+            np.array([True, False]),
+            0,
+            RANGES,
+            1,
+        )
+    )
     return view
 
 
@@ -69,7 +87,11 @@ def test_ages_are_bars_and_what_was_recorded_is_a_mark() -> None:
     assert ages._limit.get_ydata() == [0.5, 0.5] and ages._called.get_text() == "limit 0"
     assert [words.get_text() for words in ages._verdicts] == ["accepted", "dropped"]
     assert [words.get_text() for words in drawn(5)._ages._verdicts] == ["", ""]
-    assert ages._noted.get_visible() and ages._noted.get_text() == "recorded 0" and ages._noted.get_position()[0] == 1
+    assert (
+        ages._noted.get_visible()
+        and ages._noted.get_text() == "recorded 0"
+        and ages._noted.get_position()[0] == 1
+    )
 
 
 def test_an_update_that_is_too_old_says_so() -> None:
@@ -86,5 +108,8 @@ def test_every_setting_has_its_share_and_the_chosen_one_is_black() -> None:
     assert widths.tolist() == [0.5, 0, 0]
     chosen = orders._chosen.get_path().get_extents()
     assert (chosen.x1, chosen.y0) == pytest.approx((0.25, 1.05))
-    assert [name.get_text() for name in orders._names[:2]] == ["neither: 50% of 1,680", "check and update: 25% of 90"]
+    assert [name.get_text() for name in orders._names[:2]] == [
+        "neither: 50% of 1,680",
+        "check and update: 25% of 90",
+    ]
     assert orders._names[1].get_fontweight() == "bold"

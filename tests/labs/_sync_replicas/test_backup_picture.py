@@ -26,7 +26,10 @@ def test_the_chosen_number_is_marked_in_both_panels_with_its_ticks() -> None:
 
 
 def test_the_line_and_the_band_are_named_and_no_winner() -> None:
-    assert [words.get_text() for words in drawn(1).needed.texts[1:3]] == ["mean", "middle half of the runs"]
+    assert [words.get_text() for words in drawn(1).needed.texts[1:3]] == [
+        "mean",
+        "middle half of the runs",
+    ]
 
 
 def test_the_band_of_a_curve_is_the_middle_half() -> None:

@@ -1,4 +1,6 @@
-"""The lab of tokens shows TensorFlow's traps: rounds that are not synchronous, and means of more than was asked for."""
+"""The lab of tokens shows TensorFlow's traps: rounds that are not synchronous, and means of more
+than was asked for.
+"""
 
 import numpy as np
 
@@ -43,12 +45,18 @@ def test_the_target_is_reached_by_a_chief_that_is_late() -> None:
     lab = gl.labs.sync_replicas(target="more")
     assert lab.description.goal.endswith("not yet.")
     ranges = {one.name: one for one in lab.controls}
-    lab.set(workers=ranges["workers"].maximum, aggregate=ranges["aggregate"].minimum, chief=ranges["chief"].maximum)
+    lab.set(
+        workers=ranges["workers"].maximum,
+        aggregate=ranges["aggregate"].minimum,
+        chief=ranges["chief"].maximum,
+    )
     assert lab.description.goal.endswith("reached.")
 
 
 def test_too_few_tokens_end_it_and_the_words_say_so() -> None:
-    lab = gl.labs.sync_replicas(workers=2, aggregate=3, start_tokens=0, straggler=1.0, event=MOMENTS)
+    lab = gl.labs.sync_replicas(
+        workers=2, aggregate=3, start_tokens=0, straggler=1.0, event=MOMENTS
+    )
     trace = lab.compute(lab.params)
     assert trace.done == 2
     said = "Both workers wait for a token, and none will come: only 2 of 3 gradients are there."
@@ -67,18 +75,26 @@ def test_the_sentence_names_the_worker_that_is_always_too_late() -> None:
     said = "The slow worker 1 is always too late: all 4 of its gradients are dropped."
     rounds = lab.compute(lab.params).rounds
     assert lab.description.summary == said
-    assert (rounds.handed_in[0], rounds.accepted_of[0]) == (4, 0) and (rounds.accepted_of[1:] > 0).all()
-    assert gl.labs.sync_replicas(event=4).description.summary.endswith("is too late: its gradient is dropped.")
+    assert (rounds.handed_in[0], rounds.accepted_of[0]) == (4, 0) and (
+        rounds.accepted_of[1:] > 0
+    ).all()
+    assert gl.labs.sync_replicas(event=4).description.summary.endswith(
+        "is too late: its gradient is dropped."
+    )
 
 
 def test_without_such_a_worker_the_sentence_says_what_an_update_is_made_of() -> None:
     said = {
-        event: gl.labs.sync_replicas(straggler=1.0, aggregate=3, event=event).description.summary for event in (2, 4)
+        event: gl.labs.sync_replicas(straggler=1.0, aggregate=3, event=event).description.summary
+        for event in (2, 4)
     }
     assert said[2] == "The first update has 2 of 3 gradients."
     assert said[4] == "No gradient is dropped: the first update is the mean of 3 gradients."
     lab = gl.labs.sync_replicas(workers=4, aggregate=2, chief=50, straggler=1.0, event=MOMENTS)
-    assert lab.description.summary == "No gradient is dropped, and an update that needs 2 is the mean of 4."
+    assert (
+        lab.description.summary
+        == "No gradient is dropped, and an update that needs 2 is the mean of 4."
+    )
     lab = gl.labs.sync_replicas(workers=2, aggregate=3, start_tokens=3, straggler=1.0, event=6)
     lost = lab.compute(lab.params).rounds
     assert int((lost.handed_in - lost.accepted_of).sum()) == 2
@@ -98,11 +114,19 @@ def test_the_curves_are_means_of_the_recording() -> None:
     trace = lab.compute(lab.params)
     np.testing.assert_allclose(trace.curve, 100 * backup_curves()[4].mean(axis=0))
     np.testing.assert_allclose(trace.other, 100 * backup_curves()[15].mean(axis=0))
-    np.testing.assert_allclose(trace.quartiles[0], 100 * np.percentile(backup_curves()[4], 25, axis=0))
+    np.testing.assert_allclose(
+        trace.quartiles[0], 100 * np.percentile(backup_curves()[4], 25, axis=0)
+    )
     everybody = lab.compute({"aggregate": 16})
     np.testing.assert_allclose(everybody.other, 100 * backup_curves()[14].mean(axis=0))
     assert trace.round == measured_rounds()[4]
-    assert set(lab.columns(trace)) == {"ticks", "right", "right_lower", "right_upper", "right_of_16"}
+    assert set(lab.columns(trace)) == {
+        "ticks",
+        "right",
+        "right_lower",
+        "right_upper",
+        "right_of_16",
+    }
 
 
 def test_the_target_is_the_length_of_a_round() -> None:
@@ -113,11 +137,22 @@ def test_the_target_is_the_length_of_a_round() -> None:
 
 
 def test_the_sentence_compares_with_all_where_the_runs_tell() -> None:
-    said = {k: gl.labs.backup_workers(aggregate=k).description.summary for k in range(1, WORKERS + 1)}
+    said = {
+        k: gl.labs.backup_workers(aggregate=k).description.summary for k in range(1, WORKERS + 1)
+    }
     runs = compare_backup()
-    assert said[16] == "Waiting for all 16 workers takes 7,550 ticks to 80%; with one backup worker 5,590."
-    assert said[15] == "Waiting for 15 of 16 workers takes 5,590 ticks to 80%, 1.35 times as fast as all 16."
-    assert said[2] == "Waiting for 2 of 16 workers takes 13,670 ticks to 80%, 1.81 times as long as all 16."
+    assert (
+        said[16]
+        == "Waiting for all 16 workers takes 7,550 ticks to 80%; with one backup worker 5,590."
+    )
+    assert (
+        said[15]
+        == "Waiting for 15 of 16 workers takes 5,590 ticks to 80%, 1.35 times as fast as all 16."
+    )
+    assert (
+        said[2]
+        == "Waiting for 2 of 16 workers takes 13,670 ticks to 80%, 1.81 times as long as all 16."
+    )
     assert "can't be told apart from all 16" in said[4]
     assert said[1].startswith("With 1 of 16, ")
     assert said[1].endswith(" of 15 runs don't reach 80% in 20,000 ticks.")

@@ -1,4 +1,6 @@
-"""The picture of tokens: bars with local steps, updates with their numbers, boxes for gradients, circles for tokens."""
+"""The picture of tokens: bars with local steps, updates with their numbers, boxes for gradients,
+circles for tokens.
+"""
 
 import numpy as np
 
@@ -6,11 +8,25 @@ from gradlab.labs._sync_replicas.tokens_picture import DrawnRounds, TokensView
 from gradlab.live.drawing.style import BLACK, ORANGE_TEXT
 
 ROUNDS = DrawnRounds(
-    workers=2, now=150, event="worker 1 pushes, accepted", worker=np.array([0, 1, 0]), began=np.array([0, 0, 110]),
-    ended=np.array([100, 140, 150]), local_step=np.array([0, 0, 1]), pushed=np.array([True, True, False]),
-    accepted=np.array([True, False, False]), waits=np.array([[0, 100, 110]]), updates=np.array([[110, 1]]), count=1,
-    aggregate=3, tokens=(1, 1), waiting=(1,), handed_in=np.array([1, 1]), accepted_of=np.array([1, 0]), straggler=2.0,
-)  # fmt: skip
+    workers=2,
+    now=150,
+    event="worker 1 pushes, accepted",
+    worker=np.array([0, 1, 0]),
+    began=np.array([0, 0, 110]),
+    ended=np.array([100, 140, 150]),
+    local_step=np.array([0, 0, 1]),
+    pushed=np.array([True, True, False]),
+    accepted=np.array([True, False, False]),
+    waits=np.array([[0, 100, 110]]),
+    updates=np.array([[110, 1]]),
+    count=1,
+    aggregate=3,
+    tokens=(1, 1),
+    waiting=(1,),
+    handed_in=np.array([1, 1]),
+    accepted_of=np.array([1, 0]),
+    straggler=2.0,
+)
 
 
 def drawn(narrow: bool = False, **changes: object) -> TokensView:
@@ -53,7 +69,9 @@ def test_the_title_is_the_event_and_the_slow_worker_is_named_so() -> None:
     lanes = drawn().lanes
     assert lanes.title.get_text() == "At 150 ticks: worker 1 pushes, accepted"
     assert drawn(narrow=True).lanes.title.get_text() == "Worker 1 pushes, accepted"
-    assert lanes._names._note.get_text() == "2× as slow" and said(lanes._names._names) == ["worker 2"]
+    assert lanes._names._note.get_text() == "2× as slow" and said(lanes._names._names) == [
+        "worker 2"
+    ]
 
 
 def test_gradients_are_boxes_tokens_circles_and_those_who_wait_have_numbers() -> None:

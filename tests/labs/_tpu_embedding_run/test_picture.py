@@ -1,4 +1,6 @@
-"""The figure of a training: traffic as counted cells, the busiest device framed, popular words by device."""
+"""The figure of a training: traffic as counted cells, the busiest device framed, popular words by
+device.
+"""
 
 import numpy as np
 import pytest
@@ -36,7 +38,10 @@ def test_traffic_is_counted_and_the_busiest_device_framed() -> None:
     assert [words.get_text() for words in view._sums] == ["7", "1"]
     assert view._times.get_text() == "1.8 times its share"
     assert view._busiest.get_path().vertices[:, 1].max() == 7 / 4
-    assert view._elsewhere.get_text() == "dealt out: 1.5 times" and view._fair.get_text() == "fair share 4"
+    assert (
+        view._elsewhere.get_text() == "dealt out: 1.5 times"
+        and view._fair.get_text() == "fair share 4"
+    )
     assert view._busiest.get_facecolor() == view._popular.get_facecolor() == to_rgba(SHADES[-2])
 
 
@@ -71,8 +76,12 @@ def test_the_reason_is_where_the_popular_words_are(owner: list[int], why: str) -
     assert drawn(TRAINING._replace(owner=np.array(owner)))._why.get_text() == why
 
 
-@pytest.mark.parametrize("change", [{"popular": np.array([0, 2, 1])}, {"traffic": np.array([[2, 2], [3, 2]])}])
-def test_neighbors_are_no_reason_where_others_are_popular_or_the_load_is_fair(change: dict[str, np.ndarray]) -> None:
+@pytest.mark.parametrize(
+    "change", [{"popular": np.array([0, 2, 1])}, {"traffic": np.array([[2, 2], [3, 2]])}]
+)
+def test_neighbors_are_no_reason_where_others_are_popular_or_the_load_is_fair(
+    change: dict[str, np.ndarray],
+) -> None:
     view = drawn(TRAINING._replace(owner=np.array([0, 0, 0]), **change))
     assert view._why.get_text() == "Popular words lie on device 0"
 
@@ -87,5 +96,8 @@ def test_nothing_is_counted_before_the_first_step() -> None:
     view = drawn(TRAINING._replace(step=0, traffic=np.zeros((2, 2), int), asked=np.zeros(3, int)))
     shown = (view._counts, view._sums, view._named, [view._times, view._elsewhere, view._fair])
     assert not any(words.get_text() for texts in shown for words in texts)
-    assert not any(map(boxes, (*view._shades, view._frame))) and view._why.get_text() == "No word is asked for yet"
+    assert (
+        not any(map(boxes, (*view._shades, view._frame)))
+        and view._why.get_text() == "No word is asked for yet"
+    )
     assert all(not len(dot.get_xdata()) for _, _, dot in view._losses)

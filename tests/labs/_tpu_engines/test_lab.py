@@ -34,9 +34,15 @@ def test_the_buffers_are_those_that_the_library_fills() -> None:
         half = np.split(buffers.embedding_ids[0], CORES)[core]
         mine = e.core == core
         np.testing.assert_array_equal(half[e.place[mine]], e.local[mine])
-        np.testing.assert_array_equal(np.split(buffers.gains[0], CORES)[core][e.place[mine]], e.gain[mine])
-        np.testing.assert_array_equal(buffers.row_pointers[0].reshape(CORES, -1)[core, :CORES], e.ends[core])
-        assert mine.sum() + (e.padded[:, 0] == core).sum() == (half.size if e.ends[core, 1] > 8 else 8)
+        np.testing.assert_array_equal(
+            np.split(buffers.gains[0], CORES)[core][e.place[mine]], e.gain[mine]
+        )
+        np.testing.assert_array_equal(
+            buffers.row_pointers[0].reshape(CORES, -1)[core, :CORES], e.ends[core]
+        )
+        assert mine.sum() + (e.padded[:, 0] == core).sum() == (
+            half.size if e.ends[core, 1] > 8 else 8
+        )
 
 
 def test_repeated_ids_of_a_sample_are_one_lookup_of_a_sparsecore() -> None:
@@ -52,7 +58,10 @@ def test_samples_that_get_less_have_fewer_lookups_or_smaller_gains() -> None:
     lossy = shown(limit=2)
     e, half = lossy.shown, SAMPLES // CORES
     got = np.bincount(e.core * half + e.of, e.gain, SAMPLES)
-    assert lossy.short == tuple(np.flatnonzero(got < np.bincount(e.samples, e.weights) - 1e-5)) and lossy.short
+    assert (
+        lossy.short == tuple(np.flatnonzero(got < np.bincount(e.samples, e.weights) - 1e-5))
+        and lossy.short
+    )
     assert shown(limit=2, beyond="split").short == shown(limit=8).short == ()
 
 
@@ -60,7 +69,9 @@ def test_presets_show_what_their_names_say() -> None:
     np.testing.assert_allclose(*preset("Two ways, one answer").shown.moved[:2], rtol=1e-5)
     apart = preset("Accumulation off").shown.moved
     assert apart[2, 0] > 1.5 * apart[0, 0]
-    lossy, split, refused = (preset(name) for name in ("Ids are dropped", "Split, and exact", "Refused"))
+    lossy, split, refused = (
+        preset(name) for name in ("Ids are dropped", "Split, and exact", "Refused")
+    )
     assert lossy.dropped > 0 and np.abs(lossy.shown.moved[0] - lossy.shown.moved[1]).max() > 0.05
     assert split.minibatches > 1 and split.dropped == 0
     np.testing.assert_allclose(*split.shown.moved[:2], rtol=1e-5)
@@ -72,10 +83,15 @@ def test_words_say_what_was_lost_and_what_was_refused() -> None:
     lossy, trace = lab.description, lab.compute(lab.params)
     assert lossy.summary == "8 lookups are dropped: row 8 moves by 0 instead of 0.401."
     classic, sparse, _ = trace.shown.moved
-    assert np.abs(classic - sparse).argmax() == 8 and sparse[8] == 0, "the row that moves most otherwise"
+    assert np.abs(classic - sparse).argmax() == 8 and sparse[8] == 0, (
+        "the row that moves most otherwise"
+    )
     assert "8 dropped (from samples 2, 3, 4, 6, 7)." in lossy.alt
     table = dict(lossy.table)
-    assert [table[f"row 0 {how}"] for how in ("by SparseCores", "without accumulation")] == ["0.502", "0.98"]
+    assert [table[f"row 0 {how}"] for how in ("by SparseCores", "without accumulation")] == [
+        "0.502",
+        "0.98",
+    ]
     assert table["samples that get less"] == "2, 3, 4, 6, 7"
     refused = gl.labs.tpu_engines(limit=2, beyond="refuse").description
     assert refused.summary == "A partition may get 2 lookups: the SparseCores refuse the batch."
@@ -111,7 +127,9 @@ def test_a_clicked_row_is_marked_and_the_selection_follows_the_slider() -> None:
         ("four", {"duplicates": 0.0, "limit": 3, "beyond": "split"}, {"limit": 5}),
     ],
 )
-def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, object], missed: dict[str, object]) -> None:
+def test_targets_can_be_reached_and_missed(
+    target: str, reached: dict[str, object], missed: dict[str, object]
+) -> None:
     lab = gl.labs.tpu_engines(target=target)
     lab.set(**reached)
     assert lab.description.goal.endswith("reached.")

@@ -7,13 +7,25 @@ from gradlab.labs._tpu_engines.picture import FARTHEST, Engines, EnginesView
 from gradlab.live.drawing.style import BLACK
 
 ENGINES = Engines(
-    unique=np.array([1, 4]), inverse=np.array([0, 1, 0]), samples=np.array([0, 0, 1]),
-    weights=np.array([0.5, 0.5, 1.0]), lost=np.array([False, False, True]),
-    limit=1, minibatches=1, core=np.array([0, 1]), place=np.array([0, 8]), local=np.array([2, 0]),
-    of=np.array([0, 0]), gain=np.array([0.5, 1.0]), owner=np.array([4, 1]), ends=np.array([[1, 8], [0, 9]]),
-    padded=np.array([[0, 1], [0, 2], [1, 9]]), moved=np.array([[0, 1, 0, 0, 9.0], [0, 1, 0, 0, 2], [0, 2, 0, 0, 1]]),
-    row=1, words=(),
-)  # fmt: skip
+    unique=np.array([1, 4]),
+    inverse=np.array([0, 1, 0]),
+    samples=np.array([0, 0, 1]),
+    weights=np.array([0.5, 0.5, 1.0]),
+    lost=np.array([False, False, True]),
+    limit=1,
+    minibatches=1,
+    core=np.array([0, 1]),
+    place=np.array([0, 8]),
+    local=np.array([2, 0]),
+    of=np.array([0, 0]),
+    gain=np.array([0.5, 1.0]),
+    owner=np.array([4, 1]),
+    ends=np.array([[1, 8], [0, 9]]),
+    padded=np.array([[0, 1], [0, 2], [1, 9]]),
+    moved=np.array([[0, 1, 0, 0, 9.0], [0, 1, 0, 0, 2], [0, 2, 0, 0, 1]]),
+    row=1,
+    words=(),
+)
 
 
 def drawn(engines: Engines) -> EnginesView:
@@ -48,7 +60,9 @@ def test_the_chosen_row_is_filled_in_both_and_what_is_dropped_is_hatched() -> No
     strokes = view._strokes.get_xydata()
     assert np.nanmin(strokes[:, 1]) >= 2 - 0.42 and np.isfinite(strokes).any()
     colors = [(t.get_color(), t.get_weight()) for t in view._vectors[2:5]]
-    assert colors == [("white", "bold"), (BLACK, "normal"), (BLACK, "bold")], "the last one is dropped, and of the row"
+    assert colors == [("white", "bold"), (BLACK, "normal"), (BLACK, "bold")], (
+        "the last one is dropped, and of the row"
+    )
     assert [boxes(patch) for patch in drawn(ENGINES._replace(row=3))._chosen] == [0, 0]
 
 
@@ -75,7 +89,9 @@ def test_rows_that_move_otherwise_are_joined_and_counted() -> None:
 
 def test_a_limit_is_a_line_in_each_partition() -> None:
     view = drawn(ENGINES._replace(limit=4, ends=np.array([[1, 9], [0, 2]])))
-    assert np.unique(view._limits.get_ydata()[[0, 3, 6, 9]]).tolist() == [3.5, 11.5], "an empty one takes no room"
+    assert np.unique(view._limits.get_ydata()[[0, 3, 6, 9]]).tolist() == [3.5, 11.5], (
+        "an empty one takes no room"
+    )
     assert view._limits.get_ydata()[6] == view._limits.get_ydata()[9] == 3.5
     assert view._limit.get_text() == "limit 4"
 
@@ -83,5 +99,7 @@ def test_a_limit_is_a_line_in_each_partition() -> None:
 def test_words_stand_in_place_of_buffers() -> None:
     view = drawn(ENGINES._replace(words=["too", "many"]))
     assert [t.get_text() for t in view._words if t.get_visible()] == ["too", "many"]
-    assert [t.get_text() for t in (*view._ends, view._limit)] == ["", "", ""] and not len(view._limits.get_xdata())
+    assert [t.get_text() for t in (*view._ends, view._limit)] == ["", "", ""] and not len(
+        view._limits.get_xdata()
+    )
     assert view._titles[1].get_text() == "SparseCores: the batch is refused"

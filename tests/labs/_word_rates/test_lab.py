@@ -1,4 +1,6 @@
-"""The lab of words: its numbers are the training's, a clicked word is traced, rare words slow down less."""
+"""The lab of words: its numbers are the training's, a clicked word is traced, rare words slow down
+less.
+"""
 
 import numpy as np
 import pytest
@@ -29,7 +31,9 @@ def test_the_rates_are_those_of_a_training_with_the_librarys_rule() -> None:
 def test_rates_fall_with_the_root_of_the_frequency() -> None:
     table = dict(gl.labs.word_rates(initial=0.01).description.table)
     assert -0.6 < float(table["slope of all words"]) < -0.45
-    assert dict(gl.labs.word_rates(rule="descent").description.table)["slope of all words"] == "0.00"
+    assert (
+        dict(gl.labs.word_rates(rule="descent").description.table)["slope of all words"] == "0.00"
+    )
 
 
 def test_the_line_is_the_rate_where_every_occurrence_counts_alike() -> None:
@@ -56,8 +60,14 @@ def test_the_words_say_what_is_traced() -> None:
     seen, _, total = table["“return” seen"].removesuffix(" times").split()
     assert 0 < int(seen) < int(total) == TEXT.counts[TEXT.words.index("return")]
     assert table["steps done"] == "128 of 256, 16 lines each"
-    assert dict(gl.labs.word_rates(word="pdb").description.table)["“pdb” speaks for, in the end"] == "the debugger"
-    assert dict(gl.labs.word_rates(rule="descent").description.table)["accumulator of “lambda”"] == "none"
+    assert (
+        dict(gl.labs.word_rates(word="pdb").description.table)["“pdb” speaks for, in the end"]
+        == "the debugger"
+    )
+    assert (
+        dict(gl.labs.word_rates(rule="descent").description.table)["accumulator of “lambda”"]
+        == "none"
+    )
 
 
 def test_a_clicked_word_is_traced_and_the_selection_follows_the_menu() -> None:
@@ -94,7 +104,9 @@ def test_a_setting_is_trained_once() -> None:
 def test_a_rare_word_keeps_more_of_its_rate_but_not_all() -> None:
     assert "a rare one keeps more of its rate" in gl.labs.glance(gl.labs.word_rates)
     lab = gl.labs.word_rates()
-    trace = lab.compute({**lab.params, **lab.presets["Rare words slow down less"], "word": "lambda"})
+    trace = lab.compute(
+        {**lab.params, **lab.presets["Rare words slow down less"], "word": "lambda"}
+    )
     kept = trace.now / trace.training.rate[0]
     rarest = kept[-len(kept) // 10 :]
     assert round(float(kept[trace.word]), 2) == 0.43
@@ -107,7 +119,13 @@ def test_presets_show_what_their_names_say() -> None:
     traces = {label: lab.compute({**lab.params, **values}) for label, values in lab.presets.items()}
     rare = {label: trace.rare for label, trace in traces.items()}
     assert rare["One rate for all"] == rare["Before the first line"] == 1
-    assert rare["Small accumulator"] > rare["Rare words slow down less"] > 15 > 7 > rare["Large accumulator"]
+    assert (
+        rare["Small accumulator"]
+        > rare["Rare words slow down less"]
+        > 15
+        > 7
+        > rare["Large accumulator"]
+    )
     assert traces["Rare words slow down less"].right > traces["One rate for all"].right > 0.6
 
 
@@ -120,7 +138,9 @@ def test_presets_show_what_their_names_say() -> None:
         ("level", {"initial": 10.0}, {"initial": 10.0, "step": 32}),
     ],
 )
-def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, object], missed: dict[str, object]) -> None:
+def test_targets_can_be_reached_and_missed(
+    target: str, reached: dict[str, object], missed: dict[str, object]
+) -> None:
     lab = gl.labs.word_rates(target=target)
     assert lab.description.goal.endswith("not yet.")
     lab.set(**reached)
@@ -136,10 +156,15 @@ def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, objec
         ({"step": 4}, "“lambda” has 5.4 times the rate of “the”, but is seen in 1 of 4 steps."),
         ({"step": 0}, "Before the first line all 867 words have one rate, 0.949."),
         ({"rule": "descent"}, "With gradient descent all 867 words have one rate, 0.3."),
-        ({"word": "the"}, "“the”, seen in 255 of 256 steps, has rate 0.0199; the rarest tenth has 22 times that."),
+        (
+            {"word": "the"},
+            "“the”, seen in 255 of 256 steps, has rate 0.0199; the rarest tenth has 22 times that.",
+        ),
     ],
 )
-def test_the_sentence_compares_rates_and_says_how_often_they_act(params: dict[str, object], said: str) -> None:
+def test_the_sentence_compares_rates_and_says_how_often_they_act(
+    params: dict[str, object], said: str
+) -> None:
     lab = gl.labs.word_rates(**params)
     assert lab.description.summary == said
 
@@ -147,16 +172,23 @@ def test_the_sentence_compares_rates_and_says_how_often_they_act(params: dict[st
 def test_a_large_rate_is_not_called_a_fast_move() -> None:
     lab = gl.labs.word_rates()
     trace = lab.compute(lab.params)
-    rare, frequent = (np.abs(np.diff(trace.training.rate[:, word])).astype(bool).sum() for word in (trace.word, 0))
-    assert rare <= 5 < frequent  # steps in which each moves, for a rate changes where a gradient comes
+    rare, frequent = (
+        np.abs(np.diff(trace.training.rate[:, word])).astype(bool).sum() for word in (trace.word, 0)
+    )
+    # Steps in which each moves, for a rate changes where a gradient comes.
+    assert rare <= 5 < frequent
     assert "as fast" not in lab.description.summary + lab.description.alt
 
 
 @pytest.mark.parametrize(
     ("params", "said"),
-    [({}, "a third of the rate"), ({"step": 0}, "the same rate"), ({"initial": 1.0}, "half of the rate"),
-     ({"initial": 10.0}, "0.76 of the rate")],
-)  # fmt: skip
+    [
+        ({}, "a third of the rate"),
+        ({"step": 0}, "the same rate"),
+        ({"initial": 1.0}, "half of the rate"),
+        ({"initial": 10.0}, "0.76 of the rate"),
+    ],
+)
 def test_the_title_of_all_words_is_their_slope(params: dict[str, object], said: str) -> None:
     lab = gl.labs.word_rates(**params)
     lab.draw(view := lab.make_view(), trace := lab.compute(lab.params))

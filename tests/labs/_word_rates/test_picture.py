@@ -1,4 +1,6 @@
-"""The picture of words: one dot each, the chosen one marked in every panel, names that do not repeat."""
+"""The picture of words: one dot each, the chosen one marked in every panel, names that do not
+repeat.
+"""
 
 import numpy as np
 
@@ -26,7 +28,10 @@ def test_the_story_of_the_chosen_word_is_drawn_beside_that_of_the_first() -> Non
     view = drawn(word=1)
     assert [line.get_ydata().tolist() for line in view._story] == [[1, 4], [1, 0.5]]
     assert [line.get_ydata().tolist() for line in view._frequent] == [[1, 64], [1, 0.125]]
-    assert [line.get_xydata().tolist() for line in view._now] == [[[1, 4], [1, 64]], [[1, 0.5], [1, 0.125]]]
+    assert [line.get_xydata().tolist() for line in view._now] == [
+        [[1, 4], [1, 64]],
+        [[1, 0.5], [1, 0.125]],
+    ]
     assert view._times.get_text() == "4 ×" and view._times.get_visible()
     early = drawn(step=0, word=1)
     assert [len(line.get_ydata()) for line in early._story] == [1, 1]
@@ -34,7 +39,10 @@ def test_the_story_of_the_chosen_word_is_drawn_beside_that_of_the_first() -> Non
 
 
 def test_a_word_is_named_once() -> None:
-    assert [text.get_text() for text in drawn(word=1)._names] == ["class, 100 times", "the, 1,000 times"]
+    assert [text.get_text() for text in drawn(word=1)._names] == [
+        "class, 100 times",
+        "the, 1,000 times",
+    ]
     assert [text.get_text() for text in drawn(word=0)._names] == ["the, 1,000 times", ""]
 
 
@@ -45,12 +53,16 @@ def test_a_rule_without_accumulators_says_so() -> None:
 
 
 def test_a_tick_for_each_step_that_sees_a_word_is_black_once_it_is_done() -> None:
-    view, seen = WordsView(WORDS, COUNTS, 4), np.array([[False, True, False, True], [True, True, True, True]])
+    view, seen = (
+        WordsView(WORDS, COUNTS, 4),
+        np.array([[False, True, False, True], [True, True, True, True]]),
+    )
     rate = np.ones((5, 3))
     for step, done, coming in ((0, [], [2, 4, 1, 2, 3, 4]), (3, [2, 1, 2, 3], [4, 4])):
         view.draw(step, 2, rate, rate, EVEN, seen)
         for ticks, expected in ((view._seen, done), (view._coming, coming)):
-            assert [line.get_xdata()[::3].tolist() for line in ticks] == [expected] * 2  # below both panels
+            # Below both panels.
+            assert [line.get_xdata()[::3].tolist() for line in ticks] == [expected] * 2
     assert [[one.get_text() for one in lanes] for lanes in view._lanes] == [["rare", "the"]] * 2
     for axes in (view.accumulator, view.rate):
         low, high = axes.get_ylim()

@@ -1,4 +1,6 @@
-"""Texts on whole pixels, and names at the ends of curves: beside them, in their order, never on each other."""
+"""Texts on whole pixels, and names at the ends of curves: beside them, in their order, never on
+each other.
+"""
 
 import struct
 
@@ -18,8 +20,15 @@ def test_labels_stand_on_whole_pixels_around_their_place() -> None:
         label(axes, x=0.5, y=0.5, text="0.25", ha=aligned)
     scene = Scene(axes.figure, {})
     x, y = axes.transData.transform((0.5, 0.5))
-    shapes = [struct.unpack_from("<IiiII", body) for code, body in decode(scene.frame(1.0)) if code == TEXT]
-    at = [left + part * width for (_, left, _, width, _), part in zip(shapes, (0, 0.5, 1), strict=True)]
+    shapes = [
+        struct.unpack_from("<IiiII", body)
+        for code, body in decode(scene.frame(1.0))
+        if code == TEXT
+    ]
+    at = [
+        left + part * width
+        for (_, left, _, width, _), part in zip(shapes, (0, 0.5, 1), strict=True)
+    ]
     np.testing.assert_allclose(at, x, atol=2)
     middle = [top + height / 2 for _, _, top, _, height in shapes]
     np.testing.assert_allclose(middle, axes.figure.bbox.height - y, atol=1.5)
@@ -39,9 +48,13 @@ def test_a_label_looks_alike_in_pixels_and_in_the_browser() -> None:
     scene = Scene(axes.figure, {})
     dark = np.argwhere(scene.over(scene.blank(scene.dpi))[..., :3].min(axis=2) < 128)
     _, left, top, width, height = next(
-        struct.unpack_from("<IiiII", body) for code, body in decode(scene.frame(1.0)) if code == TEXT
+        struct.unpack_from("<IiiII", body)
+        for code, body in decode(scene.frame(1.0))
+        if code == TEXT
     )
-    assert (dark.min(axis=0) >= (top, left)).all() and (dark.max(axis=0) < (top + height, left + width)).all()
+    assert (dark.min(axis=0) >= (top, left)).all() and (
+        dark.max(axis=0) < (top + height, left + width)
+    ).all()
 
 
 def test_places_are_moved_apart_as_little_as_possible_and_stay_in_their_order() -> None:
@@ -59,10 +72,15 @@ def test_names_stand_at_the_ends_that_there_are() -> None:
     axes = new_figure(4, 3).add_subplot()
     axes.set(xlim=(0, 10), ylim=(1e-4, 1), yscale="log")
     names = EndLabels(axes, 4)
-    names.draw(10, [1e-2, 1e-2, np.nan], ["one", "two", "three"], weight=["bold", "normal", "normal"])
+    names.draw(
+        10, [1e-2, 1e-2, np.nan], ["one", "two", "three"], weight=["bold", "normal", "normal"]
+    )
     names._leaders.draw(RendererAgg(400, 300, 100))  # which puts them where the panel is by then
     shown = [name for name in names._names if name.get_visible()]
-    assert [(name.get_text(), name.get_weight()) for name in shown] == [("one", "bold"), ("two", "normal")]
+    assert [(name.get_text(), name.get_weight()) for name in shown] == [
+        ("one", "bold"),
+        ("two", "normal"),
+    ]
     low, high = (name.get_position()[1] for name in shown)
     np.testing.assert_allclose((low + high) / 2, 0.5, atol=1e-9)
     assert high > low and shown[0].get_position()[0] > 1

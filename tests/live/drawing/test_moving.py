@@ -26,7 +26,11 @@ def test_they_are_drawn_as_plain_ones_are() -> None:
         axes.set(xlim=(0, 3), ylim=(0, 3))
         make, write = (moving_line, text) if own else (axes.plot, axes.text)
         for style in ("o-", "--", "^"):
-            (line,) = [make(axes, style, color="red")] if own else make([], [], style, color="red", animated=True)
+            (line,) = (
+                [make(axes, style, color="red")]
+                if own
+                else make([], [], style, color="red", animated=True)
+            )
             line.set_data([1, 2], [1, 2])
         looks = {"fontsize": 9, "color": "black", "zorder": 4, "animated": True}
         words = write(axes, **looks) if own else write(0, 0, "", **looks)
@@ -82,7 +86,15 @@ def test_one_coordinate_alone_is_not_mistaken_for_both() -> None:
 
 @pytest.mark.parametrize(
     "look",
-    [{"x": 2}, {"y": 3}, {"text": "b"}, {"color": "red"}, {"weight": "bold"}, {"ha": "right"}, {"visible": False}],
+    [
+        {"x": 2},
+        {"y": 3},
+        {"text": "b"},
+        {"color": "red"},
+        {"weight": "bold"},
+        {"ha": "right"},
+        {"visible": False},
+    ],
 )
 def test_a_text_is_stale_once_a_look_differs(look: dict[str, object]) -> None:
     words = text(panel(), x=1, y=1, s="a", color="black")

@@ -1,4 +1,6 @@
-"""The strip of a table's rows: the one that is followed is filled, those looked up are marked and counted."""
+"""The strip of a table's rows: the one that is followed is filled, those looked up are marked and
+counted.
+"""
 
 import numpy as np
 import pytest

@@ -11,18 +11,33 @@ from tests.labs.contrast import THEMES, linear
 from tests.labs.views import Shown
 
 SERIES = ("BLUE", "ORANGE", "GREEN", "BLACK", "OTHER", "VIOLET")
-# Linear RGB to what a reader without red, green or blue cones sees (Machado, Oliveira and Fernandes, 2009, severity 1).
+# Linear RGB to what a reader without red, green or blue cones sees (Machado, Oliveira and
+# Fernandes, 2009, severity 1).
 EYES = {
     "full": np.eye(3),
-    "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-    "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
-    "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+    "protan": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deutan": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+    "tritan": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.303900],
+    ],
 }
 
 
 def lab(light: np.ndarray) -> np.ndarray:
     """CIELAB, D65."""
-    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ light.clip(0, 1)
+    xyz = np.array(
+        [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    ) @ light.clip(0, 1)
     t = xyz / [0.9505, 1.0, 1.089]
     f = np.where(t > 216 / 24389, np.cbrt(t), (24389 / 27 * t + 16) / 116)
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
@@ -61,7 +76,9 @@ def difference(one: np.ndarray, other: np.ndarray) -> float:
         ((50.0, 0.0, 0.0), (50.0, -1.0, 2.0), 2.3669),
     ],
 )
-def test_differences_are_those_of_the_published_table(one: tuple, other: tuple, expected: float) -> None:  # type: ignore[type-arg]
+def test_differences_are_those_of_the_published_table(
+    one: tuple, other: tuple, expected: float
+) -> None:  # type: ignore[type-arg]
     assert difference(np.array(one), np.array(other)) == pytest.approx(expected, abs=1e-4)
 
 
@@ -77,11 +94,19 @@ def test_everybody_tells_the_colors_of_series_apart(theme: str, pair: tuple[str,
 @pytest.mark.parametrize("state", ["clipping", "arrows"])
 def test_lines_of_a_panel_differ_by_more_than_color(state: str) -> None:
     for axes in Shown(state).view.figure.axes:
-        named = [line for line in axes.lines if line.get_color() not in (_style.OTHER, _style.QUIET)]  # at their ends
-        looks = {((line.get_linestyle(), line.get_linewidth()), line.get_marker(), line.get_color()) for line in named}
+        # At their ends.
+        named = [
+            line for line in axes.lines if line.get_color() not in (_style.OTHER, _style.QUIET)
+        ]
+        looks = {
+            ((line.get_linestyle(), line.get_linewidth()), line.get_marker(), line.get_color())
+            for line in named
+        }
         edged = [patch for patch in axes.patches if patch.get_edgecolor()[3]]
         looks |= {((patch.get_linestyle(), 0.0), "edge", patch.get_edgecolor()) for patch in edged}
-        assert len({(dash, marker) for dash, marker, _ in looks}) == len(looks), axes.get_title("left")
+        assert len({(dash, marker) for dash, marker, _ in looks}) == len(looks), axes.get_title(
+            "left"
+        )
 
 
 def test_numbers_of_linear_axes_are_written_as_everywhere_else() -> None:
@@ -97,7 +122,8 @@ def test_a_log_axis_has_ticks_at_the_ends_at_which_values_beyond_stand() -> None
     _style.log_ticks(axes.yaxis, 1e-4, 1e6)
     assert list(axes.get_yticks()) == [1e-4, 1e-2, 1, 100, 1e4, 1e6]
     axes.set_ylim(0.5e-9, 8e4)
-    _style.log_ticks(axes.yaxis, 1e-9, 1e4)  # so many decades that a tick for each would be unreadable
+    # So many decades that a tick for each would be unreadable.
+    _style.log_ticks(axes.yaxis, 1e-9, 1e4)
     assert np.round(np.log10(axes.get_yticks())).tolist() == [-9, -7, -5, -3, -1, 1, 4]
     axes.set_ylim(1, 50)  # somebody looks closer
     assert set(axes.get_yticks()) >= {1, 2, 5, 10, 20, 50}

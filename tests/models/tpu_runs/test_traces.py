@@ -54,7 +54,9 @@ def test_a_trace_holds_what_single_steps_give() -> None:
         activations, dedup = look(state, batches[k])
         targets, _ = look(wanted, batches[k])
         gradients = [a - b for a, b in zip(activations, targets, strict=True)]
-        for got, expected in zip((*trace.activations, *trace.gradients), (*activations, *gradients), strict=True):
+        for got, expected in zip(
+            (*trace.activations, *trace.gradients), (*activations, *gradients), strict=True
+        ):
             np.testing.assert_allclose(got[k], expected, rtol=1e-6)
         state = move(state, gradients, [jnp.float32(rate)], dedup)
     np.testing.assert_allclose(trace.states.tables[0][2], state.tables[0], rtol=1e-6)
@@ -83,17 +85,31 @@ def test_room_changes_nothing(cores: int) -> None:
 def test_a_pipelined_trace_is_one_update_late() -> None:
     plan = dataclasses.replace(PLAN, pipelined=True)
     state, wanted = (dataclasses.replace(x, plan=plan) for x in states())
-    trace = record(state, wanted, [sized(make_batch(plan, ids), 1, 6, 8, 4) for ids in (*IDS, *IDS)], [[0.3]] * 4)
+    trace = record(
+        state,
+        wanted,
+        [sized(make_batch(plan, ids), 1, 6, 8, 4) for ids in (*IDS, *IDS)],
+        [[0.3]] * 4,
+    )
     for k, ids in enumerate((*IDS, *IDS)):
         np.testing.assert_allclose(trace.states.tables[0][k], state.tables[0], rtol=1e-6)
         activations, dedup = look(state, make_batch(plan, ids))
         targets, _ = look(wanted, make_batch(plan, ids))
-        state = move(state, [a - b for a, b in zip(activations, targets, strict=True)], [0.3], dedup)
+        state = move(
+            state, [a - b for a, b in zip(activations, targets, strict=True)], [0.3], dedup
+        )
     np.testing.assert_array_equal(trace.states.tables[0][0], trace.states.tables[0][1])
 
 
 def test_a_step_of_a_trace_is_explained() -> None:
-    trace = record(*states(), [sized(make_batch(PLAN, ids), 1, 6, 8, 4) for ids in IDS], [[0.3], [0.1]])
+    trace = record(
+        *states(), [sized(make_batch(PLAN, ids), 1, 6, 8, 4) for ids in IDS], [[0.3], [0.1]]
+    )
     why = explain(trace.step(1, IDS[1]), row=1, table="a")
     np.testing.assert_array_equal(why.weights_before, trace.states.tables[0][1, 1])
-    assert [c.sample for c in why.contributions] == [1] and why.moved and why.ulps is not None and why.ulps <= 4
+    assert (
+        [c.sample for c in why.contributions] == [1]
+        and why.moved
+        and why.ulps is not None
+        and why.ulps <= 4
+    )

@@ -1,4 +1,6 @@
-"""Two towers learn which topic a line is of: two tables, one read by two features, two rates that change."""
+"""Two towers learn which topic a line is of: two tables, one read by two features, two rates that
+change.
+"""
 
 import numpy as np
 import pytest
@@ -15,7 +17,9 @@ def run() -> TwoTower:
 
 @pytest.mark.exhaustive
 def test_it_learns(run: TwoTower) -> None:
-    assert run.loss[0] == pytest.approx(np.log(len(run.topics)), rel=0.1), "it begins by knowing nothing"
+    assert run.loss[0] == pytest.approx(np.log(len(run.topics)), rel=0.1), (
+        "it begins by knowing nothing"
+    )
     assert run.loss[-10:].mean() < 0.7 * run.loss[:10].mean()
 
 
@@ -31,7 +35,9 @@ def test_the_record_fits_the_run(run: TwoTower) -> None:
     assert len(run.loss) == len(run.rates) == len(run.touched)
     np.testing.assert_array_equal(run.rates[:3], [rates_at(k) for k in range(3)])
     assert (run.touched[:, 1] == len(run.topics)).all()
-    assert (run.touched[:, 0] < run.state.tables[0].shape[0]).all(), "most words are in no line of a step"
+    assert (run.touched[:, 0] < run.state.tables[0].shape[0]).all(), (
+        "most words are in no line of a step"
+    )
 
 
 @pytest.mark.exhaustive

@@ -1,6 +1,16 @@
-"""The suites that are run: every file, its release, and what is not applicable, with one line of reason."""
+"""The suites that are run: every file, its release, and what is not applicable, with one line of
+reason.
+"""
 
-from tests.originals.manifest import keras, optax, sparsecore, tensorflow, tensorflow1, tf_keras, tpu
+from tests.originals.manifest import (
+    keras,
+    optax,
+    sparsecore,
+    tensorflow,
+    tensorflow1,
+    tf_keras,
+    tpu,
+)
 
 SUITES = (
     *optax.SUITES,

@@ -1,4 +1,6 @@
-"""Keras 3's suites, read where Keras is installed. gradlab has two of its optimizers, and no layers or models."""
+"""Keras 3's suites, read where Keras is installed. gradlab has two of its optimizers, and no layers
+or models.
+"""
 
 from tests.originals.suites import Absent, Differs, Origin, Suite
 
@@ -29,19 +31,24 @@ SUITES = (
             "OptimizerTest.test_mixed_with_tf_variables": Absent(
                 "gl.Variable(tf_variable)", "steps on TensorFlow's variables beside its own"
             ),
-            "OptimizerTest.test_get_method": Absent("gl.keras.get", "an optimizer by its name, AdamW among them"),
+            "OptimizerTest.test_get_method": Absent(
+                "gl.keras.get", "an optimizer by its name, AdamW among them"
+            ),
             "OptimizerTest.test_overwrite_with_gradient*": Absent(
                 "gl.Variable.overwrite_with_gradient", "Keras's mark of float8 scales on a variable"
             ),
             **{
-                f"OptimizerTest.test_{case}{number}": Absent(f"gl.keras.{name}", "gl.keras has Adagrad and SGD")
+                f"OptimizerTest.test_{case}{number}": Absent(
+                    f"gl.keras.{name}", "gl.keras has Adagrad and SGD"
+                )
                 for case in ("gradient_accumulation_with_weigth_decay", "pickleable_optimizers")
                 for name, number in _OTHERS.items()
             },
         },
         differs={
             "OptimizerTest.test_optimizer_auto_naming": Differs(
-                "an optimizer that is given no name has that of its class, as in the older versions",
+                "an optimizer that is given no name has that of its "
+                "class, as in the older versions",
                 "tests/keras/test_engine.py::test_names",
             )
         },
@@ -52,13 +59,16 @@ SUITES = (
         "keras_sparse",
         absent={
             "OptimizerSparseTest.test_sparse_gradients_*": Absent(
-                "gl.keras.Optimizer.assign", "by which method Keras writes rows; a rule of gradlab returns new ones"
+                "gl.keras.Optimizer.assign",
+                "by which method Keras writes rows; a rule of gradlab returns new ones",
             ),
             "OptimizerSparseTest.*_scatter_update": Absent(
-                "gl.keras.Optimizer.update_step", "an optimizer by overriding a method; in gradlab it is a rule"
+                "gl.keras.Optimizer.update_step",
+                "an optimizer by overriding a method; in gradlab it is a rule",
             ),
             "OptimizerSparseTest.*_loss_scale_optimizer_sgd": Absent(
-                "gl.keras.LossScaleOptimizer", "a scale of its own choosing; gl.keras takes a loss_scale_factor"
+                "gl.keras.LossScaleOptimizer",
+                "a scale of its own choosing; gl.keras takes a loss_scale_factor",
             ),
             **{
                 f"OptimizerSparseTest.test_sparse_correctness_{name.lower()}*": Absent(

@@ -12,7 +12,8 @@ SUITES = (
         "optax",
         absent={
             "ClippingTest.test_unitwise_norm_with_axis": Absent(
-                "gl.clip.unitwise_norm", "the norms alone; gradlab's adaptive clip keeps them to itself"
+                "gl.clip.unitwise_norm",
+                "the norms alone; gradlab's adaptive clip keeps them to itself",
             ),
         },
         fails_there={
@@ -28,7 +29,8 @@ SUITES = (
                 "gl.optax.ema", "a running mean of updates; gl.keras has one of weights"
             ),
             "AccumulationTest.test_skip_*": Absent(
-                "gl.optax.skip_not_finite", "which updates to leave out; optax's own functions do that around gradlab's"
+                "gl.optax.skip_not_finite",
+                "which updates to leave out; optax's own functions do that around gradlab's",
             ),
             "AccumulationTest.test_multi_steps": _NO_PARTS,
             "AccumulationTest.test_multi_steps_computes_mean": _NO_PARTS,

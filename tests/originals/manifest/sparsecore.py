@@ -1,10 +1,17 @@
-"""jax-tpu-embedding's suites: what the host hands to SparseCores, and steps; its repository at August 2026."""
+"""jax-tpu-embedding's suites: what the host hands to SparseCores, and steps; its repository at
+August 2026.
+"""
 
 from tests.originals.suites import Absent, Differs, Origin, Suite
 
-ORIGIN = Origin("jax-tpu-embedding", "566086d", helpers=("jax_tpu_embedding/sparsecore/lib/core/tests/test_utils.py",))
+ORIGIN = Origin(
+    "jax-tpu-embedding",
+    "566086d",
+    helpers=("jax_tpu_embedding/sparsecore/lib/core/tests/test_utils.py",),
+)
 _BUFFERS = Absent(
-    "gl.tpu.sparsecore.update", "a step on buffers, and what dtypes it takes; gradlab steps on batches and converts"
+    "gl.tpu.sparsecore.update",
+    "a step on buffers, and what dtypes it takes; gradlab steps on batches and converts",
 )
 _ARGUMENTS = {
     f"*.test_raising_value_error_while_evaluating_abstracts_{what}": _BUFFERS
@@ -15,7 +22,15 @@ _STEPS = "jax_tpu_embedding/sparsecore/lib/core/primitives/tests/sparse_dense_ma
 _WHOLE = ("grad_with_sgd", "grad_with_sgd_minibatching", "optimizer_grad")
 _REFUSING = [
     f"grad_with_{name}"
-    for name in ("adagrad", "adagrad_minibatching", "adagrad_momentum", "adam", "f2a", "ftrl", "laprop")
+    for name in (
+        "adagrad",
+        "adagrad_minibatching",
+        "adagrad_momentum",
+        "adam",
+        "f2a",
+        "ftrl",
+        "laprop",
+    )
 ]
 
 _LOOKUPS = {
@@ -24,12 +39,16 @@ _LOOKUPS = {
 }
 
 _SHARDING = Absent(
-    "gl.tpu.sparsecore.preprocess(sharding_strategy)", "a strategy to choose, of which one is refused there"
+    "gl.tpu.sparsecore.preprocess(sharding_strategy)",
+    "a strategy to choose, of which one is refused there",
 )
 _COUNTS = Absent(
-    "gl.tpu.sparsecore.preprocess(local_device_count)", "counts of devices as arguments; a plan has cores, at least one"
+    "gl.tpu.sparsecore.preprocess(local_device_count)",
+    "counts of devices as arguments; a plan has cores, at least one",
 )
-_SIZES = Absent("gl.tpu.Table(suggested_coo_buffer_size)", "sizes of buffers that an earlier run suggested")
+_SIZES = Absent(
+    "gl.tpu.Table(suggested_coo_buffer_size)", "sizes of buffers that an earlier run suggested"
+)
 _EXTENSION = {
     "InputPreprocessingTest.test_empty_input_batches_raises_error": _COUNTS,
     "InputPreprocessingTest.test_global_device_count_less_than_*": _COUNTS,
@@ -37,14 +56,16 @@ _EXTENSION = {
     "InputPreprocessingTest.test_num_sc_per_device_less_than_*": _COUNTS,
     "InputPreprocessingTest.test_invalid_sharding_strategy_raises_error": _SHARDING,
     "InputPreprocessingTableStackingTest.test_multi_process_fdo*": Absent(
-        "gl.tpu.sparsecore.FileFDOClient", "files by which the hosts of a run tell each other sizes of buffers"
+        "gl.tpu.sparsecore.FileFDOClient",
+        "files by which the hosts of a run tell each other sizes of buffers",
     ),
     "MinibatchingNodeTest.test_minibatching_node_creation": Absent(
         "gl.tpu.sparsecore.MinibatchingNode", "a network in which hosts agree on minibatches"
     ),
     "PybindBufferSizeTest.test_compute_coo_buffer_size_per_device": _SIZES,
     "PybindBufferSizeTest.test_compute_row_pointers_size": Absent(
-        "gl.tpu.sparsecore.row_pointers_size", "the length of pointers alone; gradlab's buffers show it"
+        "gl.tpu.sparsecore.row_pointers_size",
+        "the length of pointers alone; gradlab's buffers show it",
     ),
 }
 
@@ -67,7 +88,8 @@ _SPECS = {
 }
 _FULL = {
     "*.test_preprocess_suggested_buffer_size_4sc": Differs(
-        "ids that find no room in buffers of a given size are refused; the original drops them without being asked",
+        "ids that find no room in buffers of a given size are refused; the original drops them "
+        "without being asked",
         "tests/tpu/sparsecore/test_preprocess.py::test_what_the_buffers_do_not_hold_is_refused_or_cut",
     )
 }
@@ -80,10 +102,18 @@ SUITES = (
         absent={"InputPreprocessingTest.test_error_non_mod_sharding": _SHARDING},
     ),
     *(Suite(ORIGIN, f"{_STEPS}_{name}_test.py", "sparsecore") for name in _WHOLE),
-    *(Suite(ORIGIN, f"{_STEPS}_{name}_test.py", "sparsecore", absent=_ARGUMENTS) for name in _REFUSING),
-    *(Suite(ORIGIN, f"{_STEPS}_{name}_test.py", "sparsecore", absent=_LOOKUPS) for name in ("csr", "csr_minibatching")),
+    *(
+        Suite(ORIGIN, f"{_STEPS}_{name}_test.py", "sparsecore", absent=_ARGUMENTS)
+        for name in _REFUSING
+    ),
+    *(
+        Suite(ORIGIN, f"{_STEPS}_{name}_test.py", "sparsecore", absent=_LOOKUPS)
+        for name in ("csr", "csr_minibatching")
+    ),
     Suite(ORIGIN, f"{_HOST}/pybind_input_preprocessing_test.py", "sparsecore", absent=_EXTENSION),
     Suite(ORIGIN, f"{_HOST}/sparse_coo_input_preprocessing_test.py", "sparsecore"),
     Suite(ORIGIN, f"{_NN}/embedding_spec_test.py", "sparsecore", absent=_SPECS),
-    Suite(ORIGIN, f"{_NN}/preprocess_sparse_dense_matmul_input_test.py", "sparsecore", differs=_FULL),
+    Suite(
+        ORIGIN, f"{_NN}/preprocess_sparse_dense_matmul_input_test.py", "sparsecore", differs=_FULL
+    ),
 )

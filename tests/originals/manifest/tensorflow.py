@@ -1,4 +1,6 @@
-"""TensorFlow 2.21's suites, which its wheel does not hold: of its repository at version 2.21.0, March 2026."""
+"""TensorFlow 2.21's suites, which its wheel does not hold: of its repository at version 2.21.0,
+March 2026.
+"""
 
 from collections.abc import Mapping
 
@@ -17,23 +19,35 @@ _TRAINING = "tensorflow/python/training"
 _KERNELS = "tensorflow/python/kernel_tests"
 
 
-SHARDING = Absent("gl.xla_sharding", "how XLA lays a variable out over devices; gradlab's shards are gl.tpu's")
-SLOTS = Absent("gl.train.slot_creator", "how TensorFlow makes slot variables; in gradlab an optimizer makes its own")
-_NODE = Absent("gl.SparseConditionalAccumulator.node_def", "what a node of TensorFlow's graph is written as")
+SHARDING = Absent(
+    "gl.xla_sharding", "how XLA lays a variable out over devices; gradlab's shards are gl.tpu's"
+)
+SLOTS = Absent(
+    "gl.train.slot_creator",
+    "how TensorFlow makes slot variables; in gradlab an optimizer makes its own",
+)
+_NODE = Absent(
+    "gl.SparseConditionalAccumulator.node_def", "what a node of TensorFlow's graph is written as"
+)
 SPARSE_NODES = {
-    f"IndexedSlicesConditionalAccumulatorTest.{case}": _NODE for case in ("testConstructor", "testConstructorWithShape")
+    f"IndexedSlicesConditionalAccumulatorTest.{case}": _NODE
+    for case in ("testConstructor", "testConstructorWithShape")
 }
 TENSORS = Differs(
-    "an array is a constant to a loss, and refused when gradients are asked for, not when they are applied",
+    "an array is a constant to a loss, and refused when gradients are asked "
+    "for, not when they are applied",
     "tests/test_bad_input.py::test_it_is_refused_and_nothing_changes",
 )
 MIXED_VALUES = Differs(
-    "values of two kinds are converted to one, as in TensorFlow's schedules, where tf.compat.v1.train refuses them",
+    "values of two kinds are converted to one, as in TensorFlow's schedules, where "
+    "tf.compat.v1.train refuses them",
     "tests/schedules/test_decay.py::test_the_dtype_of_pieces_is_that_of_the_values",
 )
 
 
-def in_both_modes(origin: Origin, path: str, stand_in: str, absent: Mapping[str, Absent] | None = None) -> list[Suite]:
+def in_both_modes(
+    origin: Origin, path: str, stand_in: str, absent: Mapping[str, Absent] | None = None
+) -> list[Suite]:
     """A suite of accumulators with `strict="tf"`, and as gradlab makes them for everybody."""
     modes = (('strict="tf"', stand_in), ("by default", f"{stand_in}_default"))
     return [Suite(origin, path, name, absent or {}, mode=mode) for mode, name in modes]
@@ -42,8 +56,15 @@ def in_both_modes(origin: Origin, path: str, stand_in: str, absent: Mapping[str,
 SUITES = (
     Suite(ORIGIN, f"{_KERNELS}/math_ops/clip_ops_test.py", "tensorflow"),
     Suite(ORIGIN, "tensorflow/python/ops/clip_ops_test.py", "tensorflow"),
-    *in_both_modes(ORIGIN, f"{_KERNELS}/data_structures/conditional_accumulator_test.py", "tensorflow"),
-    *in_both_modes(ORIGIN, f"{_KERNELS}/sparse_ops/sparse_conditional_accumulator_test.py", "tensorflow", SPARSE_NODES),
+    *in_both_modes(
+        ORIGIN, f"{_KERNELS}/data_structures/conditional_accumulator_test.py", "tensorflow"
+    ),
+    *in_both_modes(
+        ORIGIN,
+        f"{_KERNELS}/sparse_ops/sparse_conditional_accumulator_test.py",
+        "tensorflow",
+        SPARSE_NODES,
+    ),
     *(
         Suite(ORIGIN, f"{_TRAINING}/{name}_test.py", "tensorflow")
         for name in [
@@ -74,7 +95,8 @@ SUITES = (
         "tensorflow",
         absent={
             "AdamOptimizerTest.testGatherGradientWithBadIndicesPolicy": Absent(
-                "gl.gather_nd", "an op that reads single entries and may ignore bad indices; gradlab reads rows"
+                "gl.gather_nd",
+                "an op that reads single entries and may ignore bad indices; gradlab reads rows",
             ),
             "AdamOptimizerTest.testXlaSharding": SHARDING,
         },
@@ -85,7 +107,8 @@ SUITES = (
         "tensorflow",
         absent={
             "OptimizerTest.testGetSlotUnderDistributedStrategy": Absent(
-                "gl.MirroredStrategy", "slots of mirrored variables; gradlab's replicas are gl.keras.replicas"
+                "gl.MirroredStrategy",
+                "slots of mirrored variables; gradlab's replicas are gl.keras.replicas",
             ),
         },
     ),
@@ -94,5 +117,10 @@ SUITES = (
         f"{_TRAINING}/sync_replicas_optimizer_test.py",
         "tensorflow1",
     ),
-    Suite(ORIGIN, f"{_TRAINING}/slot_creator_test.py", "tensorflow", absent={"SlotCreatorTest.*": SLOTS}),
+    Suite(
+        ORIGIN,
+        f"{_TRAINING}/slot_creator_test.py",
+        "tensorflow",
+        absent={"SlotCreatorTest.*": SLOTS},
+    ),
 )

@@ -22,7 +22,9 @@ SUITES = (
     _of(f"{_KERNELS}/clip_ops"),
     _of("tensorflow/python/ops/clip_ops"),
     *in_both_modes(ORIGIN, f"{_KERNELS}/conditional_accumulator_test.py", "tensorflow1"),
-    *in_both_modes(ORIGIN, f"{_KERNELS}/sparse_conditional_accumulator_test.py", "tensorflow1", SPARSE_NODES),
+    *in_both_modes(
+        ORIGIN, f"{_KERNELS}/sparse_conditional_accumulator_test.py", "tensorflow1", SPARSE_NODES
+    ),
     *(
         _of(f"{_TRAINING}/{name}")
         for name in [
@@ -37,12 +39,15 @@ SUITES = (
             "training_ops",
         ]
     ),
-    _of(f"{_TRAINING}/adagrad", absent={"AdagradOptimizerTest.testDynamicShapeVariable*": _DYNAMIC}),
+    _of(
+        f"{_TRAINING}/adagrad", absent={"AdagradOptimizerTest.testDynamicShapeVariable*": _DYNAMIC}
+    ),
     _of(
         f"{_TRAINING}/gradient_descent",
         absent={
             "GradientDescentOptimizerTest.testCapturingInDefunWhileExecutingEagerly": Absent(
-                "gl.function", "a function compiled to a graph; gradlab's pure form compiles with jax.jit"
+                "gl.function",
+                "a function compiled to a graph; gradlab's pure form compiles with jax.jit",
             )
         },
     ),
@@ -53,6 +58,9 @@ SUITES = (
     ),
     _of(f"{_TRAINING}/sync_replicas_optimizer"),
     _of(f"{_TRAINING}/slot_creator", absent={"SlotCreatorTest.*": SLOTS}),
-    *(_of(f"{_CONTRIB}/{name}") for name in ("adamax", "addsign", "powersign", "drop_stale_gradient_optimizer")),
+    *(
+        _of(f"{_CONTRIB}/{name}")
+        for name in ("adamax", "addsign", "powersign", "drop_stale_gradient_optimizer")
+    ),
     _of(f"{_CONTRIB}/sign_decay"),
 )

@@ -1,4 +1,6 @@
-"""tf_keras 2.21's suites, which its package does not hold: legacy optimizers, the rewrite of 2.11, schedules."""
+"""tf_keras 2.21's suites, which its package does not hold: legacy optimizers, the rewrite of 2.11,
+schedules.
+"""
 
 from tests.originals.manifest.tensorflow import MIXED_VALUES, TENSORS
 from tests.originals.suites import Absent, Differs, Origin, Suite
@@ -7,9 +9,14 @@ ORIGIN = Origin("tf_keras", "2.21")
 _FOLDER = "tf_keras/optimizers"
 
 _MODELS = Absent("gl.keras.Sequential", "trains or saves a Keras model; gradlab has none")
-_FUNCTION = Absent("gl.function", "a function compiled to a graph; gradlab's pure form compiles with jax.jit")
+_FUNCTION = Absent(
+    "gl.function", "a function compiled to a graph; gradlab's pure form compiles with jax.jit"
+)
 _CHECKPOINT = Absent("gl.train.Checkpoint", "TensorFlow's checkpoints; gradlab has gl.save")
-_STRATEGY = Absent("gl.MirroredStrategy", "distribution strategies with Keras models; gradlab has gl.keras.replicas")
+_STRATEGY = Absent(
+    "gl.MirroredStrategy",
+    "distribution strategies with Keras models; gradlab has gl.keras.replicas",
+)
 
 
 def _no(name: str) -> Absent:
@@ -27,13 +34,18 @@ _OPTIMIZER_V2 = {
     **_each("OptimizerTest", "testOptimizerSaving_* testOptimizerWith*", _MODELS),
     **_each("OptimizerTest", "testRestoringIterationsWithoutAnOptimizer_*", _CHECKPOINT),
     "OptimizerTest.testSlotWithNonstandardShapeRestoresBasedOnCheckpoint_*": _CHECKPOINT,
-    "OptimizerTest.testVarName": Absent("gl.keras.name_scope", "names of slots under a scope of names"),
-    "OptimizerTest.testVarKey": Absent("gl.keras.var_key", "by what name Keras keeps a variable; gradlab by itself"),
+    "OptimizerTest.testVarName": Absent(
+        "gl.keras.name_scope", "names of slots under a scope of names"
+    ),
+    "OptimizerTest.testVarKey": Absent(
+        "gl.keras.var_key", "by what name Keras keeps a variable; gradlab by itself"
+    ),
     "OptimizerTest.test_create_slots_for_sharded_variables_*": Absent(
         "gl.ShardedVariable", "a variable in pieces; gradlab's shards are gl.tpu's"
     ),
     "OptimizerTest.test_override_aggregate_gradients_*": Absent(
-        "gl.keras.SGD._aggregate_gradients", "a private method to override; gradlab takes gradient_aggregator"
+        "gl.keras.SGD._aggregate_gradients",
+        "a private method to override; gradlab takes gradient_aggregator",
     ),
     "OptimizerWithFunctionTest.*": _FUNCTION,
     **{
@@ -54,9 +66,11 @@ _OTHERS = {
 _REWRITE = {
     **_each(
         "OptimizerFuntionalityTest",
-        "testAddVariableFromReference testAddVarialeWithCustomShape testBuildIndexDict testApplyGradientsNameArg",
+        "testAddVariableFromReference testAddVarialeWithCustomShape testBuildIndexDict "
+        "testApplyGradientsNameArg",
         Absent(
-            "gl.keras.Optimizer.add_variable_from_reference", "how Keras's own optimizers make and find their slots"
+            "gl.keras.Optimizer.add_variable_from_reference",
+            "how Keras's own optimizers make and find their slots",
         ),
     ),
     **_each(
@@ -66,7 +80,8 @@ _REWRITE = {
     ),
     "OptimizerFuntionalityTest.testCheckpointOptimizer": _CHECKPOINT,
     "OptimizerFuntionalityTest.testGetAndFromConfig": Absent(
-        "gl.schedules.serialize(module)", "the module of a class of the program itself; a suite that is read is none"
+        "gl.schedules.serialize(module)",
+        "the module of a class of the program itself; a suite that is read is none",
     ),
     "OptimizerFuntionalityTest.testSaveAndLoadOptimizerWithModel*": _MODELS,
     **_each(
@@ -78,7 +93,9 @@ _REWRITE = {
         f"OptimizerFuntionalityTest.testSparseGradientsWorkAsExpected{number}": _no(name)
         for name, number in _OTHERS.items()
     },
-    **{f"OptimizerRegressionTest.test{name}": _no(name) for name in ("Adadelta", "Ftrl", "RMSprop")},
+    **{
+        f"OptimizerRegressionTest.test{name}": _no(name) for name in ("Adadelta", "Ftrl", "RMSprop")
+    },
     "DistributedTrainingTest.*": _STRATEGY,
 }
 
@@ -106,7 +123,8 @@ SUITES = (
         absent=_REWRITE,
         differs={
             "OptimizerFuntionalityTest.testComputeGradients": Differs(
-                "a loss that makes variables runs twice, and what it makes again each time has no gradient",
+                "a loss that makes variables runs twice, and what it makes "
+                "again each time has no gradient",
                 "tests/keras/test_optimizer.py::test_variables_may_be_made_by_the_loss",
             )
         },

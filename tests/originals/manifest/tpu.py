@@ -13,17 +13,23 @@ _SLOTS = Absent(
     "by what private name TensorFlow keeps a combiner's weights",
 )
 _OUTSIDE = Absent(
-    "gl.tpu.outside_compilation", "enqueuing from inside a compiled function; gradlab's engine has no graph"
+    "gl.tpu.outside_compilation",
+    "enqueuing from inside a compiled function; gradlab's engine has no graph",
 )
 _DEVICE = Absent("gl.tpu.input_device", "on which device an input is; gradlab's ids are NumPy's")
-_CHECKPOINT = Absent("gl.train.Checkpoint", "TensorFlow's checkpoints; gradlab's embeddings save themselves")
+_CHECKPOINT = Absent(
+    "gl.train.Checkpoint", "TensorFlow's checkpoints; gradlab's embeddings save themselves"
+)
 _OTHERS: dict[str, Mapping[str, Absent]] = {
     f"{_TPU}/tpu_embedding_v2_utils": {
         "TPUEmbeddingCustomCombinerTest.test_name_starts_with_custom_combiner": _SLOTS,
         "TPUEmbeddingCustomCombinerTest.test_*_slot*": _SLOTS,
-        "ConfigTest.test_feature_config_repr": Absent("gl.TensorShape", "how a shape is written; gradlab's are tuples"),
+        "ConfigTest.test_feature_config_repr": Absent(
+            "gl.TensorShape", "how a shape is written; gradlab's are tuples"
+        ),
         "TPUEmbeddingConfigurationTest.test_no_truncate": Absent(
-            "gl.tpu.log_tpu_embedding_configuration", "a log in pieces; gl.tpu.describe gives a configuration in words"
+            "gl.tpu.log_tpu_embedding_configuration",
+            "a log in pieces; gl.tpu.describe gives a configuration in words",
         ),
         "TPUEmbeddingUtilityFunctionTest.test_sort_device_spec_strings": Absent(
             "gl.tpu.sort_device_spec_strings", "a private sort of TensorFlow's names of devices"
@@ -31,7 +37,8 @@ _OTHERS: dict[str, Mapping[str, Absent]] = {
     },
     f"{_TESTS}_valid_input": {
         "TPUEmbeddingTest.test_enqueue_per_device": Absent(
-            "gl.tpu.Strategy", "values of each device from a function; gradlab's enqueue takes the device itself"
+            "gl.tpu.Strategy",
+            "values of each device from a function; gradlab's enqueue takes the device itself",
         )
     },
     f"{_TESTS}_invalid_input": {"TPUEmbeddingTest.test_enqueue_cpu_tensor*": _DEVICE},
@@ -50,13 +57,18 @@ _WHOLE = (
 
 _SEVERAL = {
     "TPUEmbeddingTest.test_multiple_creation": Differs(
-        "an engine is an object, so there may be several embeddings at a time; TensorFlow has one for a TPU",
+        "an engine is an object, so there may be several embeddings at a time; "
+        "TensorFlow has one for a TPU",
         "tests/tpu/experimental/embedding/test_embedding.py::test_there_may_be_several_embeddings_at_a_time",
     )
 }
 
 
-def _of(path: str, absent: Mapping[str, Absent] | None = None, differs: Mapping[str, Differs] | None = None) -> Suite:
+def _of(
+    path: str,
+    absent: Mapping[str, Absent] | None = None,
+    differs: Mapping[str, Differs] | None = None,
+) -> Suite:
     return Suite(ORIGIN, f"{path}_test.py", "tensorflow_tpu", absent or {}, differs or {})
 
 

@@ -1,4 +1,6 @@
-"""What the test classes of the originals have beyond `unittest`'s: comparing arrays, with their tolerances."""
+"""What the test classes of the originals have beyond `unittest`'s: comparing arrays, with their
+tolerances.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ def plain(x: Any) -> Any:
 class Comparing(absltest.TestCase):
     """Their assertions about arrays."""
 
-    def assertAllClose(self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: Any = None, **_: Any) -> None:
+    def assertAllClose(
+        self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: Any = None, **_: Any
+    ) -> None:
         a, b = plain(a), plain(b)
         if isinstance(a, dict):
             self.assertEqual(set(a), set(b))
@@ -36,7 +40,9 @@ class Comparing(absltest.TestCase):
         self.assertEqual(x.shape, y.shape, msg)
         np.testing.assert_allclose(_wide(x), _wide(y), rtol, atol, err_msg=str(msg or ""))
 
-    def assertNotAllClose(self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, **_: Any) -> None:
+    def assertNotAllClose(
+        self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, **_: Any
+    ) -> None:
         with self.assertRaises(AssertionError):
             self.assertAllClose(a, b, rtol, atol)
 
@@ -63,10 +69,14 @@ class Comparing(absltest.TestCase):
         self.assertAllClose(a, b, rtol, atol, msg)
 
     def assertAllEqual(self, a: Any, b: Any, msg: Any = None) -> None:
-        np.testing.assert_array_equal(np.asarray(plain(a)), np.asarray(plain(b)), err_msg=str(msg or ""))
+        np.testing.assert_array_equal(
+            np.asarray(plain(a)), np.asarray(plain(b)), err_msg=str(msg or "")
+        )
 
     def assertNDArrayNear(self, a: Any, b: Any, err: float, msg: Any = None) -> None:
-        self.assertLess(float(np.linalg.norm(np.asarray(plain(a)) - np.asarray(plain(b)))), err, msg)
+        self.assertLess(
+            float(np.linalg.norm(np.asarray(plain(a)) - np.asarray(plain(b)))), err, msg
+        )
 
 
 def _wide(x: Any) -> Any:

@@ -1,7 +1,8 @@
-"""TensorFlow's two modes as far as its tests show them: tensors that have a value, and nodes that are run.
+"""TensorFlow's two modes as far as its tests show them: tensors that have a value, and nodes that
+are run.
 
-A node is a function without arguments. Running one computes what it reads first, each node once for one run. The mode
-is gradlab's: inside a `gl.Graph` tensors are nodes.
+A node is a function without arguments. Running one computes what it reads first, each node once for
+one run. The mode is gradlab's: inside a `gl.Graph` tensors are nodes.
 """
 
 from __future__ import annotations
@@ -28,10 +29,13 @@ class UnknownShapeError(Exception):
 class Run:
     """One `Session.run`: what was fed, and what has been computed.
 
-    `building`: a placeholder may be made up. `again`: values are computed again from what made them.
+    `building`: a placeholder may be made up. `again`: values are computed again from what made
+    them.
     """
 
-    def __init__(self, feeds: dict[Any, Any] | None = None, building: bool = False, again: bool = False) -> None:
+    def __init__(
+        self, feeds: dict[Any, Any] | None = None, building: bool = False, again: bool = False
+    ) -> None:
         self.feeds, self.building, self.again = feeds or {}, building, again
         self.done: dict[int, Any] = {}
 
@@ -40,7 +44,9 @@ class Run:
 def running(feeds: dict[Any, Any] | None = None, building: bool = False) -> Iterator[None]:
     """A run of its own; inside another one it has the same feeds."""
     outer = _RUN.get()
-    token = _RUN.set(Run(outer.feeds if outer else feeds, building or bool(outer and outer.building)))
+    token = _RUN.set(
+        Run(outer.feeds if outer else feeds, building or bool(outer and outer.building))
+    )
     try:
         yield
     finally:
@@ -83,7 +89,8 @@ class Operators:
     def _binary(name: str, swapped: bool = False) -> Any:  # type: ignore[misc]
         def method(self: Any, other: Any) -> Any:
             return call(
-                lambda a, b: getattr(_numbers(a, b)[0], name)(*_numbers(a, b)[1:]), *_order(self, other, swapped)
+                lambda a, b: getattr(_numbers(a, b)[0], name)(*_numbers(a, b)[1:]),
+                *_order(self, other, swapped),
             )
 
         return method
@@ -110,7 +117,9 @@ class Operators:
 class Tensor(Operators):
     """A value, or a node that computes one; operations are nodes without a value."""
 
-    def __init__(self, compute: Callable[[], Any], name: str = "op", shape: Any = None, dtype: Any = None) -> None:
+    def __init__(
+        self, compute: Callable[[], Any], name: str = "op", shape: Any = None, dtype: Any = None
+    ) -> None:
         self._compute, self.name, self._shape, self._dtype = compute, name, shape, dtype
         self._before = _BEFORE.get()
         self._value: Any = None
@@ -155,11 +164,17 @@ class Tensor(Operators):
 
     @property
     def dtype(self) -> DType:
-        return DType(self._dtype) if self._dtype is not None else DType(np.dtype(self._sample().dtype))
+        return (
+            DType(self._dtype) if self._dtype is not None else DType(np.dtype(self._sample().dtype))
+        )
 
     @property
     def shape(self) -> TensorShape:
-        return TensorShape(self._shape) if self._shape is not None else TensorShape(np.shape(self._sample()))
+        return (
+            TensorShape(self._shape)
+            if self._shape is not None
+            else TensorShape(np.shape(self._sample()))
+        )
 
     def get_shape(self) -> TensorShape:
         return self.shape
@@ -210,7 +225,11 @@ class Slices:
         return self.values.dtype
 
     def compute(self) -> gl.IndexedSlices:
-        shape = None if self.dense_shape is None else tuple(int(raw(n)) for n in np.asarray(raw(self.dense_shape)))
+        shape = (
+            None
+            if self.dense_shape is None
+            else tuple(int(raw(n)) for n in np.asarray(raw(self.dense_shape)))
+        )
         return gl.IndexedSlices(raw(self.values), raw(self.indices), shape)
 
     def __neg__(self) -> Slices:
@@ -241,7 +260,11 @@ class Session:
         yield self
 
     def __enter__(self) -> Session:
-        self._entered = self.graph.as_default() if hasattr(self.graph, "as_default") else contextlib.nullcontext()
+        self._entered = (
+            self.graph.as_default()
+            if hasattr(self.graph, "as_default")
+            else contextlib.nullcontext()
+        )
         self._entered.__enter__()
         return self
 
@@ -310,7 +333,11 @@ def boxed(value: Any, name: str = "Const") -> Any:
     if isinstance(value, gl.IndexedSlices):
         return Slices.of(value)
     if isinstance(value, list | tuple):
-        return type(value)(*map(boxed, value)) if hasattr(value, "_fields") else type(value)(map(boxed, value))
+        return (
+            type(value)(*map(boxed, value))
+            if hasattr(value, "_fields")
+            else type(value)(map(boxed, value))
+        )
     return value if value is None or isinstance(value, Tensor | Slices) else Tensor.of(value, name)
 
 
@@ -329,8 +356,12 @@ def constant_array(value: Any, dtype: Any = None, shape: Any = None) -> np.ndarr
     array = np.asarray(raw(value))
     if dtype is not None:
         array = array.astype(numpy_dtype(dtype))
-    elif not hasattr(value, "dtype") and not (isinstance(value, list | tuple) and _has_dtype(value)):
-        array = array.astype({"f": np.float32, "i": np.int32, "c": np.complex128}.get(array.dtype.kind, array.dtype))
+    elif not hasattr(value, "dtype") and not (
+        isinstance(value, list | tuple) and _has_dtype(value)
+    ):
+        array = array.astype(
+            {"f": np.float32, "i": np.int32, "c": np.complex128}.get(array.dtype.kind, array.dtype)
+        )
     if shape is not None:
         shape = tuple(int(n) for n in shape)
         array = np.broadcast_to(array, shape).copy() if array.size == 1 else array.reshape(shape)
@@ -338,7 +369,9 @@ def constant_array(value: Any, dtype: Any = None, shape: Any = None) -> np.ndarr
 
 
 def _has_dtype(items: Any) -> bool:
-    return any(hasattr(x, "dtype") or (isinstance(x, list | tuple) and _has_dtype(x)) for x in items)
+    return any(
+        hasattr(x, "dtype") or (isinstance(x, list | tuple) and _has_dtype(x)) for x in items
+    )
 
 
 def _order(a: Any, b: Any, swapped: bool) -> tuple[Any, Any]:
@@ -348,7 +381,9 @@ def _order(a: Any, b: Any, swapped: bool) -> tuple[Any, Any]:
 def _numbers(*values: Any) -> tuple[Any, ...]:
     """The namespace of the values, and the values, a Python number in the dtype of the other one."""
     dtypes = [x.dtype for x in values if hasattr(x, "dtype")]
-    arrays = [x if hasattr(x, "dtype") else np.asarray(x, dtypes[0] if dtypes else None) for x in values]
+    arrays = [
+        x if hasattr(x, "dtype") else np.asarray(x, dtypes[0] if dtypes else None) for x in values
+    ]
     if any(type(x).__module__.startswith("jax") for x in arrays):
         import jax.numpy as jnp
 

@@ -1,4 +1,6 @@
-"""Keras 3: gradlab's optimizers with semantics="keras3" and its schedules; variables and ops are NumPy's."""
+"""Keras 3: gradlab's optimizers with semantics="keras3" and its schedules; variables and ops are
+NumPy's.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,18 @@ class Variable(gl.Variable):
     """A variable whose floats are float32 if nobody says otherwise, and whose name has no ":0"."""
 
     def __init__(
-        self, initializer: Any, shape: Any = None, dtype: Any = None, name: Any = None, **keywords: Any
+        self,
+        initializer: Any,
+        shape: Any = None,
+        dtype: Any = None,
+        name: Any = None,
+        **keywords: Any,
     ) -> None:
-        value = np.full(shape, {"ones": 1, "zeros": 0}[initializer]) if isinstance(initializer, str) else initializer
+        value = (
+            np.full(shape, {"ones": 1, "zeros": 0}[initializer])
+            if isinstance(initializer, str)
+            else initializer
+        )
         array = np.asarray(value)
         if dtype is None and array.dtype.kind in "fi":
             dtype = FLOATX
@@ -37,7 +48,9 @@ class TestCase(Comparing, parameterized.TestCase):
     """`keras.src.testing.TestCase`."""
 
     def assertEqual(self, first: Any, second: Any, msg: Any = None) -> None:
-        super().assertEqual(*(x.numpy() if isinstance(x, gl.Variable) else x for x in (first, second)), msg)
+        super().assertEqual(
+            *(x.numpy() if isinstance(x, gl.Variable) else x for x in (first, second)), msg
+        )
 
     def assertAllClose(self, a: Any, b: Any, *arguments: Any, **keywords: Any) -> None:
         super().assertAllClose(a, b, *arguments, **keywords)
@@ -46,13 +59,19 @@ class TestCase(Comparing, parameterized.TestCase):
         np.testing.assert_almost_equal(np.asarray(x1), np.asarray(x2), decimal=decimal)
 
     def run_class_serialization_test(self, instance: Any, custom_objects: Any = None) -> Any:
-        """The config is JSON, and makes an object with the same config; so does serialize, for optimizers."""
+        """The config is JSON, and makes an object with the same config; so does serialize, for
+        optimizers.
+        """
         config = json.loads(json.dumps(instance.get_config()))
         revived = type(instance).from_config(instance.get_config())
         self.assertEqual(config, json.loads(json.dumps(revived.get_config())))
         self.assertEqual(set(dir(instance)), set(dir(revived)))
-        module = gl.schedules if isinstance(instance, gl.schedules.LearningRateSchedule) else gl.keras
-        self.assertEqual(module.deserialize(module.serialize(instance)).get_config(), instance.get_config())
+        module = (
+            gl.schedules if isinstance(instance, gl.schedules.LearningRateSchedule) else gl.keras
+        )
+        self.assertEqual(
+            module.deserialize(module.serialize(instance)).get_config(), instance.get_config()
+        )
         copy.deepcopy(instance)
         return revived
 
@@ -99,14 +118,20 @@ def _slots(optimizer: Any, name: str) -> list[Any]:
 def clipped(optimizer: Any, grads: Any) -> list[Any]:
     """What the optimizer's step does to gradients before its rule."""
     pairs = [(np.asarray(g), gl.Variable(np.zeros_like(g))) for g in grads]
-    return [g for g, _ in clips.clip_pairs(pairs, optimizer._engine.limits, optimizer._engine.version)]
+    return [
+        g for g, _ in clips.clip_pairs(pairs, optimizer._engine.limits, optimizer._engine.version)
+    ]
 
 
 def get(identifier: Any) -> Any:
     """`keras.optimizers.get` for those that there are."""
     if identifier is None or not isinstance(identifier, str | dict):
         return identifier
-    config = {"class_name": identifier, "config": {}} if isinstance(identifier, str) else dict(identifier)
+    config = (
+        {"class_name": identifier, "config": {}}
+        if isinstance(identifier, str)
+        else dict(identifier)
+    )
     names = {"adagrad": "Adagrad", "adam": "Adam", "adamw": "AdamW", "sgd": "SGD"}
     config["class_name"] = names.get(config["class_name"].lower(), config["class_name"])
     return deserialize(config)
@@ -161,7 +186,18 @@ NAMES = {
     **{name: getattr(gl.schedules, name) for name in gl.schedules.__all__ if name[0].isupper()},
 }
 MODULES = frozenset(
-    ["adagrad", "backend", "constraints", "layers", "models", "ops", "optimizers", "schedules", "sgd", "testing"]
+    [
+        "adagrad",
+        "backend",
+        "constraints",
+        "layers",
+        "models",
+        "ops",
+        "optimizers",
+        "schedules",
+        "sgd",
+        "testing",
+    ]
 )
 STAND_IN = StandIn(
     ("keras", "pytest"),

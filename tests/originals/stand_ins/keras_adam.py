@@ -18,14 +18,19 @@ from gradlab.rules import apply
 def _powers(rule: Any, steps: Any) -> dict[str, Any]:
     """The powers of beta are those of the iterations, as Keras computes them."""
     step = 1 + int(np.asarray(steps))
-    return {"beta1_power": np.float64(rule.beta1) ** step, "beta2_power": np.float64(rule.beta2) ** step}
+    return {
+        "beta1_power": np.float64(rule.beta1) ** step,
+        "beta2_power": np.float64(rule.beta2) ** step,
+    }
 
 
 class Adam(gl.keras.Optimizer):
     """Adam of any `semantics`."""
 
     _declaration = Declaration(
-        choose_rule=lambda version, arguments: gl.rules.AMSGrad if arguments["amsgrad"] else gl.rules.Adam,
+        choose_rule=lambda version, arguments: (
+            gl.rules.AMSGrad if arguments["amsgrad"] else gl.rules.Adam
+        ),
         fields={"beta1": "beta_1", "beta2": "beta_2", "epsilon": "epsilon"},
         step_fields=_powers,
         choose_sparse=lambda version, rule: apply.every_row,
@@ -55,7 +60,11 @@ class Adam(gl.keras.Optimizer):
 class AdamW(Adam):
     """Adam whose weights decay unless told otherwise."""
 
-    def __init__(self, learning_rate: Any = 0.001, weight_decay: Any = 0.004, *given: Any, **kwargs: Any) -> None:
+    def __init__(
+        self, learning_rate: Any = 0.001, weight_decay: Any = 0.004, *given: Any, **kwargs: Any
+    ) -> None:
         if weight_decay is None:
-            raise ValueError("Missing value of `weight_decay` which is required and must be a float value.")
+            raise ValueError(
+                "Missing value of `weight_decay` which is required and must be a float value."
+            )
         super().__init__(learning_rate, *given, weight_decay=weight_decay, **kwargs)

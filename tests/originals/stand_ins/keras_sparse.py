@@ -22,7 +22,9 @@ def _dense(x: Any, sparse: bool = True) -> Any:
 
 
 def _missing(name: str) -> Any:
-    """An optimizer that gradlab does not have: named by the suite where it is loaded, made by no case that is run."""
+    """An optimizer that gradlab does not have: named by the suite where it is loaded, made by no
+    case that is run.
+    """
 
     def made(*_: Any, **__: Any) -> Any:
         raise NotImplementedError(f"gl.keras has no {name}")

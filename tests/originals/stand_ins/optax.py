@@ -1,4 +1,6 @@
-"""optax itself, with gradlab's clips in place of its own; arguments that have other names are handed on by meaning."""
+"""optax itself, with gradlab's clips in place of its own; arguments that have other names are
+handed on by meaning.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ def per_example_global_norm_clip(grads: Any, l2_norm_clip: Any) -> Any:
 
 
 def per_example_layer_norm_clip(grads: Any, global_l2_norm_clip: Any, uniform: bool = True) -> Any:
-    return gl.per_example_clip(grads, global_l2_norm_clip, per_layer="uniform" if uniform else "size")
+    return gl.per_example_clip(
+        grads, global_l2_norm_clip, per_layer="uniform" if uniform else "size"
+    )
 
 
 def _stateless(clip_leaves: Callable[[list[Any]], list[Any]]) -> Any:

@@ -1,4 +1,6 @@
-"""optax's accumulation of steps around gradlab's rules, and as much of flax as its suite takes a loss from."""
+"""optax's accumulation of steps around gradlab's rules, and as much of flax as its suite takes a
+loss from.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,10 @@ class Dense:
 
         if Module._making is not None:
             kernel = jnp.full((x.shape[-1], self._features), 0.1, self._param_dtype)
-            Module._making["Dense_0"] = {"kernel": kernel, "bias": jnp.zeros(self._features, self._param_dtype)}
+            Module._making["Dense_0"] = {
+                "kernel": kernel,
+                "bias": jnp.zeros(self._features, self._param_dtype),
+            }
         params = (Module._making or Module._params or {})["Dense_0"]
         return (x @ params["kernel"] + params["bias"]).astype(self._dtype)
 
@@ -52,6 +57,10 @@ def adam(learning_rate: Any) -> Any:
     return gl.optax.from_rule(gl.rules.Adam(epsilon=1e-8), learning_rate)
 
 
-FLAX = Namespace("flax", {"Dense": Dense, "Module": Module, "compact": lambda call: call}, frozenset(["linen"]))
+FLAX = Namespace(
+    "flax", {"Dense": Dense, "Module": Module, "compact": lambda call: call}, frozenset(["linen"])
+)
 ALIAS = Namespace("optax's optimizers", {"adam": adam, "sgd": sgd})
-STAND_IN = StandIn(("optax", "flax"), None, exactly={"flax": FLAX, "optax._src.alias": ALIAS}, real=True)
+STAND_IN = StandIn(
+    ("optax", "flax"), None, exactly={"flax": FLAX, "optax._src.alias": ALIAS}, real=True
+)

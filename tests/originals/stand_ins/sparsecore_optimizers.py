@@ -15,7 +15,9 @@ from tests.originals.stand_ins.sparsecore_steps import PRIMITIVES
 
 
 class Kind(NamedTuple):
-    """One of their optimizers: its primitive, our rule, their default rate, and by their names our fields and slots."""
+    """One of their optimizers: its primitive, our rule, their default rate, and by their names our
+    fields and slots.
+    """
 
     primitive: str
     rule: type[gl.rules.Rule]
@@ -42,7 +44,12 @@ KINDS = {
         "adagrad_momentum",
         gl.rules.AdagradMomentum,
         fields=_same(
-            "momentum", "beta2", "epsilon", "exponent", "use_nesterov", "initial_accumulator_value",
+            "momentum",
+            "beta2",
+            "epsilon",
+            "exponent",
+            "use_nesterov",
+            "initial_accumulator_value",
             "initial_momentum_value",
         ),
         slots={"accumulator": "accumulators", "momentum": "momenta"},
@@ -71,7 +78,9 @@ KINDS = {
         rate=0.01,
         fields=_same("beta", "initial_accumulator_value", "initial_linear_value")
         | {
-            "learning_rate_power": "lr_power", "l1_regularization_strength": "l1", "l2_regularization_strength": "l2",
+            "learning_rate_power": "lr_power",
+            "l1_regularization_strength": "l1",
+            "l2_regularization_strength": "l2",
             "multiply_linear_by_learning_rate": "multiply_linear_by_lr",
         },
         slots={"accumulator": "accum", "linear": "linear"},
@@ -79,10 +88,15 @@ KINDS = {
     "LaProp": Kind(
         "laprop",
         gl.rules.LaProp,
-        fields={"b1": "beta1", "b2": "beta2", "eps": "epsilon", "initial_slot_value": "initial_slot_value"},
+        fields={
+            "b1": "beta1",
+            "b2": "beta2",
+            "eps": "epsilon",
+            "initial_slot_value": "initial_slot_value",
+        },
         slots={"mu": "mu", "nu": "nu"},
     ),
-}  # fmt: skip
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,7 +124,10 @@ def _made(title: str, kind: Kind) -> dict[str, Any]:
 
     class Made(Spec):
         def __init__(self, learning_rate: Any = kind.rate, **options: Any) -> None:
-            options = {**kind.defaults, **{kind.fields[name]: value for name, value in options.items()}}
+            options = {
+                **kind.defaults,
+                **{kind.fields[name]: value for name, value in options.items()},
+            }
             super().__init__(kind.rule(**options), learning_rate)
 
         def __getattr__(self, name: str) -> Any:
@@ -122,7 +139,9 @@ def _made(title: str, kind: Kind) -> dict[str, Any]:
             return PRIMITIVES[f"tpu_sparse_dense_matmul_grad_with_{kind.primitive}_primitive"]
 
         def slot_variables_initializers(self) -> Any:
-            return slots(*(lambda _, shape, k=k: self.rule.init(jnp.zeros(shape))[k] for k in places))
+            return slots(
+                *(lambda _, shape, k=k: self.rule.init(jnp.zeros(shape))[k] for k in places)
+            )
 
     return {f"{title}OptimizerSpec": Made, f"{title}SlotVariables": slots}
 
@@ -139,7 +158,9 @@ def from_config(written: Mapping[str, Any]) -> Spec:
     return spec
 
 
-OPTIMIZERS = {name: made for title, kind in KINDS.items() for name, made in _made(title, kind).items()} | {
+OPTIMIZERS = {
+    name: made for title, kind in KINDS.items() for name, made in _made(title, kind).items()
+} | {
     "optimizer_spec_to_proto": to_config,
     "proto_to_optimizer_spec": from_config,
 }

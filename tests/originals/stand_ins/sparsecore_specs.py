@@ -1,4 +1,6 @@
-"""jax-tpu-embedding's tables and features as its users write them, and the buffers that gradlab makes for these."""
+"""jax-tpu-embedding's tables and features as its users write them, and the buffers that gradlab
+makes for these.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,12 @@ class TableSpec:
         of_rule = {"rule": self.optimizer.rule, "learning_rate": self.optimizer.learning_rate}
         levels = self.quantization_config
         return gl.tpu.Table(
-            self.name, self.vocabulary_size, self.embedding_dim, combiner=self.combiner, levels=levels, **of_rule
+            self.name,
+            self.vocabulary_size,
+            self.embedding_dim,
+            combiner=self.combiner,
+            levels=levels,
+            **of_rule,
         )
 
     def __eq__(self, other: object) -> bool:
@@ -109,14 +116,18 @@ def preprocess(
     **_: Any,
 ) -> tuple[dict[str, np.ndarray], ...]:
     """Pointers, ids, samples and gains by stack; of the devices of this process, which come first."""
-    plan = _plan(feature_specs, [len(x) // local_device_count for x in features], global_device_count)
+    plan = _plan(
+        feature_specs, [len(x) // local_device_count for x in features], global_device_count
+    )
     layout = _layout(feature_specs, global_device_count, num_sc_per_device)
     given = list(zip(features, feature_weights or [None] * len(features), strict=True))
 
     def on(core: int) -> dict[str, Any]:
         found = {}
         for f, whole in zip(plan.features, given, strict=True):
-            own = (None if x is None else x[core * f.samples : (core + 1) * f.samples] for x in whole)
+            own = (
+                None if x is None else x[core * f.samples : (core + 1) * f.samples] for x in whole
+            )
             found[f.name] = gl.tpu.ids_of(f, *map(_ragged, own, (int, float)))
         return found
 
@@ -126,13 +137,20 @@ def preprocess(
         per_core=num_sc_per_device,
         layout=layout,
         limits={spec.table_spec.stack_name: _limits(spec.table_spec) for spec in feature_specs},
-        buffer_size={spec.table_spec.stack_name: size for spec in feature_specs if (size := _size(spec.table_spec))},
+        buffer_size={
+            spec.table_spec.stack_name: size
+            for spec in feature_specs
+            if (size := _size(spec.table_spec))
+        },
         allow_id_dropping=allow_id_dropping,
         out_of_range="as_found",
     )
 
     def of(name: str) -> dict[str, np.ndarray]:
-        own = {stack: getattr(buffers, name)[:local_device_count] for stack, buffers in made.buffers.items()}
+        own = {
+            stack: getattr(buffers, name)[:local_device_count]
+            for stack, buffers in made.buffers.items()
+        }
         return own if has_leading_dimension else {stack: np.ravel(x) for stack, x in own.items()}
 
     return of("row_pointers"), of("embedding_ids"), of("sample_ids"), of("gains")
@@ -154,7 +172,9 @@ def _plan(specs: Any, samples: list[int], cores: int) -> Any:
     tables = {spec.table_spec.name: spec.table_spec for spec in specs}
     made = [t.table for t in tables.values()]
     which = [list(tables).index(spec.table_spec.name) for spec in specs]
-    features = [gl.tpu.Feature(spec.name, k, (n,)) for spec, k, n in zip(specs, which, samples, strict=True)]
+    features = [
+        gl.tpu.Feature(spec.name, k, (n,)) for spec, k, n in zip(specs, which, samples, strict=True)
+    ]
     return gl.tpu.Plan(tuple(made), tuple(features), cores=cores)
 
 
@@ -169,7 +189,9 @@ def _layout(specs: Any, cores: int, per_core: int) -> Layout:
             table.name, table.vocabulary_size, table.embedding_dim, rows, table.embedding_dim,
             moved.col_offset // shards, moved.col_shift,
         )  # fmt: skip
-    return Layout(cores, per_core, tuple(Stack(name, shards, tuple(p.values())) for name, p in stacks.items()))
+    return Layout(
+        cores, per_core, tuple(Stack(name, shards, tuple(p.values())) for name, p in stacks.items())
+    )
 
 
 def _limits(table: TableSpec) -> Limits:
@@ -178,7 +200,9 @@ def _limits(table: TableSpec) -> Limits:
 
 
 def _size(table: TableSpec) -> int | None:
-    return table._stacked_table_spec and table._stacked_table_spec.suggested_coo_buffer_size_per_device
+    return (
+        table._stacked_table_spec and table._stacked_table_spec.suggested_coo_buffer_size_per_device
+    )
 
 
 def _ragged(rows: Any, kind: type) -> Any:
@@ -191,14 +215,21 @@ def _ragged(rows: Any, kind: type) -> Any:
     return splits, np.concatenate([np.zeros(0, kind), *(np.asarray(row, kind) for row in rows)])
 
 
-def _most(max_ids_per_partition: int, global_device_count: int, num_sc_per_device: int, **_: Any) -> int:
+def _most(
+    max_ids_per_partition: int, global_device_count: int, num_sc_per_device: int, **_: Any
+) -> int:
     limits = Limits(max_ids_per_partition, max_ids_per_partition)
     return gl.tpu.sparsecore.static_size(limits, Layout(global_device_count, num_sc_per_device, ()))
 
 
-def preprocess_by_name(features: Any, features_weights: Any, feature_specs: Any, *counts: int, **options: Any) -> Any:
+def preprocess_by_name(
+    features: Any, features_weights: Any, feature_specs: Any, *counts: int, **options: Any
+) -> Any:
     """The same of trees of features, as one input, and what else the original tells."""
-    leaves = (None if x is None else jax.tree.leaves(x) for x in (features, features_weights, feature_specs))
+    leaves = (
+        None if x is None else jax.tree.leaves(x)
+        for x in (features, features_weights, feature_specs)
+    )
     made = preprocess(*leaves, *counts, **options)
     names = ("lhs_row_pointers", "lhs_embedding_ids", "lhs_sample_ids", "lhs_gains")
     return SimpleNamespace(**dict(zip(names, made, strict=True))), None
@@ -207,13 +238,16 @@ def preprocess_by_name(features: Any, features_weights: Any, feature_specs: Any,
 SPECS = OPTIMIZERS | {
     "FeatureIdTransformation": FeatureIdTransformation,
     "FeatureSpec": FeatureSpec,
-    "QuantizationConfig": lambda min_value, max_value, num_buckets: Levels(min_value, max_value, num_buckets),
+    "QuantizationConfig": lambda min_value, max_value, num_buckets: Levels(
+        min_value, max_value, num_buckets
+    ),
     "ShardingStrategy": SimpleNamespace(MOD=1),
     "StackedTableSpec": StackedTableSpec,
     "TableSettingInStack": TableSettingInStack,
     "TableSpec": TableSpec,
     "compute_theoretical_max_coo_buffer_size": _most,
-    "prepare_feature_specs_for_training": lambda *_, **__: None,  # a table that says nothing has a stack of its own
+    # A table that says nothing has a stack of its own.
+    "prepare_feature_specs_for_training": lambda *_, **__: None,
     "preprocess_sparse_dense_matmul_input": preprocess,
     "preprocess_sparse_dense_matmul_sparse_coo_input": preprocess_coo,
 }

@@ -34,7 +34,9 @@ def clip(name: str) -> Any:
 
         def compute(*values: Any) -> Any:
             fixed = len(values) - len(names)
-            return getattr(gl, name)(*values[:fixed], **dict(zip(names, values[fixed:], strict=True)))
+            return getattr(gl, name)(
+                *values[:fixed], **dict(zip(names, values[fixed:], strict=True))
+            )
 
         return call(compute, *given)
 
@@ -43,7 +45,13 @@ def clip(name: str) -> Any:
 
 CLIPS = {
     name: clip(name)
-    for name in ("clip_by_value", "clip_by_norm", "clip_by_average_norm", "clip_by_global_norm", "global_norm")
+    for name in (
+        "clip_by_value",
+        "clip_by_norm",
+        "clip_by_average_norm",
+        "clip_by_global_norm",
+        "global_norm",
+    )
 }
 ERRORS = {name: getattr(gl.errors, name) for name in gl.errors.__all__}
 VARIABLES = {
@@ -79,5 +87,7 @@ NAMES = {
     "is_tensor": lambda x: isinstance(x, Tensor),
     "raw": raw,
 }
-MODULES = frozenset(["cond", "variables", "variable_scope", "test", "context", "training", "session"])
+MODULES = frozenset(
+    ["cond", "variables", "variable_scope", "test", "context", "training", "session"]
+)
 STAND_IN = StandIn(("tensorflow", "local_xla"), Namespace("TensorFlow", NAMES), MODULES)

@@ -1,4 +1,6 @@
-"""TensorFlow 1.15's namespace: a default graph for each case, `contrib.opt`, and decays that are functions."""
+"""TensorFlow 1.15's namespace: a default graph for each case, `contrib.opt`, and decays that are
+functions.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""TensorFlow 2.21's namespace with accumulators in gradlab's default mode, which refuses more than TensorFlow does."""
+"""TensorFlow 2.21's namespace with accumulators in gradlab's default mode, which refuses more than
+TensorFlow does.
+"""
 
 from dataclasses import replace
 

@@ -24,7 +24,10 @@ from tests.originals.stand_ins.tf_tpu import (
 
 
 def _where(condition: Any, x: Any, y: Any) -> Any:
-    return call(lambda *values: graph.namespace(*values)[0].where(*values), *map(as_tensor, (condition, x, y)))
+    return call(
+        lambda *values: graph.namespace(*values)[0].where(*values),
+        *map(as_tensor, (condition, x, y)),
+    )
 
 
 def _concat(values: Any, axis: int = 0, **_: Any) -> Tensor:
@@ -57,5 +60,9 @@ TPU: dict[str, Any] = {
 NAMES = tensorflow.NAMES | TPU
 MODULES = tensorflow.MODULES | frozenset(["nest", "config"])
 STAND_IN = StandIn(
-    ("tensorflow",), Namespace("TensorFlow with TPU embeddings", NAMES), MODULES, around=no_system, beside="_test"
+    ("tensorflow",),
+    Namespace("TensorFlow with TPU embeddings", NAMES),
+    MODULES,
+    around=no_system,
+    beside="_test",
 )

@@ -1,4 +1,6 @@
-"""`tf.compat.v1.ConditionalAccumulator` in a Graph: what gradlab does at once is done when the node is run."""
+"""`tf.compat.v1.ConditionalAccumulator` in a Graph: what gradlab does at once is done when the node
+is run.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,12 @@ class Accumulator:
     _KIND: Any = None
 
     def __init__(
-        self, dtype: Any, shape: Any = None, shared_name: Any = None, name: Any = None, **options: Any
+        self,
+        dtype: Any,
+        shape: Any = None,
+        shared_name: Any = None,
+        name: Any = None,
+        **options: Any,
     ) -> None:
         named = {} if name is None else {"name": name}
         shape = tuple(shape) if shape is not None else None
@@ -62,7 +69,9 @@ class Accumulator:
             WAITING.remove((self._accumulator, taker))
 
     def _applied(self, parts: Any, local_step: Any) -> Any:
-        """A node; what is known is tried at once on an accumulator of its own, as TensorFlow looks at static shapes."""
+        """A node; what is known is tried at once on an accumulator of its own, as TensorFlow looks
+        at static shapes.
+        """
 
         def apply(accumulator: Any) -> None:
             accumulator.apply_grad(*map(raw, parts), local_step=raw(local_step))
@@ -90,7 +99,12 @@ class SparseConditionalAccumulator(Accumulator):
     _tries = False
 
     def apply_grad(
-        self, grad_indices: Any, grad_values: Any, grad_shape: Any = None, local_step: Any = 0, name: Any = None
+        self,
+        grad_indices: Any,
+        grad_values: Any,
+        grad_shape: Any = None,
+        local_step: Any = 0,
+        name: Any = None,
     ) -> Any:
         return self._applied([grad_indices, grad_values, grad_shape], local_step)
 
@@ -100,7 +114,9 @@ class SparseConditionalAccumulator(Accumulator):
     def take_indexed_slices_grad(self, num_required: Any, name: Any = None) -> Any:
         taken = self.take_grad(num_required)
         return Slices(
-            Tensor(lambda: raw(taken).values), Tensor(lambda: raw(taken).indices), Tensor(lambda: raw(taken).shape)
+            Tensor(lambda: raw(taken).values),
+            Tensor(lambda: raw(taken).indices),
+            Tensor(lambda: raw(taken).shape),
         )
 
 

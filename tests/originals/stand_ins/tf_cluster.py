@@ -1,7 +1,9 @@
-"""A cluster of TensorFlow 1 as its tests build one: graphs of several workers whose variables are those of one server.
+"""A cluster of TensorFlow 1 as its tests build one: graphs of several workers whose variables are
+those of one server.
 
-Here the workers are threads of one process, so the server is a table of variables and queues by name, all workers have
-one graph, and the optimizer they share is one object that tells them apart by thread, as gradlab's does.
+Here the workers are threads of one process, so the server is a table of variables and queues by
+name, all workers have one graph, and the optimizer they share is one object that tells them apart
+by thread, as gradlab's does.
 """
 
 from __future__ import annotations
@@ -86,7 +88,9 @@ def new_graph() -> Any:
     return WorkerGraph(_CURRENT[-1]) if _CURRENT else DefaultGraph()
 
 
-def variable(initial_value: Any = None, *arguments: Any, name: Any = None, **keywords: Any) -> Variable:
+def variable(
+    initial_value: Any = None, *arguments: Any, name: Any = None, **keywords: Any
+) -> Variable:
     """A variable; with a cluster the one of this name."""
     if not _CURRENT or name is None:
         return Variable(initial_value, *arguments, name=name, **keywords)
@@ -99,7 +103,9 @@ def variable(initial_value: Any = None, *arguments: Any, name: Any = None, **key
 class FIFOQueue:
     """A queue by its shared name, whose operations are nodes."""
 
-    def __init__(self, _capacity: Any, _dtypes: Any, *_: Any, shared_name: str = "", **__: Any) -> None:
+    def __init__(
+        self, _capacity: Any, _dtypes: Any, *_: Any, shared_name: str = "", **__: Any
+    ) -> None:
         self._queue = _CURRENT[-1].queues.setdefault(shared_name, queue.Queue())
 
     def enqueue(self, x: Any) -> Tensor:
@@ -109,7 +115,9 @@ class FIFOQueue:
         return Tensor(lambda: self._queue.get(timeout=60), "dequeue")
 
     def dequeue_many(self, n: int) -> Tensor:
-        return Tensor(lambda: [self._queue.get(timeout=60) for _ in range(n)] and None, "dequeue_many")
+        return Tensor(
+            lambda: [self._queue.get(timeout=60) for _ in range(n)] and None, "dequeue_many"
+        )
 
 
 _DropStale = bridged(gl.train.DropStaleGradientOptimizer)

@@ -15,32 +15,49 @@ from tests.originals.stand_ins.tf_train import Bridge
 
 
 class _Signed(Bridge, gl.train.RuleOptimizer):
-    """An optimizer that scales its step by how gradient and mean agree, less and less as the global step grows."""
+    """An optimizer that scales its step by how gradient and mean agree, less and less as the global
+    step grows.
+    """
 
     def __init__(self, rule: Any, learning_rate: Any, sign_decay_fn: Any, name: str) -> None:
         self._step: Any = None
         decay = {"sign_decay": lambda: raw(sign_decay_fn(raw(self._step)))} if sign_decay_fn else {}
         super().__init__(rule, learning_rate, False, name, **decay)
 
-    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: Any = None) -> Any:
+    def apply_gradients(
+        self, grads_and_vars: Any, global_step: Any = None, name: Any = None
+    ) -> Any:
         self._step = global_step
         return super().apply_gradients(grads_and_vars, global_step, name)
 
 
 class AddSignOptimizer(_Signed):
-    def __init__(self, learning_rate: Any = 0.1, alpha: Any = 1.0, beta: Any = 0.9, sign_decay_fn: Any = None) -> None:
-        super().__init__(gl.rules.AddSign(alpha=alpha, beta=beta), learning_rate, sign_decay_fn, "AddSign")
+    def __init__(
+        self, learning_rate: Any = 0.1, alpha: Any = 1.0, beta: Any = 0.9, sign_decay_fn: Any = None
+    ) -> None:
+        super().__init__(
+            gl.rules.AddSign(alpha=alpha, beta=beta), learning_rate, sign_decay_fn, "AddSign"
+        )
 
 
 class PowerSignOptimizer(_Signed):
-    def __init__(self, learning_rate: Any = 0.1, base: Any = np.e, beta: Any = 0.9, sign_decay_fn: Any = None) -> None:
+    def __init__(
+        self, learning_rate: Any = 0.1, base: Any = np.e, beta: Any = 0.9, sign_decay_fn: Any = None
+    ) -> None:
         rule = gl.rules.PowerSign(logbase=float(np.log(base)), beta=beta)
         super().__init__(rule, learning_rate, sign_decay_fn, "PowerSign")
 
 
 class AdaMaxOptimizer(Bridge, gl.train.RuleOptimizer):
-    def __init__(self, learning_rate: Any = 0.001, beta1: Any = 0.9, beta2: Any = 0.999, epsilon: Any = 1e-8) -> None:
-        super().__init__(gl.rules.AdaMax(beta1=beta1, beta2=beta2, epsilon=epsilon), learning_rate, False, "AdaMax")
+    def __init__(
+        self, learning_rate: Any = 0.001, beta1: Any = 0.9, beta2: Any = 0.999, epsilon: Any = 1e-8
+    ) -> None:
+        super().__init__(
+            gl.rules.AdaMax(beta1=beta1, beta2=beta2, epsilon=epsilon),
+            learning_rate,
+            False,
+            "AdaMax",
+        )
 
     def _get_beta_accumulators(self) -> Any:
         return next(v for v in self.variables() if v.name.startswith("beta1_power"))
@@ -53,19 +70,27 @@ def linear_decay(decay_steps: int) -> Callable[[Any], Any]:
 def cosine_decay(restarts: bool) -> Callable[..., Any]:
     """`get_cosine_decay_fn`, or `get_restart_decay_fn`."""
 
-    def made(decay_steps: int, num_periods: float = 1 if restarts else 0.5, zero_after: Any = None) -> Any:
-        schedule = gl.schedules.PeriodicCosineDecay(1.0, decay_steps, num_periods, restarts, zero_after)
+    def made(
+        decay_steps: int, num_periods: float = 1 if restarts else 0.5, zero_after: Any = None
+    ) -> Any:
+        schedule = gl.schedules.PeriodicCosineDecay(
+            1.0, decay_steps, num_periods, restarts, zero_after
+        )
         return lambda step: graph.call(schedule, step)
 
     return made
 
 
 def decay(schedule: Callable[..., Any]) -> Callable[..., Any]:
-    """A decay of TensorFlow 1: the number at a step, in a Graph anew at each run, eagerly as a function."""
+    """A decay of TensorFlow 1: the number at a step, in a Graph anew at each run, eagerly as a
+    function.
+    """
 
     def function(first: Any, step: Any, *arguments: Any, name: Any = None, **keywords: Any) -> Any:
         def compute() -> Any:
-            made = schedule(raw(first), *map(raw, arguments), **{k: raw(x) for k, x in keywords.items()})
+            made = schedule(
+                raw(first), *map(raw, arguments), **{k: raw(x) for k, x in keywords.items()}
+            )
             return made(raw(graph.as_tensor(step)))
 
         if graph.executing_eagerly():
@@ -76,7 +101,9 @@ def decay(schedule: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Asked:
-    """What a decay is while eager: a function that asks the step anew, which the tests evaluate like a tensor."""
+    """What a decay is while eager: a function that asks the step anew, which the tests evaluate
+    like a tensor.
+    """
 
     def __init__(self, compute: Callable[[], Any]) -> None:
         self._compute = compute

@@ -1,4 +1,6 @@
-"""Gradients of tensors: what made them is computed again, by JAX, with other values in place of the sources."""
+"""Gradients of tensors: what made them is computed again, by JAX, with other values in place of the
+sources.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, **_: Any) -> list[Any]:
 
 
 class GradientTape:
-    """`tf.GradientTape`, for tensors that are watched; each tensor knows what made it, so nothing is recorded."""
+    """`tf.GradientTape`, for tensors that are watched; each tensor knows what made it, so nothing
+    is recorded.
+    """
 
     def __init__(self, *_: Any, **__: Any) -> None: ...
 
@@ -65,4 +69,8 @@ def _again(target: Any) -> Any:
         return raw(target)
 
 
-GRADIENTS = {"GradientTape": GradientTape, "gradients": gradients, "function": lambda f=None, **_: f or (lambda g: g)}
+GRADIENTS = {
+    "GradientTape": GradientTape,
+    "gradients": gradients,
+    "function": lambda f=None, **_: f or (lambda g: g),
+}

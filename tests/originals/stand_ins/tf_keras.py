@@ -1,4 +1,6 @@
-"""tf_keras 2.21 and the TensorFlow it names: gradlab's Keras optimizers, "legacy" and "rewrite", and its schedules."""
+"""tf_keras 2.21 and the TensorFlow it names: gradlab's Keras optimizers, "legacy" and "rewrite",
+and its schedules.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ from tests.originals.stand_ins.tf_variables import Variable
 
 
 class KerasBridge:
-    """Mixed into an optimizer of gl.keras: what it is given becomes arrays, what it returns nodes or tensors."""
+    """Mixed into an optimizer of gl.keras: what it is given becomes arrays, what it returns nodes
+    or tensors.
+    """
 
     _semantics = ""
     _within = False
@@ -36,7 +40,9 @@ class KerasBridge:
         given.setdefault("semantics", self._semantics)
         super().__init__(*map(_argument, arguments), **given)
 
-    def _compute_gradients(self, loss: Any, var_list: Any, grad_loss: Any = None, tape: Any = None) -> Any:
+    def _compute_gradients(
+        self, loss: Any, var_list: Any, grad_loss: Any = None, tape: Any = None
+    ) -> Any:
         if self._within:
             return super()._gradients(loss, var_list, grad_loss, tape)  # type: ignore[misc]
         here, given = graph.default_graph(), None if grad_loss is None else raw(grad_loss)
@@ -63,7 +69,9 @@ class KerasBridge:
         pairs = [tuple(pair) for pair in grads_and_vars]
         if graph.executing_eagerly():
             with self._calling():
-                return Variable.adopt(super().apply_gradients([(raw(g), v) for g, v in pairs], name, **keywords))  # type: ignore[misc]
+                return Variable.adopt(
+                    super().apply_gradients([(raw(g), v) for g, v in pairs], name, **keywords)
+                )  # type: ignore[misc]
         here = graph.default_graph()
 
         def described(value: Any = lambda g, _: raw(g)) -> Any:
@@ -76,9 +84,13 @@ class KerasBridge:
             first = described(_sample)
         if first is None:  # nothing to apply
             return Tensor(lambda: None)
-        return _in_train_ops(Tensor(lambda: (described() if changes or graph.has_feeds() else first).run()))
+        return _in_train_ops(
+            Tensor(lambda: (described() if changes or graph.has_feeds() else first).run())
+        )
 
-    def minimize(self, loss: Any, var_list: Any, grad_loss: Any = None, name: Any = None, tape: Any = None) -> Any:
+    def minimize(
+        self, loss: Any, var_list: Any, grad_loss: Any = None, name: Any = None, tape: Any = None
+    ) -> Any:
         given = None if grad_loss is None else raw(grad_loss)
         if graph.executing_eagerly():
             function = (lambda: raw(loss())) if callable(loss) else loss
@@ -98,7 +110,9 @@ class KerasBridge:
     @property
     def _learning_rate(self) -> Any:
         rate = self._engine.hyper["learning_rate"].value
-        return Variable.adopt(rate) if isinstance(rate, gl.Variable) else _scheduled(copy.copy(rate))
+        return (
+            Variable.adopt(rate) if isinstance(rate, gl.Variable) else _scheduled(copy.copy(rate))
+        )
 
     @property
     def iterations(self) -> Any:
@@ -132,12 +146,22 @@ def _value(loss: Any) -> Any:
 
 def _base(optimizer: Any, name: str) -> Any:
     """The property of gradlab's class."""
-    home = next(cls for cls in type(optimizer).__mro__ if cls.__module__.startswith("gradlab") and name in vars(cls))
+    home = next(
+        cls
+        for cls in type(optimizer).__mro__
+        if cls.__module__.startswith("gradlab") and name in vars(cls)
+    )
     return vars(home)[name]
 
 
 def _listed(var_list: Any) -> Any:
-    return var_list if callable(var_list) else list(var_list) if isinstance(var_list, list | tuple) else var_list
+    return (
+        var_list
+        if callable(var_list)
+        else list(var_list)
+        if isinstance(var_list, list | tuple)
+        else var_list
+    )
 
 
 def _argument(x: Any) -> Any:
@@ -206,7 +230,9 @@ def combine(**choices: Any) -> list[dict[str, Any]]:
 def generate(combinations: list[dict[str, Any]]) -> Callable[[Any], Any]:
     """A case for each combination, in its mode."""
     titles = ["".join(f"_{k}_{x}" for k, x in c.items()) for c in combinations]
-    named = [{"testcase_name": title, "chosen": c} for title, c in zip(titles, combinations, strict=True)]
+    named = [
+        {"testcase_name": title, "chosen": c} for title, c in zip(titles, combinations, strict=True)
+    ]
 
     def decorate(thing: Any) -> Any:
         if not isinstance(thing, type):
@@ -240,7 +266,9 @@ def optimizers(semantics: str) -> dict[str, type]:
 
 
 def _deduplicated(values: Any, indices: Any) -> Any:
-    summed = gl.IndexedSlices(raw(graph.as_tensor(values)), raw(graph.as_tensor(indices))).coalesced()
+    summed = gl.IndexedSlices(
+        raw(graph.as_tensor(values)), raw(graph.as_tensor(indices))
+    ).coalesced()
     return summed.values, summed.indices
 
 
@@ -320,7 +348,9 @@ _EXACTLY = {
     for module in ("adagrad", "adam", "adamw", "gradient_descent", "sgd")
 }
 _EXACTLY["tf_keras.testing_infra.test_combinations"] = _COMBINATIONS
-MODULES = tensorflow.MODULES | frozenset(["backend", "losses", "core", "adam", "adagrad", "sgd", "combinations"])
+MODULES = tensorflow.MODULES | frozenset(
+    ["backend", "losses", "core", "adam", "adagrad", "sgd", "combinations"]
+)
 STAND_IN = StandIn(
     ("tf_keras", "tensorflow"),
     Namespace("tf_keras", NAMES | LEGACY, _WITHIN),

@@ -19,7 +19,9 @@ def stepped(rule: Any, variables: Sequence[Any], grad: Any, lr: Any, indices: An
         if indices is None:
             new = gl.rules.dense(rule, w, tuple(slots), raw(grad), raw(lr))
         else:
-            new = gl.rules.sparse(rule, w, tuple(slots), gl.IndexedSlices(raw(grad), raw(indices)), raw(lr))
+            new = gl.rules.sparse(
+                rule, w, tuple(slots), gl.IndexedSlices(raw(grad), raw(indices)), raw(lr)
+            )
         for variable, value in zip(variables, (new[0], *new[1]), strict=True):
             gl.Variable.assign(variable, value)
         return np.array(new[0])
@@ -64,10 +66,23 @@ def sparse_apply_ftrl(
 
 
 def apply_adam(
-    var: Any, m: Any, v: Any, power1: Any, power2: Any, lr: Any, beta1: Any, beta2: Any, epsilon: Any, grad: Any
+    var: Any,
+    m: Any,
+    v: Any,
+    power1: Any,
+    power2: Any,
+    lr: Any,
+    beta1: Any,
+    beta2: Any,
+    epsilon: Any,
+    grad: Any,
 ) -> Any:
-    rule = gl.rules.Adam(beta1=float(raw(beta1)), beta2=float(raw(beta2)), epsilon=float(raw(epsilon)))
-    return stepped(rule.at({"beta1_power": raw(power1), "beta2_power": raw(power2)}), (var, m, v), grad, lr)
+    rule = gl.rules.Adam(
+        beta1=float(raw(beta1)), beta2=float(raw(beta2)), epsilon=float(raw(epsilon))
+    )
+    return stepped(
+        rule.at({"beta1_power": raw(power1), "beta2_power": raw(power2)}), (var, m, v), grad, lr
+    )
 
 
 _ADAGRAD = gl.rules.Adagrad(epsilon=0.0, epsilon_place="none")
@@ -75,7 +90,11 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "apply_adagrad": lambda var, accum, lr, grad: stepped(_ADAGRAD, (var, accum), grad, lr),
     "apply_adam": apply_adam,
     "apply_ftrl": apply_ftrl,
-    "apply_gradient_descent": lambda var, lr, grad: stepped(gl.rules.StochasticGradientDescent(), (var,), grad, lr),
-    "sparse_apply_adagrad": lambda var, accum, lr, grad, i: stepped(_ADAGRAD, (var, accum), grad, lr, i),
+    "apply_gradient_descent": lambda var, lr, grad: stepped(
+        gl.rules.StochasticGradientDescent(), (var,), grad, lr
+    ),
+    "sparse_apply_adagrad": lambda var, accum, lr, grad, i: stepped(
+        _ADAGRAD, (var, accum), grad, lr, i
+    ),
     "sparse_apply_ftrl": sparse_apply_ftrl,
 }

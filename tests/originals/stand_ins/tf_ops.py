@@ -1,4 +1,6 @@
-"""The few operations that the suites compute with: NumPy's, or JAX's where a gradient is being computed."""
+"""The few operations that the suites compute with: NumPy's, or JAX's where a gradient is being
+computed.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from tests.originals.stand_ins.dtypes import TensorShape, numpy_dtype
 from tests.originals.stand_ins.graph import Slices, Tensor, as_tensor, call, constant_array, raw
 
 
-def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const", **_: Any) -> Tensor:
+def constant(
+    value: Any, dtype: Any = None, shape: Any = None, name: str = "Const", **_: Any
+) -> Tensor:
     return Tensor.of(constant_array(value, dtype, shape), name)
 
 
@@ -22,7 +26,9 @@ def placeholder(dtype: Any, shape: Any = None, name: str = "Placeholder") -> Ten
     def compute() -> np.ndarray:
         run = graph._RUN.get()
         if run is None or not run.building:
-            raise gl.errors.InvalidArgumentError(f"You must feed a value for placeholder tensor {name!r}")
+            raise gl.errors.InvalidArgumentError(
+                f"You must feed a value for placeholder tensor {name!r}"
+            )
         if shape is None:
             raise graph.UnknownShapeError(name)
         return np.zeros([n or 1 for n in shape], numpy_dtype(dtype))
@@ -54,7 +60,10 @@ def matmul(a: Any, b: Any, **_: Any) -> Any:
 
 
 def reduce_sum(x: Any, axis: Any = None, **_: Any) -> Any:
-    return call(lambda value: graph.namespace(value)[0].sum(value, axis=axis, dtype=value.dtype), as_tensor(x))
+    return call(
+        lambda value: graph.namespace(value)[0].sum(value, axis=axis, dtype=value.dtype),
+        as_tensor(x),
+    )
 
 
 def reduce_mean(x: Any, axis: Any = None, **_: Any) -> Any:
@@ -90,7 +99,9 @@ def gather(params: Any, indices: Any, **_: Any) -> Any:
 
 
 def stack(values: Any, axis: int = 0, **_: Any) -> Any:
-    return call(lambda *items: graph.namespace(*items)[0].stack(items, axis), *map(as_tensor, values))
+    return call(
+        lambda *items: graph.namespace(*items)[0].stack(items, axis), *map(as_tensor, values)
+    )
 
 
 def shaped(make: Callable[..., Any]) -> Callable[..., Any]:
@@ -98,7 +109,10 @@ def shaped(make: Callable[..., Any]) -> Callable[..., Any]:
 
     def function(shape: Any, dtype: Any = np.float32, **_: Any) -> Any:
         return Tensor.of(
-            make(tuple(int(n) for n in np.atleast_1d(raw(shape))) if np.ndim(shape) else shape, numpy_dtype(dtype))
+            make(
+                tuple(int(n) for n in np.atleast_1d(raw(shape))) if np.ndim(shape) else shape,
+                numpy_dtype(dtype),
+            )
         )
 
     return function

@@ -1,4 +1,6 @@
-"""Sparse and ragged tensors, structures of tensors, and datasets of them: what the tests of TPU embeddings feed."""
+"""Sparse and ragged tensors, structures of tensors, and datasets of them: what the tests of TPU
+embeddings feed.
+"""
 
 from __future__ import annotations
 
@@ -52,11 +54,15 @@ class RaggedTensor:
 
     def to_sparse(self) -> SparseTensor:
         places = [[k, i] for k, n in enumerate(self._lengths) for i in range(n)]
-        return SparseTensor(places, self.values, [len(self._lengths), max(self._lengths, default=0)])
+        return SparseTensor(
+            places, self.values, [len(self._lengths), max(self._lengths, default=0)]
+        )
 
     def plain(self) -> Any:
         """What gradlab reads as ragged ids."""
-        return SimpleNamespace(row_splits=np.asarray(raw(self.row_splits)), values=np.asarray(raw(self.values)))
+        return SimpleNamespace(
+            row_splits=np.asarray(raw(self.row_splits)), values=np.asarray(raw(self.values))
+        )
 
 
 class rows_of:  # a function by its use
@@ -79,7 +85,9 @@ class rows_of:  # a function by its use
         if not isinstance(x, SparseTensor):
             return Tensor.of(np.asarray(raw(x))[chosen])
         indices, values = np.asarray(raw(x.indices)), np.asarray(raw(x.values))
-        entries = [(new, i) for new, k in enumerate(chosen) for i in np.flatnonzero(indices[:, 0] == k)]
+        entries = [
+            (new, i) for new, k in enumerate(chosen) for i in np.flatnonzero(indices[:, 0] == k)
+        ]
         places = [[new, *indices[i, 1:]] for new, i in entries]
         picked = values[[i for _, i in entries]] if entries else values[:0]
         return SparseTensor(places, Tensor.of(picked), (len(chosen), *x.dense_shape[1:]))
@@ -90,7 +98,9 @@ def mapped(function: Callable[..., Any], structure: Any, *others: Any, **_: Any)
     if isinstance(structure, dict):
         return {k: mapped(function, x, *(o[k] for o in others)) for k, x in structure.items()}
     if isinstance(structure, list | tuple):
-        return type(structure)(mapped(function, *parts) for parts in zip(structure, *others, strict=True))
+        return type(structure)(
+            mapped(function, *parts) for parts in zip(structure, *others, strict=True)
+        )
     return function(structure, *others)
 
 

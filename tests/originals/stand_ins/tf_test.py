@@ -15,7 +15,12 @@ from tests.originals.stand_ins import graph
 from tests.originals.stand_ins.comparing import Comparing
 from tests.originals.stand_ins.graph import Session, fetched, running
 
-OP_ERRORS = (gl.errors.InvalidArgumentError, gl.errors.CancelledError, gl.errors.DeadlineExceededError, RuntimeError)
+OP_ERRORS = (
+    gl.errors.InvalidArgumentError,
+    gl.errors.CancelledError,
+    gl.errors.DeadlineExceededError,
+    RuntimeError,
+)
 
 
 class TestCase(Comparing):
@@ -23,7 +28,9 @@ class TestCase(Comparing):
 
     @contextlib.contextmanager
     def session(self, graph: Any = None, **_: Any) -> Iterator[Session]:
-        """In a Graph a session; outside, TensorFlow 2's tests ask for one too and then compute eagerly."""
+        """In a Graph a session; outside, TensorFlow 2's tests ask for one too and then compute
+        eagerly.
+        """
         with contextlib.nullcontext() if graph is None else graph.as_default():
             session = Session(graph=graph)
             _SESSIONS.append(session)
@@ -65,7 +72,9 @@ class TestCase(Comparing):
     def assertItemsEqual(self, a: Any, b: Any) -> None:
         self.assertCountEqual(a, b)
 
-    def checkedThread(self, target: Callable[..., Any], args: Any = (), kwargs: Any = None) -> CheckedThread:
+    def checkedThread(
+        self, target: Callable[..., Any], args: Any = (), kwargs: Any = None
+    ) -> CheckedThread:
         return CheckedThread(target, args, kwargs or {})
 
     def get_temp_dir(self) -> str:
@@ -76,7 +85,9 @@ _SESSIONS: list[Session] = []
 
 
 class CheckedThread(threading.Thread):
-    """A thread whose error is raised again by `join`; it has the collection of the one that made it."""
+    """A thread whose error is raised again by `join`; it has the collection of the one that made
+    it.
+    """
 
     def __init__(self, target: Callable[..., Any], arguments: Any, keywords: Any) -> None:
         super().__init__(daemon=True)

@@ -1,7 +1,9 @@
-"""TPU embeddings as TensorFlow's tests use them: gradlab's classes, sparse and ragged tensors, and two replicas.
+"""TPU embeddings as TensorFlow's tests use them: gradlab's classes, sparse and ragged tensors, and
+two replicas.
 
-`Strategy.run` runs a function once for each replica, in threads. What all replicas do together (receiving activations,
-sending gradients) waits until each of them is there, and is one call to gradlab, whose arrays are those of all cores.
+`Strategy.run` runs a function once for each replica, in threads. What all replicas do together
+(receiving activations, sending gradients) waits until each of them is there, and is one call to
+gradlab, whose arrays are those of all cores.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ from tests.originals.stand_ins.graph import Tensor, boxed, raw
 from tests.originals.stand_ins.tf_ragged import RaggedTensor, SparseTensor, mapped, rows_of
 
 REPLICAS = 2
-_STRATEGY: contextvars.ContextVar[Strategy | None] = contextvars.ContextVar("strategy", default=None)
+_STRATEGY: contextvars.ContextVar[Strategy | None] = contextvars.ContextVar(
+    "strategy", default=None
+)
 _REPLICA: contextvars.ContextVar[int | None] = contextvars.ContextVar("replica", default=None)
 
 
@@ -39,7 +43,11 @@ class Strategy:
     num_replicas_in_sync = REPLICAS
 
     def __init__(self, *_: Any, **__: Any) -> None:
-        self._barrier, self._parts, self._done = threading.Barrier(REPLICAS), [None] * REPLICAS, None
+        self._barrier, self._parts, self._done = (
+            threading.Barrier(REPLICAS),
+            [None] * REPLICAS,
+            None,
+        )
 
     @contextlib.contextmanager
     def scope(self) -> Iterator[Strategy]:
@@ -72,7 +80,9 @@ class Strategy:
             thread.join(60)
         self._barrier.reset()
         if errors:
-            raise next((e for e in errors if not isinstance(e, threading.BrokenBarrierError)), errors[0])
+            raise next(
+                (e for e in errors if not isinstance(e, threading.BrokenBarrierError)), errors[0]
+            )
         return _per_replica(results)
 
     def together(self, part: Any, work: Callable[[list[Any]], Any]) -> Any:
@@ -115,7 +125,9 @@ def _per_replica(results: list[Any]) -> Any:
 
 
 def plain(x: Any) -> Any:
-    """Structures of tensors as structures of arrays, and of what gradlab reads as sparse and ragged ids."""
+    """Structures of tensors as structures of arrays, and of what gradlab reads as sparse and ragged
+    ids.
+    """
     if isinstance(x, SparseTensor | RaggedTensor):
         return x.plain()
     if isinstance(x, PerReplica):
@@ -126,7 +138,9 @@ def plain(x: Any) -> Any:
 class TPUEmbedding(gl.tpu.experimental.embedding.TPUEmbedding):
     """`tpu_embedding_v2.TPUEmbedding`: an engine with two cores within a strategy, none outside."""
 
-    def __init__(self, feature_config: Any, optimizer: Any, pipeline_execution_with_tensor_core: bool = False) -> None:
+    def __init__(
+        self, feature_config: Any, optimizer: Any, pipeline_execution_with_tensor_core: bool = False
+    ) -> None:
         engine: Any = {"engine": None} if _STRATEGY.get() is None else {"num_cores": REPLICAS}
         super().__init__(feature_config, optimizer, pipeline_execution_with_tensor_core, **engine)
 
@@ -136,7 +150,12 @@ class TPUEmbedding(gl.tpu.experimental.embedding.TPUEmbedding):
         super().build(shapes, batch_size)
 
     def enqueue(
-        self, features: Any, weights: Any = None, training: bool = True, name: Any = None, device: Any = None
+        self,
+        features: Any,
+        weights: Any = None,
+        training: bool = True,
+        name: Any = None,
+        device: Any = None,
     ) -> None:
         given = mapped(plain, features), None if weights is None else mapped(plain, weights)
         if (r := _REPLICA.get()) is None:
@@ -144,7 +163,9 @@ class TPUEmbedding(gl.tpu.experimental.embedding.TPUEmbedding):
             return
         strategy = _STRATEGY.get()
         assert strategy is not None
-        cores = lambda parts: [super(TPUEmbedding, self).enqueue(*x, training, name, k) for k, x in enumerate(parts)]  # noqa: E731
+        cores = lambda parts: [  # noqa: E731
+            super(TPUEmbedding, self).enqueue(*x, training, name, k) for k, x in enumerate(parts)
+        ]
         del r
         strategy.together(given, cores)
 
@@ -162,7 +183,9 @@ class TPUEmbedding(gl.tpu.experimental.embedding.TPUEmbedding):
             return
 
         def apply(parts: list[Any]) -> None:
-            joined = [np.concatenate(x) if np.ndim(x[0]) else x[0] for x in zip(*parts, strict=True)]
+            joined = [
+                np.concatenate(x) if np.ndim(x[0]) else x[0] for x in zip(*parts, strict=True)
+            ]
             super(TPUEmbedding, self).apply_gradients(type(parts[0])(joined), name)
 
         strategy.together(given, apply)
@@ -170,7 +193,10 @@ class TPUEmbedding(gl.tpu.experimental.embedding.TPUEmbedding):
     @property
     def _variables(self) -> Any:
         """Tables and slots by name, as TensorFlow's tests read them."""
-        return {table: {k: Tensor.of(x) for k, x in slots.items()} for table, slots in self.retrieve().items()}
+        return {
+            table: {k: Tensor.of(x) for k, x in slots.items()}
+            for table, slots in self.retrieve().items()
+        }
 
     def _retrieve_variables(self) -> None: ...
 

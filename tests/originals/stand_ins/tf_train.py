@@ -15,7 +15,9 @@ from tests.originals.stand_ins.tf_variables import Variable
 
 
 class Bridge:
-    """Mixed into an optimizer of gradlab: what it is given becomes arrays, what it returns nodes or tensors."""
+    """Mixed into an optimizer of gradlab: what it is given becomes arrays, what it returns nodes or
+    tensors.
+    """
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         for inner in (*arguments, *keywords.values()):
@@ -25,7 +27,9 @@ class Bridge:
 
     _within = False  # while a method of gradlab calls this one
 
-    def compute_gradients(self, loss: Any, var_list: Any = None, *arguments: Any, **keywords: Any) -> Any:
+    def compute_gradients(
+        self, loss: Any, var_list: Any = None, *arguments: Any, **keywords: Any
+    ) -> Any:
         if self._within:
             return super().compute_gradients(loss, var_list, *arguments, **keywords)  # type: ignore[misc]
         if any(isinstance(v, Tensor) for v in var_list or ()):
@@ -39,7 +43,9 @@ class Bridge:
 
         def compute() -> Any:
             with here.as_default():
-                return super(Bridge, self).compute_gradients(_loss(node), var_list, *arguments, **keywords)  # type: ignore[misc]
+                return super(Bridge, self).compute_gradients(
+                    _loss(node), var_list, *arguments, **keywords
+                )  # type: ignore[misc]
 
         with running(building=True):
             sample = compute()
@@ -53,10 +59,14 @@ class Bridge:
         for x in tensors:
             x._value = jnp.asarray(x._value)
         with running():
-            pairs = super().compute_gradients(lambda: raw(loss()), [x._value for x in tensors], *arguments, **keywords)  # type: ignore[misc]
+            pairs = super().compute_gradients(
+                lambda: raw(loss()), [x._value for x in tensors], *arguments, **keywords
+            )  # type: ignore[misc]
         return [(graph.boxed(g), x) for (g, _), x in zip(pairs, tensors, strict=True)]
 
-    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: Any = None, **more: Any) -> Any:
+    def apply_gradients(
+        self, grads_and_vars: Any, global_step: Any = None, name: Any = None, **more: Any
+    ) -> Any:
         if self._within:
             return super().apply_gradients(grads_and_vars, global_step, name, **more)  # type: ignore[misc]
         pairs = [tuple(pair) if isinstance(pair, tuple | list) else pair for pair in grads_and_vars]
@@ -83,7 +93,12 @@ class Bridge:
         return _in_train_ops(Tensor(update, first.name))
 
     def minimize(
-        self, loss: Any, global_step: Any = None, var_list: Any = None, *arguments: Any, **keywords: Any
+        self,
+        loss: Any,
+        global_step: Any = None,
+        var_list: Any = None,
+        *arguments: Any,
+        **keywords: Any,
     ) -> Any:
         if graph.executing_eagerly():
             given = (lambda: raw(loss())) if callable(loss) else loss
@@ -105,7 +120,9 @@ class Bridge:
 
     def _get_beta_accumulators(self) -> Any:
         """Adam's tests read its powers of beta by this name."""
-        return tuple(v for v in self.variables() if v.name.startswith(("beta1_power", "beta2_power")))
+        return tuple(
+            v for v in self.variables() if v.name.startswith(("beta1_power", "beta2_power"))
+        )
 
     @property
     def _slots(self) -> Any:
@@ -128,7 +145,11 @@ def _number(x: Any) -> Any:
     """A hyperparameter: what a node is worth is asked anew at every step."""
     if isinstance(x, Tensor) and not x.is_known:
         return lambda: raw(x)
-    if callable(x) and not isinstance(x, type | gl.Variable | gl.rules.Rule) and not hasattr(x, "apply_gradients"):
+    if (
+        callable(x)
+        and not isinstance(x, type | gl.Variable | gl.rules.Rule)
+        and not hasattr(x, "apply_gradients")
+    ):
         return lambda: raw(x())
     return raw(x) if isinstance(x, Tensor) else x
 
@@ -150,7 +171,11 @@ def _sample(g: Any, v: Any) -> Any:
     except graph.UnknownShapeError:
         shape = tuple(np.shape(raw(v)))
         zeros = np.zeros(shape, v.dtype)
-        return gl.IndexedSlices(zeros[:0], np.zeros(0, np.int32), shape) if isinstance(g, Slices) else zeros
+        return (
+            gl.IndexedSlices(zeros[:0], np.zeros(0, np.int32), shape)
+            if isinstance(g, Slices)
+            else zeros
+        )
 
 
 def _part(whole: Tensor, i: int, sample: Any) -> Any:
@@ -181,7 +206,9 @@ TRAIN: dict[str, Any] = {
     if name.endswith("Optimizer") and name not in ("Optimizer", "SyncReplicasOptimizer")
 }
 TRAIN["AggregationMethod"] = type(
-    "AggregationMethod", (), {"ADD_N": 0, "DEFAULT": 0, "EXPERIMENTAL_TREE": 1, "EXPERIMENTAL_ACCUMULATE_N": 2}
+    "AggregationMethod",
+    (),
+    {"ADD_N": 0, "DEFAULT": 0, "EXPERIMENTAL_TREE": 1, "EXPERIMENTAL_ACCUMULATE_N": 2},
 )
 TRAIN["get_or_create_global_step"] = lambda *_: Variable.adopt(gl.get_or_create_global_step())
 TRAIN["get_global_step"] = lambda *_: Variable.adopt(gl.get_global_step())

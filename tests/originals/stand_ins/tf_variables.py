@@ -46,7 +46,8 @@ class Variable(gl.Variable):
         given = initial_value() if callable(initial_value) else initial_value
         with running(building=True):
             value = constant_array(
-                given if hasattr(given, "dtype") else list(given) if np.ndim(given) else given, dtype
+                given if hasattr(given, "dtype") else list(given) if np.ndim(given) else given,
+                dtype,
             )
         checked = (lambda x: np.asarray(raw(constraint(as_tensor(x))))) if constraint else None
         scoped = "/".join([*_SCOPE, name]) if name else name
@@ -66,7 +67,9 @@ class Variable(gl.Variable):
             variable.graph = default_graph()
         return variable
 
-    def assign(self, value: Any, use_locking: Any = None, name: Any = None, read_value: bool = True) -> Any:
+    def assign(
+        self, value: Any, use_locking: Any = None, name: Any = None, read_value: bool = True
+    ) -> Any:
         if not executing_eagerly():
             return deferred(lambda: raw(gl.Variable.assign(self, raw(value))), "Assign")
         return gl.Variable.assign(self, raw(value))
@@ -128,10 +131,13 @@ class Variable(gl.Variable):
 
 
 class ResourceVariable(Variable):
-    """TensorFlow's newer kind, which gradlab does not tell from the older; Adam's tests ask which one it is."""
+    """TensorFlow's newer kind, which gradlab does not tell from the older; Adam's tests ask which
+    one it is.
+    """
 
 
-for _name, _method in vars(Operators).items():  # not a base class: a slot of gradlab's could not become one of these
+# Not a base class: a slot of gradlab's could not become one of these.
+for _name, _method in vars(Operators).items():
     if callable(_method) and _name not in vars(Variable):
         setattr(Variable, _name, _method)
 
@@ -162,7 +168,9 @@ def get_variable(
     whole = "/".join([*_SCOPE, name])
     if whole not in known:
         if initializer is None:
-            initializer = np.random.default_rng(0).uniform(-1, 1, tuple(shape)).astype(numpy_dtype(dtype))
+            initializer = (
+                np.random.default_rng(0).uniform(-1, 1, tuple(shape)).astype(numpy_dtype(dtype))
+            )
         value = initializer
         if callable(initializer):
             value = initializer(tuple(shape or ()), dtype)

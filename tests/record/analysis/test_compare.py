@@ -1,4 +1,6 @@
-"""Runs beside each other: the first step that differs, factors of tensors, and what cannot be compared."""
+"""Runs beside each other: the first step that differs, factors of tensors, and what cannot be
+compared.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +15,10 @@ from tests import sick_runs
 
 
 def run(
-    steps: int = 40, room: int = 1000, change: Callable[[int, Any], Any] = lambda t, g: g, loss: bool = True
+    steps: int = 40,
+    room: int = 1000,
+    change: Callable[[int, Any], Any] = lambda t, g: g,
+    loss: bool = True,
 ) -> gl.Recorder:
     """Gradients of two tensors, the same for all who ask, as `change` leaves them."""
     rec, rng = gl.Recorder(room, entries=4), np.random.default_rng(0)
@@ -34,7 +39,9 @@ def tripled(first: int, of: str = "w") -> Callable[[int, Any], Any]:
 def test_the_first_difference_is_found_step_by_step_however_runs_were_merged() -> None:
     both = compared(run(room=8), run(change=tripled(17)))
     a, b = (rec.every_step("global_norm")[17] for rec in both.recs)
-    assert both.first() == f"run 1 and run 2 first differ at step 17: global norm {a:.3g} and {b:.3g}."
+    assert (
+        both.first() == f"run 1 and run 2 first differ at step 17: global norm {a:.3g} and {b:.3g}."
+    )
     assert both.parting["loss"].first is None
     same = compared(run(), run(room=8), run())
     assert same.first() == "The 3 runs are the same in all 40 steps: loss and global norm."
@@ -43,10 +50,15 @@ def test_the_first_difference_is_found_step_by_step_however_runs_were_merged() -
 
 def test_rounding_is_told_from_what_can_be_seen() -> None:
     def nudged(t: int, g: Any) -> Any:
-        return {name: x * np.float32(1 + 1e-6 * (t >= 3)) * (2 if t == 30 else 1) for name, x in g.items()}
+        return {
+            name: x * np.float32(1 + 1e-6 * (t >= 3)) * (2 if t == 30 else 1)
+            for name, x in g.items()
+        }
 
     said = compared(run(), run(change=nudged)).first()
-    assert said.startswith("run 1 and run 2 first differ at step 3: by 1e-06 of global norm, and by more than 1% at st")
+    assert said.startswith(
+        "run 1 and run 2 first differ at step 3: by 1e-06 of global norm, and by more than 1% at st"
+    )
     assert "more than 1% at step 30: global norm 31 and 62" in said.replace("31.0", "31")
 
 
@@ -61,15 +73,24 @@ def test_nan_is_the_same_as_nan_and_not_as_a_number() -> None:
 
 
 def test_factors_are_medians_over_the_steps_that_all_have() -> None:
-    longer = run(60, change=lambda t, g: tripled(0)(t, g) if t < 40 else {name: 100 * x for name, x in g.items()})
+    longer = run(
+        60,
+        change=lambda t, g: (
+            tripled(0)(t, g) if t < 40 else {name: 100 * x for name, x in g.items()}
+        ),
+    )
     both = compared(run(), longer)
     np.testing.assert_allclose(both.factor, [[1, 1], [1, 3]], rtol=1e-6)  # of b and w
     assert [both.tensors[k] for k in both.order] == ["w", "b"]
-    assert both.notes[0].startswith("run 1 has 40 steps and run 2 has 60 steps: steps are compared up to step 39")
+    assert both.notes[0].startswith(
+        "run 1 has 40 steps and run 2 has 60 steps: steps are compared up to step 39"
+    )
     merged = compared(run(room=8), run(room=8, change=tripled(0)))
     np.testing.assert_allclose(merged.factor, [[1, 1], [1, 3]], rtol=1e-6)
     assert "tensors are compared by the largest norm in every 8 steps" in merged.notes[-1]
-    never = compared(run(), run(change=lambda t, g: g | {"w": 0 * g["w"]}), run(change=tripled(0, "b")))
+    never = compared(
+        run(), run(change=lambda t, g: g | {"w": 0 * g["w"]}), run(change=tripled(0, "b"))
+    )
     np.testing.assert_allclose(never.factor, [[1, 1], [1, 0], [3, 1]], rtol=1e-6)
     assert never.apart[1] == np.inf
 
@@ -82,7 +103,10 @@ def test_what_cannot_be_compared_is_said() -> None:
         "run 1 has no tensor c.",
         "run 2 has no tensor b.",
         "tensor w has different sizes, so that norms are not compared.",
-        "Global norms are of different tensors: a difference may come from those that are not in all runs.",
+        (
+            "Global norms are of different tensors: a difference may come from those that are not "
+            "in all runs."
+        ),
         "No loss was recorded in run 2, so losses are not compared.",
     )
     assert both.first().startswith("run 1 and run 2 first differ at step 0: global norm ")
@@ -98,14 +122,17 @@ def test_steps_that_a_ring_has_lost_are_not_taken_for_the_same() -> None:
     assert both.first_step == 20 and both.parting["global_norm"].unknown == 20
     assert both.first().endswith(" or earlier, where single steps are not known.")
     assert (
-        compared(forgetful(), forgetful()).first() == "run 1 and run 2 are the same in all 20 known steps: global norm."
+        compared(forgetful(), forgetful()).first()
+        == "run 1 and run 2 are the same in all 20 known steps: global norm."
     )
 
 
 def test_runs_have_names_of_their_own() -> None:
     with pytest.raises(ValueError, match="a comparison takes 2 to 6 recordings, got 1"):
         run_names(["a.npz"])
-    with pytest.raises(ValueError, match=r"2 runs are called 'run' \(x/run.npz and y/run.npz\); give each a name"):
+    with pytest.raises(
+        ValueError, match=r"2 runs are called 'run' \(x/run.npz and y/run.npz\); give each a name"
+    ):
         run_names(["x/run.npz", "y/run.npz"])
     with pytest.raises(ValueError, match="2 runs are called 'x'; give each"):
         run_names([1, 2], ["x", "x"])
@@ -130,10 +157,16 @@ def test_a_loss_that_is_missing_is_told_from_one_that_is_nan() -> None:
         rec.prepare({"w": (2,)}, ["loss"])
         for t in range(4):
             loss = loss_of_first if t == 0 else 1.0
-            rec.record({"w": np.full(2, scale if t == 0 else 1.0)}, **({} if loss is None else {"loss": loss}))
+            rec.record(
+                {"w": np.full(2, scale if t == 0 else 1.0)},
+                **({} if loss is None else {"loss": loss}),
+            )
         return rec
 
     missing = compared(late(None), late(1.0))
     assert missing.first() == "run 1 and run 2 first differ at step 0: loss not recorded and 1."
     diverged = compared(late(np.nan, scale=np.nan), late(1.0))
-    assert diverged.first() == "run 1 and run 2 first differ at step 0: loss nan and 1, global norm nan and 1.41."
+    assert (
+        diverged.first()
+        == "run 1 and run 2 first differ at step 0: loss nan and 1, global norm nan and 1.41."
+    )

@@ -20,7 +20,10 @@ from gradlab.record.analysis.diagnosis import (
 )
 from tests import sick_runs
 
-SHIPPED = {**{f"char_rnn {limit}": rec for limit, rec in char_rnn.shipped().items()}, "reader": reader_run.shipped()}
+SHIPPED = {
+    **{f"char_rnn {limit}": rec for limit, rec in char_rnn.shipped().items()},
+    "reader": reader_run.shipped(),
+}
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -34,7 +37,11 @@ def scaled(rec: gl.Recorder, scale: float) -> gl.Recorder:
     """The same run with the loss, and so its gradients, in another unit."""
     found = gl.Recorder(rec.capacity, entries=0)
     found.prepare(dict(zip(rec.names, rec.shapes, strict=True)), ["loss"])
-    columns = {"norm": rec["norm"] * scale, "largest": rec["largest"] * scale, "nonfinite": rec["nonfinite"]}
+    columns = {
+        "norm": rec["norm"] * scale,
+        "largest": rec["largest"] * scale,
+        "nonfinite": rec["nonfinite"],
+    }
     found.extend({**columns, "loss": rec["loss"] * scale})
     return found
 
@@ -48,18 +55,23 @@ def test_growing_norms_are_an_explosion_in_every_unit() -> None:
 
 
 def test_norms_that_grow_while_the_loss_falls_are_no_explosion() -> None:
-    growing = sick_runs.record(120, lambda step, g, loss: (sick_runs.scaled(g, 1.1 ** max(0, step - 60)), loss))
+    growing = sick_runs.record(
+        120, lambda step, g, loss: (sick_runs.scaled(g, 1.1 ** max(0, step - 60)), loss)
+    )
     assert explosion(growing) is None and why_no_limit(growing) == ""
 
 
 def test_a_run_that_is_mostly_nan_says_so_with_its_first_step() -> None:
     said = why_no_limit(sick_runs.diverged())
     assert said.startswith(
-        "72 of 80 steps held NaN or Inf (first: step 8), which no limit mends; the gradient norm explodes"
+        "72 of 80 steps held NaN or Inf (first: step 8), which no limit "
+        "mends; the gradient norm explodes"
     )
 
 
-@pytest.mark.parametrize("run", [sick_runs.healthy, sick_runs.bad_batch, sick_runs.nan_from_step_51])
+@pytest.mark.parametrize(
+    "run", [sick_runs.healthy, sick_runs.bad_batch, sick_runs.nan_from_step_51]
+)
 def test_a_run_with_most_steps_finite_may_have_a_limit(run: object) -> None:
     assert callable(run) and why_no_limit(run()) == ""
 
@@ -78,8 +90,8 @@ def test_the_frontier_of_nan_is_the_last_tensor_that_has_it() -> None:
     rec = sick_runs.nan_from_step_51()
     said = frontier(rec.names, rec["nonfinite"][50] > 0)
     assert said == (
-        "In recorded order, everything up to blocks.1.down.bias has NaN or Inf, and everything from "
-        "blocks.2.ln.weight on is finite: look at the output of blocks.1.down.bias."
+        "In recorded order, everything up to blocks.1.down.bias has NaN or Inf, and everything "
+        "from blocks.2.ln.weight on is finite: look at the output of blocks.1.down.bias."
     )
 
 
@@ -87,15 +99,26 @@ def test_a_tensor_that_no_gradient_reaches_hides_no_frontier() -> None:
     rec = gl.Recorder(entries=0)
     rec.prepare(dict.fromkeys(("wte", "unused", "up", "head"), (2,)))
     bad = np.array([[1, 0, 1, 0]])
-    rec.extend({"norm": np.where(bad, np.nan, [[1.0, 0.0, 1.0, 1.0]]), "largest": 1.0 - bad, "nonfinite": bad})
-    assert "everything up to up has NaN or Inf, and everything from head on is finite" in frontier_in(rec, 0)
+    rec.extend(
+        {
+            "norm": np.where(bad, np.nan, [[1.0, 0.0, 1.0, 1.0]]),
+            "largest": 1.0 - bad,
+            "nonfinite": bad,
+        }
+    )
+    assert (
+        "everything up to up has NaN or Inf, and everything from head on is finite"
+        in frontier_in(rec, 0)
+    )
 
 
 def test_a_frontier_is_not_made_up() -> None:
     names = ["b", "a", "d", "c"]
     assert frontier(names, np.array([False, True, False, False])) == ""
     assert frontier(names, np.array([True, True, True, True])).startswith("Every tensor has it")
-    assert "weren't recorded in the order of the forward pass" in frontier(names, np.array([True, False, True, False]))
+    assert "weren't recorded in the order of the forward pass" in frontier(
+        names, np.array([True, False, True, False])
+    )
     said = frontier(sorted(names), np.array([True, True, False, False]))
     assert "Names are in alphabetical order: if that is the order of the forward pass" in said
 
@@ -103,13 +126,18 @@ def test_a_frontier_is_not_made_up() -> None:
 def test_a_bad_batch_is_told_from_a_bad_layer() -> None:
     batch, layer = peak(sick_runs.bad_batch()), peak(sick_runs.bad_layer())
     assert batch is not None and batch.step == 70 and batch.rises_everywhere and batch.jumps
-    assert "There, all 18 tensors have " in str(batch) and "so it isn't one layer; wte.weight has " in str(batch)
-    assert "The loss there is 5.43, 2.38 in the step before, 2.46 in the step after." in str(batch)
-    assert "It lasts one step, then the norm is back to its usual size: look at the examples of that batch" in str(
+    assert "There, all 18 tensors have " in str(
         batch
-    )
+    ) and "so it isn't one layer; wte.weight has " in str(batch)
+    assert "The loss there is 5.43, 2.38 in the step before, 2.46 in the step after." in str(batch)
+    assert (
+        "It lasts one step, then the norm is back to its usual size: look "
+        "at the examples of that batch"
+    ) in str(batch)
     assert layer is not None and layer.step == 70 and not layer.jumps
-    assert "There, only blocks.1.up.weight (" in str(layer) and "of 18 tensors rises: look at that layer" in str(layer)
+    assert "There, only blocks.1.up.weight (" in str(
+        layer
+    ) and "of 18 tensors rises: look at that layer" in str(layer)
 
 
 def test_a_peak_of_merged_buckets_gives_the_least_share() -> None:
@@ -134,7 +162,9 @@ def test_what_comes_after_a_peak_is_not_called_usual_where_it_is_nan() -> None:
 
 def test_a_tensor_without_a_gradient_and_one_with_all_of_it_are_named() -> None:
     assert without_gradient(sick_runs.dead_block()) == ("blocks.1 (5 tensors)",)
-    assert "The gradient of blocks.1 (5 tensors) is 0 in every step" in trouble_in_tensors(sick_runs.dead_block())
+    assert "The gradient of blocks.1 (5 tensors) is 0 in every step" in trouble_in_tensors(
+        sick_runs.dead_block()
+    )
     found = dominant(sick_runs.dominated())
     assert found is not None and found[0] == "blocks.0.qkv.weight" and found[1] > 0.98
     assert trouble_in_tensors(sick_runs.healthy()) == ""

@@ -41,7 +41,9 @@ def test_steady_gradients_have_a_ratio_near_1_and_none_is_held_back() -> None:
 @pytest.mark.parametrize("factor", [64.0, 1 / 64])
 def test_no_factor_on_the_loss_changes_it_by_a_bit(factor: float) -> None:
     grads = spiked()
-    np.testing.assert_array_equal(recorded(grads, factor).held_back().ratio, recorded(grads).held_back().ratio)
+    np.testing.assert_array_equal(
+        recorded(grads, factor).held_back().ratio, recorded(grads).held_back().ratio
+    )
 
 
 def test_no_factor_on_an_entry_changes_it() -> None:
@@ -93,12 +95,16 @@ def test_a_run_of_under_32_steps_has_no_last_eighth_to_tell_from() -> None:
 
 
 def test_merged_buckets_give_an_estimate_that_says_so() -> None:
-    """17, 16, 16, 11 of the run on which the measure was chosen; it was recorded in float32 on another machine."""
+    """17, 16, 16, 11 of the run on which the measure was chosen; it was recorded in float32 on
+    another machine.
+    """
     whole = gl.models.reader_run.shipped()
     held = [condensed(whole, buckets).held_back() for buckets in (512, 256, 128, 64)]
     assert [found.stride for found in held] == [1, 2, 4, 8]
     assert [int(found.held.sum()) for found in held] == [12, 12, 12, 8]
-    assert "an estimate, from buckets of 8 steps" in str(held[-1]) and "estimate" not in str(held[0])
+    assert "an estimate, from buckets of 8 steps" in str(held[-1]) and "estimate" not in str(
+        held[0]
+    )
 
 
 def test_skipped_steps_say_nothing() -> None:
@@ -129,15 +135,23 @@ def share_held(found: HeldBack, name: str) -> float:
 
 
 def adagrad_run(seed: int, spike: float = 1.0) -> HeldBack:
-    """The reader trained by Adagrad, 256 steps at rate 0.1; at step 5 the gradients of all tensors are multiplied."""
+    """The reader trained by Adagrad, 256 steps at rate 0.1; at step 5 the gradients of all tensors
+    are multiplied.
+    """
     from gradlab._base.named_leaves import named_leaves
     from gradlab.models import reader_run as reader
 
     rule = gl.rules.Adagrad(initial_accumulator_value=0.0, epsilon=1e-30)
-    weights, text, rec = reader.initial_weights(seed), reader.ordered(seed + 1), Recorder(256, entries=700)
+    weights, text, rec = (
+        reader.initial_weights(seed),
+        reader.ordered(seed + 1),
+        Recorder(256, entries=700),
+    )
     slots = {name: rule.init(w) for name, w in named_leaves(weights)}
     for step in range(256):
-        gradient = dict(named_leaves(reader.loss_and_gradient(weights, reader.batch(text, step))[1]))
+        gradient = dict(
+            named_leaves(reader.loss_and_gradient(weights, reader.batch(text, step))[1])
+        )
         gradient = {name: g * (spike if step == 5 else 1.0) for name, g in gradient.items()}
         rec.record(gradient)
         for name, w in named_leaves(weights):
@@ -152,7 +166,9 @@ def test_healthy_runs_are_not_trouble_and_spiked_ones_are() -> None:
     for name in ("hidden1/w", "hidden2/w", "readout/w"):
         assert name in healthy.tensors(healthy.is_judged) and share_held(healthy, name) <= 0.07
         assert name in sick.tensors(sick.in_trouble) and share_held(sick, name) > 0.3
-    assert "embed" not in sick.tensors(sick.is_judged), "its words come in too few steps for a verdict"
+    assert "embed" not in sick.tensors(sick.is_judged), (
+        "its words come in too few steps for a verdict"
+    )
 
 
 @pytest.mark.parametrize(

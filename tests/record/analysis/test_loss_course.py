@@ -11,7 +11,9 @@ from gradlab.record.analysis.loss_course import LossCourse, loss_course
 from tests import sick_runs
 
 
-def course(losses: np.ndarray, gradients: np.ndarray | None = None, buckets: int = 1000) -> LossCourse:
+def course(
+    losses: np.ndarray, gradients: np.ndarray | None = None, buckets: int = 1000
+) -> LossCourse:
     """Record these losses, with a gradient of 1 unless others are given."""
     rec = gl.Recorder(buckets, entries=0)
     ones = np.ones(len(losses)) if gradients is None else gradients
@@ -24,8 +26,14 @@ def course(losses: np.ndarray, gradients: np.ndarray | None = None, buckets: int
 
 def test_a_run_that_ends_in_nan_says_from_which_step_on_and_falls_only_before() -> None:
     found = loss_course(sick_runs.nan_from_step_51())
-    assert str(found).startswith("The loss is NaN from step 51 on, in 29 of 80 steps. Before that it falls from 4.")
-    assert found is not None and (found.nonfinite, found.first_nonfinite, found.to_the_end) == (29, (51, 51), True)
+    assert str(found).startswith(
+        "The loss is NaN from step 51 on, in 29 of 80 steps. Before that it falls from 4."
+    )
+    assert found is not None and (found.nonfinite, found.first_nonfinite, found.to_the_end) == (
+        29,
+        (51, 51),
+        True,
+    )
 
 
 @pytest.mark.parametrize("buckets", [1000, 8])
@@ -34,7 +42,9 @@ def test_merged_buckets_hide_no_nan(buckets: int) -> None:
     losses[[40, 41]] = np.nan
     gradients = np.where(np.isnan(losses), np.nan, 1.0)
     said = str(course(losses, gradients, buckets))
-    assert said.startswith("The loss is NaN in 2 of 100 steps, first in step 40. Elsewhere it falls from 3.88 to 1.12")
+    assert said.startswith(
+        "The loss is NaN in 2 of 100 steps, first in step 40. Elsewhere it falls from 3.88 to 1.12"
+    )
 
 
 @pytest.mark.exhaustive
@@ -56,7 +66,9 @@ def test_infinity_is_told_from_nan() -> None:
     assert str(course(losses)).startswith("The loss is Inf from step 50 on, in 2 of 52 steps.")
     both = np.r_[np.linspace(4, 1, 50), np.inf, np.nan]
     gradients = np.r_[np.ones(50), np.nan, np.nan]
-    assert str(course(both, gradients)).startswith("The loss is NaN or Inf from step 50 on, in 2 of 52 steps.")
+    assert str(course(both, gradients)).startswith(
+        "The loss is NaN or Inf from step 50 on, in 2 of 52 steps."
+    )
 
 
 def test_a_loss_that_is_logged_now_and_then_is_no_nan() -> None:

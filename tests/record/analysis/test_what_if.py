@@ -1,4 +1,6 @@
-"""What a limit would have done: exact answers against clips of the gradients themselves, and honest estimates."""
+"""What a limit would have done: exact answers against clips of the gradients themselves, and honest
+estimates.
+"""
 
 import warnings
 from collections.abc import Callable
@@ -17,7 +19,10 @@ Clip = Callable[[list[np.ndarray], float], list[np.ndarray]]
 def run() -> list[list[np.ndarray]]:
     rng = np.random.default_rng(0)
     scale = np.exp(rng.normal(size=(STEPS, 2)) * 2)
-    return [[(s * rng.normal(size=n)).astype(np.float32) for s, n in zip(row, (40, 7), strict=True)] for row in scale]
+    return [
+        [(s * rng.normal(size=n)).astype(np.float32) for s, n in zip(row, (40, 7), strict=True)]
+        for row in scale
+    ]
 
 
 def recorded(steps: list[list[np.ndarray]]) -> gl.Recorder:
@@ -81,8 +86,14 @@ def test_a_limit_above_everything_changes_nothing() -> None:
 
 
 def test_steps_that_are_not_finite_fire_and_end_in_nan() -> None:
-    got = recorded([[np.array([np.nan, 1], np.float32)], [np.ones(2, np.float32)]]).what_if(clip_global_norm=10.0)
-    assert got.fired.tolist() == [True, False] and np.isnan(got.norm_after[0]) and got.norm_after[1] > 0
+    got = recorded([[np.array([np.nan, 1], np.float32)], [np.ones(2, np.float32)]]).what_if(
+        clip_global_norm=10.0
+    )
+    assert (
+        got.fired.tolist() == [True, False]
+        and np.isnan(got.norm_after[0])
+        and got.norm_after[1] > 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -104,7 +115,9 @@ def test_the_summary_suggests_the_limit_of_its_percentile() -> None:
     summary = recorded(run()).summary(percentile=80)
     got = recorded(run()).what_if(clip_global_norm=summary.suggested)
     assert got.fraction_fired == pytest.approx(0.2, abs=0.04)
-    assert "fires on 20.0%" in summary.reason and list(summary.fired) == sorted(summary.fired, reverse=True)
+    assert "fires on 20.0%" in summary.reason and list(summary.fired) == sorted(
+        summary.fired, reverse=True
+    )
     assert "by global norm" in str(summary) and set(summary.fired_by_tensor) == {"0", "1"}
 
 
@@ -119,7 +132,9 @@ def test_a_summary_needs_something_to_sum_up() -> None:
 
 def test_an_answer_says_itself_in_one_line() -> None:
     text = str(answer("clip_norm", 5.0))
-    assert text.startswith("clip_norm=5 fires on ") and text.endswith("(exact)") and "\n" not in text
+    assert (
+        text.startswith("clip_norm=5 fires on ") and text.endswith("(exact)") and "\n" not in text
+    )
 
 
 def test_where_float32_squares_overflow_the_answer_is_the_clips_own() -> None:

@@ -20,7 +20,9 @@ def weights() -> dict[str, Any]:
 
 def batch(step: int, rows: slice = slice(None)) -> tuple[Any, Any]:
     draw = np.random.default_rng(1 + step)
-    return draw.normal(size=(ROWS, 8)).astype(np.float32)[rows], draw.normal(size=(ROWS, 16)).astype(np.float32)[rows]
+    return draw.normal(size=(ROWS, 8)).astype(np.float32)[rows], draw.normal(
+        size=(ROWS, 16)
+    ).astype(np.float32)[rows]
 
 
 def loss_of(w: Any, x: Any, y: Any) -> Any:

@@ -1,4 +1,6 @@
-"""The recorder as a transformation: what it records, that it changes nothing, and how the records come back."""
+"""The recorder as a transformation: what it records, that it changes nothing, and how the records
+come back.
+"""
 
 import functools
 import pickle
@@ -23,14 +25,18 @@ def train(tx: optax.GradientTransformation, params: Any, steps: int = 3, **extra
 
 @functools.cache
 def recorded_trees() -> dict[str, tuple[gl.Recorder, Any]]:
-    """Return an empty recorder for each tree and the state after three steps, all trees in one program."""
+    """Return an empty recorder for each tree and the state after three steps, all trees in one
+    program.
+    """
     params = {tree: make() for tree, make in TREES.items()}
     recorders = {tree: gl.Recorder(5) for tree in TREES}
     made = {tree: gl.record.optax(rec) for tree, rec in recorders.items()}
 
     @jax.jit
     def update(grads: Any, states: Any) -> Any:
-        return {tree: tx.update(grads[tree], states[tree], params[tree])[1] for tree, tx in made.items()}
+        return {
+            tree: tx.update(grads[tree], states[tree], params[tree])[1] for tree, tx in made.items()
+        }
 
     states = {tree: tx.init(params[tree]) for tree, tx in made.items()}
     for k in range(3):
@@ -52,7 +58,11 @@ def test_it_records_what_the_recorder_itself_records(tree: str) -> None:
 
 
 def test_gradients_pass_through_as_they_are() -> None:
-    grads = {"a": jnp.ones(2), "b": None, "t": gl.IndexedSlices(jnp.ones((1, 2)), jnp.int32([0]), (3, 2))}
+    grads = {
+        "a": jnp.ones(2),
+        "b": None,
+        "t": gl.IndexedSlices(jnp.ones((1, 2)), jnp.int32([0]), (3, 2)),
+    }
     tx = gl.record.optax(gl.Recorder(2), like=grads)
     found: list[Any] = []
 
@@ -76,8 +86,12 @@ def test_before_and_after_a_clip_in_one_chain() -> None:
     state = train(tx, params)
     before, after = (gl.record.absorb(rec, state, name) for name in ("before", "after"))
     assert after.global_norm == pytest.approx(np.minimum(before.global_norm, 0.5), rel=1e-5)
-    assert before.what_if(clip_global_norm=0.5).norm_after == pytest.approx(after.global_norm, rel=1e-5)
-    with pytest.raises(ValueError, match=r"one record of the name asked for, None; it holds 'before', 'after'"):
+    assert before.what_if(clip_global_norm=0.5).norm_after == pytest.approx(
+        after.global_norm, rel=1e-5
+    )
+    with pytest.raises(
+        ValueError, match=r"one record of the name asked for, None; it holds 'before', 'after'"
+    ):
         gl.record.absorb(rec, state)
     with pytest.raises(ValueError, match=r"'between'; it holds 'before', 'after'"):
         gl.record.absorb(rec, state, "between")
@@ -93,7 +107,9 @@ def test_scalars_come_as_extra_arguments_of_update() -> None:
     @jax.jit
     def update(grads: Any, state: Any, loss: Any) -> Any:
         """Return the states after an update with the loss, and after one without it."""
-        return tx.update(grads, state, params, loss=loss, other=loss + 1)[1], tx.update(grads, state, params)[1]
+        return tx.update(grads, state, params, loss=loss, other=loss + 1)[1], tx.update(
+            grads, state, params
+        )[1]
 
     loss = jnp.float32(0.25)
     first, silent = update(gradients(params), tx.init(params), loss)
@@ -128,7 +144,10 @@ def test_vmap_records_each_run() -> None:
     tx = gl.record.optax(rec)
     states = jax.vmap(tx.init)(params)
     _, states = jax.jit(jax.vmap(tx.update))(jnp.arange(4.0)[:, None] * params, states)
-    norms = [gl.record.absorb(rec, jax.tree.map(lambda x, k=k: x[k], states)).global_norm.item() for k in range(4)]
+    norms = [
+        gl.record.absorb(rec, jax.tree.map(lambda x, k=k: x[k], states)).global_norm.item()
+        for k in range(4)
+    ]
     assert norms == pytest.approx([k * 3**0.5 for k in range(4)])
 
 
@@ -150,4 +169,6 @@ def test_the_state_survives_pickle_and_its_name_is_static() -> None:
         gl.record.absorb(rec, state).global_norm.tolist()
     )
     assert all(isinstance(x, jax.Array) for x in jax.tree.leaves(state))
-    assert jax.tree.structure(state) != jax.tree.structure(gl.record.optax(gl.Recorder(3)).init(jnp.ones(3)))
+    assert jax.tree.structure(state) != jax.tree.structure(
+        gl.record.optax(gl.Recorder(3)).init(jnp.ones(3))
+    )

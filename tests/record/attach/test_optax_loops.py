@@ -1,6 +1,7 @@
 """Loops as practitioners write them: each row of the recording against gradients computed by hand.
 
-What must be recorded, where `record` is in front of a clip, and what follows uses its state as optax has it:
+What must be recorded, where `record` is in front of a clip, and what follows uses its state as
+optax has it:
 
 | loop                                       | gradient of a row                                              |
 |--------------------------------------------|----------------------------------------------------------------|
@@ -55,14 +56,18 @@ def warnings_are_errors() -> Iterator[None]:
         yield
 
 
-def assert_rows(recorder: gl.Recorder, expected: list[list[float]], names: tuple[str, ...] = NAMES) -> None:
+def assert_rows(
+    recorder: gl.Recorder, expected: list[list[float]], names: tuple[str, ...] = NAMES
+) -> None:
     assert recorder.names == names
     np.testing.assert_allclose(recorder["norm"], expected, 1e-5)
     np.testing.assert_allclose(recorder.global_norm, np.linalg.norm(expected, axis=1), 1e-5)
 
 
 def clipped(rec: gl.Recorder, **options: Any) -> Any:
-    return optax.chain(gl.record.optax(rec, **options), optax.clip_by_global_norm(CLIP), optax.sgd(0.1))
+    return optax.chain(
+        gl.record.optax(rec, **options), optax.clip_by_global_norm(CLIP), optax.sgd(0.1)
+    )
 
 
 def step_of(tx: Any) -> Callable[..., Any]:
@@ -77,7 +82,9 @@ def step_of(tx: Any) -> Callable[..., Any]:
     return step
 
 
-def trained(tx: Any, steps: int = STEPS, factors: Any = (), **extra: Any) -> tuple[Any, list[list[float]]]:
+def trained(
+    tx: Any, steps: int = STEPS, factors: Any = (), **extra: Any
+) -> tuple[Any, list[list[float]]]:
     """State of a loop, and norms by hand of what it gave to `update`."""
     w, step, expected = weights(), step_of(tx), []
     state = tx.init(w)
@@ -113,7 +120,9 @@ def test_a_scan() -> None:
 
 @pytest.mark.exhaustive
 def test_multi_steps() -> None:
-    """Four micro-batches of one batch make its gradient, which is what the recorder inside sees; each in front."""
+    """Four micro-batches of one batch make its gradient, which is what the recorder inside sees;
+    each in front.
+    """
     inside, before, w = gl.Recorder(), gl.Recorder(), weights()
     accumulated = optax.MultiSteps(clipped(inside, name="inside"), 4).gradient_transformation()
     tx = optax.chain(gl.record.optax(before, name="before"), accumulated)
@@ -132,23 +141,31 @@ def test_multi_steps_that_leave_batches_out() -> None:
     factors = [1.0, np.nan, 1.0, 1.0, 1.0]
 
     def accumulated(tx: Any) -> Any:
-        return optax.MultiSteps(tx, 2, should_skip_update_fn=optax.skip_not_finite).gradient_transformation()
+        return optax.MultiSteps(
+            tx, 2, should_skip_update_fn=optax.skip_not_finite
+        ).gradient_transformation()
 
     rec = gl.Recorder()
     state, _ = trained(accumulated(clipped(rec)), 5, factors)
-    with pytest.warns(gl.errors.RecordingWarning, match=r"leaves out batches .* around=optax.MultiSteps"):
+    with pytest.warns(
+        gl.errors.RecordingWarning, match=r"leaves out batches .* around=optax.MultiSteps"
+    ):
         assert gl.record.absorb(rec, state).seen == 2
     state, expected = trained(gl.record.optax(rec, around=accumulated(optax.sgd(0.1))), 5, factors)
     got = gl.record.absorb(rec, state)
     assert got.every_step("skipped").tolist() == [0, 1, 0, 0, 0]
-    np.testing.assert_allclose(got["norm"][got.taken > 0], [expected[k] for k in (0, 2, 3, 4)], 1e-5)
+    np.testing.assert_allclose(
+        got["norm"][got.taken > 0], [expected[k] for k in (0, 2, 3, 4)], 1e-5
+    )
 
 
 @pytest.mark.exhaustive
 def test_weights_and_updates() -> None:
     """Of steps that are skipped there are none, nor of micro-batches that move nothing."""
     rec, other, w = gl.Recorder(sample_every=1), gl.Recorder(sample_every=1), weights()
-    tx = gl.record.optax(rec, around=optax.chain(optax.clip_by_global_norm(1.0), optax.adam(0.01)), weights=True)
+    tx = gl.record.optax(
+        rec, around=optax.chain(optax.clip_by_global_norm(1.0), optax.adam(0.01)), weights=True
+    )
     accumulated = optax.MultiSteps(optax.sgd(0.01), 2).gradient_transformation()
     micro = gl.record.optax(other, around=accumulated, weights=True)
     state, second, step, before, moved = tx.init(w), micro.init(w), step_of(tx), [], []
@@ -187,7 +204,9 @@ def test_the_noise_scale_of_micro_batches() -> None:
 @pytest.mark.exhaustive
 def test_masked() -> None:
     rec = gl.Recorder()
-    tx = optax.chain(optax.masked(gl.record.optax(rec), {"b": False, "w1": True, "w2": True}), optax.sgd(0.1))
+    tx = optax.chain(
+        optax.masked(gl.record.optax(rec), {"b": False, "w1": True, "w2": True}), optax.sgd(0.1)
+    )
     state, expected = trained(tx)
     assert_rows(gl.record.absorb(rec, state), [row[1:] for row in expected], NAMES[1:])
 
@@ -196,7 +215,9 @@ def test_masked() -> None:
 def test_multi_transform() -> None:
     recorders = {"slow": gl.Recorder(), "fast": gl.Recorder()}
     parts = {name: clipped(rec, name=name) for name, rec in recorders.items()}
-    state, expected = trained(optax.multi_transform(parts, {"b": "fast", "w1": "slow", "w2": "slow"}))
+    state, expected = trained(
+        optax.multi_transform(parts, {"b": "fast", "w1": "slow", "w2": "slow"})
+    )
     slow, fast = (gl.record.absorb(rec, state, name) for name, rec in recorders.items())
     assert_rows(slow, [row[1:] for row in expected], NAMES[1:])
     assert_rows(fast, [row[:1] for row in expected], NAMES[:1])
@@ -213,7 +234,9 @@ def test_inject_hyperparams() -> None:
     rec = gl.Recorder()
 
     def optimizer(learning_rate: float) -> Any:
-        return optax.chain(gl.record.optax(rec), optax.clip_by_global_norm(CLIP), optax.sgd(learning_rate))
+        return optax.chain(
+            gl.record.optax(rec), optax.clip_by_global_norm(CLIP), optax.sgd(learning_rate)
+        )
 
     tx = optax.inject_hyperparams(optimizer)(learning_rate=optax.linear_schedule(0.1, 0.0, 10))
     state, expected = trained(tx)
@@ -230,7 +253,9 @@ finite = functools.partial(optax.apply_if_finite, max_consecutive_errors=2)
 def test_apply_if_finite_around_the_recorder_says_how_many_steps_are_missing() -> None:
     rec = gl.Recorder()
     state, expected = trained(finite(clipped(rec)), 6, FACTORS)
-    with pytest.warns(gl.errors.RecordingWarning, match=r"2 steps whose gradients .* around=optax.apply_if_finite"):
+    with pytest.warns(
+        gl.errors.RecordingWarning, match=r"2 steps whose gradients .* around=optax.apply_if_finite"
+    ):
         got = gl.record.absorb(rec, state)
     assert_rows(got, [expected[k] for k in FINITE])
     assert (got.seen, got.missing_steps, got.nonfinite_steps, got.skipped_steps) == (4, 2, 0, 0)
@@ -242,7 +267,12 @@ def test_the_recorder_around_apply_if_finite_has_them_all() -> None:
     state, expected = trained(gl.record.optax(rec, around=finite(optax.sgd(0.1))), 6, FACTORS)
     got = gl.record.absorb(rec, state)
     assert got.every_step("skipped").tolist() == [0, 1, 0, 1, 0, 0]
-    assert (got.seen, got.missing_steps, got.nonfinite_steps, got.overflows.tolist()) == (6, 0, 0, [2, 2, 2])
+    assert (got.seen, got.missing_steps, got.nonfinite_steps, got.overflows.tolist()) == (
+        6,
+        0,
+        0,
+        [2, 2, 2],
+    )
     np.testing.assert_allclose(got["norm"][FINITE], [expected[k] for k in FINITE], 1e-5)
 
 
@@ -316,14 +346,18 @@ def test_pmap(averaged: bool) -> None:
         updates, state = tx.update(grads, state, w)
         return optax.apply_updates(w, updates), state
 
-    w, state = (jax.tree.map(lambda x: jnp.stack([x] * DEVICES), x) for x in (weights(), tx.init(weights())))
+    w, state = (
+        jax.tree.map(lambda x: jnp.stack([x] * DEVICES), x) for x in (weights(), tx.init(weights()))
+    )
     expected = []
     for k in range(STEPS):
         rows = slice(None) if averaged else slice(2)
         expected.append(norms(by_hand({name: x[0] for name, x in w.items()}, k, rows)))
         w, state = step(w, state, *parts_of(k))
     if not averaged:
-        with pytest.raises(ValueError, match=r"8 recordings that differ: .*jax.lax.pmean\(grads, axis\)"):
+        with pytest.raises(
+            ValueError, match=r"8 recordings that differ: .*jax.lax.pmean\(grads, axis\)"
+        ):
             gl.record.absorb(rec, state)
         state = jax.tree.map(lambda x: x[0], state)
     assert_rows(gl.record.absorb(rec, state), expected)
@@ -335,7 +369,11 @@ def mesh(kind: Any = AxisType.Auto) -> Any:
 
 def varying(x: Any) -> Any:
     """The same on all devices, but free to differ: JAX says so in another way since 0.9."""
-    return jax.lax.pcast(x, "device", to="varying") if hasattr(jax.lax, "pcast") else jax.lax.pvary(x, "device")
+    return (
+        jax.lax.pcast(x, "device", to="varying")
+        if hasattr(jax.lax, "pcast")
+        else jax.lax.pvary(x, "device")
+    )
 
 
 def sharded_map(tx: Any, averaged: bool, check: bool) -> Callable[..., Any]:
@@ -351,7 +389,9 @@ def sharded_map(tx: Any, averaged: bool, check: bool) -> Callable[..., Any]:
         return optax.apply_updates(w, updates), state
 
     specs = (everywhere, everywhere, dealt, dealt)
-    mapped = jax.shard_map(step, mesh=mesh(), in_specs=specs, out_specs=(everywhere, everywhere), check_vma=check)
+    mapped = jax.shard_map(
+        step, mesh=mesh(), in_specs=specs, out_specs=(everywhere, everywhere), check_vma=check
+    )
     return jax.jit(mapped)
 
 
@@ -373,11 +413,15 @@ def test_shard_map_of_each_device_is_refused(check: bool) -> None:
     tx = clipped(rec)
     step = sharded_map(tx, False, check)
     if check:
-        with pytest.raises(ValueError, match=r"b, w1 and w2 differ between the devices along device.*pmean"):
+        with pytest.raises(
+            ValueError, match=r"b, w1 and w2 differ between the devices along device.*pmean"
+        ):
             step(w, tx.init(w), *batch(0))
         return
     _, state = step(w, tx.init(w), *batch(0))
-    with pytest.raises(ValueError, match=r"8 recordings that differ: .*jax.lax.pmean\(grads, axis\)"):
+    with pytest.raises(
+        ValueError, match=r"8 recordings that differ: .*jax.lax.pmean\(grads, axis\)"
+    ):
         gl.record.absorb(rec, state)
 
 
@@ -401,14 +445,18 @@ def test_meshes(kind: str, sharding: str, ambient: bool) -> None:
     """Batches dealt out, gradients as sharded as in data parallelism and in ZeRO."""
     own, rec = mesh(getattr(AxisType, kind)), gl.Recorder(sample_every=2)
     tx = gl.record.optax(rec, around=optax.apply_if_finite(optax.sgd(0.1), 5), weights=True)
-    shardings = {name: NamedSharding(own, PartitionSpec(*spec)) for name, spec in SHARDINGS[sharding].items()}
+    shardings = {
+        name: NamedSharding(own, PartitionSpec(*spec)) for name, spec in SHARDINGS[sharding].items()
+    }
     place = jax.sharding.reshard if kind == "Explicit" else jax.lax.with_sharding_constraint
 
     @jax.jit
     def step(w: Any, state: Any, x: Any, y: Any) -> Any:
         grads = {name: place(g, shardings[name]) for name, g in gradients_of(w, x, y).items()}
         if kind == "Explicit":
-            assert all(jax.typeof(g).sharding.spec == shardings[name].spec for name, g in grads.items())
+            assert all(
+                jax.typeof(g).sharding.spec == shardings[name].spec for name, g in grads.items()
+            )
         updates, state = tx.update(grads, state, w)
         return w, updates, state
 
@@ -419,7 +467,10 @@ def test_meshes(kind: str, sharding: str, ambient: bool) -> None:
         for k in range(3):
             expected.append(norms(by_hand(w, k)))
             _, updates, state = step(w, state, *jax.device_put(batch(k), dealt))
-            w = {name: jax.device_put(np.asarray(w[name]) + np.asarray(u), everywhere) for name, u in updates.items()}
+            w = {
+                name: jax.device_put(np.asarray(w[name]) + np.asarray(u), everywhere)
+                for name, u in updates.items()
+            }
         return state, expected
 
     if ambient:
@@ -430,20 +481,29 @@ def test_meshes(kind: str, sharding: str, ambient: bool) -> None:
     got = gl.record.absorb(rec, state)
     assert_rows(got, expected)
     assert got["histogram"].sum() == 2 * (8 + 64 + 128)  # of steps 0 and 2
-    np.testing.assert_allclose(got.updates().update, 0.1 * np.array(expected), 1e-5)  # all of the first steps
+    # All of the first steps.
+    np.testing.assert_allclose(got.updates().update, 0.1 * np.array(expected), 1e-5)
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("spec", [("device", None), (None, "device")], ids=["by rows", "by columns"])
+@pytest.mark.parametrize(
+    "spec", [("device", None), (None, "device")], ids=["by rows", "by columns"]
+)
 def test_no_device_gathers_a_large_gradient(spec: tuple[str | None, str | None]) -> None:
     own, rec = mesh(), gl.Recorder()
-    grads = jax.device_put(np.ones((1024, 256), np.float32), NamedSharding(own, PartitionSpec(*spec)))
+    grads = jax.device_put(
+        np.ones((1024, 256), np.float32), NamedSharding(own, PartitionSpec(*spec))
+    )
     state = jax.device_put(rec.init(grads), NamedSharding(own, PartitionSpec()))
     compiled = jax.jit(rec.update).lower(state, grads).compile()
     text = compiled.as_text()
     assert "all-reduce" in text and "all-to-all" not in text
-    gathered = [math.prod(map(int, shape.split(","))) for shape in re.findall(r"\[([\d,]+)\]\S* all-gather\(", text)]
-    assert len(gathered) == text.count(" all-gather(") and max(gathered) <= DEVICES * BINS  # what each has counted
+    gathered = [
+        math.prod(map(int, shape.split(",")))
+        for shape in re.findall(r"\[([\d,]+)\]\S* all-gather\(", text)
+    ]
+    # What each has counted.
+    assert len(gathered) == text.count(" all-gather(") and max(gathered) <= DEVICES * BINS
     assert rec.absorb(compiled(state, grads)).global_norm.item() == pytest.approx(512)
 
 
@@ -453,14 +513,24 @@ def test_a_scan_on_an_explicit_mesh() -> None:
     own, rec = mesh(AxisType.Explicit), gl.Recorder()
     tx = gl.record.optax(rec)
     with jax.set_mesh(own):
-        grads = jax.device_put(np.arange(48, dtype=np.float32).reshape(3, 16), PartitionSpec(None, "device"))
+        grads = jax.device_put(
+            np.arange(48, dtype=np.float32).reshape(3, 16), PartitionSpec(None, "device")
+        )
         state = tx.init(grads[0])
-        state, _ = jax.jit(lambda s, g: jax.lax.scan(lambda s, g: (tx.update(g, s)[1], None), s, g))(state, grads)
-    assert_rows(gl.record.absorb(rec, state), np.linalg.norm(np.asarray(grads), axis=1)[:, None].tolist(), ("0",))
+        state, _ = jax.jit(
+            lambda s, g: jax.lax.scan(lambda s, g: (tx.update(g, s)[1], None), s, g)
+        )(state, grads)
+    assert_rows(
+        gl.record.absorb(rec, state),
+        np.linalg.norm(np.asarray(grads), axis=1)[:, None].tolist(),
+        ("0",),
+    )
 
 
 def plain(x: Any) -> Any:
-    """What flax's `to_bytes` makes of a tree: it knows dicts, lists, tuples, named tuples and arrays."""
+    """What flax's `to_bytes` makes of a tree: it knows dicts, lists, tuples, named tuples and
+    arrays.
+    """
     if isinstance(x, dict):
         assert all(isinstance(key, str) for key in x)
         return {key: plain(item) for key, item in x.items()}

@@ -1,4 +1,5 @@
-"""Loops of flax.nnx and of equinox, as their guides have them: rows of the table in `test_loops.py`.
+"""Loops of flax.nnx and of equinox, as their guides have them: rows of the table in
+`test_loops.py`.
 
 The network, its batches and its gradients by hand are those of the other rows.
 """
@@ -22,7 +23,9 @@ STEPS, CLIP = 3, 1e-3  # all gradients are larger
 
 
 def clipped(rec: gl.Recorder) -> Any:
-    return optax.chain(gl.record.optax(rec, scalars=["loss"]), optax.clip_by_global_norm(CLIP), optax.sgd(0.1))
+    return optax.chain(
+        gl.record.optax(rec, scalars=["loss"]), optax.clip_by_global_norm(CLIP), optax.sgd(0.1)
+    )
 
 
 def with_nnx(rec: gl.Recorder) -> tuple[Callable[[int], dict[str, Any]], Callable[[], gl.Recorder]]:
@@ -54,7 +57,9 @@ def with_nnx(rec: gl.Recorder) -> tuple[Callable[[int], dict[str, Any]], Callabl
     return step, lambda: gl.record.absorb(rec, optimizer.opt_state)
 
 
-def with_equinox(rec: gl.Recorder) -> tuple[Callable[[int], dict[str, Any]], Callable[[], gl.Recorder]]:
+def with_equinox(
+    rec: gl.Recorder,
+) -> tuple[Callable[[int], dict[str, Any]], Callable[[], gl.Recorder]]:
     import equinox as eqx
 
     class Network(eqx.Module):

@@ -1,4 +1,6 @@
-"""The recorder on Lightning's Trainer and on the Hugging Face Trainer, against gradients computed by hand."""
+"""The recorder on Lightning's Trainer and on the Hugging Face Trainer, against gradients computed
+by hand.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ CLIP, STEPS = 1e-3, 4
 
 
 def by_hand(parts: int = 1) -> tuple[np.ndarray, list[float]]:
-    """Norms and losses of a loop that clips; the mean of micro-batches of one size is that of the batch."""
+    """Norms and losses of a loop that clips; the mean of micro-batches of one size is that of the
+    batch.
+    """
     net, expected, losses = model(), [], []
     optimizer = torch.optim.SGD(net.parameters(), 0.1)
     for step in range(STEPS):
@@ -132,7 +136,9 @@ def of_transformers() -> Any:
 @pytest.mark.parametrize("bf16", [False, True])
 def test_the_hugging_face_trainer(parts: int, bf16: bool, tmp_path: Path) -> None:
     rows = [
-        {"x": x, "y": y} for step in range(STEPS * parts) for x, y in zip(*(list(t) for t in batch(step)), strict=True)
+        {"x": x, "y": y}
+        for step in range(STEPS * parts)
+        for x, y in zip(*(list(t) for t in batch(step)), strict=True)
     ]
     arguments = transformers.TrainingArguments(
         output_dir=str(tmp_path),

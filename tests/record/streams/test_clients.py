@@ -1,6 +1,8 @@
-"""TensorBoard, Weights & Biases and MLflow get what their clients take, and a run that goes on goes on there.
+"""TensorBoard, Weights & Biases and MLflow get what their clients take, and a run that goes on goes
+on there.
 
-Stand-ins have the signatures of the clients, which the part `trackers` compares with the clients themselves.
+Stand-ins have the signatures of the clients, which the part `trackers` compares with the clients
+themselves.
 """
 
 import inspect
@@ -28,7 +30,9 @@ class Run:
         self.axes: dict[str, Any] = {}
         self.ended = False
 
-    def log(self, data: dict[str, Any], step: int | None = None, commit: bool | None = None) -> None:
+    def log(
+        self, data: dict[str, Any], step: int | None = None, commit: bool | None = None
+    ) -> None:
         assert step is None  # which others count, too
         self.rows.append(data)
         self.summary |= data
@@ -71,7 +75,12 @@ class Client:
     kept: ClassVar[list[Metric]] = []
 
     def log_batch(
-        self, run_id: str, metrics: Any = (), params: Any = (), tags: Any = (), synchronous: bool | None = None
+        self,
+        run_id: str,
+        metrics: Any = (),
+        params: Any = (),
+        tags: Any = (),
+        synchronous: bool | None = None,
     ) -> None:
         assert run_id == "r1" and len(metrics) <= 1000
         self.kept += metrics
@@ -100,7 +109,8 @@ def test_a_run_of_wandb(monkeypatch: pytest.MonkeyPatch) -> None:
     for to in ("wandb", run):
         with later.stream(to, seconds=0):
             go_on(later, later.seen + 2)
-    assert [row["gradlab/step"] for row in run.rows] == list(range(11)) and not run.ended  # it is not the stream's
+    # It is not the stream's.
+    assert [row["gradlab/step"] for row in run.rows] == list(range(11)) and not run.ended
 
 
 def test_a_run_of_mlflow(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,7 +125,9 @@ def test_a_run_of_mlflow(monkeypatch: pytest.MonkeyPatch) -> None:
         go_on(later, 402)
     norms = [m for m in Client.kept if m.key == "gradlab/global_norm"]
     assert [m.step for m in norms] == list(range(402))
-    np.testing.assert_array_equal(np.float32([m.value for m in norms]), later.every_step("global_norm"))
+    np.testing.assert_array_equal(
+        np.float32([m.value for m in norms]), later.every_step("global_norm")
+    )
     assert {m.key.removeprefix("gradlab/") for m in Client.kept} == NAMES
 
 
@@ -172,10 +184,13 @@ def test_mlflow_keeps_every_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             go_on(later, 10)
     for name in NAMES - {"scale"}:
         found = sorted(
-            mlflow.MlflowClient().get_metric_history(run.info.run_id, f"gradlab/{name}"), key=lambda m: m.step
+            mlflow.MlflowClient().get_metric_history(run.info.run_id, f"gradlab/{name}"),
+            key=lambda m: m.step,
         )
         assert [metric.step for metric in found] == list(range(10))
-        np.testing.assert_array_equal(np.float32([metric.value for metric in found]), later.every_step(name))
+        np.testing.assert_array_equal(
+            np.float32([metric.value for metric in found]), later.every_step(name)
+        )
 
 
 @pytest.mark.trackers
@@ -183,7 +198,9 @@ def test_wandb_writes_every_step_offline(tmp_path: Path, monkeypatch: pytest.Mon
     import wandb
     from wandb.proto import wandb_internal_pb2
 
-    run = wandb.init(mode="offline", dir=tmp_path, settings=wandb.Settings(console="off", silent=True))
+    run = wandb.init(
+        mode="offline", dir=tmp_path, settings=wandb.Settings(console="off", silent=True)
+    )
     rec = recorded(2)
     with rec.stream(run, seconds=0):
         run.log({"mine": 1.0})
@@ -195,7 +212,9 @@ def test_wandb_writes_every_step_offline(tmp_path: Path, monkeypatch: pytest.Mon
     for data in _records(path.read_bytes()):
         record = wandb_internal_pb2.Record()
         record.ParseFromString(data)
-        items = {item.key or "/".join(item.nested_key): item.value_json for item in record.history.item}
+        items = {
+            item.key or "/".join(item.nested_key): item.value_json for item in record.history.item
+        }
         steps += [int(items["gradlab/step"])] if "gradlab/step" in items else []
     assert steps == list(range(8))
 

@@ -1,4 +1,6 @@
-"""Lines of JSON: valid, the same numbers when they are read, of each step one, after a crash and a resume too."""
+"""Lines of JSON: valid, the same numbers when they are read, of each step one, after a crash and a
+resume too.
+"""
 
 import json
 from pathlib import Path
@@ -24,13 +26,28 @@ def test_every_number_comes_back(tmp_path: Path) -> None:
             go_on(rec, k)
             assert len(read_json_lines(path)["step"]) == k  # while it is written
     found = read_json_lines(path)
-    assert [*found] == ["step", "global_norm", "leading_norm", "largest", "skipped", "scale", "loss"]
+    assert [*found] == [
+        "step",
+        "global_norm",
+        "leading_norm",
+        "largest",
+        "skipped",
+        "scale",
+        "loss",
+    ]
     for name in [*found][1:]:
         want = rec.every_step(name)
         np.testing.assert_array_equal(found[name], want, strict=name != "skipped")
-    assert found["step"].tolist() == list(range(11)) and found["skipped"].tolist().index(True) == SKIPPED
+    assert (
+        found["step"].tolist() == list(range(11))
+        and found["skipped"].tolist().index(True) == SKIPPED
+    )
     rows = [json.loads(line, parse_constant=refuse) for line in path.read_text().splitlines()]
-    assert (rows[SKIPPED]["largest"], rows[NAN]["loss"], rows[0]["loss"]) == ("Infinity", "NaN", 0.33333334)
+    assert (rows[SKIPPED]["largest"], rows[NAN]["loss"], rows[0]["loss"]) == (
+        "Infinity",
+        "NaN",
+        0.33333334,
+    )
     assert "scale" in rows[0] and "scale" not in rows[NAN]  # there was none
 
 
@@ -66,7 +83,14 @@ def test_another_run_is_not_mixed_in(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["{", "[]", '{"step": 1}', '{"step": 1, "skipped": 0}', '{"step": 9, "skipped": false, "loss": "nan"}']
+    "line",
+    [
+        "{",
+        "[]",
+        '{"step": 1}',
+        '{"step": 1, "skipped": 0}',
+        '{"step": 9, "skipped": false, "loss": "nan"}',
+    ],
 )
 def test_what_is_no_step_is_refused(tmp_path: Path, line: str) -> None:
     path = tmp_path / "run.jsonl"

@@ -1,4 +1,6 @@
-"""A stream sends each step once, in order, whatever its client does, and never costs more than it may."""
+"""A stream sends each step once, in order, whatever its client does, and never costs more than it
+may.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -53,7 +55,9 @@ def test_a_client_that_fails_is_said_once_and_gets_its_steps_later() -> None:
     with rec.stream(writer, seconds=0):
         go_on(rec, 2)
         writer.broken = True
-        with pytest.warns(RecordingWarning, match="ConnectionError: no route to host.*1 step was not sent") as warned:
+        with pytest.warns(
+            RecordingWarning, match="ConnectionError: no route to host.*1 step was not sent"
+        ) as warned:
             go_on(rec, 6)
         assert len(warned) == 1 and rec.seen == 6
         writer.broken = False
@@ -101,7 +105,12 @@ def test_of_a_traced_run_it_follows_absorb_and_says_what_is_lost() -> None:
 
 def test_what_is_no_destination_is_said_with_those_there_are(tmp_path: Path) -> None:
     rec = recorded(1)
-    for to, error in (("run.json", ValueError), ("tensorboard:", ValueError), (3, TypeError), (tmp_path, ValueError)):
+    for to, error in (
+        ("run.json", ValueError),
+        ("tensorboard:", ValueError),
+        (3, TypeError),
+        (tmp_path, ValueError),
+    ):
         with pytest.raises(error, match=r"cannot stream to .*\.jsonl"):
             rec.stream(to)
     assert not rec.listeners
@@ -110,11 +119,17 @@ def test_what_is_no_destination_is_said_with_those_there_are(tmp_path: Path) -> 
 def test_a_missing_client_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
-    for client, to in (("tensorboard", "tensorboard:runs"), ("wandb", "wandb"), ("mlflow", "mlflow")):
+    for client, to in (
+        ("tensorboard", "tensorboard:runs"),
+        ("wandb", "wandb"),
+        ("mlflow", "mlflow"),
+    ):
         for name in [n for n in sys.modules if n.partition(".")[0] == client]:
             monkeypatch.delitem(sys.modules, name)
         monkeypatch.setattr(sys, "meta_path", [_Without(client), *sys.meta_path])
-        with pytest.raises(ModuleNotFoundError, match=rf"needs {client}, which is not installed.*\[{client}\]"):
+        with pytest.raises(
+            ModuleNotFoundError, match=rf"needs {client}, which is not installed.*\[{client}\]"
+        ):
             recorded(1).stream(to)
 
 

@@ -36,25 +36,38 @@ def values(field: Any) -> st.SearchStrategy[Any]:
 
 def arguments(message: Any) -> st.SearchStrategy[dict[str, Any]]:
     """Any message of a type: every field given or left out, of a oneof one at most."""
-    free = {f.name: st.deferred(lambda f=f: values(f)) for f in message.fields if f.containing_oneof is None}
+    free = {
+        f.name: st.deferred(lambda f=f: values(f))
+        for f in message.fields
+        if f.containing_oneof is None
+    }
     plain = st.fixed_dictionaries({}, optional=free)
     chosen = [
-        st.one_of(st.just({}), *(values(f).map(lambda x, f=f: {f.name: x}) for f in o.fields)) for o in message.oneofs
+        st.one_of(st.just({}), *(values(f).map(lambda x, f=f: {f.name: x}) for f in o.fields))
+        for o in message.oneofs
     ]
-    return st.tuples(plain, *chosen).map(lambda parts: {k: v for part in parts for k, v in part.items()})
+    return st.tuples(plain, *chosen).map(
+        lambda parts: {k: v for part in parts for k, v in part.items()}
+    )
 
 
 @st.composite
 def configurations(draw: Any) -> TPUEmbeddingConfiguration:
     """Of a few tables and features, old layout or new, with and without SPMD; most can be run."""
-    made = TPUEmbeddingConfiguration(mode="TRAINING", batch_size_per_tensor_core=draw(st.integers(0, 5)))
+    made = TPUEmbeddingConfiguration(
+        mode="TRAINING", batch_size_per_tensor_core=draw(st.integers(0, 5))
+    )
     for _ in range(draw(st.integers(1, 3))):
-        rows, width, count = draw(st.tuples(st.integers(1, 30), st.integers(1, 5), st.integers(0, 3)))
+        rows, width, count = draw(
+            st.tuples(st.integers(1, 30), st.integers(1, 5), st.integers(0, 3))
+        )
         t = made.table_descriptor.add(vocabulary_size=rows, dimension=width, num_features=count)
         optimizer(draw, t.optimization_parameters)
     for _ in range(draw(st.integers(0, 3))):
         shape = draw(st.lists(st.integers(0, 4), min_size=1, max_size=3))
-        made.feature_descriptor.add(table_id=draw(st.integers(0, len(made.table_descriptor) - 1)), input_shape=shape)
+        made.feature_descriptor.add(
+            table_id=draw(st.integers(0, len(made.table_descriptor) - 1)), input_shape=shape
+        )
     spmd = made.spmd_sharding
     spmd.enabled, spmd.use_manual_partitioning = draw(st.booleans()), draw(st.booleans())
     spmd.num_cores_per_replica = draw(st.integers(1, 4))
@@ -71,4 +84,6 @@ def optimizer(draw: Any, p: Any) -> None:
     else:
         p.learning_rate.constant = draw(st.floats(0, 1, width=32))
     if draw(st.booleans()):
-        p.clipping_limits.lower.value, p.clipping_limits.upper.value = draw(st.tuples(*[st.integers(-1, 3)] * 2))
+        p.clipping_limits.lower.value, p.clipping_limits.upper.value = draw(
+            st.tuples(*[st.integers(-1, 3)] * 2)
+        )

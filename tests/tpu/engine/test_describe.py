@@ -94,11 +94,22 @@ def test_html_has_captions_and_headers_and_no_other_tags() -> None:
     tables = sum(tag == "table" for tag, _ in cells.found)
     assert tables == sum(tag == "caption" for tag, _ in cells.found) == 5
     assert {scope for tag, scope in cells.found if tag == "th"} == {"row", "col"}
-    assert {tag for tag, _ in cells.found} == {"div", "table", "caption", "thead", "tbody", "tr", "th", "td"}
+    assert {tag for tag, _ in cells.found} == {
+        "div",
+        "table",
+        "caption",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+    }
     assert "table <user>" in cells.text, "a name is text, not a tag"
 
 
-@pytest.mark.parametrize("text", ["", "feature_descriptor { table_id: 7 }", "num_hosts: -1", "sharding_strategy: MOD"])
+@pytest.mark.parametrize(
+    "text", ["", "feature_descriptor { table_id: 7 }", "num_hosts: -1", "sharding_strategy: MOD"]
+)
 def test_whatever_is_wrong_is_described_all_the_same(text: str) -> None:
     message = text_format.Merge(text, config())
     assert "Tables" in str(describe(message))
@@ -123,7 +134,9 @@ QUIET = """mode: TRAINING batch_size_per_tensor_core: 3 num_hosts: 1 num_tensor_
     optimization_parameters { OPTIMIZER learning_rate { RATE } PARAMETERS } }"""
 
 
-def quiet(optimizer: str = "adagrad {}", rate: str = "constant: 0.5", more: str = "") -> TPUEmbeddingConfiguration:
+def quiet(
+    optimizer: str = "adagrad {}", rate: str = "constant: 0.5", more: str = ""
+) -> TPUEmbeddingConfiguration:
     text = QUIET.replace("OPTIMIZER", optimizer).replace("RATE", rate).replace("PARAMETERS", more)
     return text_format.Parse(text, TPUEmbeddingConfiguration())
 
@@ -135,9 +148,17 @@ def test_a_plain_configuration_has_no_notes() -> None:
 @pytest.mark.parametrize(
     ("optimizer", "more", "text"),
     [
-        ("stochastic_gradient_descent {}", "weight_decay_factor: 0.5", "does not behave as expected"),
+        (
+            "stochastic_gradient_descent {}",
+            "weight_decay_factor: 0.5",
+            "does not behave as expected",
+        ),
         ("mdl_adagrad_light {}", "weight_decay_factor: 0.5", "does not work with MDL"),
-        ("adagrad {}", "multiply_weight_decay_factor_by_learning_rate: true", "no effect without weight_decay_factor"),
+        (
+            "adagrad {}",
+            "multiply_weight_decay_factor_by_learning_rate: true",
+            "no effect without weight_decay_factor",
+        ),
         ("ftrl { lr_power: -0.5 }", "", "a row keeps 1 - sqrt(a0 / a1) of them"),
         ("ftrl { allow_zero_accumulator: true }", "", "allow_zero_accumulator is deprecated"),
         ("ftrl {}", "", "lr_power is 0"),
@@ -149,11 +170,22 @@ def test_a_plain_configuration_has_no_notes() -> None:
         ("adagrad {}", "gradient_accumulation_status: DISABLED", "runs for every lookup"),
         (
             "adagrad {}",
-            "gradient_accumulation_status: DISABLED gradient_clipping_limits { lower { value: -1 } }",
+            (
+                "gradient_accumulation_status: DISABLED gradient_clipping_limits "
+                "{ lower { value: -1 } }"
+            ),
             "clipped one by one",
         ),
-        ("adagrad {}", "hot_id_replication_configuration { status: ENABLED }", "hot-id replication is experimental"),
-        ("adagrad {}", "hot_id_replication_configuration { status: MIGRATION_ONLY }", "hot-id replication"),
+        (
+            "adagrad {}",
+            "hot_id_replication_configuration { status: ENABLED }",
+            "hot-id replication is experimental",
+        ),
+        (
+            "adagrad {}",
+            "hot_id_replication_configuration { status: MIGRATION_ONLY }",
+            "hot-id replication",
+        ),
         ("adagrad {}", "low_dimensional_packing_status: ENABLED", "changes no number"),
         ("adagrad {}", "simulated_quantization { num_buckets: 4 }", "it is not enabled"),
         ("user_defined_program {}", "", "compiled programs are not run here"),
@@ -177,7 +209,10 @@ def test_a_rate_of_0_is_told_and_a_dynamic_one_may_correct_bias() -> None:
         ("mode: UNSPECIFIED", "mode must be"),
         ("num_hosts: 9", "none may be empty"),
         ("feature_descriptor { table_id: 3 input_shape: 1 }", "reads table 3"),
-        ('table_descriptor { name: "a" vocabulary_size: 8 dimension: 1 }', "two tables have the name 'a'"),
+        (
+            'table_descriptor { name: "a" vocabulary_size: 8 dimension: 1 }',
+            "two tables have the name 'a'",
+        ),
         ("spmd_sharding { enabled: true }", "num_cores_per_replica must be at least 1"),
     ],
 )
@@ -194,8 +229,18 @@ def test_what_no_plan_can_be_made_of_is_refused_here_too(change: str, text: str)
         ("", "constant: 1", "", "name no optimizer"),
         ("adagrad {}", "", "", "no learning rate is set"),
         ("adagrad {}", "dynamic { tag: 1 }", "", "learning rate tag 0 not found"),
-        ("adagrad {}", "constant: 1", "clipping_limits { lower { value: 1 } upper {} }", "1.0 above 0.0"),
-        ("adagrad {}", "constant: 1", "simulated_quantization { enabled: true }", "at least 2 buckets"),
+        (
+            "adagrad {}",
+            "constant: 1",
+            "clipping_limits { lower { value: 1 } upper {} }",
+            "1.0 above 0.0",
+        ),
+        (
+            "adagrad {}",
+            "constant: 1",
+            "simulated_quantization { enabled: true }",
+            "at least 2 buckets",
+        ),
         (
             "lion { use_non_lazy_lion: true }",
             "constant: 1",
@@ -222,16 +267,22 @@ def test_tables_that_are_refused(optimizer: str, rate: str, more: str, text: str
     ],
 )
 def test_what_is_assumed_or_without_effect(change: str, text: str) -> None:
-    assert any(n.kind == "notice" and text in n.text for n in notes(text_format.Merge(change, quiet())))
+    assert any(
+        n.kind == "notice" and text in n.text for n in notes(text_format.Merge(change, quiet()))
+    )
 
 
 def test_tables_without_readers_and_shared_tags() -> None:
     message = quiet(rate="dynamic {}")
     message.table_descriptor.append(message.table_descriptor[0])
     message.table_descriptor[1].name = ""
-    assert "learning rate tag 0 is shared: one number for the tables a, table_1" in [n.text for n in notes(message)]
+    assert "learning rate tag 0 is shared: one number for the tables a, table_1" in [
+        n.text for n in notes(message)
+    ]
     message.feature_descriptor.add(input_shape=[1])
-    assert ("table table_1", "no feature reads this table") in [(n.about, n.text) for n in notes(message)]
+    assert ("table table_1", "no feature reads this table") in [
+        (n.about, n.text) for n in notes(message)
+    ]
     message.ClearField("feature_descriptor")
     message.table_descriptor[1].num_features = 0
     assert any("has no output" in n.text for n in notes(message))
@@ -239,7 +290,9 @@ def test_tables_without_readers_and_shared_tags() -> None:
 
 def test_fields_that_are_not_known_are_told_with_their_place() -> None:
     data = quiet().SerializeToString() + bytes.fromhex("4001a00601") + bytes.fromhex("0a04fa010161")
-    told = [str(n) for n in notes(TPUEmbeddingConfiguration.FromString(data)) if "not known" in n.text]
+    told = [
+        str(n) for n in notes(TPUEmbeddingConfiguration.FromString(data)) if "not known" in n.text
+    ]
     assert told == [
         "notice: configuration: fields 8, 100 are not known here; they are kept and have no effect",
         "notice: table_descriptor[1]: field 31 is not known here; it is kept and has no effect",
@@ -273,6 +326,7 @@ def test_whatever_a_message_holds_there_is_a_plan_or_a_value_error(fields: dict[
     told = any(n.kind == "refused" for n in notes(message))
     assert is_refused(message) >= told, "what is refused is refused"
     compiled = any(
-        t.optimization_parameters.WhichOneof("parameters") == "user_defined_program" for t in message.table_descriptor
+        t.optimization_parameters.WhichOneof("parameters") == "user_defined_program"
+        for t in message.table_descriptor
     )
     assert is_refused(message) == told or compiled

@@ -9,17 +9,27 @@ import pytest
 
 from gradlab.errors import InvalidArgumentError
 from gradlab.tpu import Feature, Ids, Plan, Table
-from gradlab.tpu.engine.enqueue import Input, as_indices, ids_of_features, ids_of_tables, set_combiners
+from gradlab.tpu.engine.enqueue import (
+    Input,
+    as_indices,
+    ids_of_features,
+    ids_of_tables,
+    set_combiners,
+)
 
 TABLES = (Table("t", 9, 1), Table("u", 9, 1))
 POOLED = Plan(TABLES[:1], (Feature("f", 0, (3,)),))
 SEQUENCE = Plan(TABLES[:1], (Feature("f", 0, (2, 3)),))
-TWO = Plan(TABLES, (Feature("t", 0, (6,)), Feature("u", 1, (2,))))  # a batch of 2, 3 rows of "t" and 1 of "u"
+# A batch of 2, 3 rows of "t" and 1 of "u".
+TWO = Plan(TABLES, (Feature("t", 0, (6,)), Feature("u", 1, (2,))))
 
 
 def read(found: Ids) -> list[Any]:
     """Samples, ids and weights as lists."""
-    return [None if x is None else np.asarray(x).tolist() for x in (found.samples, found.ids, found.weights)]
+    return [
+        None if x is None else np.asarray(x).tolist()
+        for x in (found.samples, found.ids, found.weights)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -44,7 +54,9 @@ def test_pooled_features(given: Input, expected: list[Any]) -> None:
     [
         Input([0, 4, 5], [7, 3, 8, 5, 6]),  # ragged: 4 ids for 3 places
         Input([[0, 0, 0], [0, 1, 0], [0, 2, 0], [0, 3, 0], [1, 0, 0]], [7, 3, 8, 5, 6]),
-        Input([[0, 0], [0, 1], [0, 2], [0, 3], [1, 0]], [7, 3, 8, 5, 6], samples=3, is_sequence=True),
+        Input(
+            [[0, 0], [0, 1], [0, 2], [0, 3], [1, 0]], [7, 3, 8, 5, 6], samples=3, is_sequence=True
+        ),
     ],
 )
 def test_sequences_are_cut_at_their_end(given: Input) -> None:
@@ -90,12 +102,24 @@ def test_without_table_ids_an_input_is_a_table() -> None:
         (POOLED, [Input([[0, 0]], [1, 2])], None, "feature 'f'"),
         (SEQUENCE, [Input([[0, -1, 0]], [1])], None, "feature 'f'"),
         (SEQUENCE, [Input([0, 1, 1, 1], [1])], None, "feature 'f' needs 3 row splits"),
-        (TWO, [Input([], [1])], [0, 1], "there are 1 inputs, each with its entry of table_ids, got 2"),
+        (
+            TWO,
+            [Input([], [1])],
+            [0, 1],
+            "there are 1 inputs, each with its entry of table_ids, got 2",
+        ),
         (TWO, [Input([], [1])], [2], "table_ids must be 0 to 1, got 2"),
-        (TWO, [Input([], [1], samples=4)], [0], "table 't' has 6 rows, the inputs fill 4 at a time"),
+        (
+            TWO,
+            [Input([], [1], samples=4)],
+            [0],
+            "table 't' has 6 rows, the inputs fill 4 at a time",
+        ),
     ],
 )
-def test_what_does_not_fit_is_refused(plan: Plan, inputs: list[Input], table_ids: Any, words: str) -> None:
+def test_what_does_not_fit_is_refused(
+    plan: Plan, inputs: list[Input], table_ids: Any, words: str
+) -> None:
     with pytest.raises(InvalidArgumentError, match=words):
         ids_of_tables(plan, inputs, table_ids)
 

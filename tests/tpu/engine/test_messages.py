@@ -11,14 +11,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradlab as gl
-from gradlab.tpu import Levels, OptimizationParameters, Tag, TPUEmbeddingConfiguration, parameters_of, rule_of, table_of
-from gradlab.tpu.engine.messages import BY_MESSAGE, FORMS, Form, accumulates, descriptor_of, slot_names, tags_in
+from gradlab.tpu import (
+    Levels,
+    OptimizationParameters,
+    Tag,
+    TPUEmbeddingConfiguration,
+    parameters_of,
+    rule_of,
+    table_of,
+)
+from gradlab.tpu.engine.messages import (
+    BY_MESSAGE,
+    FORMS,
+    Form,
+    accumulates,
+    descriptor_of,
+    slot_names,
+    tags_in,
+)
 from gradlab.tpu.engine.proto import GradientAccumulationStatus
 from gradlab.tpu.plan import Table
 
 WRITTEN = [f for f in FORMS if f.rule is not gl.rules.UserDefined]
-# Fields of rules that no message has, and need not: initial values come with the slots, orders of operations change
-# last bits only, powers change at each step, and the others are readings of what is not public.
+# Fields of rules that no message has, and need not: initial values come with the slots, orders of
+# operations change last bits only, powers change at each step, and the others are readings of what
+# is not public.
 FREE = {
     "initial_accumulator_value",
     "initial_momentum_value",
@@ -62,7 +79,9 @@ def messages(name: str) -> st.SearchStrategy[OptimizationParameters]:
         for f in fields
         if f.type in (f.TYPE_BOOL, f.TYPE_FLOAT)
     }
-    return st.fixed_dictionaries({}, optional=given).map(lambda x: OptimizationParameters(**{name: x}))
+    return st.fixed_dictionaries({}, optional=given).map(
+        lambda x: OptimizationParameters(**{name: x})
+    )
 
 
 @pytest.mark.parametrize("name", [f.message for f in WRITTEN])
@@ -86,10 +105,15 @@ def test_a_rule_comes_back_from_its_message(form: Any, data: Any) -> None:
     ("message", "rule"),
     [
         ({"adagrad": {}}, gl.rules.Adagrad(epsilon=0.0, epsilon_place="none")),
-        ({"adam": {"beta1": 0.5, "beta2": 0.75}}, gl.rules.Adam(0.5, 0.75, 0.0, bias_correction=False, order="sparse")),
+        (
+            {"adam": {"beta1": 0.5, "beta2": 0.75}},
+            gl.rules.Adam(0.5, 0.75, 0.0, bias_correction=False, order="sparse"),
+        ),
         (
             {"adam": {"use_non_lazy_adam": True, "use_sum_inside_sqrt": True, "epsilon": 0.25}},
-            gl.rules.Adam(0.0, 0.0, 0.25, "inside", bias_correction=False, lazy=False, order="sparse"),
+            gl.rules.Adam(
+                0.0, 0.0, 0.25, "inside", bias_correction=False, lazy=False, order="sparse"
+            ),
         ),
         ({"lion": {"use_non_lazy_lion": True}}, gl.rules.Lion(0.0, 0.0, lazy=False)),
         (
@@ -107,12 +131,18 @@ def test_what_a_message_means(message: dict[str, Any], rule: gl.rules.Rule) -> N
 @pytest.mark.parametrize(
     ("rule", "why"),
     [
-        (gl.rules.Adam(), r"Adam\(bias_correction=True\) cannot be written.*put the correction into the rate"),
+        (
+            gl.rules.Adam(),
+            r"Adam\(bias_correction=True\) cannot be written.*put the correction into the rate",
+        ),
         (gl.rules.Adam(bias_correction=False, use_nesterov=True), r"Adam\(use_nesterov=True\)"),
         (gl.rules.Adagrad(), r"Adagrad\(epsilon=1e-07\).*initial accumulator"),
         (gl.rules.Adagrad(epsilon=0.0, update_slots=False), r"update_slots=False"),
         (gl.rules.Ftrl(l2_shrinkage=0.5), r"l2_shrinkage=0.5.*use l2"),
-        (gl.rules.AdaMax(), r"TPU embeddings have no AdaMax; they have StochasticGradientDescent, Momentum"),
+        (
+            gl.rules.AdaMax(),
+            r"TPU embeddings have no AdaMax; they have StochasticGradientDescent, Momentum",
+        ),
         (gl.rules.UserDefined(), r"no UserDefined"),
         (gl.rules.Momentum(1e39), r"Momentum\(momentum=1e\+39\) is more than float32 can hold"),
     ],
@@ -127,18 +157,24 @@ def test_an_epsilon_of_0_has_no_place() -> None:
 
 
 def test_numbers_of_numpy_and_infinities_are_written() -> None:
-    rule = gl.rules.FrequencyAwareAdagrad(0.0, 0.0, float("inf"), np.float64(0.5), initial_accumulator_value=1)
+    rule = gl.rules.FrequencyAwareAdagrad(
+        0.0, 0.0, float("inf"), np.float64(0.5), initial_accumulator_value=1
+    )
     assert rule_of(parameters_of(rule)) == rule
 
 
 def test_no_optimizer_and_a_compiled_program_are_refused() -> None:
-    with pytest.raises(ValueError, match="name no optimizer; set one of stochastic_gradient_descent, momentum"):
+    with pytest.raises(
+        ValueError, match="name no optimizer; set one of stochastic_gradient_descent, momentum"
+    ):
         rule_of(OptimizationParameters())
     with pytest.raises(ValueError, match=r"compiled programs are not run here.*rules="):
         rule_of(OptimizationParameters(user_defined_program={}))
 
 
-@pytest.mark.parametrize(("status", "hidden"), [("UNSPECIFIED", True), ("ENABLED", True), ("DISABLED", False)])
+@pytest.mark.parametrize(
+    ("status", "hidden"), [("UNSPECIFIED", True), ("ENABLED", True), ("DISABLED", False)]
+)
 def test_the_hidden_slot_comes_last_where_gradients_accumulate(status: str, hidden: bool) -> None:
     p = OptimizationParameters(rms_prop={}, gradient_accumulation_status=status)
     assert slot_names(p) == ("ms", "mom", "gradient_accumulators")[: 2 + hidden]
@@ -157,7 +193,10 @@ def table(width: int = 4, optimizer: str = "adagrad", **parameters: Any) -> Tabl
     given = {optimizer: {}, "learning_rate": {"constant": 0.5}} | parameters
     return table_of(
         TPUEmbeddingConfiguration.TableDescriptor(
-            name="t", vocabulary_size=8, dimension=width, optimization_parameters=OptimizationParameters(**given)
+            name="t",
+            vocabulary_size=8,
+            dimension=width,
+            optimization_parameters=OptimizationParameters(**given),
         )
     )
 
@@ -165,7 +204,12 @@ def table(width: int = 4, optimizer: str = "adagrad", **parameters: Any) -> Tabl
 def test_what_is_not_set_is_off() -> None:
     found = table()
     assert found == Table(
-        "t", 8, 4, gl.rules.Adagrad(epsilon=0.0, epsilon_place="none"), learning_rate=0.5, combiner="sum"
+        "t",
+        8,
+        4,
+        gl.rules.Adagrad(epsilon=0.0, epsilon_place="none"),
+        learning_rate=0.5,
+        combiner="sum",
     )
     assert found.accumulate and found.levels is None and not found.weight_decay
 
@@ -188,7 +232,11 @@ def test_decay_accumulation_and_quantization() -> None:
             "num_buckets": 3,
         },
     )
-    assert (found.weight_decay, found.weight_decay_times_rate, found.accumulate) == (0.125, True, False)
+    assert (found.weight_decay, found.weight_decay_times_rate, found.accumulate) == (
+        0.125,
+        True,
+        False,
+    )
     assert found.levels == Levels(-1.0, 1.0, 3)
 
 
@@ -197,41 +245,73 @@ def test_quantization_that_is_not_enabled_is_none() -> None:
 
 
 def test_what_packs_or_replicates_changes_nothing() -> None:
-    packed = table(low_dimensional_packing_status="ENABLED", hot_id_replication_configuration={"status": "ENABLED"})
+    packed = table(
+        low_dimensional_packing_status="ENABLED",
+        hot_id_replication_configuration={"status": "ENABLED"},
+    )
     assert packed == table()
 
 
 @pytest.mark.parametrize(
     ("parameters", "why"),
     [
-        ({"clipping_limits": {"lower": {"value": 2.0}, "upper": {}}}, "weight_limits of table 't'.*2.0 above 0.0"),
-        ({"clipping_limits": {"lower": {"value": float("nan")}}}, "table 't': a limit must be a number, got lower nan"),
-        ({"simulated_quantization": {"enabled": True, "num_buckets": 3}}, "lower None, upper None, num_buckets 3"),
-        ({"adam": {"use_non_lazy_adam": True}, "gradient_accumulation_status": "DISABLED"}, "needs accumulate=True"),
-        ({"learning_rate": {"constant": float("nan")}}, "table 't': the learning rate must be finite, got nan"),
-        ({"weight_decay_factor": float("inf")}, "table 't': weight_decay_factor must be finite, got inf"),
+        (
+            {"clipping_limits": {"lower": {"value": 2.0}, "upper": {}}},
+            "weight_limits of table 't'.*2.0 above 0.0",
+        ),
+        (
+            {"clipping_limits": {"lower": {"value": float("nan")}}},
+            "table 't': a limit must be a number, got lower nan",
+        ),
+        (
+            {"simulated_quantization": {"enabled": True, "num_buckets": 3}},
+            "lower None, upper None, num_buckets 3",
+        ),
+        (
+            {"adam": {"use_non_lazy_adam": True}, "gradient_accumulation_status": "DISABLED"},
+            "needs accumulate=True",
+        ),
+        (
+            {"learning_rate": {"constant": float("nan")}},
+            "table 't': the learning rate must be finite, got nan",
+        ),
+        (
+            {"weight_decay_factor": float("inf")},
+            "table 't': weight_decay_factor must be finite, got inf",
+        ),
         ({"adam": {"beta1": float("nan")}}, "table 't': adam.beta1 is not a number"),
         ({"learning_rate": {}}, "table 't': no learning rate is set"),
         ({"frequency_estimator": {}}, "table 't': a frequency estimator needs dimension 1, got 4"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_run_is_refused_by_name(parameters: dict[str, Any], why: str) -> None:
     with pytest.raises(ValueError, match=why):
         table(**parameters)
 
 
-@pytest.mark.parametrize(("lower", "upper", "buckets"), [(1.0, 1.0, 3), (2.0, 1.0, 3), (0.0, 1.0, 1)])
+@pytest.mark.parametrize(
+    ("lower", "upper", "buckets"), [(1.0, 1.0, 3), (2.0, 1.0, 3), (0.0, 1.0, 1)]
+)
 def test_levels_must_be_at_least_two_in_order(lower: float, upper: float, buckets: int) -> None:
     limits = {"lower": {"value": lower}, "upper": {"value": upper}}
     with pytest.raises(
-        ValueError, match=f"at least 2 buckets, got lower {lower}, upper {upper}, num_buckets {buckets}"
+        ValueError,
+        match=f"at least 2 buckets, got lower {lower}, upper {upper}, num_buckets {buckets}",
     ):
-        table(simulated_quantization={"enabled": True, "clipping_limits": limits, "num_buckets": buckets})
+        table(
+            simulated_quantization={
+                "enabled": True,
+                "clipping_limits": limits,
+                "num_buckets": buckets,
+            }
+        )
 
 
 def test_assign_needs_no_learning_rate_and_a_frequency_estimator_width_1() -> None:
     assert table(optimizer="assign", learning_rate={}).learning_rate == 0.0
-    assert table(1, "frequency_estimator", learning_rate={"dynamic": {"tag": 2}}).learning_rate == Tag(2)
+    assert table(
+        1, "frequency_estimator", learning_rate={"dynamic": {"tag": 2}}
+    ).learning_rate == Tag(2)
 
 
 LIMITS = st.tuples(st.none() | st.floats(-4, 0, width=32), st.none() | st.floats(0, 4, width=32))
@@ -240,7 +320,13 @@ TABLES = st.builds(
     st.sampled_from(["t", "user"]),
     st.integers(1, 100),
     st.integers(1, 8),
-    st.sampled_from([gl.rules.StochasticGradientDescent(), gl.rules.Lion(0.5, 0.25), gl.rules.Momentum(0.5, True)]),
+    st.sampled_from(
+        [
+            gl.rules.StochasticGradientDescent(),
+            gl.rules.Lion(0.5, 0.25),
+            gl.rules.Momentum(0.5, True),
+        ]
+    ),
     st.floats(0, 2, width=32) | st.builds(Tag, st.integers(0, 5)),
     st.just("sum"),
     LIMITS,
@@ -281,7 +367,8 @@ def test_tags_of_one_table() -> None:
     def tags(rate: int, counter: int) -> list[int]:
         return tags_in(
             OptimizationParameters(
-                learning_rate={"dynamic": {"tag": rate}}, frequency_aware_adagrad={"step_counter": {"tag": counter}}
+                learning_rate={"dynamic": {"tag": rate}},
+                frequency_aware_adagrad={"step_counter": {"tag": counter}},
             )
         )
 

@@ -27,7 +27,13 @@ def tagged(*tags: int) -> str:
 def test_bytes_text_and_messages_are_read() -> None:
     message = config()
     data = message.SerializeToString()
-    assert parse(data) == parse(bytearray(data)) == parse(memoryview(data)) == parse(message) == message
+    assert (
+        parse(data)
+        == parse(bytearray(data))
+        == parse(memoryview(data))
+        == parse(message)
+        == message
+    )
     assert parse(message) is not message, "it is a copy"
     assert parse("") == TPUEmbeddingConfiguration()
 
@@ -55,7 +61,10 @@ def test_without_feature_descriptors_each_table_is_a_feature() -> None:
             "optimization_parameters { adam {} learning_rate { constant: 0.25 } } }"
         )
     )
-    assert [(f.name, f.table, f.shape) for f in plan.features] == [("a", 0, (6,)), ("table_1", 1, (0,))]
+    assert [(f.name, f.table, f.shape) for f in plan.features] == [
+        ("a", 0, (6,)),
+        ("table_1", 1, (0,)),
+    ]
     assert [(t.name, t.rows, t.width, t.learning_rate, t.combiner) for t in plan.tables] == [
         ("a", 8, 4, 0.5, "sum"),
         ("table_1", 5, 1, 0.25, "sum"),
@@ -99,7 +108,10 @@ def test_policy_and_combiners_come_from_outside() -> None:
 
 def test_a_rule_of_ones_own_stands_in_for_a_compiled_program() -> None:
     text = ONE.replace("adagrad {}", "user_defined_program { program {} }")
-    with pytest.raises(ValueError, match=r"table 'a': a user-defined program comes compiled.*plan_of\(config, rules="):
+    with pytest.raises(
+        ValueError,
+        match=r"table 'a': a user-defined program comes compiled.*plan_of\(config, rules=",
+    ):
         plan_of(config(text))
     rule = gl.rules.UserDefined()
     assert plan_of(config(text), rules={"a": rule}).tables[0].rule is rule
@@ -114,9 +126,13 @@ def test_tags_are_numbers_of_learning_rates() -> None:
     assert tags_of(config(tagged(1, 0, 1))) == {0: [1], 1: [0, 2]}
 
 
-@pytest.mark.parametrize(("tags", "missing"), [((1,), 0), ((0, 2), 1), ((0, 3, 3, 1), 2), ((-1, 0), 1)])
+@pytest.mark.parametrize(
+    ("tags", "missing"), [((1,), 0), ((0, 2), 1), ((0, 3, 3, 1), 2), ((-1, 0), 1)]
+)
 def test_tags_with_gaps_are_refused_by_name(tags: tuple[int, ...], missing: int) -> None:
-    with pytest.raises(ValueError, match=rf"learning rate tag {missing} not found.*the tables use .*\(t0"):
+    with pytest.raises(
+        ValueError, match=rf"learning rate tag {missing} not found.*the tables use .*\(t0"
+    ):
         plan_of(config(tagged(*tags)))
 
 
@@ -138,28 +154,70 @@ def test_cores_of_replicas() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
-        ("mode: TRAINING", "", "mode must be TRAINING, INFERENCE or BACKWARD_PASS_ONLY, got UNSPECIFIED"),
+        (
+            "mode: TRAINING",
+            "",
+            "mode must be TRAINING, INFERENCE or BACKWARD_PASS_ONLY, got UNSPECIFIED",
+        ),
         ("vocabulary_size: 8", "", r"table 'a' has 0 rows for 1 host, .*set vocabulary_size to 1"),
         ("dimension: 4", "", "the width of table 'a' must be an integer of at least 1, got 0"),
-        ("dimension: 4", "dimension: -4", "the width of table 'a' must be an integer of at least 1, got -4"),
-        ("mode:", "num_hosts: 9 mode:", r"table 'a' has 8 rows for 9 hosts, and none may be empty; set .* to 9"),
+        (
+            "dimension: 4",
+            "dimension: -4",
+            "the width of table 'a' must be an integer of at least 1, got -4",
+        ),
+        (
+            "mode:",
+            "num_hosts: 9 mode:",
+            r"table 'a' has 8 rows for 9 hosts, and none may be empty; set .* to 9",
+        ),
         ("adagrad {}", "", r"table 'a': the parameters name no optimizer; set one of"),
         ("constant: 0.5", "", r"table 'a': no learning rate is set; set learning_rate.constant"),
-        ("mode:", "feature_descriptor { table_id: 1 input_shape: 2 } mode:", "feature 0 reads table 1, but"),
-        ("mode:", "feature_descriptor { table_id: -1 input_shape: 2 } mode:", "feature 0 reads table -1"),
-        ("mode:", 'feature_descriptor { name: "f" } mode:', r"input_shape of feature 'f' must have axes.*got \[\]"),
-        ("mode:", "feature_descriptor { input_shape: 0 } mode:", r"input_shape of feature 'feature_0'.*got \[0\]"),
-        ("mode:", 2 * 'feature_descriptor { name: "f" input_shape: 1 } ' + "mode:",
-         "two features have the name 'f'"),
+        (
+            "mode:",
+            "feature_descriptor { table_id: 1 input_shape: 2 } mode:",
+            "feature 0 reads table 1, but",
+        ),
+        (
+            "mode:",
+            "feature_descriptor { table_id: -1 input_shape: 2 } mode:",
+            "feature 0 reads table -1",
+        ),
+        (
+            "mode:",
+            'feature_descriptor { name: "f" } mode:',
+            r"input_shape of feature 'f' must have axes.*got \[\]",
+        ),
+        (
+            "mode:",
+            "feature_descriptor { input_shape: 0 } mode:",
+            r"input_shape of feature 'feature_0'.*got \[0\]",
+        ),
+        (
+            "mode:",
+            2 * 'feature_descriptor { name: "f" input_shape: 1 } ' + "mode:",
+            "two features have the name 'f'",
+        ),
         ("mode:", TABLE % ("a", "constant: 1") + " mode:", "two tables have the name 'a'"),
         ("mode:", "num_tensor_cores: -1 mode:", "num_tensor_cores must be at least 1, got -1"),
         ("mode:", "num_hosts: -1 mode:", "num_hosts must be at least 1, got -1"),
-        ("mode:", "spmd_sharding { enabled: true } mode:", "num_cores_per_replica must be at least 1, got 0"),
-        ("mode:", "num_tensor_cores: 3 spmd_sharding { enabled: true num_cores_per_replica: 2 } mode:",
-         "3 tensor cores cannot be replicas of 2 cores each"),
-        ("batch_size_per_tensor_core: 3", "batch_size_per_tensor_core: -3", "output of table 'a' would have -6 rows"),
+        (
+            "mode:",
+            "spmd_sharding { enabled: true } mode:",
+            "num_cores_per_replica must be at least 1, got 0",
+        ),
+        (
+            "mode:",
+            "num_tensor_cores: 3 spmd_sharding { enabled: true num_cores_per_replica: 2 } mode:",
+            "3 tensor cores cannot be replicas of 2 cores each",
+        ),
+        (
+            "batch_size_per_tensor_core: 3",
+            "batch_size_per_tensor_core: -3",
+            "output of table 'a' would have -6 rows",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_run_is_refused_by_name(old: str, new: str, why: str) -> None:
     assert old in ONE
     with pytest.raises(ValueError, match=why):
@@ -174,7 +232,10 @@ def test_a_mode_that_is_not_known_is_refused() -> None:
 def test_a_plan_comes_back_from_its_configuration() -> None:
     rule = gl.rules.Momentum(0.5)
     plan = Plan(
-        (Table("a", 8, 4, rule, 0.5, "mean"), Table("b", 9, 2, learning_rate=Tag(0), combiner="sum")),
+        (
+            Table("a", 8, 4, rule, 0.5, "mean"),
+            Table("b", 9, 2, learning_rate=Tag(0), combiner="sum"),
+        ),
         (Feature("f", 1, (3, 5)), Feature("g", 0, (3,))),
         cores=2,
         pipelined=True,

@@ -6,7 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradlab.errors import InternalError, InvalidArgumentError
-from gradlab.tpu import TPUEmbeddingConfiguration, activation_shapes, all_parameter_shapes, shard_rows
+from gradlab.tpu import (
+    TPUEmbeddingConfiguration,
+    activation_shapes,
+    all_parameter_shapes,
+    shard_rows,
+)
 from gradlab.tpu.engine import shapes as of
 from gradlab.tpu.engine.messages import FORMS, Form
 
@@ -29,11 +34,20 @@ def config(text: str) -> TPUEmbeddingConfiguration:
         (TABLE + FEATURE + "spmd_sharding { enabled: true num_cores_per_replica: 2 }", [(6, 5, 4)]),
         (TABLE + FEATURE + "spmd_sharding { num_cores_per_replica: 2 }", [(3, 5, 4)]),
         (
-            TABLE + FEATURE + "spmd_sharding { enabled: true num_cores_per_replica: 2 use_manual_partitioning: true }",
+            TABLE
+            + FEATURE
+            + (
+                "spmd_sharding { enabled: true num_cores_per_replica: 2 "
+                "use_manual_partitioning: true }"
+            ),
             [(3, 5, 4)],
         ),
         (
-            TABLE + "batch_size_per_tensor_core: 3 spmd_sharding { enabled: true num_cores_per_replica: 2 }",
+            TABLE
+            + (
+                "batch_size_per_tensor_core: 3 spmd_sharding { enabled: true "
+                "num_cores_per_replica: 2 }"
+            ),
             [(12, 4)],
         ),
         (TABLE + "feature_descriptor {}", [(4,)]),
@@ -60,12 +74,16 @@ def test_a_feature_of_no_table_is_refused(table: int) -> None:
 def test_the_number_of_outputs_and_scalar_rates() -> None:
     of.check_output_count(config(TABLE), 1)
     of.check_output_count(config(TABLE + FEATURE * 3), 3)
-    with pytest.raises(InvalidArgumentError, match="must be 3 outputs, one for each feature; got 1"):
+    with pytest.raises(
+        InvalidArgumentError, match="must be 3 outputs, one for each feature; got 1"
+    ):
         of.check_output_count(config(TABLE + FEATURE * 3), 1)
     with pytest.raises(InvalidArgumentError, match="one for each table"):
         of.check_output_count(config(TABLE), 2)
     of.check_rate_shapes([(), []])
-    with pytest.raises(InvalidArgumentError, match=r"learning rate 1 must be a scalar, got shape \(1,\)"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"learning rate 1 must be a scalar, got shape \(1,\)"
+    ):
         of.check_rate_shapes([(), [1]])
 
 
@@ -89,15 +107,21 @@ def test_shards_share_all_rows_and_differ_by_one_at_most(rows: int, shards: int)
         (3, 2, -1, "shard_id must be 0 to 1, got -1"),
     ],
 )
-def test_a_shard_that_is_not_there_or_empty_is_refused(rows: int, shards: int, shard: int, why: str) -> None:
+def test_a_shard_that_is_not_there_or_empty_is_refused(
+    rows: int, shards: int, shard: int, why: str
+) -> None:
     with pytest.raises(InvalidArgumentError, match=why):
         shard_rows(rows, shards, shard)
 
 
 @pytest.mark.parametrize("form", WRITTEN, ids=lambda f: f.message)
-@pytest.mark.parametrize(("status", "hidden"), [("DISABLED", 0), ("UNSPECIFIED", 1), ("ENABLED", 1)])
+@pytest.mark.parametrize(
+    ("status", "hidden"), [("DISABLED", 0), ("UNSPECIFIED", 1), ("ENABLED", 1)]
+)
 def test_all_parameters_with_the_hidden_slot(form: Form, status: str, hidden: int) -> None:
-    text = TABLE.replace("adagrad {}", f"{form.message} {{}} gradient_accumulation_status: {status}")
+    text = TABLE.replace(
+        "adagrad {}", f"{form.message} {{}} gradient_accumulation_status: {status}"
+    )
     found = all_parameter_shapes(config(text), 3, 2)
     count = 1 + len(form.slots) + hidden
     assert found == [[(2, 4)]] * count + [[(0, 0)]] * (8 - count)
@@ -106,7 +130,9 @@ def test_all_parameters_with_the_hidden_slot(form: Form, status: str, hidden: in
 
 def program(takes: int, gives: int, status: str = "ENABLED") -> TPUEmbeddingConfiguration:
     made = config(TABLE.replace("adagrad {}", f"gradient_accumulation_status: {status}"))
-    shape = made.table_descriptor[0].optimization_parameters.user_defined_program.program.host_program_shape
+    shape = made.table_descriptor[
+        0
+    ].optimization_parameters.user_defined_program.program.host_program_shape
     shape.SetInParent()
     for _ in range(takes):
         shape.parameters.add()
@@ -132,7 +158,9 @@ def test_a_program_takes_its_results_and_one_or_two_numbers_more(takes: int, giv
 
 def test_there_are_seven_slots_at_most() -> None:
     assert all_parameter_shapes(program(9, 8, "DISABLED"))[7] == [(8, 4)]
-    with pytest.raises(InvalidArgumentError, match="8 slots, its hidden one counted; there can be 7"):
+    with pytest.raises(
+        InvalidArgumentError, match="8 slots, its hidden one counted; there can be 7"
+    ):
         all_parameter_shapes(program(9, 8))
 
 
@@ -166,9 +194,13 @@ def test_all_that_is_loaded_is_of_the_shapes_that_are_retrieved() -> None:
     full, none = [(8, 4)], [(0, 0)]
     of.check_all_loaded(one, [full, full, full, *[none] * 5])
     of.check_all_loaded(one, [[(3, 4)]] * 3 + [none] * 5, 3, 0)
-    with pytest.raises(InvalidArgumentError, match=r"auxiliary2 of table 0 must have shape \(8, 4\), got \(0, 0\)"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"auxiliary2 of table 0 must have shape \(8, 4\), got \(0, 0\)"
+    ):
         of.check_all_loaded(one, [full, full, none, *[none] * 5])
-    with pytest.raises(InvalidArgumentError, match=r"parameters of table 0 must have shape \(8, 4\), got \(7, 4\)"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"parameters of table 0 must have shape \(8, 4\), got \(7, 4\)"
+    ):
         of.check_all_loaded(one, [[(7, 4)]] * 3 + [none] * 5)
     with pytest.raises(InternalError, match="parameters must have 1 tables, got 2"):
         of.check_all_loaded(one, [full * 2] * 3 + [none * 2] * 5)

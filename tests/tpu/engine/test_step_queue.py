@@ -26,7 +26,9 @@ def test_the_update_is_made_when_the_last_replica_has_sent() -> None:
         s.receive_activations(s.receive_deduplication_data(k), k)
     s.send_gradients([GRADIENT], [], replica=1)
     assert rows(s) == [0, 0, 0, 0]
-    with pytest.raises(FailedPreconditionError, match=r"replicas \[0\] have not finished their step"):
+    with pytest.raises(
+        FailedPreconditionError, match=r"replicas \[0\] have not finished their step"
+    ):
         s.receive_deduplication_data(1)
     s.send_gradients([GRADIENT], [], replica=0)
     assert rows(s) == [-0.5, -0.5, 0, -1]
@@ -34,12 +36,16 @@ def test_the_update_is_made_when_the_last_replica_has_sent() -> None:
 
 def test_replicas_are_named_and_agree() -> None:
     s = system(num_tensor_cores=2)
-    with pytest.raises(FailedPreconditionError, match=r"there are 2 replicas; say which: with gl\.tpu\.replica"):
+    with pytest.raises(
+        FailedPreconditionError, match=r"there are 2 replicas; say which: with gl\.tpu\.replica"
+    ):
         s.receive_deduplication_data()
     with pytest.raises(InvalidArgumentError, match="replicas are 0 to 1, got 2"), replica(2):
         s.receive_deduplication_data()
     s.enqueue(ids(3, 0), core=0, combiners=["mean"])
-    with pytest.raises(InvalidArgumentError, match="all cores of a step have one mode and one list of combiners"):
+    with pytest.raises(
+        InvalidArgumentError, match="all cores of a step have one mode and one list of combiners"
+    ):
         s.enqueue(ids(3, 0), core=1, mode="inference", combiners=["mean"])
     with pytest.raises(FailedPreconditionError, match=r"cores \[1\] have enqueued nothing"):
         s.receive_deduplication_data(0)
@@ -99,7 +105,9 @@ def test_replicas_in_threads_of_their_own(pipelined: bool, asks: bool) -> None:
     for thread in threads:
         thread.join(60)
     assert failures == []
-    counts = np.bincount([(t + k) % 4 for t in range(5) for k in range(3)], minlength=4) + np.array([0, 0, 0, 15])
+    counts = np.bincount([(t + k) % 4 for t in range(5) for k in range(3)], minlength=4) + np.array(
+        [0, 0, 0, 15]
+    )
     assert rows(s) == (-0.5 * counts).tolist()
 
 
@@ -107,7 +115,9 @@ def test_a_replica_that_waits_in_vain_is_told() -> None:
     s = system(num_tensor_cores=2)
     with replica(0, timeout=0.01):
         s.enqueue(ids(3, 0))
-        with pytest.raises(DeadlineExceededError, match=r"after 0\.01 seconds cores \[1\] have enqueued nothing"):
+        with pytest.raises(
+            DeadlineExceededError, match=r"after 0\.01 seconds cores \[1\] have enqueued nothing"
+        ):
             s.receive_deduplication_data()
 
 

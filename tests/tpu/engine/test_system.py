@@ -14,7 +14,10 @@ from gradlab.errors import CancelledError, FailedPreconditionError, InvalidArgum
 from gradlab.tpu import Ids, initialize_system, replica
 from tests.tpu.engine.systems import GRADIENT, ids, rows, step, system
 
-ORDER = "each step is: enqueue once for each core, receive deduplication data, receive activations, send gradients"
+ORDER = (
+    "each step is: enqueue once for each core, receive deduplication data, receive activations, "
+    "send gradients"
+)
 
 
 def test_every_other_order_raises_and_changes_nothing() -> None:
@@ -28,10 +31,22 @@ def test_every_other_order_raises_and_changes_nothing() -> None:
     }
     # after each call of a step: which others are out of order, and what the error says
     wrong = {
-        "": {"dedup": "have enqueued nothing", "activations": "have enqueued nothing", "send": "received nothing"},
-        "enqueue": {"enqueue": "a batch that nobody received", "activations": "received nothing", "send": "nothing"},
+        "": {
+            "dedup": "have enqueued nothing",
+            "activations": "have enqueued nothing",
+            "send": "received nothing",
+        },
+        "enqueue": {
+            "enqueue": "a batch that nobody received",
+            "activations": "received nothing",
+            "send": "nothing",
+        },
         "dedup": {"dedup": "no activations", "send": "no activations"},
-        "activations": {"dedup": "owes gradients", "activations": "owes gradients", "again": "owes gradients"},
+        "activations": {
+            "dedup": "owes gradients",
+            "activations": "owes gradients",
+            "again": "owes gradients",
+        },
         "send": {"send": "received nothing", "activations": "have enqueued nothing"},
     }
     for done, refused in wrong.items():
@@ -49,7 +64,10 @@ def test_every_other_order_raises_and_changes_nothing() -> None:
 
 def test_several_cores_enqueue_all_or_none() -> None:
     s = system(num_tensor_cores=2)
-    for bad, error in (({0: ids(1, 1), 1: ids(1, 9)}, "outside table"), ({0: ids(1, 1), 2: ids(1, 1)}, "cores are 0")):
+    for bad, error in (
+        ({0: ids(1, 1), 1: ids(1, 9)}, "outside table"),
+        ({0: ids(1, 1), 2: ids(1, 1)}, "cores are 0"),
+    ):
         with pytest.raises(InvalidArgumentError, match=error):
             s.enqueue_all(bad)
     s.enqueue(ids(3, 3), 1)
@@ -108,7 +126,9 @@ def test_inference_looks_up_and_sends_nothing() -> None:
     s.load(0, [[[1.0], [2.0], [3.0], [4.0]]])
     s.enqueue(ids(3, 0), mode="inference")
     assert np.asarray(s.receive_activations()[0]).ravel().tolist() == [4, 1]
-    with pytest.raises(FailedPreconditionError, match="the last batch was for inference, which sends no gradients"):
+    with pytest.raises(
+        FailedPreconditionError, match="the last batch was for inference, which sends no gradients"
+    ):
         s.send_gradients([GRADIENT], [])
     step(s, 3, 3)
     assert rows(s) == [1, 2, 3, 3]
@@ -147,7 +167,9 @@ def test_ids_outside_their_table_are_refused_when_they_are_enqueued() -> None:
     s = system(num_tensor_cores=2)
     s.enqueue(ids(3, 0), core=1)
     for core in (0, 0):
-        with pytest.raises(InvalidArgumentError, match="id 9 of feature 't', sample 1, is outside table 't'"):
+        with pytest.raises(
+            InvalidArgumentError, match="id 9 of feature 't', sample 1, is outside table 't'"
+        ):
             s.enqueue(ids(3, 9), core=core)
     s.enqueue(ids(3, 1), core=0)
     for k in range(2):
@@ -181,12 +203,15 @@ def test_pipelined_lookups_are_one_update_old_and_retrieving_catches_up() -> Non
 def test_loading_is_all_or_nothing() -> None:
     s = system()
     with pytest.raises(
-        InvalidArgumentError, match=r"parameters of table 't' must have shape \(4, 1\) here, got \(3, 1\)"
+        InvalidArgumentError,
+        match=r"parameters of table 't' must have shape \(4, 1\) here, got \(3, 1\)",
     ):
         s.load(0, [np.ones((3, 1))])
     with pytest.raises(InvalidArgumentError, match="has parameters and 0 slots, got 3 arrays"):
         s.load(0, [np.ones((4, 1))] * 3)
-    with pytest.raises(InvalidArgumentError, match="the hidden accumulator of table 't' holds gradients"):
+    with pytest.raises(
+        InvalidArgumentError, match="the hidden accumulator of table 't' holds gradients"
+    ):
         s.load(0, [np.ones((4, 1))] * 2)
     with pytest.raises(InvalidArgumentError, match="must be real numbers"):
         s.load(0, [np.full((4, 1), "a")])
@@ -251,7 +276,9 @@ def test_on_a_mesh_the_numbers_are_those_of_one_device(strategy: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "engine", ["sparsecore", functools.partial(tpu.sparsecore.make_batch, per_core=2)], ids=["name", "function"]
+    "engine",
+    ["sparsecore", functools.partial(tpu.sparsecore.make_batch, per_core=2)],
+    ids=["name", "function"],
 )
 def test_the_other_engine_gives_the_same(engine: Any) -> None:
     found = []
@@ -290,7 +317,11 @@ def test_initializing_again_wipes_the_tables() -> None:
 
 def test_a_configuration_that_cannot_be_run_leaves_the_running_system() -> None:
     first = tpu.initialize_system(tpu.example_config())
-    for config in (b"\xff", tpu.TPUEmbeddingConfiguration(), tpu.example_config("user_defined_program")):
+    for config in (
+        b"\xff",
+        tpu.TPUEmbeddingConfiguration(),
+        tpu.example_config("user_defined_program"),
+    ):
         with pytest.raises(ValueError, match=r"Configuration|mode|program"):
             tpu.initialize_system(config)
     with pytest.raises(ValueError, match="engine must be one of 'classic', 'sparsecore'"):

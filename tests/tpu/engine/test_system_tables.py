@@ -15,7 +15,10 @@ TABLES = (Table("t", 13, 2, rules.Adagrad()), Table("u", 5, 1))
 
 
 def state(on_mesh: bool) -> State:
-    made = create(Plan(TABLES, (Feature("f", 0, (4,)),), cores=2), [jnp.zeros((t.rows, t.width)) for t in TABLES])
+    made = create(
+        Plan(TABLES, (Feature("f", 0, (4,)),), cores=2),
+        [jnp.zeros((t.rows, t.width)) for t in TABLES],
+    )
     return place(made, jax.sharding.Mesh(jax.devices()[:2], "x"), "mod") if on_mesh else made
 
 

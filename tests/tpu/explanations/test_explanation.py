@@ -11,13 +11,18 @@ from gradlab.tpu.explanations.explanation import vector
 def explained(width: int = 1, samples: int = 1, name: str = "t") -> Explanation:
     plan = Plan((Table(name, 4, width),), (Feature("f<b>", 0, (samples,)),))
     ids = {"f<b>": Ids(np.arange(samples), np.full(samples, 2))}
-    return explain(StepRecord(create(plan, [np.ones((4, width))]), Sent([np.ones((samples, width))], ids=ids)), row=2)
+    return explain(
+        StepRecord(create(plan, [np.ones((4, width))]), Sent([np.ones((samples, width))], ids=ids)),
+        row=2,
+    )
 
 
 def test_names_are_no_markup() -> None:
     page = explained(name="<i>")._repr_html_()
     assert "<i>" not in page and "&lt;i&gt;" in page and "f&lt;b&gt;" in page
-    assert page.count("<caption>") == 2 and page.count('scope="col"') == 11 and 'scope="row"' in page
+    assert (
+        page.count("<caption>") == 2 and page.count('scope="col"') == 11 and 'scope="row"' in page
+    )
 
 
 def test_what_is_long_is_cut() -> None:

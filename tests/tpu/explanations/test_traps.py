@@ -6,7 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradlab.rules import Adagrad, Adam, FrequencyAwareAdagrad, Ftrl, Momentum, StochasticGradientDescent
+from gradlab.rules import (
+    Adagrad,
+    Adam,
+    FrequencyAwareAdagrad,
+    Ftrl,
+    Momentum,
+    StochasticGradientDescent,
+)
 from gradlab.tpu import (
     Feature,
     Ids,
@@ -26,7 +33,10 @@ from gradlab.tpu import (
 from gradlab.tpu.explanations.traps import make_excerpt
 
 TWO_TABLES = (Feature("f", 0, (3,)), Feature("g", 1, (2,)), Feature("h", 1, (1,)))
-IDS_OF_TWO = [{"f": Ids([0], [1]), "g": Ids([0, 0, 1], [90, 7, 90]), "h": Ids([0], [50])}, {"g": Ids([1], [7])}]
+IDS_OF_TWO = [
+    {"f": Ids([0], [1]), "g": Ids([0, 0, 1], [90, 7, 90]), "h": Ids([0], [50])},
+    {"g": Ids([1], [7])},
+]
 
 
 @pytest.mark.exhaustive
@@ -63,7 +73,9 @@ PLAIN = {"f": Ids([0, 1, 2], [1, 2, 4])}
 DOUBLED = {"f": Ids([0, 0, 0, 1], [2, 2, 1, 2])}
 
 
-def step(table: Table, ids: Any = PLAIN, rates: Any = (), gradient: float = 0.5, **plan: Any) -> StepRecord:
+def step(
+    table: Table, ids: Any = PLAIN, rates: Any = (), gradient: float = 0.5, **plan: Any
+) -> StepRecord:
     whole = Plan((table,), FEATURES, **plan)
     rng = np.random.default_rng(0)
     state = create(whole, [rng.normal(size=(table.rows, table.width))])
@@ -77,11 +89,15 @@ def table(rule: Any = StochasticGradientDescent(), **fields: Any) -> Table:  # n
 
 def after(record: StepRecord, **fields: Any) -> np.ndarray:
     """The whole table after the step, with other fields of the table."""
-    plan = dataclasses.replace(record.plan, tables=(dataclasses.replace(record.plan.tables[0], **fields),))
+    plan = dataclasses.replace(
+        record.plan, tables=(dataclasses.replace(record.plan.tables[0], **fields),)
+    )
     state = dataclasses.replace(record.before, plan=plan)
     batch = make_batch(plan, record.sent.ids or {})
     return np.asarray(
-        update(state, record.sent.gradients, record.sent.learning_rates, lookup(state, batch)[1]).tables[0]
+        update(
+            state, record.sent.gradients, record.sent.learning_rates, lookup(state, batch)[1]
+        ).tables[0]
     )
 
 
@@ -100,7 +116,9 @@ FOUND: dict[str, Any] = {
     "Gradients are not summed": lambda: step(table(Adagrad(), accumulate=False), DOUBLED),
     "Replicas are summed": lambda: step(table(), [PLAIN, PLAIN], cores=2),
     "A few rows get most gradients": lambda: step(table(), {"f": Ids([0] * 6, [1, 1, 1, 1, 2, 3])}),
-    "Ids outside the table": lambda: step(table(), {"f": Ids([0], [9])}, policy=Policy(out_of_range="drop")),
+    "Ids outside the table": lambda: step(
+        table(), {"f": Ids([0], [9])}, policy=Policy(out_of_range="drop")
+    ),
     "Lookups run one update ahead": lambda: step(table(), pipelined=True),
 }
 
@@ -110,7 +128,11 @@ FOUND: dict[str, Any] = {
 def test_a_trap_is_found(name: str) -> None:
     trap = explain_missing(FOUND[name](), table="t").named(name)
     assert trap.applies and trap.numbers
-    assert all(np.isfinite(np.asarray(x)).all() for key, x in trap.numbers.items() if "accumulator is 0" not in key)
+    assert all(
+        np.isfinite(np.asarray(x)).all()
+        for key, x in trap.numbers.items()
+        if "accumulator is 0" not in key
+    )
     assert str(trap).startswith(f"[x] {name}: ") and "To have it otherwise" in str(trap)
 
 
@@ -141,7 +163,11 @@ def test_both_ways_are_really_run(name: str, change: Any, key: str) -> None:
 def test_what_a_mean_would_be_without_duplicates() -> None:
     record = step(table(), DOUBLED)
     numbers = explain_missing(record).named("A mean counts duplicates").numbers
-    other = after(dataclasses.replace(record, sent=Sent(record.sent.gradients, ids={"f": Ids([0, 0, 1], [2, 1, 2])})))
+    other = after(
+        dataclasses.replace(
+            record, sent=Sent(record.sent.gradients, ids={"f": Ids([0, 0, 1], [2, 1, 2])})
+        )
+    )
     assert (other == numbers["each counted once"]).all(axis=1).any()
     assert not (numbers["each counted once"] == numbers["row after"]).all()
 
@@ -152,18 +178,26 @@ def test_the_rates_that_correct_adam() -> None:
     np.testing.assert_allclose(rates[0], 0.1 * np.sqrt(1 - 0.999) / (1 - 0.9))
     corrected = step(table(Adam(bias_correction=True)))
     sent = Sent(record.sent.gradients, [np.float32(rates[0])], PLAIN)
-    np.testing.assert_allclose(after(dataclasses.replace(record, sent=sent)), after(corrected), atol=2e-6)
+    np.testing.assert_allclose(
+        after(dataclasses.replace(record, sent=sent)), after(corrected), atol=2e-6
+    )
 
 
 @pytest.mark.exhaustive
 def test_a_row_that_stands_still_and_one_that_moves() -> None:
-    numbers = explain_missing(FOUND["A sum of 0 is a touch"]()).named("A sum of 0 is a touch").numbers
+    numbers = (
+        explain_missing(FOUND["A sum of 0 is a touch"]()).named("A sum of 0 is a touch").numbers
+    )
     assert (numbers["looked up, gradient 0"] == 0).all() and (numbers["row before"] != 0).all()
-    assert not explain_missing(step(table(Momentum()))).named("A sum of 0 is a touch").applies, "momentum begins at 0"
+    assert not explain_missing(step(table(Momentum()))).named("A sum of 0 is a touch").applies, (
+        "momentum begins at 0"
+    )
 
 
 def test_where_ids_outside_would_go() -> None:
-    numbers = explain_missing(FOUND["Ids outside the table"]()).named("Ids outside the table").numbers
+    numbers = (
+        explain_missing(FOUND["Ids outside the table"]()).named("Ids outside the table").numbers
+    )
     assert {key: x.tolist() for key, x in numbers.items()} == {
         "ids": [9],
         "rows by 'clamp'": [5],
@@ -185,7 +219,11 @@ def test_the_share_of_the_initial_weight_that_ftrl_keeps(gradient: float, share:
 
 
 def test_a_step_without_lookups() -> None:
-    assert not any(t.applies for t in explain_missing(step(table(), {})) if t.name != "Rows that nobody looks up")
+    assert not any(
+        t.applies
+        for t in explain_missing(step(table(), {}))
+        if t.name != "Rows that nobody looks up"
+    )
 
 
 def test_as_a_page_and_by_a_wrong_name() -> None:

@@ -1,4 +1,7 @@
-"""Plans, batches and steps that tests on meshes share. The devices are eight of the CPU: see tests/conftest.py."""
+"""Plans, batches and steps that tests on meshes share.
+
+The devices are eight of the CPU: see tests/conftest.py.
+"""
 
 from typing import Any
 
@@ -34,25 +37,38 @@ def mesh(*shape: int) -> Mesh:
 
 
 def two_tables(cores: int, pipelined: bool = False, accumulate: bool = True) -> Plan:
-    """Two tables, three features, a rate that comes with the step; neither table can be shared equally by 8."""
+    """Two tables, three features, a rate that comes with the step; neither table can be shared
+    equally by 8.
+    """
     tables = (
-        Table("words", 37, 5, Adagrad(), Tag(0), gradient_limits=(-0.5, 0.5), accumulate=accumulate),
+        Table(
+            "words", 37, 5, Adagrad(), Tag(0), gradient_limits=(-0.5, 0.5), accumulate=accumulate
+        ),
         Table("users", 11, 3, Adam(), 0.1, combiner="sqrtn", weight_limits=(-1.0, 1.0)),
     )
-    features = (Feature("f", 0, (4,)), Feature("g", 1, (3,)), Feature("h", 0, (2, 2), sequence_length=2))
+    features = (
+        Feature("f", 0, (4,)),
+        Feature("g", 1, (3,)),
+        Feature("h", 0, (2, 2), sequence_length=2),
+    )
     return Plan(tables, features, cores=cores, pipelined=pipelined)
 
 
 def start(plan: Plan, seed: int = 0) -> State:
     """Random tables on one device."""
     rng = np.random.default_rng(seed)
-    return create(plan, [rng.normal(size=(t.rows, t.width)).astype(np.float32) for t in plan.tables])
+    return create(
+        plan, [rng.normal(size=(t.rows, t.width)).astype(np.float32) for t in plan.tables]
+    )
 
 
 def ids_of_cores(plan: Plan, seed: int) -> list[dict[str, Ids]]:
     """Ids of all cores: some often, some features of some cores without any."""
     rng = np.random.default_rng(seed)
-    return [{f.name: _ids(rng, f, plan.tables[f.table].rows) for f in plan.features} for _ in range(plan.cores)]
+    return [
+        {f.name: _ids(rng, f, plan.tables[f.table].rows) for f in plan.features}
+        for _ in range(plan.cores)
+    ]
 
 
 def _ids(rng: np.random.Generator, feature: Feature, rows: int) -> Ids:
@@ -75,7 +91,9 @@ def stepped(state: State, seeds: Any, step: Any = compiled) -> tuple[list[Any], 
     """The activations of some steps, and the state after them."""
     plan, seen = state.plan, []
     for seed in seeds:
-        batch = place_batch(plan, state.placement, make_batch(plan, ids_of_cores(plan, seed)), SIZES)
+        batch = place_batch(
+            plan, state.placement, make_batch(plan, ids_of_cores(plan, seed)), SIZES
+        )
         activations, state = step(state, batch, [np.float32(0.1)] * plan.tag_count)
         seen.append([np.asarray(a) for a in activations])
     return seen, state
@@ -84,7 +102,9 @@ def stepped(state: State, seeds: Any, step: Any = compiled) -> tuple[list[Any], 
 def bits(state: State) -> list[bytes]:
     """All tables and slots, an update that is pending included."""
     whole = gathered(state if state.pending is None else flushed(jax.tree.map(jnp.asarray, state)))
-    return [np.asarray(x).tobytes() for x in jax.tree.leaves((whole.tables, whole.slots, whole.shared))]
+    return [
+        np.asarray(x).tobytes() for x in jax.tree.leaves((whole.tables, whole.slots, whole.shared))
+    ]
 
 
 def rows_of(table: Table) -> Any:

@@ -1,4 +1,6 @@
-"""States saved on one mesh and restored on another; what is missing, broken or of another plan is refused."""
+"""States saved on one mesh and restored on another; what is missing, broken or of another plan is
+refused.
+"""
 
 import dataclasses
 import json
@@ -24,7 +26,9 @@ def trained() -> Any:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(("shape", "strategy"), [(None, "div"), ((4,), "mod"), ((2,), "mod")])
-def test_any_mesh_reads_it_and_goes_on(trained: Any, tmp_path: Path, shape: Any, strategy: Any) -> None:
+def test_any_mesh_reads_it_and_goes_on(
+    trained: Any, tmp_path: Path, shape: Any, strategy: Any
+) -> None:
     save(trained, tmp_path)
     state = restore(trained.plan, tmp_path, shape and mesh(*shape), strategy)
     assert state.pending is not None
@@ -37,12 +41,16 @@ def test_any_mesh_reads_it_and_goes_on(trained: Any, tmp_path: Path, shape: Any,
 
 
 @pytest.mark.exhaustive
-def test_a_plan_that_is_not_pipelined_makes_the_pending_update(trained: Any, tmp_path: Path) -> None:
+def test_a_plan_that_is_not_pipelined_makes_the_pending_update(
+    trained: Any, tmp_path: Path
+) -> None:
     save(trained, tmp_path)
     state = restore(two_tables(4), tmp_path)
     assert state.pending is None
     assert bits(state) == bits(trained)
-    with pytest.raises(ValueError, match=r"a pending update of 4 cores, the plan has 2; flush_pending"):
+    with pytest.raises(
+        ValueError, match=r"a pending update of 4 cores, the plan has 2; flush_pending"
+    ):
         restore(two_tables(2, pipelined=True), tmp_path)
 
 
@@ -103,7 +111,9 @@ def test_what_rules_share_is_kept(tmp_path: Path) -> None:
 
 def test_missing_and_broken_files_are_named(tmp_path: Path) -> None:
     plan = small()
-    with pytest.raises(FileNotFoundError, match=r"no state is saved in .*: it has no manifest.json"):
+    with pytest.raises(
+        FileNotFoundError, match=r"no state is saved in .*: it has no manifest.json"
+    ):
         restore(plan, tmp_path)
     save(place(whole(plan), mesh(2)), tmp_path)
     (shard,) = tmp_path.glob("shard-1-1-*.npz")
@@ -119,7 +129,9 @@ def test_missing_and_broken_files_are_named(tmp_path: Path) -> None:
         restore(plan, tmp_path)
 
 
-@pytest.mark.parametrize(("text", "message"), [("{", "manifest.json is no manifest"), ("[1]", "it holds a list")])
+@pytest.mark.parametrize(
+    ("text", "message"), [("{", "manifest.json is no manifest"), ("[1]", "it holds a list")]
+)
 def test_a_broken_manifest_is_refused(tmp_path: Path, text: str, message: str) -> None:
     save(whole(small()), tmp_path)
     (tmp_path / "manifest.json").write_text(text)
@@ -137,9 +149,13 @@ def test_tables_of_another_plan_are_refused(tmp_path: Path, other: Any) -> None:
         restore(other, tmp_path)
 
 
-def test_devices_that_cannot_share_the_cores_and_layouts_of_other_tables_are_refused(tmp_path: Path) -> None:
+def test_devices_that_cannot_share_the_cores_and_layouts_of_other_tables_are_refused(
+    tmp_path: Path,
+) -> None:
     save(whole(small()), tmp_path)
-    with pytest.raises(ValueError, match="3 devices cannot share 4 cores; give the plan as many cores as"):
+    with pytest.raises(
+        ValueError, match="3 devices cannot share 4 cores; give the plan as many cores as"
+    ):
         restore(small(), tmp_path, mesh(3))
     with pytest.raises(ValueError, match="the plan has 1 tables, got 2 layouts"):
         restore(small(), tmp_path, mesh(2), layouts=["whole", "rows"])
@@ -147,11 +163,18 @@ def test_devices_that_cannot_share_the_cores_and_layouts_of_other_tables_are_ref
 
 def test_limits_and_rates_may_differ(tmp_path: Path) -> None:
     save(whole(small()), tmp_path)
-    assert gather(restore(small(rule=Adagrad(0.5)), tmp_path)).tables[0].tolist() == whole(small()).tables[0].tolist()
-    assert json.loads((tmp_path / "manifest.json").read_text())["tables"][0]["slots"] == ["accumulator"]
+    assert (
+        gather(restore(small(rule=Adagrad(0.5)), tmp_path)).tables[0].tolist()
+        == whole(small()).tables[0].tolist()
+    )
+    assert json.loads((tmp_path / "manifest.json").read_text())["tables"][0]["slots"] == [
+        "accumulator"
+    ]
 
 
-def test_two_saves_into_one_folder_leave_one_of_them_whole(tmp_path: Path, monkeypatch: Any) -> None:
+def test_two_saves_into_one_folder_leave_one_of_them_whole(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
     plan, write = small(), checkpoint.write_manifest
     one, other = whole(plan), stepped_once(whole(plan))
 

@@ -1,4 +1,6 @@
-"""Any plan moves on four devices as on one, bit for bit: rules, policies, combiners and cores are drawn."""
+"""Any plan moves on four devices as on one, bit for bit: rules, policies, combiners and cores are
+drawn.
+"""
 
 import dataclasses
 from typing import Any
@@ -51,8 +53,15 @@ def tables(draw: Any, name: str) -> Table:
 
 @pytest.mark.exhaustive  # one plan with two tables: test_place.py
 @settings(max_examples=4)  # each compiles two programs
-@given(st.tuples(tables("a"), tables("b")), POLICIES, st.sampled_from([4, 8]), st.sampled_from(["div", "mod"]))
-def test_a_drawn_plan_moves_as_on_one_device(drawn: Any, policy: Policy, cores: int, strategy: Any) -> None:
+@given(
+    st.tuples(tables("a"), tables("b")),
+    POLICIES,
+    st.sampled_from([4, 8]),
+    st.sampled_from(["div", "mod"]),
+)
+def test_a_drawn_plan_moves_as_on_one_device(
+    drawn: Any, policy: Policy, cores: int, strategy: Any
+) -> None:
     features = (Feature("f", 0, (3,)), Feature("g", 1, (2,)), Feature("h", 0, (1, 4)))
     plan = Plan(drawn, features, cores=cores, policy=policy)
     one = start(plan)
@@ -61,4 +70,6 @@ def test_a_drawn_plan_moves_as_on_one_device(drawn: Any, policy: Policy, cores: 
     expected, after = compiled(one, batch, rates)
     got, placed = compiled(many, place_batch(plan, many.placement, batch), rates)
     assert [np.asarray(x).tobytes() for x in got] == [np.asarray(x).tobytes() for x in expected]
-    assert bits(placed) == bits(dataclasses.replace(after, tables=jax.tree.map(np.asarray, after.tables)))
+    assert bits(placed) == bits(
+        dataclasses.replace(after, tables=jax.tree.map(np.asarray, after.tables))
+    )

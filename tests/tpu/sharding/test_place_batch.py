@@ -36,7 +36,9 @@ IDS = [{"f": Ids([0, 0, 1], [9, 1, 9])}, {"f": Ids([1, 1], [4, 3])}]
 def test_each_part_holds_the_ids_of_one_owner(strategy: Any) -> None:
     plan, placement = two_tables(8), OnMesh(mesh(4), strategy)
     batch = make_batch(plan, ids_of_cores(plan, 1))
-    for table, plain, t in zip(plan.tables, batch.tables, place_batch(plan, placement, batch).tables, strict=True):
+    for table, plain, t in zip(
+        plan.tables, batch.tables, place_batch(plan, placement, batch).tables, strict=True
+    ):
         shards = Shards(table.rows, 4, strategy)
         parts = np.asarray(t.unique).reshape(8, 4, -1)
         for core, ids in enumerate(plain.unique.reshape(8, -1)):
@@ -66,7 +68,9 @@ def test_sizes_are_the_largest_that_a_core_needs() -> None:
     assert sizes_of(PLAN, OnMesh(mesh(2)), batch) == [(2, 3)]
     placed = place_batch(PLAN, OnMesh(mesh(2)), batch, [(4, 6)])
     assert [x.shape for x in placed.tables[0]] == [(16,), (12,), (12,), (12,)]
-    with pytest.raises(InvalidArgumentError, match=r"table 't' needs sizes of at least \(2, 3\), got \(1, 3\)"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"table 't' needs sizes of at least \(2, 3\), got \(1, 3\)"
+    ):
         place_batch(PLAN, OnMesh(mesh(2)), batch, [(1, 3)])
 
 
@@ -81,7 +85,10 @@ def test_a_batch_of_other_cores_is_refused() -> None:
 def test_a_batch_arranged_for_others_is_refused() -> None:
     state = place(create(PLAN, [np.ones((10, 1))]), mesh(2))
     batch = make_batch(PLAN, IDS)
-    with pytest.raises(InvalidArgumentError, match=r"on 2 devices by 'div', the batch is arranged for one device; p"):
+    with pytest.raises(
+        InvalidArgumentError,
+        match=r"on 2 devices by 'div', the batch is arranged for one device; p",
+    ):
         lookup(state, batch)
     with pytest.raises(InvalidArgumentError, match="the batch is arranged for 2 devices by 'mod'"):
         lookup(state, place_batch(PLAN, OnMesh(mesh(2), "mod"), batch))

@@ -1,4 +1,6 @@
-"""Which table lies how: what each layout costs, what is chosen within a budget, and what fits nowhere."""
+"""Which table lies how: what each layout costs, what is chosen within a budget, and what fits
+nowhere.
+"""
 
 import dataclasses
 
@@ -24,7 +26,11 @@ from gradlab.tpu.sharding.plan_placement import EXCHANGE, RowDemand, cost_of
 from tests.tpu.sharding.plans import mesh, rows_of
 
 PLAN = Plan(
-    (Table("items", 1001, 64, Adagrad()), Table("users", 400, 16, RowWiseAdagrad()), Table("days", 7, 8)),
+    (
+        Table("items", 1001, 64, Adagrad()),
+        Table("users", 400, 16, RowWiseAdagrad()),
+        Table("days", 7, 8),
+    ),
     (Feature("item", 0, (512,)), Feature("user", 1, (128,)), Feature("day", 2, (512,))),
     cores=8,
 )
@@ -69,7 +75,10 @@ def test_a_larger_budget_lowers_the_cost_and_may_raise_the_traffic() -> None:
     assert (tight.layouts, tight.traffic) == (("rows",), 30_464)
     assert (ample.layouts, ample.traffic) == (("copies",), 121_856)
     exchanges_by_rows, exchanges_of_copies = 4, 2
-    assert ample.traffic + exchanges_of_copies * EXCHANGE < tight.traffic + exchanges_by_rows * EXCHANGE
+    assert (
+        ample.traffic + exchanges_of_copies * EXCHANGE
+        < tight.traffic + exchanges_by_rows * EXCHANGE
+    )
 
 
 def test_a_table_whose_copies_would_send_more_but_cost_less_says_cost() -> None:
@@ -89,7 +98,9 @@ def test_ids_of_one_owner_make_columns_worth_while() -> None:
 
 
 def test_many_alike_become_whole_tables_of_one_stack() -> None:
-    """Eight tables are exchanged at once; the small ones only, where the large would need room on every device."""
+    """Eight tables are exchanged at once; the small ones only, where the large would need room on
+    every device.
+    """
     rows = [*range(700, 1500, 100), 40_000]
     tables = tuple(Table(f"t{k}", n, 16, Adagrad(), combiner="sum") for k, n in enumerate(rows))
     plan = Plan(tables, tuple(Feature(f"f{k}", k, (256,)) for k in range(9)), cores=4)
@@ -102,8 +113,15 @@ def test_many_alike_become_whole_tables_of_one_stack() -> None:
     apart = plan_placement(plan, 4, budget=2_000_000, layouts={t.name: "rows" for t in tables})
     assert placed.traffic < apart.traffic + 4 * 7 * EXCHANGE
     forced = plan_placement(plan, 4, layouts={"t8": "whole", "t0": "rows"})
-    assert (forced.layouts[0], forced.layouts[8], forced.tables[8].why) == ("rows", "whole", "as you chose")
-    with pytest.raises(InvalidArgumentError, match=r"the largest are t8 .* \(whole\).*; no number of devices would do"):
+    assert (forced.layouts[0], forced.layouts[8], forced.tables[8].why) == (
+        "rows",
+        "whole",
+        "as you chose",
+    )
+    with pytest.raises(
+        InvalidArgumentError,
+        match=r"the largest are t8 .* \(whole\).*; no number of devices would do",
+    ):
         plan_placement(plan, 4, budget=2_000_000, layouts={"t8": "whole"})
 
 
@@ -111,7 +129,14 @@ def test_names_override_and_words_say_so() -> None:
     placed = plan_placement(PLAN, 8, layouts={"items": "columns", "days": "rows"})
     assert placed.layouts == ("columns", "copies", "rows")
     assert placed.tables[0].why == "as you chose"
-    assert str(placed).splitlines()[2].split()[:6] == ["items", "1001", "x", "64", "columns", "0.0611"]
+    assert str(placed).splitlines()[2].split()[:6] == [
+        "items",
+        "1001",
+        "x",
+        "64",
+        "columns",
+        "0.0611",
+    ]
     assert "<caption>Placement on 8 devices: " in placed._repr_html_()
     config = example_config()
     plan = dataclasses.replace(plan_of(config), cores=8)
@@ -120,22 +145,33 @@ def test_names_override_and_words_say_so() -> None:
 
 def test_what_does_not_fit_is_refused_with_what_would() -> None:
     over = (
-        r"the tables need 0\.0644 MiB on each of 8 devices, the budget is 0\.0381; the largest are items 0\.0611 \(col"
+        r"the tables need 0\.0644 MiB on each of 8 devices, the budget is 0\.0381; "
+        r"the largest are items 0\.0611 \(col"
     )
-    with pytest.raises(InvalidArgumentError, match=over + r".*; 16 devices would do, or a rule with slots kept by row"):
+    with pytest.raises(
+        InvalidArgumentError,
+        match=over + r".*; 16 devices would do, or a rule with slots kept by row",
+    ):
         plan_placement(PLAN, 8, budget=40_000)
     with pytest.raises(InvalidArgumentError, match="no number of devices would do"):
         plan_placement(PLAN, 8, budget=40_000, layouts={"items": "copies"})
-    with pytest.raises(InvalidArgumentError, match="layouts name a table 'item'; the plan has items, users, days"):
+    with pytest.raises(
+        InvalidArgumentError, match="layouts name a table 'item'; the plan has items, users, days"
+    ):
         plan_placement(PLAN, 8, layouts={"item": "rows"})
     with pytest.raises(
-        ValueError, match="the layout of table 'days' must be one of 'rows', 'columns', 'copies', 'whole'"
+        ValueError,
+        match="the layout of table 'days' must be one of 'rows', 'columns', 'copies', 'whole'",
     ):
         plan_placement(PLAN, 8, layouts={"days": "mod"})  # type: ignore[dict-item]
     with pytest.raises(InvalidArgumentError, match="5 devices cannot share 8 cores"):
         plan_placement(PLAN, 5)
     wide = dataclasses.replace(PLAN, cores=3)
-    with pytest.raises(InvalidArgumentError, match="3 devices cannot share the 64 columns of table 'items'"):
+    with pytest.raises(
+        InvalidArgumentError, match="3 devices cannot share the 64 columns of table 'items'"
+    ):
         plan_placement(wide, 3, layouts={"items": "columns"})
-    with pytest.raises(InvalidArgumentError, match="budget must be an integer of at least 1, got 0"):
+    with pytest.raises(
+        InvalidArgumentError, match="budget must be an integer of at least 1, got 0"
+    ):
         plan_placement(PLAN, 8, budget=0)

@@ -26,9 +26,12 @@ def test_only_the_blocks_asked_for_are_read(tmp_path: Path, monkeypatch: Any) ->
     assert sorted(np.load(tmp_path / "a.npz")) == ["gradlab.json", "x/0", "x/1", "x/2"]
     read: list[str] = []
     array = Archive.array
-    monkeypatch.setattr(Archive, "array", lambda self, name, **more: read.append(name) or array(self, name, **more))
+    monkeypatch.setattr(
+        Archive, "array", lambda self, name, **more: read.append(name) or array(self, name, **more)
+    )
     assert (
-        shard_files.ShardReader(tmp_path / "a.npz").rows("x", np.array([4, 0, 1]), 3).tolist() == X[[4, 0, 1]].tolist()
+        shard_files.ShardReader(tmp_path / "a.npz").rows("x", np.array([4, 0, 1]), 3).tolist()
+        == X[[4, 0, 1]].tolist()
     )
     assert read == ["x/0", "x/2"]
 
@@ -48,7 +51,9 @@ def test_a_file_is_there_when_it_is_complete(tmp_path: Path) -> None:
 def test_a_block_of_another_shape_is_refused(tmp_path: Path) -> None:
     with shard_files.ShardWriter(tmp_path / "a.npz") as file:
         file.array("x/0", X[:2].astype(np.float64))
-    with pytest.raises(ValueError, match=r"a.npz is no shard.*: x is float64 of shape \(2, 3\), not as"):
+    with pytest.raises(
+        ValueError, match=r"a.npz is no shard.*: x is float64 of shape \(2, 3\), not as"
+    ):
         shard_files.ShardReader(tmp_path / "a.npz").rows("x", np.array([0]), 3)
 
 
@@ -64,7 +69,10 @@ def test_a_shard_of_another_save_is_refused(tmp_path: Path, change: dict[str, An
     with shard_files.ShardWriter(tmp_path / "a.npz", 1, "0b", 0) as file:
         file.rows("x", X, 5)
     own = {"number": 1, "mark": "0b", "shard": 0}
-    assert shard_files.ShardReader(tmp_path / "a.npz", **own).rows("x", np.array([0]), 3).tolist() == X[:1].tolist()
+    assert (
+        shard_files.ShardReader(tmp_path / "a.npz", **own).rows("x", np.array([0]), 3).tolist()
+        == X[:1].tolist()
+    )
     with pytest.raises(DataLossError, match="it is of the save"):
         shard_files.ShardReader(tmp_path / "a.npz", **own | change).rows("x", np.array([0]), 3)
 
@@ -82,17 +90,27 @@ CONTENT: dict[str, Any] = {
 }
 
 
-def test_the_manifest_clears_away_what_the_older_one_named_and_what_is_forgotten(tmp_path: Path) -> None:
+def test_the_manifest_clears_away_what_the_older_one_named_and_what_is_forgotten(
+    tmp_path: Path,
+) -> None:
     older = CONTENT | {"number": 2, "files": ["shard-2-0-0123abcd.npz"]}
     shard_files.write_manifest(tmp_path, older)
-    stay = ["notes.txt", "shard-2-0-ffffffff.npz", "shard-3-0-0123abcd.npz", "shard-4-0-0123abcd.npz.5f.part"]
+    stay = [
+        "notes.txt",
+        "shard-2-0-ffffffff.npz",
+        "shard-3-0-0123abcd.npz",
+        "shard-4-0-0123abcd.npz.5f.part",
+    ]
     forgotten = ["shard-1-0.npz", "shard-2-0.npz.part"]
     for name in (*stay, *forgotten, "shard-2-0-0123abcd.npz"):
         (tmp_path / name).write_text("")
     for name in forgotten:
         os.utime(tmp_path / name, (0, 0))
     shard_files.write_manifest(tmp_path, CONTENT)
-    assert shard_files.read_manifest(tmp_path) == CONTENT | {"version": 1, "kind": "manifest of tables"}
+    assert shard_files.read_manifest(tmp_path) == CONTENT | {
+        "version": 1,
+        "kind": "manifest of tables",
+    }
     assert sorted(p.name for p in tmp_path.iterdir()) == ["manifest.json", *stay]
 
 

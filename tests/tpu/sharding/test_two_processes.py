@@ -1,4 +1,6 @@
-"""Two processes that share a mesh end where one device does, bit for bit; what they saved is read by one."""
+"""Two processes that share a mesh end where one device does, bit for bit; what they saved is read
+by one.
+"""
 
 import os
 import socket
@@ -25,7 +27,9 @@ SETTINGS = {
 TIMEOUT = 300
 
 
-def run_together(folder: Path, count: int = 2, module: str = "tests.tpu.sharding.two_processes") -> list[str]:
+def run_together(
+    folder: Path, count: int = 2, module: str = "tests.tpu.sharding.two_processes"
+) -> list[str]:
     """What each of the processes prints; if one fails or hangs, all are ended and told of."""
     with socket.create_server(("localhost", 0)) as server:
         address = f"localhost:{server.getsockname()[1]}"
@@ -33,7 +37,10 @@ def run_together(folder: Path, count: int = 2, module: str = "tests.tpu.sharding
     options: Any = {"cwd": ROOT, "env": os.environ | SETTINGS, "text": True}
     processes = [
         subprocess.Popen(
-            [*command, str(k), str(count), str(folder)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options
+            [*command, str(k), str(count), str(folder)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            **options,
         )
         for k in range(count)
     ]
@@ -48,7 +55,8 @@ def run_together(folder: Path, count: int = 2, module: str = "tests.tpu.sharding
             p.wait()
     codes = [p.returncode for p in processes]
     parts = (
-        f"--- process {k} ended with {code}:\n{text}" for k, (code, text) in enumerate(zip(codes, texts, strict=True))
+        f"--- process {k} ended with {code}:\n{text}"
+        for k, (code, text) in enumerate(zip(codes, texts, strict=True))
     )
     assert codes == [0] * count, "\n".join(parts)
     return texts
@@ -63,9 +71,14 @@ def saved(tmp_path_factory: Any) -> Any:
 def test_each_has_its_own_cores_and_shards(saved: Any) -> None:
     folder, texts = saved
     for k, text in enumerate(texts):
-        assert f"process {k} of 2: cores {list(range(4 * k, 4 * k + 4))}, tables [(40, 5), (16, 3)]" in text
+        assert (
+            f"process {k} of 2: cores {list(range(4 * k, 4 * k + 4))}, tables [(40, 5), (16, 3)]"
+            in text
+        )
     manifest = read_manifest(folder / "trained")
-    assert sorted(p.name for p in (folder / "trained").iterdir()) == sorted(["manifest.json", *manifest["files"]])
+    assert sorted(p.name for p in (folder / "trained").iterdir()) == sorted(
+        ["manifest.json", *manifest["files"]]
+    )
     assert (len(manifest["files"]), manifest["mesh"]) == (8, {"cores": 8})
 
 

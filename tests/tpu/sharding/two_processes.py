@@ -1,7 +1,7 @@
 """One of several processes that share a mesh: ADDRESS NUMBER COUNT FOLDER are its arguments.
 
-Each has the ids of its own cores only. They make the tables together, train, save the state, restore it by the other
-strategy and save that, too.
+Each has the ids of its own cores only. They make the tables together, train, save the state,
+restore it by the other strategy and save that, too.
 """
 
 import dataclasses
@@ -17,7 +17,9 @@ from tests.tpu.sharding.plans import compiled, ids_of_cores, rows_of, two_tables
 
 
 def main(address: str, number: int, count: int, folder: str) -> None:
-    jax.distributed.initialize(address, num_processes=count, process_id=number, initialization_timeout=120)
+    jax.distributed.initialize(
+        address, num_processes=count, process_id=number, initialization_timeout=120
+    )
     mesh = Mesh(np.array(jax.devices()), ("cores",))
     plan = two_tables(len(jax.devices()), pipelined=True)
     state = create_placed(plan, mesh, [rows_of(t) for t in plan.tables])

@@ -18,9 +18,18 @@ def plan(rule: rules.Rule | None = None, **table: Any) -> Plan:
     rule = rules.Adagrad() if rule is None else rule
     tables = tuple(
         Table(name, rows, width, rule, 0.1, combiner=combiner, **table)
-        for name, rows, width, combiner in (("a", 40, 3, "sum"), ("b", 9, 5, "mean"), ("c", 70, 3, "sum"))
+        for name, rows, width, combiner in (
+            ("a", 40, 3, "sum"),
+            ("b", 9, 5, "mean"),
+            ("c", 70, 3, "sum"),
+        )
     )
-    features = (Feature("f", 0, (4,)), Feature("g", 2, (4,)), Feature("h", 1, (8,)), Feature("s", 2, (4, 2), 2))
+    features = (
+        Feature("f", 0, (4,)),
+        Feature("g", 2, (4,)),
+        Feature("h", 1, (8,)),
+        Feature("s", 2, (4, 2), 2),
+    )
     return Plan(tables, features, CORES)
 
 
@@ -32,7 +41,11 @@ def ids(seed: int, most: int = 5, weights: bool = True) -> list[dict[str, Ids]]:
         core = {}
         for name, samples, rows in (("f", 4, 40), ("g", 4, 70), ("h", 8, 9), ("s", 4, 70)):
             where = np.repeat(np.arange(samples), rng.integers(0, most + 1, samples))
-            gains = rng.integers(1, 5, where.size).astype(np.float32) if weights and name != "s" else None
+            gains = (
+                rng.integers(1, 5, where.size).astype(np.float32)
+                if weights and name != "s"
+                else None
+            )
             core[name] = Ids(where, rng.integers(0, rows, where.size), gains)
         found.append(core)
     return found
@@ -53,7 +66,9 @@ def once(plan: Plan) -> list[dict[str, Ids]]:
 
 def start(plan: Plan) -> State:
     rng = np.random.default_rng(1)
-    return create(plan, [rng.normal(size=(t.rows, t.width)).astype(np.float32) for t in plan.tables])
+    return create(
+        plan, [rng.normal(size=(t.rows, t.width)).astype(np.float32) for t in plan.tables]
+    )
 
 
 def step(state: State, batch: Batch) -> tuple[list[np.ndarray], State]:
@@ -65,7 +80,9 @@ def step(state: State, batch: Batch) -> tuple[list[np.ndarray], State]:
 
 
 def sums(plan: Plan, k: int, t: Lookups) -> tuple[np.ndarray, np.ndarray]:
-    """What a table gives to samples and gets from them, every row of it being 1 + its number, samples as well."""
+    """What a table gives to samples and gets from them, every row of it being 1 + its number,
+    samples as well.
+    """
     rows, each, end = t.unique.size // CORES, t.inverse.size // CORES, plan.samples_of(k)
     activations, gradients = np.zeros((CORES, end)), np.zeros(plan.tables[k].rows)
     for core in range(CORES):

@@ -16,25 +16,34 @@ lookups = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0
 
 def made(lookups: list[tuple[int, int, int]], minibatch: np.ndarray | None = None) -> Grouped:
     core, sample, column = (np.array([x[k] for x in lookups], int) for k in range(3))
-    found = Entries(core, sample, column, np.ones(len(lookups), np.float32), np.zeros(len(lookups), int))
+    found = Entries(
+        core, sample, column, np.ones(len(lookups), np.float32), np.zeros(len(lookups), int)
+    )
     return grouped(found, 4) if minibatch is None else grouped(found, 4, column % 64, minibatch)
 
 
 def test_pointers_end_partitions_and_padding_fills_them_up() -> None:
     b, kept = fill(made([(0, 0, 1), (0, 1, 5), (0, 0, 3), (1, 0, 0)]), LAYOUT, 64)
     assert kept.all()
-    assert b.row_pointers.tolist() == [[0, 2, 8, 9, 16, 16, 16, 16, 1, 8, 8, 8, 8, 8, 8, 8], [0] * 16]
+    assert b.row_pointers.tolist() == [
+        [0, 2, 8, 9, 16, 16, 16, 16, 1, 8, 8, 8, 8, 8, 8, 8],
+        [0] * 16,
+    ]
     assert b.embedding_ids[0, :9].tolist() == [0, 1, *[PADDING] * 6, 0]
     assert b.sample_ids[0, :3].tolist() == [0, 1, PADDING]
     assert np.isnan(b.gains[0, 2:8]).all()
     kinds = b.kinds()
-    assert kinds[0, :17].tolist() == ["lookup"] * 2 + ["padding"] * 6 + ["lookup"] + ["padding"] * 7 + ["unwritten"]
+    assert kinds[0, :17].tolist() == ["lookup"] * 2 + ["padding"] * 6 + ["lookup"] + [
+        "padding"
+    ] * 7 + ["unwritten"]
     assert kinds[0, 32:41].tolist() == ["lookup"] + ["padding"] * 7 + ["unwritten"]
     assert (kinds[1] == "unwritten").all()
 
 
 @given(lookups, st.booleans())
-def test_what_is_read_is_what_was_filled(given_lookups: list[tuple[int, int, int]], split: bool) -> None:
+def test_what_is_read_is_what_was_filled(
+    given_lookups: list[tuple[int, int, int]], split: bool
+) -> None:
     minibatch = np.arange(64) // 32 if split else None
     many = 2 if split else 1
     g = made(given_lookups, minibatch)

@@ -19,11 +19,17 @@ LAYOUT = stack(PLAN, 2)
 
 
 def test_features_stand_one_after_another_on_every_sparse_core() -> None:
-    assert [tuple(x) for x in spans(PLAN, LAYOUT, STACK)] == [(0, 0, 0, 2), (1, 1, 2, 1), (2, 0, 3, 1)]
+    assert [tuple(x) for x in spans(PLAN, LAYOUT, STACK)] == [
+        (0, 0, 0, 2),
+        (1, 1, 2, 1),
+        (2, 0, 3, 1),
+    ]
 
 
 def test_samples_go_to_the_sparse_cores_of_their_core_in_turn() -> None:
-    found = entries(PLAN, LAYOUT, STACK, [{"f": Ids([0, 1, 2, 3], [9, 8, 7, 6])}, {"h": Ids([0, 1], [5, 5])}])
+    found = entries(
+        PLAN, LAYOUT, STACK, [{"f": Ids([0, 1, 2, 3], [9, 8, 7, 6])}, {"h": Ids([0, 1], [5, 5])}]
+    )
     assert found.sparse_cores.tolist() == [0, 0, 1, 1, 2, 3]
     assert found.samples.tolist() == [0, 1, 0, 1, 3, 3]
     assert found.columns.tolist() == [9, 8, 7, 6, 5, 5]
@@ -38,7 +44,13 @@ def test_the_ids_of_a_later_table_are_rotated_and_moved() -> None:
 
 
 def test_ids_outside_pass_as_found_with_their_gains() -> None:
-    found = entries(PLAN, LAYOUT, STACK, [{"f": Ids([0, 0, 1], [-1, 3, 1000], [1.0, 2.0, 3.0])}, {}], as_found=True)
+    found = entries(
+        PLAN,
+        LAYOUT,
+        STACK,
+        [{"f": Ids([0, 0, 1], [-1, 3, 1000], [1.0, 2.0, 3.0])}, {}],
+        as_found=True,
+    )
     assert found.columns.tolist() == [-1, 3, 1000]
     assert found.gains.tolist() == [1.0, 2.0, 3.0]
 
@@ -46,7 +58,9 @@ def test_ids_outside_pass_as_found_with_their_gains() -> None:
 def test_sequences_keep_their_ids_when_they_are_cut() -> None:
     plan = Plan((Table("t", 10, 8),), (Feature("f", 0, (2, 2), 2),))
     layout = stack(plan, 2)
-    found = entries(plan, layout, layout.stacks[0], [{"f": Ids([0, 0, 0, 1], [5, 6, 7, 8])}], as_found=True)
+    found = entries(
+        plan, layout, layout.stacks[0], [{"f": Ids([0, 0, 0, 1], [5, 6, 7, 8])}], as_found=True
+    )
     assert found.columns.tolist() == [5, 6, 8]
     assert np.array_equal(found.sparse_cores * 2 + found.samples, [0, 1, 2])
 
@@ -54,13 +68,18 @@ def test_sequences_keep_their_ids_when_they_are_cut() -> None:
 def test_samples_that_cannot_be_shared_evenly_are_refused() -> None:
     plan = Plan((Table("t", 10, 8),), (Feature("f", 0, (3,)),))
     layout = stack(plan, 2)
-    with pytest.raises(ValueError, match="feature 'f' has 3 samples on a core, which 2 SparseCores cannot share"):
+    with pytest.raises(
+        ValueError, match="feature 'f' has 3 samples on a core, which 2 SparseCores cannot share"
+    ):
         spans(plan, layout, layout.stacks[0])
 
 
 def test_more_samples_than_the_hosts_sort_holds_are_refused_before_any_work() -> None:
     plan = Plan((Table("t", 10, 8),), (Feature("f", 0, (1 << 25,)), Feature("g", 0, (1 << 25,))))
-    with pytest.raises(ValueError, match="exceeds the maximum limit supported by the SparseCore CooFormat sorting key"):
+    with pytest.raises(
+        ValueError,
+        match="exceeds the maximum limit supported by the SparseCore CooFormat sorting key",
+    ):
         sparsecore.preprocess(plan, {"f": Ids([0], [3])})
 
 

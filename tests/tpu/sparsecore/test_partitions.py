@@ -14,13 +14,18 @@ from gradlab.tpu.sparsecore.partitions import check_limits, counts, grouped, wit
 
 SHARDS = 4
 lookups = st.lists(
-    st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 20), st.sampled_from([0.5, 1.0, 2.0])), max_size=40
+    st.tuples(
+        st.integers(0, 3), st.integers(0, 2), st.integers(0, 20), st.sampled_from([0.5, 1.0, 2.0])
+    ),
+    max_size=40,
 )
 
 
 def made(lookups: list[tuple[int, int, int, float]]) -> Entries:
     ordered = sorted(lookups, key=lambda x: x[1])  # as the samples of a feature are
-    columns = [np.array([x[k] for x in ordered], t) for k, t in enumerate((int, int, int, np.float32))]
+    columns = [
+        np.array([x[k] for x in ordered], t) for k, t in enumerate((int, int, int, np.float32))
+    ]
     return Entries(*columns, np.zeros(len(lookups), int))
 
 
@@ -42,7 +47,9 @@ def test_what_is_within_the_limits_comes_first_and_by_whole_rows(
 ) -> None:
     g = grouped(made(given_lookups), SHARDS)
     kept, seen = within(g, Limits(most, rows)), defaultdict(list)
-    for k, (core, partition, column) in enumerate(zip(g.sparse_cores, g.partitions, g.columns, strict=True)):
+    for k, (core, partition, column) in enumerate(
+        zip(g.sparse_cores, g.partitions, g.columns, strict=True)
+    ):
         before = seen[core, partition]
         before.append(column)
         assert kept[k] == (len(before) <= most and len(set(before)) <= rows)
@@ -69,10 +76,14 @@ def test_beyond_a_limit_is_refused_by_name() -> None:
     ids = np.zeros((4, 4), int)
     ids[3, 2] = 7
     message = (
-        r"SparseCore 1 of core 1 asks partition 2 of 'a_b' \(tables a, b\) for 7 ids, the limit is 6; raise max_ids"
+        r"SparseCore 1 of core 1 asks partition 2 of 'a_b' \(tables a, b\) for 7 ids, "
+        r"the limit is 6; raise max_ids"
     )
     with pytest.raises(InvalidArgumentError, match=message):
         check_limits(s, ids, ids, Limits(6, 6), 2)
-    with pytest.raises(InvalidArgumentError, match="7 different ids, the limit is 6; raise max_unique_ids in limits"):
+    with pytest.raises(
+        InvalidArgumentError,
+        match="7 different ids, the limit is 6; raise max_unique_ids in limits",
+    ):
         check_limits(s, ids, ids, Limits(7, 6), 2)
     check_limits(s, ids, ids, Limits(7, 7), 2)

@@ -25,7 +25,10 @@ ONE = Plan((Table("t", 16, 1, combiner="sum"),), (Feature("f", 0, (2,)),))
 def test_engines_look_up_and_sum_the_same(seed: int, per_core: int, stacking: bool) -> None:
     plan, given_ids = cases.plan(), cases.ids(seed)
     layout = stack(plan, per_core, enabled=stacking)
-    batches = make_batch(plan, given_ids), make_batch(plan, given_ids, "sparsecore", per_core=per_core, layout=layout)
+    batches = (
+        make_batch(plan, given_ids),
+        make_batch(plan, given_ids, "sparsecore", per_core=per_core, layout=layout),
+    )
     for k in range(3):
         classic, other = (cases.sums(plan, k, b.tables[k]) for b in batches)
         for a, b in zip(classic, other, strict=True):
@@ -38,7 +41,9 @@ def test_engines_step_alike() -> None:
     state = cases.start(plan)
     classic = cases.step(state, make_batch(plan, given_ids))
     other = cases.step(state, make_batch(plan, given_ids, "sparsecore"))
-    for a, b in zip([*classic[0], *cases.leaves(classic[1])], [*other[0], *cases.leaves(other[1])], strict=True):
+    for a, b in zip(
+        [*classic[0], *cases.leaves(classic[1])], [*other[0], *cases.leaves(other[1])], strict=True
+    ):
         np.testing.assert_allclose(b, a, rtol=1e-5, atol=1e-6)
 
 
@@ -49,7 +54,9 @@ def test_engines_give_the_same_bits_where_nothing_is_summed(rule: rules.Rule) ->
     state, given_ids = cases.start(plan), cases.once(plan)
     classic = cases.step(state, make_batch(plan, given_ids))
     other = cases.step(state, make_batch(plan, given_ids, "sparsecore"))
-    for a, b in zip([*classic[0], *cases.leaves(classic[1])], [*other[0], *cases.leaves(other[1])], strict=True):
+    for a, b in zip(
+        [*classic[0], *cases.leaves(classic[1])], [*other[0], *cases.leaves(other[1])], strict=True
+    ):
         assert a.tobytes() == b.tobytes()
 
 
@@ -74,11 +81,15 @@ def test_minibatches_are_the_batch() -> None:
 @given(st.integers(0, 10_000))
 def test_no_row_is_in_two_minibatches(seed: int) -> None:
     plan, given_ids = cases.plan(), cases.ids(seed, most=9)
-    found = preprocess(plan, given_ids, per_core=2, limits=Limits(12, 5), minibatching=True, allow_id_dropping=True)
+    found = preprocess(
+        plan, given_ids, per_core=2, limits=Limits(12, 5), minibatching=True, allow_id_dropping=True
+    )
     parts = [found.minibatch(m) for m in range(found.minibatches)]
     for k, whole in enumerate(found.batch.tables):
         rows = [set(p.tables[k].unique.tolist()) - {PADDING_ID} for p in parts]
-        assert sorted(r for x in rows for r in x) == sorted(set(whole.unique.tolist()) - {PADDING_ID})
+        assert sorted(r for x in rows for r in x) == sorted(
+            set(whole.unique.tolist()) - {PADDING_ID}
+        )
         each = [cases.sums(plan, k, p.tables[k]) for p in parts]
         for n, a in enumerate(cases.sums(plan, k, whole)):
             np.testing.assert_allclose(sum(x[n] for x in each), a, rtol=1e-6)
@@ -91,9 +102,13 @@ def test_a_batch_within_its_limits_is_not_split() -> None:
 
 def test_what_is_beyond_a_limit_is_refused_or_dropped() -> None:
     given_ids = {"f": Ids([0, 0, 0, 1], [0, 2, 4, 1])}
-    with pytest.raises(InvalidArgumentError, match=r"asks partition 0 of 't' for 3 ids, the limit is 2"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"asks partition 0 of 't' for 3 ids, the limit is 2"
+    ):
         preprocess(ONE, given_ids, per_core=2, limits=Limits(2, 9))
-    with pytest.raises(InvalidArgumentError, match=r"for 3 different ids, the limit is 2; raise max_unique_ids"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"for 3 different ids, the limit is 2; raise max_unique_ids"
+    ):
         preprocess(ONE, given_ids, per_core=2, limits={"t": Limits(9, 2)})
     found = preprocess(ONE, given_ids, per_core=2, limits=Limits(2, 9), allow_id_dropping=True)
     assert found.statistics["t"].dropped.tolist() == [[1, 0]]
@@ -109,7 +124,9 @@ def test_duplicates_in_a_sample_count_once() -> None:
 
 def test_what_the_buffers_do_not_hold_is_refused_or_cut() -> None:
     given_ids = {"f": Ids([0] * 9, [0, 2, 4, 6, 8, 10, 12, 14, 1])}
-    with pytest.raises(InvalidArgumentError, match="'t' hold 16 entries for a core, 1 of 9 ids find no room; raise"):
+    with pytest.raises(
+        InvalidArgumentError, match="'t' hold 16 entries for a core, 1 of 9 ids find no room; raise"
+    ):
         preprocess(ONE, given_ids, per_core=2, buffer_size=16)
     found = preprocess(ONE, given_ids, per_core=2, buffer_size=16, allow_id_dropping=True)
     assert found.statistics["t"].cut.tolist() == [[0, 1]]
@@ -117,7 +134,9 @@ def test_what_the_buffers_do_not_hold_is_refused_or_cut() -> None:
 
 def test_ids_below_zero_look_like_rows_and_ids_beyond_the_end_read_nothing() -> None:
     given_ids = {"f": Ids([0, 1], [-1, 16])}
-    with pytest.raises(InvalidArgumentError, match="id -1 of feature 'f', sample 0, is outside table 't'"):
+    with pytest.raises(
+        InvalidArgumentError, match="id -1 of feature 'f', sample 0, is outside table 't'"
+    ):
         preprocess(ONE, given_ids, per_core=2)
     found = preprocess(ONE, given_ids, per_core=2, out_of_range="as_found")
     t = found.batch.tables[0]
@@ -130,11 +149,23 @@ def test_ids_below_zero_look_like_rows_and_ids_beyond_the_end_read_nothing() -> 
     ("plan", "options", "message"),
     [
         (ONE, {"per_core": 3}, "must be a power of 2, got 1 cores with 3 each"),
-        (ONE, {"limits": {"u": Limits()}, "per_core": 2}, "there is no stack 'u'; the layout has t"),
-        (ONE, {"limits": Limits(8), "buffer_size": 99, "per_core": 2}, "buffer_size of stack 't' can be at most 32"),
+        (
+            ONE,
+            {"limits": {"u": Limits()}, "per_core": 2},
+            "there is no stack 'u'; the layout has t",
+        ),
+        (
+            ONE,
+            {"limits": Limits(8), "buffer_size": 99, "per_core": 2},
+            "buffer_size of stack 't' can be at most 32",
+        ),
         (ONE, {"layout": stack(ONE, 1), "per_core": 2}, "this one has 1 tables, 1 cores, 1 each"),
         (cases.plan(accumulate=False), {}, "table 'a' cannot have accumulate=False"),
-        (ONE, {"per_core": 4}, "feature 'f' has 2 samples on a core, which 4 SparseCores cannot share evenly"),
+        (
+            ONE,
+            {"per_core": 4},
+            "feature 'f' has 2 samples on a core, which 4 SparseCores cannot share evenly",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused(plan: Plan, options: dict[str, Any], message: str) -> None:
@@ -161,7 +192,9 @@ def test_values_are_for_all_stacks_or_by_name() -> None:
 def test_buffers_are_as_large_as_the_limits_ask_or_as_they_need_to_be() -> None:
     plan, given_ids = cases.plan(), cases.ids(3)
     limited = preprocess(plan, given_ids, per_core=2, limits=Limits(20, 20))
-    assert {b.gains.shape[1] for b in limited.buffers.values()} == {static_size(Limits(20), limited.layout)}
+    assert {b.gains.shape[1] for b in limited.buffers.values()} == {
+        static_size(Limits(20), limited.layout)
+    }
     for name, b in preprocess(plan, given_ids, per_core=2).buffers.items():
         assert b.gains.shape[1] == 2 * limited.statistics[name].required.max()
     for name, b in preprocess(plan, given_ids, per_core=2, minibatching=True).buffers.items():
@@ -174,7 +207,9 @@ def test_one_stack_beyond_its_limits_splits_all() -> None:
     given_ids = [{"f": Ids([0] * 40, range(40)), "h": Ids([0] * 9, range(9))}, {}]
     found = preprocess(plan, given_ids, per_core=2, limits={"a_c": Limits(6, 6)}, minibatching=True)
     assert found.minibatches > 1
-    assert all(b.row_pointers.shape == (2, 2 * 8 * found.minibatches) for b in found.buffers.values())
+    assert all(
+        b.row_pointers.shape == (2, 2 * 8 * found.minibatches) for b in found.buffers.values()
+    )
     assert len(set(found.reads["b"].minibatches)) > 1
 
 
@@ -183,7 +218,9 @@ def triples(t: Lookups, core: int) -> list[tuple[int, int]]:
     rows, each = t.unique.size // cases.CORES, t.inverse.size // cases.CORES
     unique, own = t.unique[core * rows :][:rows], slice(core * each, (core + 1) * each)
     made = t.inverse[own] < rows
-    return sorted(zip(t.samples[own][made].tolist(), unique[t.inverse[own][made]].tolist(), strict=True))
+    return sorted(
+        zip(t.samples[own][made].tolist(), unique[t.inverse[own][made]].tolist(), strict=True)
+    )
 
 
 @pytest.mark.parametrize("per_core", [1, 4])

@@ -95,7 +95,11 @@ def test_names_are_different() -> None:
 
 def drawn(layout: Layout) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(0)
-    return {p.table: rng.normal(size=(p.rows, p.width)).astype(np.float32) for s in layout.stacks for p in s.places}
+    return {
+        p.table: rng.normal(size=(p.rows, p.width)).astype(np.float32)
+        for s in layout.stacks
+        for p in s.places
+    }
 
 
 @given(
@@ -103,8 +107,12 @@ def drawn(layout: Layout) -> dict[str, np.ndarray]:
     st.sampled_from([(1, 1), (2, 2), (1, 4), (4, 2)]),
     st.integers(0, 5),
 )
-def test_out_again_is_what_went_in(sizes: list[tuple[int, int]], cores: tuple[int, int], rotation: int) -> None:
-    layout = stacked([Unplaced(f"t{k}", *size) for k, size in enumerate(sizes)], *cores, rotation=rotation)
+def test_out_again_is_what_went_in(
+    sizes: list[tuple[int, int]], cores: tuple[int, int], rotation: int
+) -> None:
+    layout = stacked(
+        [Unplaced(f"t{k}", *size) for k, size in enumerate(sizes)], *cores, rotation=rotation
+    )
     tables = drawn(layout)
     back = from_stacks(layout, to_stacks(layout, tables))
     assert all(np.array_equal(back[name], tables[name]) for name in tables)
@@ -134,7 +142,10 @@ def test_wrong_tables_are_refused(tables: Any, message: str) -> None:
 
 @pytest.mark.parametrize(
     ("stacks", "message"),
-    [({}, "needs stack 't', got none"), ({"t": [[1.0]]}, r"stack 't' must have shape \(8, 8\), got \(1, 1\)")],
+    [
+        ({}, "needs stack 't', got none"),
+        ({"t": [[1.0]]}, r"stack 't' must have shape \(8, 8\), got \(1, 1\)"),
+    ],
 )
 def test_wrong_stacks_are_refused(stacks: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):

@@ -33,7 +33,9 @@ def test_lookups_beyond_the_buffers_are_counted_apart() -> None:
     (found,) = partition_statistics(PLAN, ids, per_core=2, buffer_size=32).values()
     assert found.cut.tolist() == [[0, 0, 3, 3], [0, 0, 0, 0]]
     assert not found.dropped.any()
-    assert "partition 3: at most 3 ids, 3 different, of one SparseCore; 3 dropped" in found.describe()
+    assert (
+        "partition 3: at most 3 ids, 3 different, of one SparseCore; 3 dropped" in found.describe()
+    )
 
 
 def test_ids_outside_their_table_are_told() -> None:

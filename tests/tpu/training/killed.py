@@ -1,7 +1,9 @@
-"""Processes that save checkpoints again and again and are killed: FOLDER and COUNT are the arguments.
+"""Processes that save checkpoints again and again and are killed: FOLDER and COUNT are the
+arguments.
 
-All numbers of the k-th state are k. After each kill the last checkpoint must be that of a save that was acknowledged,
-or a later one, and be whole. Children are forks of a process that has everything imported.
+All numbers of the k-th state are k. After each kill the last checkpoint must be that of a save that
+was acknowledged, or a later one, and be whole. Children are forks of a process that has everything
+imported.
 """
 
 from __future__ import annotations
@@ -49,7 +51,9 @@ def read(folder: Path, pipe: int) -> None:
     """The number that all of the last checkpoint has is told."""
     state = Checkpoints(folder).restore(TRAINING, PLAN, np.zeros(3, np.float32))
     found = {float(x) for leaf in jax.tree.leaves(state) for x in np.unique(np.asarray(leaf))}
-    os.write(pipe, f"{found.pop():.0f}\n".encode() if len(found) == 1 else f"mixed: {found}\n".encode())
+    os.write(
+        pipe, f"{found.pop():.0f}\n".encode() if len(found) == 1 else f"mixed: {found}\n".encode()
+    )
 
 
 def child(act: Callable[..., Any], *arguments: Any) -> tuple[int, Any]:

@@ -1,4 +1,6 @@
-"""Checkpoints hold tables and tower of one instant, are read on any mesh, and are refused where they are damaged."""
+"""Checkpoints hold tables and tower of one instant, are read on any mesh, and are refused where
+they are damaged.
+"""
 
 from __future__ import annotations
 
@@ -55,12 +57,17 @@ def trained(state: Any, some: Any) -> tuple[list[float], Any]:
 
 def bits(state: Any) -> list[bytes]:
     tables = gather(state.tables)
-    return [np.asarray(x).tobytes() for x in jax.tree.leaves((tables.tables, tables.slots, state.params, state.step))]
+    return [
+        np.asarray(x).tobytes()
+        for x in jax.tree.leaves((tables.tables, tables.slots, state.params, state.step))
+    ]
 
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: Any) -> Iterator[Any]:
-    """Checkpoints of a training on eight devices that goes on while they are written, and the bits at the last."""
+    """Checkpoints of a training on eight devices that goes on while they are written, and the bits
+    at the last.
+    """
     plan, folder = plan_of(8), tmp_path_factory.mktemp("checkpoints")
     tables = create_placed(plan, mesh_of(8), [row(t.rows, t.width) for t in plan.tables], "mod")
     state, whole, last = TRAINING.init(tables, tower()), list(examples(STEPS)), []
@@ -72,7 +79,9 @@ def saved(tmp_path_factory: Any) -> Iterator[Any]:
                 last = bits(state)
                 checkpoints.save(state)
         checkpoints.wait()
-        assert checkpoints.nbytes == sum(s.data.nbytes for x in jax.tree.leaves(state) for s in x.addressable_shards)
+        assert checkpoints.nbytes == sum(
+            s.data.nbytes for x in jax.tree.leaves(state) for s in x.addressable_shards
+        )
         yield folder, checkpoints, last
 
 
@@ -82,7 +91,9 @@ def test_any_mesh_and_layout_reads_the_last_and_goes_on(saved: Any, tmp_path: Pa
     assert len(list(folder.iterdir())) == 4, "two folders with a manifest each: older ones are gone"
     for mesh, strategy in ((None, "div"), (mesh_of(8), "div"), (mesh_of(2), "mod")):
         assert bits(checkpoints.restore(TRAINING, plan_of(8), tower(), mesh, strategy)) == last
-    state = checkpoints.restore(TRAINING, plan_of(8), tower(), mesh_of(4), "mod", layouts=("columns", "copies"))
+    state = checkpoints.restore(
+        TRAINING, plan_of(8), tower(), mesh_of(4), "mod", layouts=("columns", "copies")
+    )
     assert state.tables.tables[0].sharding.shard_shape((45, WIDTH)) == (45, WIDTH // 4)
     with Checkpoints(tmp_path) as other:
         other.save(state)
@@ -98,19 +109,27 @@ def test_what_was_not_saved_so_is_refused(saved: Any, tmp_path: Path) -> None:
     plan = plan_of(8)
     fewer = Plan(plan.tables[:1], plan.features[:1], 8)
     with pytest.raises(
-        ValueError, match="holds other tables than those of the plan: 2 tables are saved, the plan has 1"
+        ValueError,
+        match="holds other tables than those of the plan: 2 tables are saved, the plan has 1",
     ):
         checkpoints.restore(TRAINING, fewer, tower())
-    other = Plan((plan.tables[0], dataclasses.replace(plan.tables[1], rule=Adam())), plan.features, 8)
-    with pytest.raises(ValueError, match=r"holds other tables than those of the plan: .*'items'.*accumulator"):
+    other = Plan(
+        (plan.tables[0], dataclasses.replace(plan.tables[1], rule=Adam())), plan.features, 8
+    )
+    with pytest.raises(
+        ValueError, match=r"holds other tables than those of the plan: .*'items'.*accumulator"
+    ):
         checkpoints.restore(TRAINING, other, tower())
     with pytest.raises(
-        ValueError, match=r"another tower or optimizer: .*params\['item'\].* is saved, .*\[3, 4\].* wanted"
+        ValueError,
+        match=r"another tower or optimizer: .*params\['item'\].* is saved, .*\[3, 4\].* wanted",
     ):
         checkpoints.restore(TRAINING, plan, tower() | {"item": np.zeros((3, 4), np.float32)})
     with pytest.raises(ValueError, match=r"another tower or optimizer: .* is saved, .* wanted"):
         checkpoints.restore(Training(loss, optax.sgd(0.1), [rate]), plan, tower())
-    with pytest.raises(FileNotFoundError, match=r"no checkpoint of step 7 is in .*; there are \[25, 30\]"):
+    with pytest.raises(
+        FileNotFoundError, match=r"no checkpoint of step 7 is in .*; there are \[25, 30\]"
+    ):
         checkpoints.restore(TRAINING, plan, tower(), step=7)
     with pytest.raises(ValueError, match="3 devices cannot share 8 cores"):
         checkpoints.restore(TRAINING, plan, tower(), mesh_of(3))
@@ -121,7 +140,11 @@ def test_what_was_not_saved_so_is_refused(saved: Any, tmp_path: Path) -> None:
 def test_damage_is_named_and_nothing_is_read_as_zeros(saved: Any) -> None:
     folder, checkpoints, _ = saved
     content = json.loads((folder / "step-25.json").read_text())
-    file = folder / content["folder"] / next(name for name in content["files"] if name.startswith("0-parameters/0"))
+    file = (
+        folder
+        / content["folder"]
+        / next(name for name in content["files"] if name.startswith("0-parameters/0"))
+    )
     data = file.read_bytes()
     for damage in (data[:-1] + bytes([data[-1] ^ 1]), data[:-1], None):
         file.write_bytes(damage) if damage is not None else file.unlink()
@@ -138,7 +161,9 @@ def test_two_processes_save_together_and_go_on_and_one_reads_it(tmp_path: Path) 
         np.testing.assert_allclose(losses, plain(STEPS), rtol=1e-6)
     with Checkpoints(tmp_path) as checkpoints:
         state = checkpoints.restore(TRAINING, plan_of(8), tower(), mesh_of(4))
-    np.testing.assert_allclose(trained(state, list(examples(STEPS))[20:])[0], plain(STEPS)[20:], rtol=1e-6)
+    np.testing.assert_allclose(
+        trained(state, list(examples(STEPS))[20:])[0], plain(STEPS)[20:], rtol=1e-6
+    )
 
 
 def test_a_kill_leaves_the_last_whole_one(tmp_path: Path) -> None:

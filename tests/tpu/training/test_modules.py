@@ -1,4 +1,6 @@
-"""Towers that are modules of flax and equinox: trained as their arrays alone, and put back into the module."""
+"""Towers that are modules of flax and equinox: trained as their arrays alone, and put back into the
+module.
+"""
 
 from typing import Any
 

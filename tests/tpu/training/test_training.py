@@ -1,4 +1,6 @@
-"""Tables and a tower move together as in plain JAX, on any mesh; what does not fit is refused before it is compiled."""
+"""Tables and a tower move together as in plain JAX, on any mesh; what does not fit is refused
+before it is compiled.
+"""
 
 from __future__ import annotations
 
@@ -47,20 +49,27 @@ def tables_on(mesh: Any, cores: int) -> Any:
     plan = plan_of(cores)
     initializers = [row(t.rows, t.width) for t in plan.tables]
     if mesh is None:
-        return create(plan, [made(np.arange(t.rows)) for made, t in zip(initializers, plan.tables, strict=True)])
+        return create(
+            plan,
+            [made(np.arange(t.rows)) for made, t in zip(initializers, plan.tables, strict=True)],
+        )
     return create_placed(plan, mesh, initializers, "mod")
 
 
 def trained(one: Training, state: Any, steps: int = STEPS) -> tuple[list[float], Any]:
     plan, losses = state.tables.plan, []
     for users, items, clicked in examples(steps):
-        value, state = one.step(state, batch_of(plan, state.tables.placement, users, items), clicked)
+        value, state = one.step(
+            state, batch_of(plan, state.tables.placement, users, items), clicked
+        )
         losses.append(float(value))
     return losses, state
 
 
 def explicit(*shape: int) -> Any:
-    return jax.make_mesh(shape, tuple("ab"[: len(shape)]), devices=jax.devices("cpu")[: int(np.prod(shape))])
+    return jax.make_mesh(
+        shape, tuple("ab"[: len(shape)]), devices=jax.devices("cpu")[: int(np.prod(shape))]
+    )
 
 
 @pytest.mark.exhaustive
@@ -98,20 +107,30 @@ def test_the_tower_takes_optimizers_that_ask_for_the_loss_and_rules_of_users() -
 @pytest.mark.parametrize("devices", [4, 8])
 @pytest.mark.parametrize("axes", ["auto", "explicit"])
 def test_they_are_on_a_mesh_where_a_step_is_compiled_once(devices: int, axes: str) -> None:
-    mesh = explicit(2, devices // 2) if axes == "explicit" else Mesh(np.array(jax.devices("cpu")[:devices]), ("x",))
+    mesh = (
+        explicit(2, devices // 2)
+        if axes == "explicit"
+        else Mesh(np.array(jax.devices("cpu")[:devices]), ("x",))
+    )
     one = training()
     state = one.init(tables_on(mesh, devices), tower())
     users, items, clicked = next(examples(1))
     batch = batch_of(state.tables.plan, state.tables.placement, users, items)
     _, state = one.step(state, batch, clicked)
     compiled: list[str] = []
-    jax.monitoring.register_event_duration_secs_listener(lambda name, _, **__: compiled.append(name))
+    jax.monitoring.register_event_duration_secs_listener(
+        lambda name, _, **__: compiled.append(name)
+    )
     try:
         one.step(state, batch, clicked)
     finally:
         jax.monitoring.clear_event_listeners()
-    assert not [name for name in compiled if "backend_compile" in name], "the second step has a program of its own"
-    np.testing.assert_allclose(trained(one, one.init(tables_on(mesh, devices), tower()))[0], plain_losses(), rtol=1e-6)
+    assert not [name for name in compiled if "backend_compile" in name], (
+        "the second step has a program of its own"
+    )
+    np.testing.assert_allclose(
+        trained(one, one.init(tables_on(mesh, devices), tower()))[0], plain_losses(), rtol=1e-6
+    )
 
 
 @pytest.mark.exhaustive
@@ -119,12 +138,18 @@ def test_an_explicit_mesh_may_be_the_context_and_hold_the_tower_and_the_data() -
     mesh = explicit(4)
     one = training()
     with jax.set_mesh(mesh):
-        state = one.init(tables_on(mesh, 4), jax.device_put(tower(), NamedSharding(mesh, PartitionSpec())))
+        state = one.init(
+            tables_on(mesh, 4), jax.device_put(tower(), NamedSharding(mesh, PartitionSpec()))
+        )
         users, items, clicked = next(examples(1))
         batch = batch_of(state.tables.plan, state.tables.placement, users, items)
-        value = one.evaluate(state, batch, jax.device_put(clicked, NamedSharding(mesh, PartitionSpec("a"))))
+        value = one.evaluate(
+            state, batch, jax.device_put(clicked, NamedSharding(mesh, PartitionSpec("a")))
+        )
         found, state = one.step(state, batch, clicked)
-        scores = one.evaluate(state, batch, clicked, lambda activations, params, data: activations[0].sum(-1))
+        scores = one.evaluate(
+            state, batch, clicked, lambda activations, params, data: activations[0].sum(-1)
+        )
     assert float(value) == float(found) == pytest.approx(plain_losses()[0], rel=1e-6)
     assert scores.shape == (BATCH,)
     assert scores.is_fully_replicated
@@ -135,7 +160,9 @@ def test_accumulated_gradients_are_those_of_one_batch() -> None:
     one = training()
     whole = one.init(tables_on(None, 2), tower())
     users, items, clicked = next(examples(1))
-    value, after = one.step(whole, batch_of(plan_of(2), whole.tables.placement, users, items), clicked)
+    value, after = one.step(
+        whole, batch_of(plan_of(2), whole.tables.placement, users, items), clicked
+    )
     halves = plan_of(1)
     halves = dataclasses.replace(
         halves, features=tuple(dataclasses.replace(f, shape=(BATCH // 2,)) for f in halves.features)
@@ -143,7 +170,9 @@ def test_accumulated_gradients_are_those_of_one_batch() -> None:
     state = one.init(dataclasses.replace(tables_on(None, 1), plan=halves), tower())
     n = np.arange(BATCH // 2)
     batches = [
-        make_batch(halves, {"user": Ids(n, users[k]), "item": Ids(np.repeat(n, 2), items[k].ravel())})
+        make_batch(
+            halves, {"user": Ids(n, users[k]), "item": Ids(np.repeat(n, 2), items[k].ravel())}
+        )
         for k in np.arange(BATCH).reshape(2, -1)
     ]
     found, state = one.step(state, batches, list(clicked.reshape(2, -1)))
@@ -163,7 +192,9 @@ def test_bfloat16_is_for_activations_and_gradients_and_sums_stay_float32() -> No
     one = Training(noting, OPTIMIZER, [rate], dtype=jnp.bfloat16, has_aux=True)
     state = one.init(tables_on(None, 1), tower())
     users, items, clicked = next(examples(1))
-    (value, aux), state = one.step(state, batch_of(plan_of(1), state.tables.placement, users, items), clicked)
+    (value, aux), state = one.step(
+        state, batch_of(plan_of(1), state.tables.placement, users, items), clicked
+    )
     assert {str(dtype) for dtype in seen[0]} == {"bfloat16"}
     assert {x.dtype.name for x in jax.tree.leaves((state.params, state.tables))} == {"float32"}
     assert float(value) == pytest.approx(plain_losses()[0], rel=0.02)
@@ -197,13 +228,19 @@ def test_rates_that_do_not_fit_are_refused(change: Any, message: str) -> None:
 
 def test_towers_that_do_not_fit_are_refused() -> None:
     one, tables = training(), tables_on(None, 1)
-    with pytest.raises(TypeError, match=r"params\['act'\] must be an array, got custom_jvp; .* eqx.partition"):
+    with pytest.raises(
+        TypeError, match=r"params\['act'\] must be an array, got custom_jvp; .* eqx.partition"
+    ):
         one.init(tables, tower() | {"act": jax.nn.relu})
-    with pytest.raises(InvalidArgumentError, match=r"params\['count'\] is int32, which has no gradient"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"params\['count'\] is int32, which has no gradient"
+    ):
         one.init(tables, tower() | {"count": np.int32(3)})
     with pytest.raises(TypeError, match="optimizer must be an optax transformation, got 'adam'"):
         Training(loss, "adam")  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="loss must be a function of activations, params and data, got None"):
+    with pytest.raises(
+        TypeError, match="loss must be a function of activations, params and data, got None"
+    ):
         Training(None, OPTIMIZER)  # type: ignore[arg-type]
 
 
@@ -211,18 +248,28 @@ def test_another_mesh_and_data_that_do_not_divide_are_refused() -> None:
     devices = np.array(jax.devices("cpu"))
     one, two, four = training(), Mesh(devices[:2], "x"), Mesh(devices[:4], "x")
     far = jax.device_put(np.zeros((4, WIDTH), np.float32), NamedSharding(two, PartitionSpec("x")))
-    with pytest.raises(InvalidArgumentError, match=r"params\['far'\] is on 2 devices, the tables are on one"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"params\['far'\] is on 2 devices, the tables are on one"
+    ):
         one.init(tables_on(None, 4), tower() | {"far": far})
     tables = place(tables_on(None, 4), four)
-    with pytest.raises(InvalidArgumentError, match=r"params\['far'\] is on NamedSharding.*the tables are on Mesh"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"params\['far'\] is on NamedSharding.*the tables are on Mesh"
+    ):
         one.init(tables, tower() | {"far": far})
     state = one.init(tables, tower())
     users, items, clicked = next(examples(1))
-    with pytest.raises(InvalidArgumentError, match=r"data\['y'\] has shape \(15,\), and 4 devices cannot share its 15"):
+    with pytest.raises(
+        InvalidArgumentError,
+        match=r"data\['y'\] has shape \(15,\), and 4 devices cannot share its 15",
+    ):
         one.step(state, batch_of(plan_of(4), tables.placement, users, items), {"y": clicked[1:]})
     with pytest.raises(InvalidArgumentError, match="the batch is arranged for one device"):
         one.step(state, batch_of(plan_of(4), OneDevice(), users, items), clicked)
-    with pytest.raises(InvalidArgumentError, match="a list of batches needs a list of data as long; got 1 batches, 2"):
+    with pytest.raises(
+        InvalidArgumentError,
+        match="a list of batches needs a list of data as long; got 1 batches, 2",
+    ):
         one.step(state, [None], [clicked, clicked])  # type: ignore[list-item]
 
 
@@ -230,5 +277,7 @@ def test_a_loss_is_a_scalar() -> None:
     one = Training(lambda activations, params, data: activations[0], optax.sgd(0.1), [rate])
     state = one.init(tables_on(None, 1), tower())
     users, items, clicked = next(examples(1))
-    with pytest.raises(InvalidArgumentError, match=r"the loss must be a scalar, got shape \(16, 4\)"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"the loss must be a scalar, got shape \(16, 4\)"
+    ):
         one.step(state, batch_of(plan_of(1), state.tables.placement, users, items), clicked)

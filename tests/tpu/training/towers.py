@@ -15,7 +15,9 @@ from gradlab.tpu import Feature, Ids, Plan, Table, Tag, make_batch, place_batch
 
 USERS, ITEMS, WIDTH, BATCH, STEPS = 45, 29, 4, 16, 50
 SIZES = ((16, 16), (32, 32))  # fixed, so that all steps share a compiled program
-OPTIMIZER = optax.chain(optax.clip_by_global_norm(1.0), optax.adamw(optax.linear_schedule(0.02, 0.0, 60)))
+OPTIMIZER = optax.chain(
+    optax.clip_by_global_norm(1.0), optax.adamw(optax.linear_schedule(0.02, 0.0, 60))
+)
 
 
 def rate(step: Any) -> Any:
@@ -35,7 +37,9 @@ def plan_of(cores: int) -> Plan:
 
 def row(rows: int, width: int) -> Any:
     """An initializer that knows nothing but ids."""
-    return lambda ids: np.sin(np.arange(1, width + 1) * (rows + ids[:, None])).astype(np.float32) / 2
+    return lambda ids: (
+        np.sin(np.arange(1, width + 1) * (rows + ids[:, None])).astype(np.float32) / 2
+    )
 
 
 def tower() -> dict[str, Any]:
@@ -65,7 +69,11 @@ def batch_of(plan: Plan, placement: Any, users: Any, items: Any, cores: Any = No
     own = [each[k] for k in (range(plan.cores) if cores is None else cores)]
     n = each.shape[1]
     ids = [
-        {"user": Ids(np.arange(n), users[k]), "item": Ids(np.repeat(np.arange(n), 2), items[k].ravel())} for k in own
+        {
+            "user": Ids(np.arange(n), users[k]),
+            "item": Ids(np.repeat(np.arange(n), 2), items[k].ravel()),
+        }
+        for k in own
     ]
     part = plan if cores is None else plan_of_cores(plan, len(own))
     return place_batch(plan, placement, make_batch(part, ids), SIZES)
@@ -84,19 +92,32 @@ def plain(steps: int, optimizer: Any = OPTIMIZER) -> list[float]:
     carried, slots = optimizer.init(params), [jnp.full_like(t, 0.1) for t in tables]
 
     @jax.jit
-    def step(tables: Any, slots: Any, params: Any, carried: Any, k: Any, users: Any, items: Any, clicked: Any) -> Any:
+    def step(
+        tables: Any,
+        slots: Any,
+        params: Any,
+        carried: Any,
+        k: Any,
+        users: Any,
+        items: Any,
+        clicked: Any,
+    ) -> Any:
         def of_all(tables: Any, params: Any) -> Any:
             return loss((tables[0][users], tables[1][items].sum(1)), params, clicked)
 
         value, (rows, dense) = jax.value_and_grad(of_all, (0, 1))(tables, params)
         slots = [s + g * g for s, g in zip(slots, rows, strict=True)]
         rates = (rate(k), 0.2)
-        tables = [w - lr * g / jnp.sqrt(s) for w, lr, g, s in zip(tables, rates, rows, slots, strict=True)]
+        tables = [
+            w - lr * g / jnp.sqrt(s) for w, lr, g, s in zip(tables, rates, rows, slots, strict=True)
+        ]
         updates, carried = optimizer.update(dense, carried, params, value=value)
         return value, tables, slots, optax.apply_updates(params, updates), carried
 
     losses = []
     for k, example in enumerate(examples(steps)):
-        value, tables, slots, params, carried = step(tables, slots, params, carried, jnp.float32(k), *example)
+        value, tables, slots, params, carried = step(
+            tables, slots, params, carried, jnp.float32(k), *example
+        )
         losses.append(float(value))
     return losses

@@ -1,4 +1,5 @@
-"""One of several processes that train and save together: ADDRESS NUMBER COUNT FOLDER are its arguments.
+"""One of several processes that train and save together: ADDRESS NUMBER COUNT FOLDER are its
+arguments.
 
 They train to step 20, save, restore on the same mesh by the other strategy, and train to the end.
 """
@@ -14,7 +15,9 @@ from tests.tpu.training import towers
 
 
 def main(address: str, number: int, count: int, folder: str) -> None:
-    jax.distributed.initialize(address, num_processes=count, process_id=number, initialization_timeout=120)
+    jax.distributed.initialize(
+        address, num_processes=count, process_id=number, initialization_timeout=120
+    )
     mesh = Mesh(np.array(jax.devices()), ("cores",))
     plan = towers.plan_of(len(jax.devices()))
     tables = create_placed(plan, mesh, [towers.row(t.rows, t.width) for t in plan.tables])
@@ -28,7 +31,9 @@ def main(address: str, number: int, count: int, folder: str) -> None:
                 checkpoints.wait()
                 state = checkpoints.restore(training, plan, towers.tower(), mesh, "mod")
             batch = towers.batch_of(plan, state.tables.placement, users, items, own)
-            value, state = training.step(state, batch, clicked[own[0] * each : (own[-1] + 1) * each])
+            value, state = training.step(
+                state, batch, clicked[own[0] * each : (own[-1] + 1) * each]
+            )
             losses.append(float(value))
     print("losses", *losses)
 

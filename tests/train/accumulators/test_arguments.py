@@ -1,4 +1,6 @@
-"""What accumulators refuse, in which words, and that nothing is changed by it; what they read as what."""
+"""What accumulators refuse, in which words, and that nothing is changed by it; what they read as
+what.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -41,7 +43,9 @@ STRICT = pytest.mark.parametrize("strict", [None, "tf"])
     ],
 )
 @pytest.mark.parametrize("kind", [gl.ConditionalAccumulator, gl.SparseConditionalAccumulator])
-def test_what_cannot_be_made(kind: Any, given: dict[str, Any], error: type[Exception], words: str) -> None:
+def test_what_cannot_be_made(
+    kind: Any, given: dict[str, Any], error: type[Exception], words: str
+) -> None:
     with pytest.raises(error, match=words):
         kind(**{"dtype": "float32", **given})
 
@@ -66,14 +70,19 @@ def test_shapes(shape: Any) -> None:
 
 DENSE: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     (lambda a: a.apply_grad([1.0, 2.0]), ValueError, r"must have shape \(1,\), got \(2,\)"),
-    (lambda a: a.apply_grad([1.0, 2.0], -9), ValueError, "must have shape"),  # although it would be dropped
+    # Although it would be dropped.
+    (lambda a: a.apply_grad([1.0, 2.0], -9), ValueError, "must have shape"),
     (lambda a: a.apply_grad(1.0), InvalidArgumentError, r"got \(\)"),
     (lambda a: a.apply_grad(None), ValueError, "grad is None"),
     (lambda a: a.apply_grad(["a"]), TypeError, "grad must be real numbers"),
     (lambda a: a.apply_grad([1j]), TypeError, "grad must be real numbers"),
     (lambda a: a.apply_grad([[1.0], [1.0, 2.0]]), ValueError, "inhomogeneous"),
     (lambda a: a.apply_grad(object()), TypeError, "must be numbers"),
-    (lambda a: a.apply_grad(jnp.ones(1, jnp.float16)), ValueError, "dtype float16, the accumulator float32"),
+    (
+        lambda a: a.apply_grad(jnp.ones(1, jnp.float16)),
+        ValueError,
+        "dtype float16, the accumulator float32",
+    ),
     (lambda a: a.apply_grad(gl.Variable(np.ones(1))), ValueError, "dtype float64"),
     (lambda a: a.apply_grad(gl.IndexedSlices(np.ones(1, "f4"), [0])), ValueError, "no dense_shape"),
     (lambda a: a.apply_grad(gl.IndexedSlices(np.ones(1), [0], (1,))), DTypeError, "float64"),
@@ -84,7 +93,11 @@ DENSE: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     (lambda a: a.apply_grad([1.0], 1j), TypeError, "local_step must be real"),
     (lambda a: a.apply_grad([1.0], 2**63), ValueError, "64 bits"),
     (lambda a: a.apply_grad([1.0], np.uint64(2**63)), InvalidArgumentError, "64 bits"),
-    (lambda a: a.apply_grad([1.0], [0, 0]), InvalidArgumentError, r"must be a scalar, got shape \(2,\)"),
+    (
+        lambda a: a.apply_grad([1.0], [0, 0]),
+        InvalidArgumentError,
+        r"must be a scalar, got shape \(2,\)",
+    ),
     (lambda a: a.apply_grad([1.0], []), InvalidArgumentError, "must be a scalar"),
     (lambda a: a.set_global_step(None), ValueError, "new_global_step is None"),
     (lambda a: a.set_global_step([1, 2]), InvalidArgumentError, "must be a scalar"),
@@ -102,10 +115,22 @@ DENSE: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     (lambda a: a.take_grad(2, 0.5), TypeError, "name must be a string or None, got 0.5"),
     (lambda a: a.try_take(0), InvalidArgumentError, "at least 1"),
     (lambda a: a.request(0), InvalidArgumentError, "at least 1"),
-    (lambda a: a.accumulator_ref.apply(np.ones(1)), InvalidArgumentError, "dtype float32, got a gradient of dtype"),
+    (
+        lambda a: a.accumulator_ref.apply(np.ones(1)),
+        InvalidArgumentError,
+        "dtype float32, got a gradient of dtype",
+    ),
     (lambda a: a.accumulator_ref.apply(np.ones((1, 1), "f4")), InvalidArgumentError, "has shape"),
-    (lambda a: a.accumulator_ref.take(1, dtype="float64"), InvalidArgumentError, "asks for float64$"),
-    (lambda a: a.accumulator_ref.take(1, dtype=np.float64), InvalidArgumentError, "asks for float64$"),
+    (
+        lambda a: a.accumulator_ref.take(1, dtype="float64"),
+        InvalidArgumentError,
+        "asks for float64$",
+    ),
+    (
+        lambda a: a.accumulator_ref.take(1, dtype=np.float64),
+        InvalidArgumentError,
+        "asks for float64$",
+    ),
 ]
 
 
@@ -127,23 +152,55 @@ SPARSE: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     (lambda a: a.apply_grad([[0]], [[1.0, 2.0]]), InvalidArgumentError, "one index for each row"),
     (lambda a: a.apply_grad([0], np.float32(1.0)), InvalidArgumentError, "one index for each row"),
     (lambda a: a.apply_grad([0, 1], [[1.0, 2.0]]), InvalidArgumentError, "one index for each row"),
-    (lambda a: a.apply_grad([3], [[1.0, 2.0]]), InvalidArgumentError, r"in \[0, 3\), as the accumulator says; got 3"),
-    (lambda a: a.apply_grad([0], [[1.0, 2.0]], [4, 2]), InvalidArgumentError, r"shape \(3, 2\), got grad_shape \(4, 2"),
+    (
+        lambda a: a.apply_grad([3], [[1.0, 2.0]]),
+        InvalidArgumentError,
+        r"in \[0, 3\), as the accumulator says; got 3",
+    ),
+    (
+        lambda a: a.apply_grad([0], [[1.0, 2.0]], [4, 2]),
+        InvalidArgumentError,
+        r"shape \(3, 2\), got grad_shape \(4, 2",
+    ),
     (lambda a: a.apply_grad([0], [[1.0, 2.0]], [3]), InvalidArgumentError, "grad_shape"),
     (lambda a: a.apply_grad([0], [[1.0, 2.0]], []), InvalidArgumentError, "grad_shape"),
-    (lambda a: a.apply_grad([0], [[1.0, 2.0, 3.0]]), InvalidArgumentError, r"rows counted so far have shape \(2,\)"),
+    (
+        lambda a: a.apply_grad([0], [[1.0, 2.0, 3.0]]),
+        InvalidArgumentError,
+        r"rows counted so far have shape \(2,\)",
+    ),
     (lambda a: a.apply_grad([0], [1.0]), InvalidArgumentError, "rows counted so far"),
     (lambda a: a.apply_grad(None, [[1.0, 2.0]]), ValueError, "grad_indices is None"),
     (lambda a: a.apply_grad([0], None), ValueError, "grad_values is None"),
     (lambda a: a.apply_grad([0], jnp.ones((1, 2), jnp.float16)), InvalidArgumentError, "float16"),
     (lambda a: a.apply_grad([0], [["a", "b"]]), InvalidArgumentError, "grad_values|dtype"),
-    (lambda a: a.apply_grad([0], [[1.0, 2.0]], None, [0, 0]), InvalidArgumentError, "local_step must be a scalar"),
-    (lambda a: a.apply_grad(gl.IndexedSlices([[1.0, 2.0]], [0]), None), TypeError, "apply_indexed_slices_grad"),
-    (lambda a: a.apply_grad(gl.IndexedSlices([[1.0, 2.0]], [0])), TypeError, "apply_indexed_slices_grad"),
+    (
+        lambda a: a.apply_grad([0], [[1.0, 2.0]], None, [0, 0]),
+        InvalidArgumentError,
+        "local_step must be a scalar",
+    ),
+    (
+        lambda a: a.apply_grad(gl.IndexedSlices([[1.0, 2.0]], [0]), None),
+        TypeError,
+        "apply_indexed_slices_grad",
+    ),
+    (
+        lambda a: a.apply_grad(gl.IndexedSlices([[1.0, 2.0]], [0])),
+        TypeError,
+        "apply_indexed_slices_grad",
+    ),
     (lambda a: a.apply_grad([0]), TypeError, "needs grad_indices and grad_values"),
     (lambda a: a.apply_indexed_slices_grad(3), AttributeError, "indices"),
-    (lambda a: jax.jit(lambda v: a.apply_grad([0], v))(jnp.ones((1, 2))), TypeError, "grad_values is being computed"),
-    (lambda a: jax.jit(lambda i: a.apply_grad(i, [[1.0, 2.0]]))(jnp.ones(1, int)), TypeError, "grad_indices is being"),
+    (
+        lambda a: jax.jit(lambda v: a.apply_grad([0], v))(jnp.ones((1, 2))),
+        TypeError,
+        "grad_values is being computed",
+    ),
+    (
+        lambda a: jax.jit(lambda i: a.apply_grad(i, [[1.0, 2.0]]))(jnp.ones(1, int)),
+        TypeError,
+        "grad_indices is being",
+    ),
 ]
 
 
@@ -170,14 +227,16 @@ TRAPS: list[tuple[Callable[[Any], Any], str]] = [
 
 
 @differs(
-    "`SparseConditionalAccumulator`: negative indices, indices that aren't integers, a grad_shape that contradicts "
-    "the rows, rows of more axes than a shape that is known",
+    "`SparseConditionalAccumulator`: negative indices, indices that aren't integers, a grad_shape "
+    "that contradicts the rows, rows of more axes than a shape that is known",
     tensorflow="taken",
     gradlab="refused",
     strict="as TensorFlow",
 )
 @pytest.mark.parametrize(("call", "words"), TRAPS)
-def test_what_tensorflow_lets_pass_is_refused_unless_strict(call: Callable[[Any], Any], words: str) -> None:
+def test_what_tensorflow_lets_pass_is_refused_unless_strict(
+    call: Callable[[Any], Any], words: str
+) -> None:
     with pytest.raises(InvalidArgumentError, match=words):
         call(gl.SparseConditionalAccumulator("float32", (3, 2)))
     assert call(gl.SparseConditionalAccumulator("float32", (3, 2), strict="tf"))
@@ -193,8 +252,14 @@ def test_a_dropped_gradient_is_not_looked_at() -> None:
 
 @pytest.mark.parametrize("step", [2.9, -0.5, np.float32(2.9), jnp.asarray(2.9), gl.Variable(2.9)])
 def test_a_step_that_is_no_integer_is_refused_or_cut_as_in_tensorflow(step: Any) -> None:
-    own, strict = gl.ConditionalAccumulator("float32"), gl.ConditionalAccumulator("float32", strict="tf")
-    for call, name in ((lambda: own.apply_grad([1.0], step), "local_step"), (lambda: own.set_global_step(step), "new")):
+    own, strict = (
+        gl.ConditionalAccumulator("float32"),
+        gl.ConditionalAccumulator("float32", strict="tf"),
+    )
+    for call, name in (
+        (lambda: own.apply_grad([1.0], step), "local_step"),
+        (lambda: own.set_global_step(step), "new"),
+    ):
         with pytest.raises(DTypeError, match=f"{name}.* must be an integer, got ") as caught:
             call()
         assert isinstance(caught.value, TypeError)
@@ -208,7 +273,9 @@ def test_a_sparse_step_that_is_no_integer_is_refused() -> None:
         gl.SparseConditionalAccumulator("float32").apply_grad([0], [[1.0]], local_step=1.5)
 
 
-@pytest.mark.parametrize("step", [2.0, np.float32(2), np.int32(2), np.array(2), jnp.asarray(2), gl.Variable(2)])
+@pytest.mark.parametrize(
+    "step", [2.0, np.float32(2), np.int32(2), np.array(2), jnp.asarray(2), gl.Variable(2)]
+)
 def test_whole_numbers_are_steps(step: Any) -> None:
     acc = gl.ConditionalAccumulator("float32")
     acc.set_global_step(step)
@@ -250,8 +317,12 @@ def test_slices_are_made_dense() -> None:
     gradlab="raises, and nothing has changed",
     strict="as TensorFlow",
 )
-@pytest.mark.parametrize("call", [lambda a, x: a.apply_grad([7.0], x), lambda a, x: a.set_global_step(x)])
-def test_a_step_in_a_vector_of_one_raises_and_counts_when_strict_and_not_known_before(call: Any) -> None:
+@pytest.mark.parametrize(
+    "call", [lambda a, x: a.apply_grad([7.0], x), lambda a, x: a.set_global_step(x)]
+)
+def test_a_step_in_a_vector_of_one_raises_and_counts_when_strict_and_not_known_before(
+    call: Any,
+) -> None:
     for strict, counts in ((None, False), ("tf", True)):
         with gl.variable_collection():
             acc = gl.ConditionalAccumulator("float32", strict=strict)
@@ -281,8 +352,13 @@ def test_such_a_step_serves_a_taker_and_raises() -> None:
     strict="as TensorFlow",
 )
 @pytest.mark.parametrize("step", [1e30, -1e30, float("nan"), float("inf"), 2.0**63])
-def test_a_step_that_no_integer_is_near_is_refused_or_becomes_the_lowest_as_in_tensorflow(step: float) -> None:
-    strict, own = gl.ConditionalAccumulator("float32", strict="tf"), gl.ConditionalAccumulator("float32")
+def test_a_step_that_no_integer_is_near_is_refused_or_becomes_the_lowest_as_in_tensorflow(
+    step: float,
+) -> None:
+    strict, own = (
+        gl.ConditionalAccumulator("float32", strict="tf"),
+        gl.ConditionalAccumulator("float32"),
+    )
     assert not strict.apply_grad([1.0], local_step=step).accepted
     strict.set_global_step(step)
     assert strict.global_step == -(2**63)
@@ -303,7 +379,9 @@ def test_a_step_that_no_integer_is_near_is_refused_or_becomes_the_lowest_as_in_t
         ([None, 2], (2, 3), None, [-1, 2, 3]),
     ],
 )
-def test_shapes_that_say_less_than_the_rows(strict: Any, shape: Any, inner: Any, grad_shape: Any, taken: Any) -> None:
+def test_shapes_that_say_less_than_the_rows(
+    strict: Any, shape: Any, inner: Any, grad_shape: Any, taken: Any
+) -> None:
     with gl.Graph().as_default():
         acc = gl.SparseConditionalAccumulator("float32", shape, strict=strict)
         assert acc.apply_grad([0, 1], np.ones((2, *inner), "f4"), grad_shape).accepted
@@ -312,9 +390,12 @@ def test_shapes_that_say_less_than_the_rows(strict: Any, shape: Any, inner: Any,
 
 @pytest.mark.parametrize("strict", [None, "tf"])
 @pytest.mark.parametrize(
-    ("shape", "inner", "grad_shape"), [([2, None], (), None), ([2, None], (3,), []), ([2, 2], (2,), [2])]
+    ("shape", "inner", "grad_shape"),
+    [([2, None], (), None), ([2, None], (3,), []), ([2, 2], (2,), [2])],
 )
-def test_shapes_that_say_more_than_the_rows_are_refused(strict: Any, shape: Any, inner: Any, grad_shape: Any) -> None:
+def test_shapes_that_say_more_than_the_rows_are_refused(
+    strict: Any, shape: Any, inner: Any, grad_shape: Any
+) -> None:
     with gl.Graph().as_default():
         acc = gl.SparseConditionalAccumulator("float32", shape, strict=strict)
         with pytest.raises(InvalidArgumentError, match="shape"):
@@ -324,7 +405,13 @@ def test_shapes_that_say_more_than_the_rows_are_refused(strict: Any, shape: Any,
 @pytest.mark.tensorflow
 @pytest.mark.parametrize(
     ("shape", "inner", "grad_shape"),
-    [((), (), []), (None, (1,), []), ([2, None], (2, 3), None), ([2, None], (), None), ([2, None], (3,), [])],
+    [
+        ((), (), []),
+        (None, (1,), []),
+        ([2, None], (2, 3), None),
+        ([2, None], (), None),
+        ([2, None], (3,), []),
+    ],
 )
 def test_shapes_as_in_tensorflow(shape: Any, inner: Any, grad_shape: Any) -> None:
     tf, rows = tensorflow(), np.ones((2, *inner), "f4")

@@ -1,4 +1,6 @@
-"""The sparse class: slices in and out, TensorFlow's merge and ours, both means, counts, NumPy and JAX."""
+"""The sparse class: slices in and out, TensorFlow's merge and ours, both means, counts, NumPy and
+JAX.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,10 @@ def test_slices_in_and_out() -> None:
 
 
 def test_slices_of_an_unknown_size_go_on_without_a_warning() -> None:
-    acc, v = gl.SparseConditionalAccumulator("float32"), gl.Variable(np.zeros((3, 1), np.float32), name="v")
+    acc, v = (
+        gl.SparseConditionalAccumulator("float32"),
+        gl.Variable(np.zeros((3, 1), np.float32), name="v"),
+    )
     acc.apply_grad([1], [[2.0]])
     mean = acc.take_indexed_slices_grad(1)
     assert mean.dense_shape is None
@@ -42,7 +47,11 @@ def test_slices_of_an_unknown_size_go_on_without_a_warning() -> None:
 def test_drops_as_the_dense_one() -> None:
     acc = gl.SparseConditionalAccumulator("float32")
     acc.set_global_step(2)
-    assert [bool(acc.apply_grad([0], [[1.0]], local_step=step)) for step in (1, 2, 9)] == [False, True, True]
+    assert [bool(acc.apply_grad([0], [[1.0]], local_step=step)) for step in (1, 2, 9)] == [
+        False,
+        True,
+        True,
+    ]
     assert acc.take_grad(1).values.tolist() == [[1]]
     assert acc.global_step == 3
 
@@ -82,7 +91,9 @@ SparseAccumulator = gl.SparseConditionalAccumulator
 XP = pytest.mark.parametrize("xp", [np, jnp])
 
 
-def result(acc: Any, *gradients: tuple[list[int], list[float]], xp: Any = np) -> tuple[list[int], list[float]]:
+def result(
+    acc: Any, *gradients: tuple[list[int], list[float]], xp: Any = np
+) -> tuple[list[int], list[float]]:
     for indices, values in gradients:
         acc.apply_grad(indices, xp.asarray(values, np.float32))
     taken = acc.take_grad(len(gradients))
@@ -95,8 +106,14 @@ def result(acc: Any, *gradients: tuple[list[int], list[float]], xp: Any = np) ->
 def test_the_two_means_and_the_dense_one(xp: Any) -> None:
     gradients = ([0, 1], [2.0, 4.0]), ([1, 3], [8.0, 6.0])
     assert result(SparseAccumulator("float32"), *gradients, xp=xp) == ([0, 1, 3], [2, 6, 6])
-    assert result(SparseAccumulator("float32", mean="gradient"), *gradients, xp=xp) == ([0, 1, 3], [1, 6, 3])
-    assert result(SparseAccumulator("float32", reduction_type="SUM"), *gradients, xp=xp) == ([0, 1, 3], [2, 12, 6])
+    assert result(SparseAccumulator("float32", mean="gradient"), *gradients, xp=xp) == (
+        [0, 1, 3],
+        [1, 6, 3],
+    )
+    assert result(SparseAccumulator("float32", reduction_type="SUM"), *gradients, xp=xp) == (
+        [0, 1, 3],
+        [2, 12, 6],
+    )
     dense = gl.ConditionalAccumulator("float32", (4,))
     for indices, values in gradients:
         dense.apply_grad(gl.IndexedSlices(np.float32(values), indices, (4,)))
@@ -115,7 +132,11 @@ def test_the_two_means_and_the_dense_one(xp: Any) -> None:
     [
         ([([1, 1], [1.0, 2.0]), ([1, 1], [10.0, 20.0])], ([1, 1], [5.5, 11]), ([1], [16.5])),
         ([([1], [1.0]), ([1, 1], [10.0, 20.0])], ([1, 1], [5.5, 20]), ([1], [15.5])),
-        ([([2, 0], [1.0, 2.0]), ([0, 2], [10.0, 20.0])], ([0, 2, 0], [10, 10.5, 2]), ([0, 2], [6, 10.5])),
+        (
+            [([2, 0], [1.0, 2.0]), ([0, 2], [10.0, 20.0])],
+            ([0, 2, 0], [10, 10.5, 2]),
+            ([0, 2], [6, 10.5]),
+        ),
         ([([5, 3, 5], [1.0, 2.0, 4.0])], ([5, 3, 5], [1, 2, 4]), ([3, 5], [2, 5])),
         ([([3, 1], [1.0, 2.0])], ([3, 1], [1, 2]), ([1, 3], [2, 1])),
     ],
@@ -166,7 +187,10 @@ def test_the_shape_that_comes_back(declared: Any, values: Any, shape: list[int])
 
 
 def test_strict_returns_what_was_not_declared() -> None:
-    for declared, values, shape in (([3], [[1.0, 2.0]], [3, 2]), ([3, 2], [[[1.0], [2.0]]], [3, 2, 1])):
+    for declared, values, shape in (
+        ([3], [[1.0, 2.0]], [3, 2]),
+        ([3, 2], [[[1.0], [2.0]]], [3, 2, 1]),
+    ):
         acc = SparseAccumulator("float32", declared, strict="tf")
         acc.apply_grad([1], values)
         assert acc.take_grad(1).shape.tolist() == shape

@@ -49,7 +49,8 @@ def hopeless(acc, needs=1):
         """,
         # The main thread is past its last line.
         "threading.Thread(target=hopeless, args=(acc,)).start()",
-        # A pool whose threads have nothing to do, a future that never comes, and an event that nobody sets.
+        # A pool whose threads have nothing to do, a future that never comes, and an event that
+        # nobody sets.
         """
         pool = ThreadPoolExecutor(2)
         list(pool.map(time.sleep, [0.1, 0.1]))
@@ -64,7 +65,9 @@ def test_nothing_alive_can_end_it(source: str) -> None:
 
     lines = run_python(HEAD + textwrap.dedent(source)).splitlines()
     assert lines
-    assert all("nothing alive can end this wait for" in line and "needs 1, has 0" in line for line in lines)
+    assert all(
+        "nothing alive can end this wait for" in line and "needs 1, has 0" in line for line in lines
+    )
     assert len(lines) == 1 + ("join()" in source)
 
 
@@ -135,11 +138,14 @@ def test_all_producers_are_gone() -> None:
     producer.join(PATIENCE)
     taker.join(PATIENCE)
     assert not taker.is_alive()
-    assert [str(e) for e in errors] == ["all producers of conditional_accumulator are gone: needs 2, has 1, position 1"]
+    assert [str(e) for e in errors] == [
+        "all producers of conditional_accumulator are gone: needs 2, has 1, position 1"
+    ]
     assert acc.take_grad(1) == 1  # what is there can be had
     with pytest.raises(gl.errors.DeadlockError):
         acc.take_grad(1)
-    with acc.producing(), pytest.raises(gl.errors.DeadlineExceededError):  # this very thread is alive
+    # This very thread is alive.
+    with acc.producing(), pytest.raises(gl.errors.DeadlineExceededError):
         acc.take_grad(1, timeout=0.01)
 
 
@@ -216,7 +222,8 @@ def test_in_doubt_nothing_is_hopeless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_at_the_prompt_somebody_may_type(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deadlock, "_FOREIGN", ())
-    monkeypatch.setattr(sys, "_current_frames", dict)  # as seen from another thread: the main one runs no Python
+    # As seen from another thread: the main one runs no Python.
+    monkeypatch.setattr(sys, "_current_frames", dict)
     assert not deadlock.nobody_can_act()
 
 

@@ -41,7 +41,9 @@ def test_one_by_one_rounded_after_each(xp: Any, dtype: str, reduction: str) -> N
     if xp is np or reduction == "SUM":
         assert np.asarray(got).tobytes() == want.tobytes()
     else:  # XLA multiplies by the reciprocal
-        np.testing.assert_allclose(np.float64(got), np.float64(want), rtol=float(ml_dtypes.finfo(acc.dtype).eps))
+        np.testing.assert_allclose(
+            np.float64(got), np.float64(want), rtol=float(ml_dtypes.finfo(acc.dtype).eps)
+        )
 
 
 def test_order_counts_and_small_numbers_get_lost() -> None:
@@ -113,7 +115,9 @@ def test_strict_takes_denormal_numbers_for_zero_as_tensorflow_does() -> None:
 def test_the_first_gradient_fixes_the_shape_until_the_take(shape: Any) -> None:
     acc = gl.ConditionalAccumulator("float32", shape)
     acc.apply_grad(np.ones((3, 2)))
-    with pytest.raises(gl.errors.InvalidArgumentError, match=r"counted so far have shape \(3, 2\), got one of"):
+    with pytest.raises(
+        gl.errors.InvalidArgumentError, match=r"counted so far have shape \(3, 2\), got one of"
+    ):
         acc.apply_grad(np.ones((4, 2)))
     acc.take_grad(1)
     assert acc.apply_grad(np.ones((4, 2)), 1)

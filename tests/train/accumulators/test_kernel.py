@@ -1,4 +1,6 @@
-"""Waiting: order, time limits, cancelling, closing, Ctrl-C, threads that end in every way; which ones are one."""
+"""Waiting: order, time limits, cancelling, closing, Ctrl-C, threads that end in every way; which
+ones are one.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +87,9 @@ def test_takers_are_served_in_order_one_per_round(threads: Any) -> None:
     assert got == [(0, 0.0), (1, 1.0), (2, 2.0)]
 
 
-def test_one_that_needs_less_waits_behind_one_that_needs_more_until_that_gives_up(threads: Any) -> None:
+def test_one_that_needs_less_waits_behind_one_that_needs_more_until_that_gives_up(
+    threads: Any,
+) -> None:
     acc, got = scalar(), []
     first = acc.request(3)
     threads(lambda: got.append(acc.take_grad(1)))
@@ -95,7 +99,9 @@ def test_one_that_needs_less_waits_behind_one_that_needs_more_until_that_gives_u
     assert first.cancel()
     until(lambda: got)
     assert got == [5]
-    with pytest.raises(gl.errors.CancelledError, match="take from conditional_accumulator was cancelled"):
+    with pytest.raises(
+        gl.errors.CancelledError, match="take from conditional_accumulator was cancelled"
+    ):
         first.result()
     assert not first.cancel()
 
@@ -112,7 +118,9 @@ def test_the_taker_of_another_accumulator() -> None:
 def test_who_gives_up_consumes_nothing() -> None:
     acc = scalar()
     acc.apply_grad(1.0)
-    with pytest.raises(gl.errors.DeadlineExceededError, match=r"after 0.01 s: needs 2, has 1, position 1"):
+    with pytest.raises(
+        gl.errors.DeadlineExceededError, match=r"after 0.01 s: needs 2, has 1, position 1"
+    ):
         acc.take_grad(2, timeout=0.01)
     with pytest.raises(TimeoutError):
         acc.take_grad(2, timeout=0)
@@ -146,10 +154,17 @@ def test_closing_ends_all_waits_and_leaves_what_is_inside_to_be_seen(threads: An
             threads(take)
         until(lambda: len(acc.why_waiting()) == 3)
     until(lambda: len(errors) == 2)
-    assert "a take was cancelled: conditional_accumulator was closed while it waited" in str(errors[0])
+    assert "a take was cancelled: conditional_accumulator was closed while it waited" in str(
+        errors[0]
+    )
     assert errors[0] is not errors[1]
     assert waiting.done
-    for use in (lambda: acc.apply_grad(1.0), lambda: acc.take_grad(1), lambda: acc.request(1), lambda: acc.try_take(1)):
+    for use in (
+        lambda: acc.apply_grad(1.0),
+        lambda: acc.take_grad(1),
+        lambda: acc.request(1),
+        lambda: acc.try_take(1),
+    ):
         with pytest.raises(RuntimeError, match="is closed; make a new accumulator"):
             use()
     with pytest.raises(RuntimeError, match="is closed"):
@@ -179,7 +194,9 @@ def test_a_step_that_goes_back_is_told() -> None:
     acc = scalar()
     for step in (5, 5, 7):
         acc.set_global_step(step)
-    with pytest.warns(StalenessWarning, match="from 7 to 3: gradients of old steps pass again") as told:
+    with pytest.warns(
+        StalenessWarning, match="from 7 to 3: gradients of old steps pass again"
+    ) as told:
         acc.set_global_step(3)
     assert (told[0].filename, acc.global_step) == (__file__, 3)
     assert acc.apply_grad(1.0, 4).accepted
@@ -209,7 +226,9 @@ def test_ten_threads_lose_nothing() -> None:
 
 
 def kill(thread: threading.Thread) -> None:
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(Killed))
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+        ctypes.c_ulong(thread.ident), ctypes.py_object(Killed)
+    )
 
 
 def test_one_that_is_killed_leaves_the_queue(threads: Any) -> None:
@@ -229,14 +248,17 @@ def test_one_that_is_killed_leaves_the_queue(threads: Any) -> None:
 
 
 class Round:
-    """Producers of ones, and takers that leave in every way: the ones that were taken and those left are all."""
+    """Producers of ones, and takers that leave in every way: the ones that were taken and those
+    left are all.
+    """
 
     def __init__(self, seed: int, start: Callable[..., threading.Thread]) -> None:
         self.random, self.start = random.Random(seed), start
         kind = self.random.choice([gl.ConditionalAccumulator, gl.SparseConditionalAccumulator])
         self.acc = kind("float64", (1,), reduction_type="SUM")
         self.sparse = kind is gl.SparseConditionalAccumulator
-        self.takers: dict[threading.Thread, Any] = {}  # all there were, also those that nobody waits for any more
+        # All there were, also those that nobody waits for any more.
+        self.takers: dict[threading.Thread, Any] = {}
         self.accepted = self.taken = 0
         self.lock, self.over = threading.Lock(), threading.Event()
 
@@ -244,7 +266,9 @@ class Round:
         one = np.ones(1)
         for _ in range(times):
             try:
-                kept = self.acc.apply_grad(*([[0], one] if self.sparse else [one]), local_step=1 << 40).accepted
+                kept = self.acc.apply_grad(
+                    *([[0], one] if self.sparse else [one]), local_step=1 << 40
+                ).accepted
             except RuntimeError:
                 return  # closed
             with self.lock:
@@ -261,7 +285,8 @@ class Round:
             try:
                 taker.result()
             finally:
-                self.over.wait(PATIENCE)  # while this one is there, nobody else is given its number to be killed by
+                # While this one is there, nobody else is given its number to be killed by.
+                self.over.wait(PATIENCE)
 
     def time_out(self, needs: int, timeout: float) -> None:
         with contextlib.suppress(RuntimeError, gl.errors.DeadlineExceededError):
@@ -295,7 +320,9 @@ def test_nothing_is_lost_and_nothing_double_however_takers_end(threads: Any) -> 
     for seed in range(40):
         mine: list[threading.Thread] = []
 
-        def start(act: Callable[..., Any], *given: Any, mine: list[threading.Thread] = mine) -> threading.Thread:
+        def start(
+            act: Callable[..., Any], *given: Any, mine: list[threading.Thread] = mine
+        ) -> threading.Thread:
             mine.append(threads(act, *given))
             return mine[-1]
 
@@ -375,12 +402,14 @@ def test_one_shared_name_is_one_accumulator_in_its_collection(strict: str | None
 
 
 @pytest.mark.parametrize(
-    "other", [{"shape": [2]}, {"dtype": "float64"}, {"reduction_type": "SUM"}, {"sum_dtype": "float64"}]
+    "other",
+    [{"shape": [2]}, {"dtype": "float64"}, {"reduction_type": "SUM"}, {"sum_dtype": "float64"}],
 )
 def test_the_same_name_for_something_else(other: dict) -> None:
     a = ACC("float32", [1], "x")
     with pytest.raises(
-        InvalidArgumentError, match=r"shared_name 'x' belongs to a MEAN of float32, shape .*, this is a"
+        InvalidArgumentError,
+        match=r"shared_name 'x' belongs to a MEAN of float32, shape .*, this is a",
     ):
         ACC(**{"dtype": "float32", "shape": [1], "shared_name": "x", **other})
     del a
@@ -395,14 +424,19 @@ def test_the_same_name_for_something_else(other: dict) -> None:
 )
 def test_strict_looks_at_nothing_and_the_first_decides() -> None:
     with gl.Graph().as_default():
-        a, b = ACC("float32", [1], "x", strict="tf"), ACC("float32", [2], "x", None, "SUM", strict="tf")
+        a, b = (
+            ACC("float32", [1], "x", strict="tf"),
+            ACC("float32", [2], "x", None, "SUM", strict="tf"),
+        )
         a.apply_grad([2.0])
         a.apply_grad([4.0])
         assert b.take_grad(2).tolist() == [3]
         with pytest.raises(InvalidArgumentError, match="has shape"):
             b.apply_grad([1.0, 2.0], 9)
         c = ACC("float64", [1], "x", strict="tf")
-        with pytest.raises(InvalidArgumentError, match="has dtype float32, got a gradient of dtype float64"):
+        with pytest.raises(
+            InvalidArgumentError, match="has dtype float32, got a gradient of dtype float64"
+        ):
             c.apply_grad([1.0], 9)
         assert a.num_accumulated() == 0
 
@@ -413,7 +447,9 @@ def test_strict_looks_at_nothing_and_the_first_decides() -> None:
     gradlab="each is its own",
     strict="as TensorFlow",
 )
-def test_strict_without_a_graph_accumulators_without_a_name_are_one_and_die_with_the_first() -> None:
+def test_strict_without_a_graph_accumulators_without_a_name_are_one_and_die_with_the_first() -> (
+    None
+):
     a, b = ACC("float32", [1], strict="tf"), ACC("float32", [1], name="other", strict="tf")
     c, d = ACC("float32", [2], strict="tf"), ACC("float32", [1], reduction_type="SUM", strict="tf")
     a.apply_grad([3.0])
@@ -437,7 +473,14 @@ def test_in_a_graph_each_is_its_own_and_has_a_name_of_its_own() -> None:
         c = ACC("float32", name="scope/inner")
     a.apply_grad(np.ones(1))
     assert b.num_accumulated() == 0
-    assert [x.name for x in (a, b, c)] == ["conditional_accumulator", "conditional_accumulator_1", "inner"]
+    assert [x.name for x in (a, b, c)] == [
+        "conditional_accumulator",
+        "conditional_accumulator_1",
+        "inner",
+    ]
     del a
     assert b.apply_grad([1.0])
-    assert repr(b) == "<gradlab.ConditionalAccumulator 'conditional_accumulator_1' dtype=float32 shape=(1,)>"
+    assert (
+        repr(b)
+        == "<gradlab.ConditionalAccumulator 'conditional_accumulator_1' dtype=float32 shape=(1,)>"
+    )

@@ -1,4 +1,6 @@
-"""The state machine against a list: every sequence of calls, and what it says about who waits and why."""
+"""The state machine against a list: every sequence of calls, and what it says about who waits and
+why.
+"""
 
 from contextlib import nullcontext
 from typing import Any
@@ -56,7 +58,11 @@ class AgainstTheModel(RuleBasedStateMachine):
         return getattr(taken, "values", taken)[0]
 
     def gradient(self, values: Any, index: int = 0) -> tuple[Any, ...]:
-        return ([index], values) if isinstance(self.acc, gl.SparseConditionalAccumulator) else (values,)
+        return (
+            ([index], values)
+            if isinstance(self.acc, gl.SparseConditionalAccumulator)
+            else (values,)
+        )
 
     @OPEN
     @rule(grad=st.integers(-50, 50), age=st.integers(-2, 2))
@@ -108,7 +114,11 @@ class AgainstTheModel(RuleBasedStateMachine):
     @OPEN
     @rule(step=st.integers(-3, 9))
     def set_global_step(self, step: int) -> None:
-        with pytest.warns(StalenessWarning) if self.warns and step < self.model.step else nullcontext():
+        with (
+            pytest.warns(StalenessWarning)
+            if self.warns and step < self.model.step
+            else nullcontext()
+        ):
             self.acc.set_global_step(step)
         self.model.step = step
 
@@ -200,9 +210,16 @@ def test_why_somebody_waits() -> None:
     third = acc.request(2)
     acc.apply_grad(1.0, local_step=-1)
     one, two, three = acc.why_waiting()
-    assert (one.taker, one.needs, one.has, one.position, one.dropped) == (first, 3, 1, 1, {0: 4, -1: 1})
+    assert (one.taker, one.needs, one.has, one.position, one.dropped) == (
+        first,
+        3,
+        1,
+        1,
+        {0: 4, -1: 1},
+    )
     assert one.text == (
-        "needs 3, has 1, position 1; 5 gradients dropped since: local_step was -1, 0 (the default), step is 1"
+        "needs 3, has 1, position 1; 5 gradients dropped since: local_step was -1, 0 (the "
+        "default), step is 1"
     )
     assert two.taker is second
     assert two.text.startswith("needs 1, has 1, position 2 behind one that needs 3; ")
@@ -223,7 +240,7 @@ def test_a_receipt_reads_well() -> None:
     assert (kept.comparison, kept.step, kept.count, kept.served) == ("3 >= 3", 3, 1, taker)
     assert taker.position is None
     assert repr(late) == "Receipt(accepted=False, comparison='2 < 3', count=0)"
-    assert (
-        repr(kept)
-        == "Receipt(accepted=True, comparison='3 >= 3', count=1, served=<gradlab Taker num_required=1 done=True>)"
+    assert repr(kept) == (
+        "Receipt(accepted=True, comparison='3 >= 3', count=1, served=<gradlab Taker "
+        "num_required=1 done=True>)"
     )

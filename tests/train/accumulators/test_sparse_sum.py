@@ -28,7 +28,9 @@ def test_the_walk(a: list[int], b: list[int], merged: list[int]) -> None:
 
 
 @given(INDICES, INDICES)
-def test_each_row_goes_to_a_place_of_its_index_and_every_place_is_taken(a: list[int], b: list[int]) -> None:
+def test_each_row_goes_to_a_place_of_its_index_and_every_place_is_taken(
+    a: list[int], b: list[int]
+) -> None:
     merged, to_a, to_b = walk(np.array(a, int), np.array(b, int))
     assert merged[to_a].tolist() == a
     assert merged[to_b].tolist() == b

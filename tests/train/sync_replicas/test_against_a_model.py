@@ -1,7 +1,9 @@
-"""SyncReplicasOptimizer against a plain model of TensorFlow's graph: a counter, a list of gradients, a queue of tokens.
+"""SyncReplicasOptimizer against a plain model of TensorFlow's graph: a counter, a list of
+gradients, a queue of tokens.
 
-Workers push, ask for tokens, run out of time, hand in what does not fit, die in the middle of a round and come back;
-chiefs ask for gradients, run out of time, and die as well; in the end all of them may be told that it is over.
+Workers push, ask for tokens, run out of time, hand in what does not fit, die in the middle of a
+round and come back; chiefs ask for gradients, run out of time, and die as well; in the end all of
+them may be told that it is over.
 """
 
 from collections import deque
@@ -19,7 +21,9 @@ WORKERS = st.sampled_from("abc")
 
 
 class Model:
-    """What TensorFlow's ops do, one after the other, with one variable and plain gradient descent at rate 1."""
+    """What TensorFlow's ops do, one after the other, with one variable and plain gradient descent
+    at rate 1.
+    """
 
     def __init__(self, needs: int, workers: int) -> None:
         self.needs, self.tokens_per_step = needs, max(needs, workers)
@@ -36,7 +40,9 @@ class Model:
 
     @property
     def barrier(self) -> int:
-        """What local steps are compared with: a take raises it, before the update raises the global step."""
+        """What local steps are compared with: a take raises it, before the update raises the global
+        step.
+        """
         return self.step + (self.taken is not None)
 
     def push(self, worker: str, gradient: int) -> bool:
@@ -86,8 +92,13 @@ class AgainstTheModel(RuleBasedStateMachine):
 
     @initialize(needs=st.integers(1, 3), workers=st.integers(1, 3), tokens=st.integers(0, 3))
     def make(self, needs: int, workers: int, tokens: int) -> None:
-        self.v, self.step = gl.Variable(np.zeros(1), name="v"), gl.Variable(0, trainable=False, name="step")
-        self.opt = gl.train.SyncReplicasOptimizer(gl.train.GradientDescentOptimizer(1.0), needs, workers)
+        self.v, self.step = (
+            gl.Variable(np.zeros(1), name="v"),
+            gl.Variable(0, trainable=False, name="step"),
+        )
+        self.opt = gl.train.SyncReplicasOptimizer(
+            gl.train.GradientDescentOptimizer(1.0), needs, workers
+        )
         self.opt.build([(np.zeros(1), self.v)], self.step)
         self.model = Model(needs, workers)
         self.opt.put_tokens(tokens)
@@ -113,7 +124,9 @@ class AgainstTheModel(RuleBasedStateMachine):
     @OPEN
     @rule(worker=WORKERS)
     def die_and_come_back(self, worker: str) -> None:
-        """In the middle of whatever it was at: what it pushed counts, the token it waited for is another's."""
+        """In the middle of whatever it was at: what it pushed counts, the token it waited for is
+        another's.
+        """
         if worker in self.takers:
             self.opt.cancel(self.takers.pop(worker))
             self.model.asking.remove(worker)
@@ -173,7 +186,10 @@ class AgainstTheModel(RuleBasedStateMachine):
         assert self.opt.sync(timeout=0).step == model.step
 
     @OPEN
-    @rule(worker=WORKERS, bad=st.sampled_from([np.ones(1, np.float32), np.ones(1, int), np.ones(2), 1j, "a", None]))
+    @rule(
+        worker=WORKERS,
+        bad=st.sampled_from([np.ones(1, np.float32), np.ones(1, int), np.ones(2), 1j, "a", None]),
+    )
     def refuse_a_gradient(self, worker: str, bad: Any) -> None:
         """Of another dtype or shape: the invariant says that nothing has changed."""
         with pytest.raises(ValueError, match="gradient"):
@@ -198,7 +214,12 @@ class AgainstTheModel(RuleBasedStateMachine):
     @rule(worker=WORKERS)
     def refuse_when_closed(self, worker: str) -> None:
         opt = self.opt
-        calls = (lambda: opt.push([(np.ones(1), self.v)], worker), opt.try_sync, opt.sync, opt.request_sync)
+        calls = (
+            lambda: opt.push([(np.ones(1), self.v)], worker),
+            opt.try_sync,
+            opt.sync,
+            opt.request_sync,
+        )
         for call in (*calls, lambda: opt.try_token(worker), lambda: opt.take_token(worker)):
             with pytest.raises(gl.errors.CancelledError, match="that was all"):
                 call()

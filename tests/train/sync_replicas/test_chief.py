@@ -26,13 +26,17 @@ class Training:
 
     def __init__(self, needs: int, workers: int | None = None, inner: Any = None) -> None:
         self.v, self.step = gl.Variable([0.0], name="v"), gl.get_or_create_global_step()
-        self.opt = SyncReplicasOptimizer(inner or gl.train.GradientDescentOptimizer(1.0), needs, workers)
+        self.opt = SyncReplicasOptimizer(
+            inner or gl.train.GradientDescentOptimizer(1.0), needs, workers
+        )
         self.pushed: list[Push] = []
 
     def train(self, worker: str, steps: int = 1, timeout: float | None = None) -> None:
         pairs = [(np.float32([2.0 ** int(worker[1:])]), self.v)]
         for _ in range(steps):
-            self.pushed.append(self.opt.apply_gradients(pairs, self.step, worker=worker, timeout=timeout))
+            self.pushed.append(
+                self.opt.apply_gradients(pairs, self.step, worker=worker, timeout=timeout)
+            )
 
     def worker(self, name: str, steps: int = 1) -> None:
         with self.opt.worker(name):
@@ -40,7 +44,10 @@ class Training:
 
     def replayed(self) -> float:
         """The weight by the book of updates."""
-        means = [np.mean([2.0 ** int(name[1:]) for name in update.contributors]) for update in self.opt.updates]
+        means = [
+            np.mean([2.0 ** int(name[1:]) for name in update.contributors])
+            for update in self.opt.updates
+        ]
         return -float(np.sum(np.float32(means)))
 
     def waits(self, *workers: str) -> None:
@@ -108,7 +115,9 @@ def test_every_round_is_synchronous_with_the_fewest_start_tokens(needs: int, wor
         t.until(lambda: len(t.opt.updates) >= 300)
     assert crew.errors == {}
     assert all(push.accepted for push in t.pushed)
-    assert all(len(u.contributors) == needs and len(set(u.contributors)) == workers for u in t.opt.updates)
+    assert all(
+        len(u.contributors) == needs and len(set(u.contributors)) == workers for u in t.opt.updates
+    )
     assert t.v.numpy().item() == pytest.approx(t.replayed(), rel=1e-5)
 
 
@@ -138,7 +147,9 @@ def test_the_end_of_the_block_wakes_all_who_wait_and_is_no_error_for_workers_tha
         crew.join()
         assert crew.errors.keys() == {"w1"}
         assert isinstance(crew.errors["w1"], gl.errors.CancelledError)
-        assert "w1 waits for a token, but the chief has stopped at step 0: training is over" in str(crew.errors["w1"])
+        assert "w1 waits for a token, but the chief has stopped at step 0: training is over" in str(
+            crew.errors["w1"]
+        )
         with pytest.raises(gl.errors.CancelledError, match="the chief has stopped"):
             t.train("w2")
 
@@ -174,8 +185,8 @@ def test_a_worker_whose_peers_are_gone_is_told_so() -> None:
         error = crew.errors.pop("w0")
     assert isinstance(error, gl.errors.DeadlockError) and crew.errors == {}
     assert str(error) == (
-        "worker w0 waits for a token, but no worker is left that could push: tokens come with the next update: "
-        "an update needs 2, 1 have come (from w0); done for good: w1"
+        "worker w0 waits for a token, but no worker is left that could push: tokens come with the "
+        "next update: an update needs 2, 1 have come (from w0); done for good: w1"
     )
     assert int(t.step) == 1
 
@@ -186,7 +197,13 @@ def test_a_worker_that_has_not_come_yet_is_waited_for() -> None:
         crew.start("w0", t.worker, "w0", 2)
         t.until(lambda: len(t.opt.why_waiting()) == 2)
         (chief, worker) = sorted(t.opt.why_waiting(), key=lambda waiting: str(waiting.who))
-        assert (chief.who, chief.needs, chief.has, worker.who, worker.position) == ("chief", 2, 1, "w0", 1)
+        assert (chief.who, chief.needs, chief.has, worker.who, worker.position) == (
+            "chief",
+            2,
+            1,
+            "w0",
+            1,
+        )
         assert "1 have come (from w0)" in worker.text
         crew.start("w1", t.worker, "w1", 2)
     assert crew.errors == {} and int(t.step) == 2
@@ -207,7 +224,9 @@ def test_a_second_crew_may_come_when_the_first_is_gone() -> None:
 def test_a_wait_with_a_limit_ends_and_can_go_on() -> None:
     t = Training(2)
     with t.opt.chief(num_tokens=0):
-        with pytest.raises(gl.errors.DeadlineExceededError, match=r"an update needs 2, 1 have come \(from w0\)"):
+        with pytest.raises(
+            gl.errors.DeadlineExceededError, match=r"an update needs 2, 1 have come \(from w0\)"
+        ):
             t.train("w0", timeout=0.01)
         with pytest.raises(gl.errors.DeadlineExceededError):
             t.opt.take_token("w0", timeout=0.0)
@@ -219,7 +238,10 @@ def test_a_wait_with_a_limit_ends_and_can_go_on() -> None:
 
 def test_without_a_chief_a_wait_says_so() -> None:
     t = Training(1)
-    with pytest.raises(gl.errors.DeadlineExceededError, match=r"no chief is there, start one by `with opt.chief\(\):`"):
+    with pytest.raises(
+        gl.errors.DeadlineExceededError,
+        match=r"no chief is there, start one by `with opt.chief\(\):`",
+    ):
         t.train("w0", timeout=0.01)
 
 
@@ -230,7 +252,10 @@ def test_a_chief_with_a_limit_ends_training_with_an_error() -> None:
         with t.opt.chief(num_tokens=0, timeout=0.01), crew:
             crew.start("w0", t.train, "w0", 1)
 
-    with pytest.raises(gl.errors.DeadlineExceededError, match=r"the chief waits for 2 gradients, for 0\.01 s in vain"):
+    with pytest.raises(
+        gl.errors.DeadlineExceededError,
+        match=r"the chief waits for 2 gradients, for 0\.01 s in vain",
+    ):
         train()
     assert isinstance(crew.errors["w0"], gl.errors.CancelledError)
     assert "the chief has failed with DeadlineExceededError" in str(crew.errors["w0"])
@@ -315,7 +340,9 @@ def test_nothing_is_lost_while_workers_give_up_at_random() -> None:
         for k in range(4):
             crew.start(f"w{k}", hasty, f"w{k}", k)
     assert crew.errors == {} and len(t.pushed) + len(given_up) == 160
-    assert len(t.pushed) + len(t.opt.tokens) == 4 * len(t.opt.updates), "a token is lost, or there twice"
+    assert len(t.pushed) + len(t.opt.tokens) == 4 * len(t.opt.updates), (
+        "a token is lost, or there twice"
+    )
     assert t.v.numpy().item() == pytest.approx(t.replayed(), rel=1e-5)
 
 
@@ -340,7 +367,9 @@ def test_nothing_is_lost_when_threads_that_wait_are_killed() -> None:
         idents = {thread.name: thread.ident for thread in crew.threads}
         for _ in range(20):
             with t.opt._changed:
-                while not t.opt._tokens.takers and any(thread.is_alive() for thread in crew.threads):
+                while not t.opt._tokens.takers and any(
+                    thread.is_alive() for thread in crew.threads
+                ):
                     t.opt._changed.wait(0.1)
                 for taker in t.opt._tokens.takers[:1]:
                     ident, error = ctypes.c_ulong(idents[taker.worker]), ctypes.py_object(Killed)
@@ -372,6 +401,10 @@ with opt.chief(num_tokens=0):
 
 @pytest.mark.exhaustive
 def test_a_worker_that_never_arrives_is_noticed_when_all_threads_wait() -> None:
-    done = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True, timeout=2 * PATIENCE)
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE], capture_output=True, text=True, timeout=2 * PATIENCE
+    )
     assert done.stderr == ""
-    assert done.stdout.startswith("worker w1 waits for a token, but every other thread waits, too: tokens come with")
+    assert done.stdout.startswith(
+        "worker w1 waits for a token, but every other thread waits, too: tokens come with"
+    )

@@ -17,9 +17,13 @@ from tests.differences import differs
 class Training:
     """One variable of two weights under gradient descent with learning rate 1."""
 
-    def __init__(self, needs: int, workers: int | None = None, tokens: int = 0, inner: Any = None) -> None:
+    def __init__(
+        self, needs: int, workers: int | None = None, tokens: int = 0, inner: Any = None
+    ) -> None:
         self.v, self.step = gl.Variable([0.0, 0.0], name="v"), gl.get_or_create_global_step()
-        self.opt = SyncReplicasOptimizer(inner or gl.train.GradientDescentOptimizer(1.0), needs, workers)
+        self.opt = SyncReplicasOptimizer(
+            inner or gl.train.GradientDescentOptimizer(1.0), needs, workers
+        )
         self.opt.build(self.pairs(0.0), self.step)
         self.opt.get_init_tokens_op(tokens).run()
 
@@ -119,7 +123,9 @@ def test_with_fewer_workers_left_over_start_tokens_drop_gradients_of_current_wei
 
 @pytest.mark.parametrize(("needs", "workers"), [(1, 1), (2, 2), (4, 4), (3, 2), (5, 2), (5, 3)])
 @pytest.mark.parametrize("seed", range(5))
-def test_the_fewest_start_tokens_make_every_round_synchronous(needs: int, workers: int, seed: int) -> None:
+def test_the_fewest_start_tokens_make_every_round_synchronous(
+    needs: int, workers: int, seed: int
+) -> None:
     t = Training(needs, workers, tokens=max(0, needs - workers))
     draw, free, waiting = random.Random(seed), [f"w{k}" for k in range(workers)], {}
     for _ in range(40 * needs):
@@ -132,11 +138,16 @@ def test_the_fewest_start_tokens_make_every_round_synchronous(needs: int, worker
         waiting = {worker: taker for worker, taker in waiting.items() if not taker.done}
         free = [f"w{k}" for k in range(workers) if f"w{k}" not in waiting]
     assert len(t.opt.updates) >= 5
-    assert all(len(u.contributors) == needs and len(set(u.contributors)) == workers for u in t.opt.updates)
+    assert all(
+        len(u.contributors) == needs and len(set(u.contributors)) == workers for u in t.opt.updates
+    )
 
 
 def test_rows_that_one_worker_touched_are_not_divided_and_equal_rows_are_summed() -> None:
-    table, step = gl.Variable(np.zeros((4, 1), np.float32), name="table"), gl.get_or_create_global_step()
+    table, step = (
+        gl.Variable(np.zeros((4, 1), np.float32), name="table"),
+        gl.get_or_create_global_step(),
+    )
     opt = SyncReplicasOptimizer(gl.train.GradientDescentOptimizer(1.0), 2)
     first = [(gl.IndexedSlices(np.float32([[4.0], [1.0], [1.0]]), [1, 0, 0], (4, 1)), table)]
     opt.build(first, step)
@@ -148,7 +159,11 @@ def test_rows_that_one_worker_touched_are_not_divided_and_equal_rows_are_summed(
 
 
 def test_a_variable_without_gradient_gets_no_accumulator_and_stays() -> None:
-    v, w, step = gl.Variable([0.0], name="v"), gl.Variable([5.0], name="w"), gl.get_or_create_global_step()
+    v, w, step = (
+        gl.Variable([0.0], name="v"),
+        gl.Variable([5.0], name="w"),
+        gl.get_or_create_global_step(),
+    )
     opt = SyncReplicasOptimizer(gl.train.GradientDescentOptimizer(1.0), 1)
     pairs = [([1.0], v), (None, w)]
     opt.build(pairs, step)
@@ -196,15 +211,22 @@ def test_averages_are_told_after_each_update() -> None:
         opt.try_sync()
         opt.try_token("w")
     assert averages.seen == [[-1.0], [-2.0]]
-    opt._averaged = [None]  # what raises there is raised once the update counts, and does not make it twice
+    # What raises there is raised once the update counts, and does not make it twice.
+    opt._averaged = [None]
     opt.push([([1.0], v)], "w")
     with pytest.raises(AttributeError):
         opt.try_sync()
-    assert v.numpy().tolist() == [-3.0] and [u.step for u in opt.updates] == [1, 2, 3] and opt.try_token("w") == 3
+    assert (
+        v.numpy().tolist() == [-3.0]
+        and [u.step for u in opt.updates] == [1, 2, 3]
+        and opt.try_token("w") == 3
+    )
     assert opt.try_sync() is None
 
 
-def test_a_worker_begins_with_the_step_at_which_it_first_computes_or_else_at_which_all_began() -> None:
+def test_a_worker_begins_with_the_step_at_which_it_first_computes_or_else_at_which_all_began() -> (
+    None
+):
     t = Training(1, tokens=0)
     t.push("w0")
     t.opt.try_sync()
@@ -292,7 +314,9 @@ class TestRefused:
             ((2, None, None, None, False, ""), ValueError, "name must be a non-empty string"),
         ],
     )
-    def test_arguments(self, arguments: tuple[Any, ...], error: type[Exception], message: str) -> None:
+    def test_arguments(
+        self, arguments: tuple[Any, ...], error: type[Exception], message: str
+    ) -> None:
         with pytest.raises(error, match=message):
             SyncReplicasOptimizer(gl.train.GradientDescentOptimizer(1.0), *arguments)
 
@@ -325,16 +349,31 @@ class TestRefused:
             (lambda v, w: [([1.0], v), ([1.0], v)], ValueError, "a variable comes twice"),
             (lambda v, w: [([1.0], v)], ValueError, "first of v:0, w:0, now of v:0"),
             (lambda v, w: [([1.0], v), (None, w)], ValueError, "first of v:0, w:0, now of v:0"),
-            (lambda v, w: [([1.0], v), (gl.IndexedSlices([1.0], [0]), w)], ValueError, r"now of v:0, w:0 \(Indexed"),
-            (lambda v, w: [([1.0], v), ([1.0, 1.0], w)], gl.errors.InvalidArgumentError, "w:0 has shape"),
+            (
+                lambda v, w: [([1.0], v), (gl.IndexedSlices([1.0], [0]), w)],
+                ValueError,
+                r"now of v:0, w:0 \(Indexed",
+            ),
+            (
+                lambda v, w: [([1.0], v), ([1.0, 1.0], w)],
+                gl.errors.InvalidArgumentError,
+                "w:0 has shape",
+            ),
         ],
     )
     def test_pairs(self, pairs: Any, error: type[Exception], message: str) -> None:
-        v, w, step = gl.Variable([0.0], name="v"), gl.Variable([0.0], name="w"), gl.get_or_create_global_step()
+        v, w, step = (
+            gl.Variable([0.0], name="v"),
+            gl.Variable([0.0], name="w"),
+            gl.get_or_create_global_step(),
+        )
         opt = SyncReplicasOptimizer(gl.train.GradientDescentOptimizer(1.0), 1)
         opt.build([([1.0], v), ([1.0], w)], step)
         opt.put_tokens(1)
-        for act in (lambda: opt.push(pairs(v, w), "w0"), lambda: opt.apply_gradients(pairs(v, w), step, worker="w0")):
+        for act in (
+            lambda: opt.push(pairs(v, w), "w0"),
+            lambda: opt.apply_gradients(pairs(v, w), step, worker="w0"),
+        ):
             with pytest.raises(error, match=message):
                 act()
         assert [a.num_accumulated() for a in opt.accumulators.values()] == [0, 0]
@@ -354,17 +393,29 @@ class TestRefused:
 
     def test_what_comes_before_the_first_push(self) -> None:
         opt = SyncReplicasOptimizer(gl.train.GradientDescentOptimizer(1.0), 1)
-        for early in (opt.get_chief_queue_runner, opt.get_init_tokens_op, opt.make_session_run_hook(True).begin):
-            with pytest.raises(ValueError, match=r"call opt\.build\(grads_and_vars, global_step\) first"):
+        for early in (
+            opt.get_chief_queue_runner,
+            opt.get_init_tokens_op,
+            opt.make_session_run_hook(True).begin,
+        ):
+            with pytest.raises(
+                ValueError, match=r"call opt\.build\(grads_and_vars, global_step\) first"
+            ):
                 early()
-        for early in (opt.try_sync, lambda: opt.push([([1.0], gl.Variable([0.0]))], "w"), lambda: opt.put_tokens(1)):
+        for early in (
+            opt.try_sync,
+            lambda: opt.push([([1.0], gl.Variable([0.0]))], "w"),
+            lambda: opt.put_tokens(1),
+        ):
             with pytest.raises(ValueError, match="comes later: call"):
                 early()
 
     def test_too_few_start_tokens(self) -> None:
         t = Training(5, 2, tokens=3)
         for start in (t.opt.get_init_tokens_op, t.opt.chief):
-            with pytest.raises(ValueError, match="the first update needs 3 start tokens, got num_tokens=2"):
+            with pytest.raises(
+                ValueError, match="the first update needs 3 start tokens, got num_tokens=2"
+            ):
                 start(2)
         with pytest.raises(ValueError, match="num_tokens must be at least -1, got -2"):
             Training(1, 4).opt.get_init_tokens_op(-2)
@@ -376,7 +427,9 @@ class TestRefused:
             t.opt.put_tokens(1.5)  # type: ignore[arg-type]
         assert len(t.opt.tokens) == 3
 
-    @pytest.mark.parametrize(("timeout", "error"), [(-1.0, ValueError), (float("nan"), ValueError), ("1 s", TypeError)])
+    @pytest.mark.parametrize(
+        ("timeout", "error"), [(-1.0, ValueError), (float("nan"), ValueError), ("1 s", TypeError)]
+    )
     def test_time_limits(self, timeout: Any, error: type[Exception]) -> None:
         t = Training(1)
         waits = (

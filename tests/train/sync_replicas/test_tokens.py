@@ -1,4 +1,6 @@
-"""The token queue against a model of two lists: nothing lost, nothing double, first come, first served."""
+"""The token queue against a model of two lists: nothing lost, nothing double, first come, first
+served.
+"""
 
 from __future__ import annotations
 

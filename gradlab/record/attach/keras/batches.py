@@ -29,7 +29,8 @@ class Batches:
         self.executed += 1
 
     def _start_epoch(self) -> None:
-        self._begun: tuple[int, float] | None = None  # the execution under way: its first batch, the time
+        # The execution under way: its first batch, the time.
+        self._begun: tuple[int, float] | None = None
         self._earlier, self._end = len(self.seconds), 0
 
     def begin(self, batch: int) -> None:
@@ -47,7 +48,8 @@ class Batches:
 
     def end_epoch(self) -> None:
         """All batches of this epoch have ended."""
-        if self._begun is not None and self._begun[0] < self._end:  # else one began for which there was no data
+        # Else one began for which there was no data.
+        if self._begun is not None and self._begun[0] < self._end:
             self.begin(self._end)
         self.executed = len(self.seconds)
         self._start_epoch()
@@ -66,7 +68,8 @@ class Batches:
 class Made:
     """Batches of each step: those since the last update, or a single one that a loss scaler skipped.
 
-    An optimizer counts the batches it took. Those it skipped are steps, so with them the batches can be numbered.
+    An optimizer counts the batches it took. Those it skipped are steps, so with them the batches
+    can be numbered.
 
     Args:
         taken: how many batches the optimizer has taken so far.

@@ -22,41 +22,50 @@ _MARK = "_gradlab_recording"  # on an optimizer that is recorded
 
 
 def record(
-    recorder: Recorder, model: Any = None, *, every: int = 64, weights: bool = False, noise_scale: bool = False
+    recorder: Recorder,
+    model: Any = None,
+    *,
+    every: int = 64,
+    weights: bool = False,
+    noise_scale: bool = False,
 ) -> Any:
     """A callback for `model.fit` of Keras 3, whatever its backend: it records the gradients of every step.
 
-    They are measured inside the compiled step, where the optimizer clips, before it does: unscaled, and with
-    `gradient_accumulation_steps` the mean of the micro-batches, one step for each update. On several devices they are
-    those of the whole batch: with TensorFlow's strategies summed over the replicas, each of which clips its own part.
-    A step that a `train_step` of your own leaves out, by not calling the optimizer, has no row.
-    A step that LossScaleOptimizer skips is recorded as skipped, with its scale and the tensors that hold NaN or Inf. A
-    variable without a gradient has norm 0 in that step. No step calls back or waits; every `every` steps, and after
-    each epoch, they are read. While it records, the optimizer has some variables more, which are not saved, and the
-    train step is compiled again; after `fit` all is as before. Gradients that TensorFlow keeps as slices, those of
-    embeddings, are made dense to be measured.
+    They are measured inside the compiled step, where the optimizer clips, before it does: unscaled,
+    and with `gradient_accumulation_steps` the mean of the micro-batches, one step for each update.
+    On several devices they are those of the whole batch: with TensorFlow's strategies summed over
+    the replicas, each of which clips its own part. A step that a `train_step` of your own leaves
+    out, by not calling the optimizer, has no row. A step that LossScaleOptimizer skips is recorded
+    as skipped, with its scale and the tensors that hold NaN or Inf. A variable without a gradient
+    has norm 0 in that step. No step calls back or waits; every `every` steps, and after each epoch,
+    they are read. While it records, the optimizer has some variables more, which are not saved, and
+    the train step is compiled again; after `fit` all is as before. Gradients that TensorFlow keeps
+    as slices, those of embeddings, are made dense to be measured.
 
-    "loss" is what the step differentiates, before it is scaled, of each batch alone: not the running mean that Keras
-    shows. Of several replicas, and of accumulated batches, it is the mean. It is NaN, not known, in a `train_step` of
-    your own that does not call `compute_loss` once (JAX: that does not hand one loss to Keras's metrics).
+    "loss" is what the step differentiates, before it is scaled, of each batch alone: not the
+    running mean that Keras shows. Of several replicas, and of accumulated batches, it is the mean.
+    It is NaN, not known, in a `train_step` of your own that does not call `compute_loss` once (JAX:
+    that does not hand one loss to Keras's metrics).
 
-    For `train_on_batch` give the model, too: what is returned records it from then on, until its `close()`; it is a
-    context manager.
+    For `train_on_batch` give the model, too: what is returned records it from then on, until its
+    `close()`; it is a context manager.
 
     Args:
         recorder: takes the steps; the tensors' names are the variables' paths.
         model: a compiled model that is trained with `train_on_batch`.
         every: steps between two hand-overs to the recorder.
-        weights: norms of weights and updates as well, in every `recorder.sample_every`-th step: `Recorder.updates`.
-            They are compared within the step, which may cost a copy of the weights.
-        noise_scale: norms of the micro-batches of `gradient_accumulation_steps` as well: `Recorder.noise_scale`.
+        weights: norms of weights and updates as well, in every `recorder.sample_every`-th step:
+            `Recorder.updates`. They are compared within the step, which may cost a copy of the
+            weights.
+        noise_scale: norms of the micro-batches of `gradient_accumulation_steps` as well:
+            `Recorder.noise_scale`.
 
     Raises:
-        TypeError: a model, in `fit` as well, that is not Keras 3's, such as tf_keras's: write the loop yourself there,
-            with `recorder.record(zip(gradients, variables), loss=loss)`.
-        ValueError: every < 1; a model that is not compiled; a recorder that holds other tensors; two recordings in one
-            fit; `gradient_accumulation_steps`, or weights=True, on several replicas of TensorFlow; noise_scale=True
-            without `gradient_accumulation_steps`.
+        TypeError: a model, in `fit` as well, that is not Keras 3's, such as tf_keras's: write the
+            loop yourself there, with `recorder.record(zip(gradients, variables), loss=loss)`.
+        ValueError: every < 1; a model that is not compiled; a recorder that holds other tensors;
+            two recordings in one fit; `gradient_accumulation_steps`, or weights=True, on several
+            replicas of TensorFlow; noise_scale=True without `gradient_accumulation_steps`.
         ImportError: Keras is missing.
         NotImplementedError: in `fit`, a version of Keras without the private parts that this needs.
 
@@ -92,14 +101,22 @@ def _class() -> type:
 class _Recording(Attached[Recorder]):
     """The callback's methods; Keras's own base class is joined to it when Keras is there."""
 
-    async_safe = True  # on_train_batch_end only writes a number down, so that no step waits for its logs
+    # on_train_batch_end only writes a number down, so that no step waits for its logs.
+    async_safe = True
     params: dict[str, Any] | None
     _model: Any
-    _waiting: tuple[dict[str, np.ndarray], list[list[int]]]  # steps, and which batches each is made of
+    _waiting: tuple[
+        dict[str, np.ndarray], list[list[int]]
+    ]  # steps, and which batches each is made of
 
     def __init__(self, recorder: Recorder, every: int, weights: bool, noise_scale: bool) -> None:
         super().__init__()
-        self.recorder, self._every, self._weights, self._noise_scale = recorder, every, weights, noise_scale
+        self.recorder, self._every, self._weights, self._noise_scale = (
+            recorder,
+            every,
+            weights,
+            noise_scale,
+        )
         self._attached = False
 
     def set_model(self, model: Any) -> None:
@@ -107,11 +124,14 @@ class _Recording(Attached[Recorder]):
 
         if not isinstance(model, keras.Model):
             raise TypeError(
-                f"gl.record.keras is for models of Keras 3, got one of {type(model).__module__}; in a loop of yours, "
-                "recorder.record(zip(gradients, model.trainable_variables), loss=loss) does the same"
+                f"gl.record.keras is for models of Keras 3, got one of {type(model).__module__}; "
+                "in a loop of yours, recorder.record(zip(gradients, model.trainable_variables), "
+                "loss=loss) does the same"
             )
         if self._attached and model is not self._model:
-            raise InvalidArgumentError("this recording is of another model; make another with gl.record.keras")
+            raise InvalidArgumentError(
+                "this recording is of another model; make another with gl.record.keras"
+            )
         super().set_model(model)  # type: ignore[misc]
         self._model = model
 
@@ -119,14 +139,18 @@ class _Recording(Attached[Recorder]):
         """Record the steps of the model from here on."""
         outer = getattr(self._model, "optimizer", None)
         if outer is None:
-            raise InvalidArgumentError("the model has no optimizer: compile it with one before it is recorded")
+            raise InvalidArgumentError(
+                "the model has no optimizer: compile it with one before it is recorded"
+            )
         inner = _inner(outer)
         check_optimizer(outer, inner)
         self._check_places(inner)
         self._take_over(inner)
         variables = list(self._model.trainable_variables) if _is_built(self._model) else None
         if variables is None and backend() != "tensorflow":
-            raise InvalidArgumentError("the model has no variables yet: call it on a batch of data before")
+            raise InvalidArgumentError(
+                "the model has no variables yet: call it on a batch of data before"
+            )
         self._executed = self._model.steps_per_execution
         self._room = self._size = max(self._every, self._executed)
         self._batches, self._waiting = Batches(), ({}, [])
@@ -163,12 +187,16 @@ class _Recording(Attached[Recorder]):
         self._model.make_train_function(force=True)
 
     def _take_over(self, inner: Any) -> None:
-        """End an earlier recording of this optimizer, that of a fit that broke off or of a cell that ran before."""
+        """End an earlier recording of this optimizer, that of a fit that broke off or of a cell
+        that ran before.
+        """
         earlier = vars(inner).get(_MARK)
         if earlier is None:
             return
         if earlier.params is not None and earlier.params is self.params:
-            raise InvalidArgumentError("one fit has two recordings of the same optimizer; give it one of them")
+            raise InvalidArgumentError(
+                "one fit has two recordings of the same optimizer; give it one of them"
+            )
         if earlier.params is None:
             earlier.close()
             warn("this optimizer was recorded before; that recording is closed", RecordingWarning)
@@ -179,8 +207,9 @@ class _Recording(Attached[Recorder]):
         """Refuse what Keras itself cannot do, or what is measured nowhere."""
         if inner.gradient_accumulation_steps and _replicas(self._model) > 1:
             raise InvalidArgumentError(
-                "gradient_accumulation_steps on several replicas of TensorFlow cannot be recorded; leave it out and "
-                "make batches larger, or use the backend jax with keras.distribution"
+                "gradient_accumulation_steps on several replicas of TensorFlow cannot be recorded; "
+                "leave it out and make batches larger, or use the backend jax with "
+                "keras.distribution"
             )
 
         if self._weights and _replicas(self._model) > 1:
@@ -189,13 +218,16 @@ class _Recording(Attached[Recorder]):
             )
         if self._noise_scale and not inner.gradient_accumulation_steps:
             raise InvalidArgumentError(
-                "noise_scale compares micro-batches: give the optimizer gradient_accumulation_steps, or leave it out"
+                "noise_scale compares micro-batches: give the optimizer "
+                "gradient_accumulation_steps, or leave it out"
             )
 
     def _begin(self, variables: Sequence[Any]) -> Ring:
         """Make room, now that the variables are known."""
         try:
-            self.recorder.prepare({v.path: v.shape for v in variables}, ["loss", *SCALARS * self._noise_scale])
+            self.recorder.prepare(
+                {v.path: v.shape for v in variables}, ["loss", *SCALARS * self._noise_scale]
+            )
             if self._weights:
                 self.recorder.sampler.start()
         except ValueError:
@@ -209,7 +241,8 @@ class _Recording(Attached[Recorder]):
     def _one_batch(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
         def train_on_batch(*args: Any, **kwargs: Any) -> Any:
-            self._by_batch = True  # so what callbacks are told, if somebody calls them, counts no batch
+            # So what callbacks are told, if somebody calls them, counts no batch.
+            self._by_batch = True
             self._make_room()
             begun = time.perf_counter()
             result = original(*args, **kwargs)
@@ -225,7 +258,9 @@ class _Recording(Attached[Recorder]):
 
     def on_train_begin(self, logs: Any = None) -> None:
         if self._attached:
-            raise InvalidArgumentError("this recording is attached already; in fit give gl.record.keras(recorder)")
+            raise InvalidArgumentError(
+                "this recording is attached already; in fit give gl.record.keras(recorder)"
+            )
         self.attach()
 
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
@@ -235,7 +270,8 @@ class _Recording(Attached[Recorder]):
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         steps = (self.params or {}).get("steps")
-        last = batch if steps is None else min(batch, steps - 1)  # the last execution may be a short one
+        # The last execution may be a short one.
+        last = batch if steps is None else min(batch, steps - 1)
         self._batches.end(last)
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
@@ -250,7 +286,9 @@ class _Recording(Attached[Recorder]):
         self._detach()
 
     def _read(self) -> None:
-        """Hand over the steps in the ring; those wait for the next time whose batches are not known yet."""
+        """Hand over the steps in the ring; those wait for the next time whose batches are not known
+        yet.
+        """
         self._room = self._size
         if self._tap.ring is None:
             return
@@ -261,11 +299,20 @@ class _Recording(Attached[Recorder]):
         made = self._made.of(columns.pop("before"), columns["skipped"])
         self._compare(self._made.count(self._tap.taken()))
         columns["loss"], columns["seconds"] = np.full((2, len(made)), np.nan)
-        steps = {name: np.concatenate([self._waiting[0].get(name, x[:0]), x]) for name, x in columns.items()}
+        steps = {
+            name: np.concatenate([self._waiting[0].get(name, x[:0]), x])
+            for name, x in columns.items()
+        }
         made = self._waiting[1] + made
-        n = sum(some[-1] < len(self._batches.seconds) for some in made) if self._numbered else len(made)
+        n = (
+            sum(some[-1] < len(self._batches.seconds) for some in made)
+            if self._numbered
+            else len(made)
+        )
         if n and self._numbered:
-            steps["loss"][:n], steps["seconds"][:n] = np.transpose([self._batches.of(some) for some in made[:n]])
+            steps["loss"][:n], steps["seconds"][:n] = np.transpose(
+                [self._batches.of(some) for some in made[:n]]
+            )
         self._waiting = {name: x[n:] for name, x in steps.items()}, made[n:]
         if n:
             self._hand_over({name: x[:n] for name, x in steps.items()})
@@ -281,12 +328,14 @@ class _Recording(Attached[Recorder]):
                 recorder.sampler.put(first + int(k), np.stack([steps["norm"][k], *moved[k]]))
 
     def _compare(self, applied: int) -> None:
-        """Warn if the optimizer was not called once for each batch: then which step is of which batch is not known."""
+        """Warn if the optimizer was not called once for each batch: then which step is of which
+        batch is not known.
+        """
         if self._numbered and applied != self._batches.executed:
             self._numbered = False
             warn(
-                f"the optimizer was called {applied} times in {self._batches.executed} batches: the loss and the time "
-                "of these steps are not known",
+                f"the optimizer was called {applied} times in {self._batches.executed} batches: "
+                "the loss and the time of these steps are not known",
                 RecordingWarning,
             )
 
@@ -297,7 +346,10 @@ def _inner(optimizer: Any) -> Any:
 
 
 def _is_built(model: Any) -> bool:
-    """Tell whether all variables are there. On TensorFlow a subclassed model gets them within its first step."""
+    """Tell whether all variables are there.
+
+    On TensorFlow a subclassed model gets them within its first step.
+    """
     return bool(model.trainable_variables) and all(layer.built for layer in model._flatten_layers())
 
 

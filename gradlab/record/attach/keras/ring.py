@@ -1,6 +1,7 @@
 """The ring on the device that takes the last steps of a Keras 3 optimizer.
 
-It is variables of the optimizer, so that whatever runs its step carries them along; they are never saved.
+It is variables of the optimizer, so that whatever runs its step carries them along; they are never
+saved.
 """
 
 from __future__ import annotations
@@ -19,21 +20,28 @@ from ...store import split_rows
 from ...updates import gap_at
 
 Tensor = Any
-_MARKS = ("scale", "skipped", SCALARS[0])  # of a step beside its tensors; the last is the norm of its micro-batches
+# Of a step beside its tensors; the last is the norm of its micro-batches.
+_MARKS = ("scale", "skipped", SCALARS[0])
 
 
 class Ring:
     """Room for `size` steps on the device, and for the losses of as many batches; number n is at n % size.
 
     Args:
-        optimizer: a built Keras 3 optimizer, which gets some variables more until the tap takes them off.
+        optimizer: a built Keras 3 optimizer, which gets some variables more until the tap takes
+            them off.
         layout: the tensors and their sampled entries.
         weights: whether there is room for norms of weights and updates.
         micro_batches: of how many micro-batches the noise is measured, 0 for none.
     """
 
     def __init__(
-        self, optimizer: Any, layout: Layout, size: int, weights: bool = False, micro_batches: int = 0
+        self,
+        optimizer: Any,
+        layout: Layout,
+        size: int,
+        weights: bool = False,
+        micro_batches: int = 0,
     ) -> None:
         import keras
 
@@ -41,23 +49,32 @@ class Ring:
         self._layout = layout
         self._size = size
         self._slots = -(-size // layout.histogram_every) + 1
-        tensors, width = len(layout.names), 3 * len(layout.names) + len(_MARKS) + len(layout.sampled[0])
+        tensors, width = (
+            len(layout.names),
+            3 * len(layout.names) + len(_MARKS) + len(layout.sampled[0]),
+        )
         # Replicas write them together, once, so that the copy of the first is as good as any.
-        add = functools.partial(optimizer.add_variable, initializer="zeros", aggregation="only_first_replica")
+        add = functools.partial(
+            optimizer.add_variable, initializer="zeros", aggregation="only_first_replica"
+        )
         self._at = add((), dtype="int32", name="recorded")
         self._before = add((size,), dtype="int32", name="recorded_before")
         self._steps = add((size, width), dtype="float32", name="recorded_steps")
         self._counts = add((self._slots, tensors, BINS), dtype="int32", name="recorded_counts")
         self._batches = add((), dtype="int32", name="recorded_batches")
         self._losses = add((size,), dtype="float32", name="recorded_losses")
-        self._moves = add((size, 2, tensors), dtype="float32", name="recorded_moves") if weights else None
+        self._moves = (
+            add((size, 2, tensors), dtype="float32", name="recorded_moves") if weights else None
+        )
         self._squares = add((), dtype="float32", name="recorded_squares") if micro_batches else None
         self._micro = micro_batches
         always = (self._at, self._before, self._steps, self._counts, self._batches, self._losses)
         self.variables = (*always, *(v for v in (self._moves, self._squares) if v is not None))
         self.taken = self._read = 0
 
-    def append(self, grads: Sequence[Tensor | None], before: Tensor, scale: Any, skipped: bool) -> None:
+    def append(
+        self, grads: Sequence[Tensor | None], before: Tensor, scale: Any, skipped: bool
+    ) -> None:
         """One step more, where it is traced; None is a gradient that is not there.
 
         Args:
@@ -68,7 +85,9 @@ class Ring:
         ops, every, at = self._ops, self._layout.histogram_every, self._at.value
         flat = [self._flat(g, size) for g, size in zip(grads, self._layout.sizes, strict=True)]
         entries = [ops.take(g, p) for g, p in zip(flat, self._layout.places, strict=True)]
-        marks = ops.stack([ops.cast(scale, "float32"), ops.cast(skipped, "float32"), self._micro_norm(skipped)])
+        marks = ops.stack(
+            [ops.cast(scale, "float32"), ops.cast(skipped, "float32"), self._micro_norm(skipped)]
+        )
         _put(self._steps, at % self._size, ops.concatenate([*self._numbers(flat), marks, *entries]))
         _put(self._before, at % self._size, ops.cast(before, "int32"))
         slot = (at // every) % self._slots
@@ -86,12 +105,18 @@ class Ring:
         """Note the norm of one micro-batch's gradient, where it is traced."""
         ops = self._ops
         if self._squares is not None:
-            there = [(g, size) for g, size in zip(grads, self._layout.sizes, strict=True) if g is not None]
+            there = [
+                (g, size)
+                for g, size in zip(grads, self._layout.sizes, strict=True)
+                if g is not None
+            ]
             norms = [careful(self._flat(g, size), ops)[0] for g, size in there]
             self._squares.assign(self._squares.value + ops.sum(ops.stack(norms) ** 2))
 
     def _micro_norm(self, skipped: bool) -> Tensor:
-        """The root of the mean square of the micro-batches since the last step, which are none from here on."""
+        """The root of the mean square of the micro-batches since the last step, which are none from
+        here on.
+        """
         ops = self._ops
         if self._squares is None or skipped:
             return ops.convert_to_tensor(np.float32(np.nan))
@@ -112,7 +137,10 @@ class Ring:
         now = _taken(self._moves, place)
 
         def norms() -> Tensor:
-            own, after = ([self._flat(x, n) for x, n in zip(xs, sizes, strict=True)] for xs in (before, variables))
+            own, after = (
+                [self._flat(x, n) for x, n in zip(xs, sizes, strict=True)]
+                for xs in (before, variables)
+            )
             change = [a - b for a, b in zip(after, own, strict=True)]
             rows = [ops.stack([careful(x, ops)[0] for x in some]) for some in (own, change)]
             return ops.where(ops.any(rows[1] != 0), ops.stack(rows), now)
@@ -131,7 +159,9 @@ class Ring:
         batches, found = int(self._batches.numpy()), self._losses.numpy()
         numbers = np.arange(self._read, batches)
         self._read = batches
-        kept: list[float] = np.where(numbers >= batches - self._size, found[numbers % self._size], np.nan).tolist()
+        kept: list[float] = np.where(
+            numbers >= batches - self._size, found[numbers % self._size], np.nan
+        ).tolist()
         return kept
 
     def drain(self) -> dict[str, np.ndarray]:
@@ -139,11 +169,14 @@ class Ring:
 
         And "moved" (n, 2, tensors), norms of weights and updates, 0 where they were not measured.
         """
-        at, before, numbers, counts = (v.numpy() for v in (self._at, self._before, self._steps, self._counts))
+        at, before, numbers, counts = (
+            v.numpy() for v in (self._at, self._before, self._steps, self._counts)
+        )
         first = max(self.taken, int(at) - self._size)
         if lost := first - self.taken:
             warn(
-                f"{lost} steps were not recorded: more than {self._size} came at once; give record a higher every",
+                f"{lost} steps were not recorded: more than {self._size} came at once; give "
+                "record a higher every",
                 RecordingWarning,
             )
         number, every = np.arange(first, int(at)), self._layout.histogram_every
@@ -168,7 +201,9 @@ class Ring:
         return ops.cast(ops.reshape(ops.convert_to_tensor(g), (-1,)), "float32")
 
     def _numbers(self, flat: Sequence[Tensor]) -> Sequence[Tensor]:
-        """Norms, largest entries and counts of what is not finite: the plain way, and with care where needed."""
+        """Norms, largest entries and counts of what is not finite: the plain way, and with care
+        where needed.
+        """
         ops = self._ops
         squares = ops.stack([ops.sum(g * g) for g in flat])
         largest = ops.stack([ops.maximum(ops.max(g), -ops.min(g)) for g in flat])
@@ -204,7 +239,9 @@ def backend() -> str:
 
 
 def _choose(flag: Tensor, yes: Callable[[], Tensor], no: Callable[[], Tensor]) -> Tensor:
-    """`cond`, but by Python where the step is not traced: JAX would compile both sides at each step there."""
+    """`cond`, but by Python where the step is not traced: JAX would compile both sides at each step
+    there.
+    """
     import keras
 
     try:
@@ -228,7 +265,9 @@ def _bits(g: Tensor) -> Tensor:
 
 
 def _taken(variable: Any, at: Tensor) -> Tensor:
-    """variable[at], gathered: where a slice begins must be constant for TensorFlow's XLA, which compiled each step."""
+    """variable[at], gathered: where a slice begins must be constant for TensorFlow's XLA, which
+    compiled each step.
+    """
     import keras
 
     return keras.ops.take(variable.value, at, axis=0)

@@ -3,8 +3,8 @@
     OptimizerTap   where gradients are about to be clipped, and where a loss scaler skips them
     LossTap        the loss of each batch that the model trains on: what the step differentiates, before it is scaled
 
-What Keras tells callbacks is a running mean of losses, weighted by sizes that it does not tell, and NaN from the first
-NaN on.
+What Keras tells callbacks is a running mean of losses, weighted by sizes that it does not tell, and
+NaN from the first NaN on.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from .ring import Ring, backend
 Tensor = Any
 Gradients = Sequence[Tensor | None]
 
-# Keras's private parts: nothing public takes a variable off an optimizer, sees the mean of micro-batches, or is called
-# for a step that is skipped.
+# Keras's private parts: nothing public takes a variable off an optimizer, sees the mean of
+# micro-batches, or is called for a step that is skipped.
 TRACKS = ("_track_variable", "_untrack_variable", "_iterations")
 ACCUMULATES = ("_backend_apply_gradients", "_clip_gradients")
 SKIPS = ("_stateful_handle_non_finite_grads", "_stateless_handle_non_finite_grads", "dynamic_scale")
@@ -41,10 +41,14 @@ def check_optimizer(outer: Any, inner: Any) -> None:
         missing += [(outer, name) for name in SKIPS[:2] if not hasattr(outer, name)]
     if missing:
         owner, names = missing[0][0], [name for _, name in missing]
-        instead = "leave out gradient_accumulation_steps" if names[0] in ACCUMULATES else "write the loop yourself"
+        instead = (
+            "leave out gradient_accumulation_steps"
+            if names[0] in ACCUMULATES
+            else "write the loop yourself"
+        )
         raise NotImplementedError(
-            f"gl.record.keras needs {' and '.join(names)}, which this version of Keras does not have for "
-            f"{type(owner).__name__}; use {KNOWN}, or {instead}"
+            f"gl.record.keras needs {' and '.join(names)}, which this version of Keras does not "
+            f"have for {type(owner).__name__}; use {KNOWN}, or {instead}"
         )
 
 
@@ -54,7 +58,8 @@ class OptimizerTap:
     Args:
         outer: the model's optimizer.
         inner: the one in it that clips and steps, the same but for LossScaleOptimizer.
-        begin: given the variables that are trained, returns the ring that gets a step for each update.
+        begin: given the variables that are trained, returns the ring that gets a step for each
+            update.
         variables: all that are trained; None if the first step will say.
     """
 
@@ -69,7 +74,8 @@ class OptimizerTap:
         self.ring: Ring | None = None
         if variables is not None:
             self._settle(variables)
-        self._present: Sequence[Any] = ()  # the variables whose gradients are on their way to the clip
+        # The variables whose gradients are on their way to the clip.
+        self._present: Sequence[Any] = ()
         self._scaled: dict[int, Gradients] = {}  # what a loss scaler was given, by replica
         self._current_scale: Tensor | None = None
         means = zip(ACCUMULATES, (self._backend_apply, self._clip), strict=True)
@@ -116,7 +122,9 @@ class OptimizerTap:
         """Know the variables, at the latest when the first gradients come with them."""
         if self.ring is None:
             if variables is None:
-                raise InvalidArgumentError("gradients came without variables, before any variable was known")
+                raise InvalidArgumentError(
+                    "gradients came without variables, before any variable was known"
+                )
             self._settle(variables)
 
     def _settled(self, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -139,7 +147,9 @@ class OptimizerTap:
         return apply
 
     def _scaled_stateless_apply(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def stateless_apply(optimizer_variables: Any, grads: Gradients, trainable_variables: Any) -> Any:
+        def stateless_apply(
+            optimizer_variables: Any, grads: Gradients, trainable_variables: Any
+        ) -> Any:
             self._scaled[0] = self._in_order(grads)
             # Within, the scopes of the optimizer inside know only its own variables.
             places = [id(v) for v in self._outer.variables]
@@ -160,7 +170,9 @@ class OptimizerTap:
         return handle
 
     def _stateless_skip(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def handle(optimizer_variables: Sequence[Tensor], trainable_variables: Sequence[Tensor]) -> Any:
+        def handle(
+            optimizer_variables: Sequence[Tensor], trainable_variables: Sequence[Tensor]
+        ) -> Any:
             import keras
 
             variables = self._outer.variables
@@ -173,13 +185,18 @@ class OptimizerTap:
 
     def _append_skipped(self) -> None:
         scale = self._scale()
-        replicas = [[self._divided(g, v, scale) for g, v in self._pairs(grads)] for grads in self._scaled.values()]
+        replicas = [
+            [self._divided(g, v, scale) for g, v in self._pairs(grads)]
+            for grads in self._scaled.values()
+        ]
         self._write([_sum(g) for g in zip(*replicas, strict=True)], skipped=True)
 
     def _apply(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def apply(grads: Gradients, trainable_variables: Sequence[Any] | None = None) -> Any:
             in_order = self._in_order(grads, trainable_variables)
-            left = [self._divided(g, v, self._inner.loss_scale_factor) for g, v in self._pairs(in_order)]
+            left = [
+                self._divided(g, v, self._inner.loss_scale_factor) for g, v in self._pairs(in_order)
+            ]
             if not any(g is not None for g in left):
                 return original(grads, trainable_variables)
             self._append(left)
@@ -200,7 +217,9 @@ class OptimizerTap:
 
     @staticmethod
     def _divided(g: Tensor | None, variable: Any, scale: Any) -> Tensor | None:
-        """Return what Keras clips of a gradient: nothing of one that takes the place of its variable (float8)."""
+        """Return what Keras clips of a gradient: nothing of one that takes the place of its
+        variable (float8).
+        """
         if g is None or getattr(variable, "overwrite_with_gradient", False):
             return None
         return g if scale is None else g / scale
@@ -231,14 +250,17 @@ class OptimizerTap:
             if k is None:
                 name = getattr(v, "path", getattr(v, "name", v))
                 raise InvalidArgumentError(
-                    f"the optimizer got a gradient of {name}, which was not there when recording began; build the "
-                    "model, and say which layers are trainable, before that, and compile it anew"
+                    f"the optimizer got a gradient of {name}, which was not there when recording "
+                    "began; build the model, and say which layers are trainable, before that, and "
+                    "compile it anew"
                 )
             found[k] = g
         return found
 
     def _append(self, grads: Gradients) -> None:
-        """A step that is taken; of several replicas each has a part of its gradients, and all write it once."""
+        """A step that is taken; of several replicas each has a part of its gradients, and all write
+        it once.
+        """
         if backend() == "tensorflow":
             together(grads, self._write)
         else:
@@ -248,12 +270,18 @@ class OptimizerTap:
         from keras import ops
 
         assert self.ring is not None
-        self.ring.append(grads, ops.convert_to_tensor(self._inner._iterations), self._scale(), skipped)
+        self.ring.append(
+            grads, ops.convert_to_tensor(self._inner._iterations), self._scale(), skipped
+        )
 
     def _scale(self) -> Any:
         """The loss scale of this step."""
         if self._outer is not self._inner:
-            return self._outer.dynamic_scale.value if self._current_scale is None else self._current_scale
+            return (
+                self._outer.dynamic_scale.value
+                if self._current_scale is None
+                else self._current_scale
+            )
         factor = self._inner.loss_scale_factor
         return float("nan") if factor is None else factor
 
@@ -280,7 +308,9 @@ def _sum(parts: Sequence[Tensor | None]) -> Tensor | None:
 
 
 def _key(variable: Any) -> int:
-    """Return one key for a Keras variable, the backend's own in it, and a replica's: optimizers get any of them."""
+    """Return one key for a Keras variable, the backend's own in it, and a replica's: optimizers get
+    any of them.
+    """
     if backend() == "jax":  # whose values are others in each scope
         return id(variable)
     bare = variable.value if hasattr(variable, "path") else variable
@@ -297,7 +327,9 @@ def together(grads: Gradients, write: Callable[[Gradients], None]) -> None:
         write(grads)
         return
     there = [k for k, g in enumerate(grads) if g is not None]
-    summed = context.all_reduce(tf.distribute.ReduceOp.SUM, [tf.convert_to_tensor(grads[k]) for k in there])
+    summed = context.all_reduce(
+        tf.distribute.ReduceOp.SUM, [tf.convert_to_tensor(grads[k]) for k in there]
+    )
 
     def merged(strategy: Any, summed: Sequence[Any]) -> None:
         whole: list[Tensor | None] = [None] * len(grads)
@@ -311,7 +343,8 @@ def together(grads: Gradients, write: Callable[[Gradients], None]) -> None:
 class LossTap:
     """Wraps methods of one model; `close` leaves it as it was.
 
-    A step that works out several losses, or none in the way that Keras's own does, has none that is known: NaN.
+    A step that works out several losses, or none in the way that Keras's own does, has none that
+    is known: NaN.
 
     Args:
         model: a compiled model.
@@ -321,7 +354,8 @@ class LossTap:
     def __init__(self, model: Any, ring: Callable[[], Ring | None]) -> None:
         self._model, self._ring = model, ring
         self._found: dict[int, list[Tensor]] = {}  # in the step that is traced now, by replica
-        # JAX differentiates a function in which the loss is worked out, so it may be looked at only behind that.
+        # JAX differentiates a function in which the loss is worked out, so it may be looked at only
+        # behind that.
         source = "_update_metrics_variables" if backend() == "jax" else "compute_loss"
         vars(model)["train_step"] = self._noting(model.train_step)
         self._wrapped = ["train_step"]
@@ -349,7 +383,9 @@ class LossTap:
         return compute_loss
 
     def _handed_on(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def update_metrics_variables(metrics: Sequence[Tensor], loss: Tensor, *args: Any, **kwargs: Any) -> Any:
+        def update_metrics_variables(
+            metrics: Sequence[Tensor], loss: Tensor, *args: Any, **kwargs: Any
+        ) -> Any:
             self._find(loss)
             return original(metrics, loss, *args, **kwargs)
 
@@ -377,7 +413,8 @@ class LossTap:
             case "jax":
                 return self._in_state(ring, result, loss)
             case "tensorflow":
-                together([loss], lambda whole: ring.note(whole[0]))  # Keras has divided it by the replicas
+                # Keras has divided it by the replicas.
+                together([loss], lambda whole: ring.note(whole[0]))
             case _:
                 ring.note(loss)
         return result

@@ -9,22 +9,24 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import torch
 
-# What a backward puts off to its end may put off more: DDP's all-reduce of a static graph does so twice.
+# What a backward puts off to its end may put off more: DDP's all-reduce of a static graph does so
+# twice.
 _DEFERRALS = 3
 
 
 class AfterBackward:
     """Calls a function after each backward, when gradients are accumulated, and all-reduced where there are replicas.
 
-    `begin` is called as well, when the first gradient of a backward is there: with its parameter, or with another
-    tensor where parameters are sharded.
+    `begin` is called as well, when the first gradient of a backward is there: with its parameter,
+    or with another tensor where parameters are sharded.
 
-    A hook of a parameter runs before the all-reduce of DDP, and where parameters are sharded (FSDP2) it never runs.
-    Hence hooks here only ask to be called when the backward they are in is over.
+    A hook of a parameter runs before the all-reduce of DDP, and where parameters are sharded
+    (FSDP2) it never runs. Hence hooks here only ask to be called when the backward they are in is
+    over.
 
     Attributes:
-        is_awaited: a backward has begun that did not call: it raised, or runs as a graph of compiled autograd, which
-            leaves out such calls.
+        is_awaited: a backward has begun that did not call: it raised, or runs as a graph of
+            compiled autograd, which leaves out such calls.
     """
 
     def __init__(
@@ -37,7 +39,9 @@ class AfterBackward:
         self._call, self._begin = call, begin
         self._backward, self.is_awaited = -1, False
         heard = self._first_in_backward(outside_graphs(self._heard))
-        self._hooks = [_on_gradient(p, heard) for p in parameters if p.is_leaf and p.is_floating_point()]
+        self._hooks = [
+            _on_gradient(p, heard) for p in parameters if p.is_leaf and p.is_floating_point()
+        ]
         for module in model.modules() if model is not None else ():
             if hasattr(module, "set_requires_gradient_sync"):  # a module of fully_shard
                 self._hooks.append(module.register_forward_hook(outside_graphs(self._listen)))
@@ -58,7 +62,9 @@ class AfterBackward:
                 leaf.register_hook(outside_graphs(self._heard))
 
     def _first_in_backward(self, heard: Callable[[Any], None]) -> Callable[[Any], None]:
-        """A hook that calls `heard` for the first parameter of a backward alone: each such call costs 2 us."""
+        """A hook that calls `heard` for the first parameter of a backward alone: each such call
+        costs 2 us.
+        """
         import torch
 
         running = torch._C._current_graph_task_id
@@ -70,7 +76,9 @@ class AfterBackward:
         return hook
 
     def _heard(self, first: Any) -> None:
-        """Ask to be called at the end of this backward, once; one that raised never came to its end."""
+        """Ask to be called at the end of this backward, once; one that raised never came to its
+        end.
+        """
         import torch
 
         if self._hooks and self._backward != (this := torch._C._current_graph_task_id()):
@@ -95,7 +103,9 @@ def outside_graphs(function: Callable[..., Any]) -> Any:
 
     if "reason" not in inspect.signature(torch.compiler.disable).parameters:  # until torch 2.7
         return torch.compiler.disable(function)
-    return torch.compiler.disable(function, reason="gradlab records here, which fullgraph=True leaves no place for")
+    return torch.compiler.disable(
+        function, reason="gradlab records here, which fullgraph=True leaves no place for"
+    )
 
 
 def _on_gradient(p: torch.nn.Parameter, heard: Callable[[Any], None]) -> Any:

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 class MicroBatches:
     """Sums the squared norms of what each backward adds to .grad, on its device, from hooks of the parameters.
 
-    .grad begins again where it is None when a backward comes to it. Of DistributedDataParallel these are the gradients
-    of the replica, before they are averaged.
+    .grad begins again where it is None when a backward comes to it. Of DistributedDataParallel
+    these are the gradients of the replica, before they are averaged.
     """
 
-    def __init__(self, parameters: Sequence[torch.nn.Parameter], model: torch.nn.Module | None) -> None:
+    def __init__(
+        self, parameters: Sequence[torch.nn.Parameter], model: torch.nn.Module | None
+    ) -> None:
         self._group, self._parameters = _replicas(model), parameters
         self._hooks = [
             on_each_gradient(p, functools.partial(self._add, k))
@@ -57,8 +59,9 @@ class MicroBatches:
     def numbers(self, scale: Any) -> dict[str, Any]:
         """The scalars of a step; `scale` is the loss scale that the gradients have, None for none.
 
-        Of R replicas with M micro-batches each, whose gradients d are averaged over the replicas and summed over the
-        micro-batches, the gradient is the mean of n = R M gradients M d, of which the mean square is M^2 sum d^2 / n.
+        Of R replicas with M micro-batches each, whose gradients d are averaged over the replicas
+        and summed over the micro-batches, the gradient is the mean of n = R M gradients M d, of
+        which the mean square is M^2 sum d^2 / n.
         """
         if not self._squares:
             return {}
@@ -72,7 +75,11 @@ class MicroBatches:
             replicas = dist.get_world_size(self._group)
             dist.all_reduce(square, group=self._group)
         norm = (square * n / replicas).sqrt()
-        return dict(zip(SCALARS, (norm if scale is None else norm / scale, float(n * replicas)), strict=True))
+        return dict(
+            zip(
+                SCALARS, (norm if scale is None else norm / scale, float(n * replicas)), strict=True
+            )
+        )
 
 
 def _replicas(model: torch.nn.Module | None) -> Any:
@@ -85,7 +92,7 @@ def _replicas(model: torch.nn.Module | None) -> Any:
             return module.process_group
     if dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1:
         raise InvalidArgumentError(
-            "torch.distributed runs several processes: for noise_scale give record the DistributedDataParallel, not "
-            "the model inside it"
+            "torch.distributed runs several processes: for noise_scale give record the "
+            "DistributedDataParallel, not the model inside it"
         )
     return None

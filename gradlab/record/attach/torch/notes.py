@@ -1,8 +1,9 @@
 """Numbers that a training loop notes for the next step, such as its loss, of each micro-batch and on each process.
 
-A loop may note before a backward (`note`, `backward`) or after it (`backward`, `note`). So when a backward turns out to
-begin another step, the notes since the last backward may belong to either step. They belong to the new step if the loop
-notes before its backwards, which shows in a note from before the first one: `Notes.take_next`.
+A loop may note before a backward (`note`, `backward`) or after it (`backward`, `note`). So when a
+backward turns out to begin another step, the notes since the last backward may belong to either
+step. They belong to the new step if the loop notes before its backwards, which shows in a note from
+before the first one: `Notes.take_next`.
 """
 
 from __future__ import annotations
@@ -47,7 +48,10 @@ class Notes:
     def in_words(self) -> str:
         """How several numbers of a step are combined, and of which processes they are."""
         where = "mean over all processes" if self.across_processes else "of this process"
-        return f"{', '.join(self.names) or 'no scalars'}: {self.how} over the micro-batches of a step, {where}"
+        return (
+            f"{', '.join(self.names) or 'no scalars'}: {self.how} over the micro-batches of a "
+            f"step, {where}"
+        )
 
     def add(self, scalars: Mapping[str, Any]) -> None:
         """Note some numbers; ValueError, and none is noted, for an unknown name or more than one number."""
@@ -56,11 +60,15 @@ class Notes:
         new = []
         for name, value in scalars.items():
             if name not in self.names:
-                raise InvalidArgumentError(f"{name} is not among scalars={self.names} that record was given; add it")
+                raise InvalidArgumentError(
+                    f"{name} is not among scalars={self.names} that record was given; add it"
+                )
             number = value.detach() if isinstance(value, torch.Tensor) else torch.as_tensor(value)
             if number.numel() != 1:
                 shape = tuple(number.shape)
-                raise InvalidArgumentError(f"{name} must be one number for each step, got shape {shape}; give its mean")
+                raise InvalidArgumentError(
+                    f"{name} must be one number for each step, got shape {shape}; give its mean"
+                )
             new.append(_Note(name, number.reshape(()), self._backwards))
         self._notes += new
         if new and not self.across_processes and not self._warned and processes() > 1:
@@ -68,9 +76,10 @@ class Notes:
 
             self._warned = True
             warn(
-                f"{', '.join(scalars)}: only the values of process {dist.get_rank()} of {processes()} are recorded, "
-                "while gradients are those of all processes, so a bad batch on another process doesn't show. For the "
-                "mean over all, call record(..., across_processes=True) on every process",
+                f"{', '.join(scalars)}: only the values of process {dist.get_rank()} of "
+                f"{processes()} are recorded, while gradients are those of all processes, so a "
+                "bad batch on another process doesn't show. For the mean over all, call "
+                "record(..., across_processes=True) on every process",
                 RecordingWarning,
             )
 
@@ -100,15 +109,16 @@ class Notes:
     def warn_of_unused(self) -> None:
         """Warn of numbers that no step has, where no backward has followed the last step.
 
-        Where one has, the loop ended within a step, as it may in the middle of several micro-batches.
+        Where one has, the loop ended within a step, as it may in the middle of several
+        micro-batches.
         """
         if not self._notes or self._backwards:
             return
         names = ", ".join(dict.fromkeys(note.name for note in self._notes))
         warn(
-            f"{names}: what was noted after the last optimizer.step() is in no step. If your loop notes after every "
-            "step, each number is recorded with the step after its own; call note() of the recording before "
-            "optimizer.step()",
+            f"{names}: what was noted after the last optimizer.step() is in no step. If your loop "
+            "notes after every step, each number is recorded with the step after its own; call "
+            "note() of the recording before optimizer.step()",
             RecordingWarning,
         )
 
@@ -139,15 +149,22 @@ def processes() -> int:
     return dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
 
 
-def _mean_over_processes(noted: Mapping[str, Any], names: tuple[str, ...], device: torch.device) -> dict[str, Any]:
-    """Return the mean of each number over all processes; NaN for one that some process did not note."""
+def _mean_over_processes(
+    noted: Mapping[str, Any], names: tuple[str, ...], device: torch.device
+) -> dict[str, Any]:
+    """Return the mean of each number over all processes; NaN for one that some process did not
+    note.
+    """
     import torch
     import torch.distributed as dist
 
     if processes() == 1 or not names:
         return dict(noted)
-    # One all-reduce of all names, in the same order on every process: one that noted less must not wait forever.
+    # One all-reduce of all names, in the same order on every process: one that noted less must not
+    # wait forever.
     nan = torch.tensor(float("nan"))
-    numbers = torch.stack([torch.as_tensor(noted.get(name, nan)).to(device, torch.float32) for name in names])
+    numbers = torch.stack(
+        [torch.as_tensor(noted.get(name, nan)).to(device, torch.float32) for name in names]
+    )
     dist.all_reduce(numbers)
     return dict(zip(names, numbers / processes(), strict=True))

@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     import torch
 
 Pairs: TypeAlias = "Iterable[tuple[str, torch.nn.Parameter]]"
-_WRAPPED = {"_orig_mod", "_checkpoint_wrapped_module"}  # children that torch.compile and activation checkpoints add
-_REPLICATED = "torch.nn.parallel"  # DataParallel and DistributedDataParallel, whose child `module` is the model
+# Children that torch.compile and activation checkpoints add.
+_WRAPPED = {"_orig_mod", "_checkpoint_wrapped_module"}
+# DataParallel and DistributedDataParallel, whose child `module` is the model.
+_REPLICATED = "torch.nn.parallel"
 
 
 def to_record(
@@ -27,7 +29,11 @@ def to_record(
             f"the optimizer moves parameters that the model does not name, of shapes {shapes}; "
             "give (name, parameter) pairs of all of them in place of the model"
         )
-    found = {name: p for name, p in named.items() if id(p) in moved or (all_parameters and p.is_floating_point())}
+    found = {
+        name: p
+        for name, p in named.items()
+        if id(p) in moved or (all_parameters and p.is_floating_point())
+    }
     if not found:
         raise InvalidArgumentError("there is no gradient to record: the model has no parameters")
     _require_supported(found)
@@ -47,9 +53,9 @@ def require_room(optimizer: torch.optim.Optimizer, known: set[int]) -> set[int]:
         return moved
     shapes = ", ".join(str(tuple(p.shape)) for p in moved_by(optimizer) if id(p) not in known)
     raise InvalidArgumentError(
-        f"the optimizer was given parameters of shapes {shapes} after the recorder was attached, which has no room for "
-        "them; attach it with all_parameters=True and a model that names them, or close this recording and attach "
-        "another recorder"
+        f"the optimizer was given parameters of shapes {shapes} after the recorder was attached, "
+        "which has no room for them; attach it with all_parameters=True and a model that names "
+        "them, or close this recording and attach another recorder"
     )
 
 
@@ -72,10 +78,12 @@ def _require_supported(parameters: dict[str, torch.nn.Parameter]) -> None:
     sharded = [is_sharded(p) for p in parameters.values()]
     if any(sharded):
         if not all(sharded):
-            whole = ", ".join(name for name, yes in zip(parameters, sharded, strict=True) if not yes)
+            whole = ", ".join(
+                name for name, yes in zip(parameters, sharded, strict=True) if not yes
+            )
             raise InvalidArgumentError(
-                f"either all parameters or none must be sharded, got {whole} whole and others sharded; "
-                "apply fully_shard to the root module, too"
+                f"either all parameters or none must be sharded, got {whole} whole and others "
+                "sharded; apply fully_shard to the root module, too"
             )
         require_known_placements(parameters)
 
@@ -94,19 +102,24 @@ def _named(model: Any) -> dict[str, torch.nn.Parameter]:
         return dict(model)
     except (TypeError, ValueError):
         kind = type(model).__name__
-        raise TypeError(f"model must be a torch.nn.Module or (name, parameter) pairs, got {kind}") from None
+        raise TypeError(
+            f"model must be a torch.nn.Module or (name, parameter) pairs, got {kind}"
+        ) from None
 
 
 def _require_whole(model: torch.nn.Module) -> None:
     if any(type(m).__name__ == "FullyShardedDataParallel" for m in model.modules()):
         raise InvalidArgumentError(
-            "FullyShardedDataParallel keeps pieces of flattened parameters, which have no shape of their own; "
-            "shard the model with torch.distributed.fsdp.fully_shard, which can be recorded"
+            "FullyShardedDataParallel keeps pieces of flattened parameters, which have no shape of "
+            "their own; shard the model with "
+            "torch.distributed.fsdp.fully_shard, which can be recorded"
         )
 
 
 def _wrapped_paths(model: torch.nn.Module) -> Iterator[str]:
-    """Paths of modules that are what another module wraps, such as `_orig_mod` and `_orig_mod.module`."""
+    """Paths of modules that are what another module wraps, such as `_orig_mod` and
+    `_orig_mod.module`.
+    """
     for path, module in model.named_modules():
         replicated = type(module).__module__.startswith(_REPLICATED)
         for child in module._modules:
@@ -134,11 +147,15 @@ def require_known_placements(parameters: Mapping[str, Any]) -> None:
     meshes = {p.device_mesh: name for name, p in parameters.items()}
     if len(meshes) > 1:
         raise InvalidArgumentError(
-            f"all parameters must be on one device mesh, got {' and '.join(meshes.values())} on different ones; "
-            "give each mesh its own optimizer and recorder"
+            f"all parameters must be on one device mesh, got {' and '.join(meshes.values())} on "
+            "different ones; give each mesh its own optimizer and recorder"
         )
     for name, p in parameters.items():
-        if kinds := {type(placement).__name__ for placement in p.placements} - {"Shard", "Replicate"}:
+        if kinds := {type(placement).__name__ for placement in p.placements} - {
+            "Shard",
+            "Replicate",
+        }:
             raise InvalidArgumentError(
-                f"{name} is placed as {', '.join(sorted(kinds))}; only Shard and Replicate can be recorded"
+                f"{name} is placed as {', '.join(sorted(kinds))}; only Shard "
+                "and Replicate can be recorded"
             )

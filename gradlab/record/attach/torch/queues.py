@@ -4,8 +4,8 @@
     DeviceSteps    on an accelerator: one tensor for each step, until all are copied together
     ShardedSteps   of gradients of which each process has a part (FSDP2): summed over the mesh
 
-`WeightSamples` measures how far an optimizer's step moves the weights. Nothing here waits for an accelerator, except
-where a docstring says so.
+`WeightSamples` measures how far an optimizer's step moves the weights. Nothing here waits for an
+accelerator, except where a docstring says so.
 """
 
 from __future__ import annotations
@@ -96,13 +96,20 @@ class HostSteps:
         """Add the norms of gradient, weights and update of one step."""
         self._recorder.sampler.put(step, np.stack(norms))
 
-    def append(self, found: Mapping[int, Part], counts: Mapping[int, Tensor], numbers: Numbers) -> None:
+    def append(
+        self, found: Mapping[int, Part], counts: Mapping[int, Tensor], numbers: Numbers
+    ) -> None:
         """Add what was measured and counted of some tensors, by their number; of the others there was no gradient."""
         recorder, tensors = self._recorder, range(len(self._sizes))
-        parts = [found[k] if k in found else self._part(k, np.zeros(self._sizes[k], np.float32)) for k in tensors]
+        parts = [
+            found[k] if k in found else self._part(k, np.zeros(self._sizes[k], np.float32))
+            for k in tensors
+        ]
         scalars = [float(numbers.get(name, np.nan)) for name in ("seconds", *recorder.scalars)]
         scale, skipped = float(numbers.get("scale", np.nan)), bool(numbers.get("skipped", False))
-        recorder.add_step(parts, scalars, _all_counts(counts, len(tensors)) if counts else None, scale, skipped)
+        recorder.add_step(
+            parts, scalars, _all_counts(counts, len(tensors)) if counts else None, scale, skipped
+        )
 
     def _part(self, k: int, array: np.ndarray) -> Part:
         (part,) = self._recorder.store.queue.parts({k: array})
@@ -121,7 +128,9 @@ class DeviceSteps:
         self._recorder, self._device = recorder, device
         self._places = [torch.from_numpy(p).to(device) for p in recorder.layout.places]
         self._zero, self._nan = (torch.full((), x, device=device) for x in (0.0, torch.nan))
-        self._nothing = [(*[self._zero] * 3, torch.zeros(len(p), device=device)) for p in self._places]
+        self._nothing = [
+            (*[self._zero] * 3, torch.zeros(len(p), device=device)) for p in self._places
+        ]
         self._steps: list[Tensor] = []
         self._seconds: list[float] = []
         self._counts: dict[int, Mapping[int, Tensor]] = {}  # by step
@@ -145,7 +154,10 @@ class DeviceSteps:
         return norm * factor, largest * factor, nonfinite, entries * factor
 
     def holds_nonfinite(self, found: Mapping[int, Any]) -> bool:
-        """Tell whether a gradient that was measured has an entry that is not finite. It waits for the device."""
+        """Tell whether a gradient that was measured has an entry that is not finite.
+
+        It waits for the device.
+        """
         return bool(sum(part[2] for part in found.values()) > 0)
 
     def norm(self, part: Any) -> float:
@@ -168,7 +180,9 @@ class DeviceSteps:
 
         self._samples.append((step, torch.stack(list(norms))))
 
-    def append(self, found: Mapping[int, Any], counts: Mapping[int, Tensor], numbers: Numbers) -> None:
+    def append(
+        self, found: Mapping[int, Any], counts: Mapping[int, Tensor], numbers: Numbers
+    ) -> None:
         """Add what was measured and counted of some tensors, by their number; of the others there was no gradient."""
         import torch
 
@@ -178,7 +192,9 @@ class DeviceSteps:
         scalars = [self._number(numbers[name]) if name in numbers else self._nan for name in named]
         if counts:
             self._counts[len(self)] = dict(counts)
-        self._steps.append(torch.cat([torch.stack([*norm, *largest, *nonfinite, *scalars]), *entry]))
+        self._steps.append(
+            torch.cat([torch.stack([*norm, *largest, *nonfinite, *scalars]), *entry])
+        )
         self._seconds.append(numbers["seconds"])
 
     def flush(self) -> None:
@@ -190,7 +206,10 @@ class DeviceSteps:
             self._recorder.extend(self.drain())
 
     def drain(self) -> dict[str, np.ndarray]:
-        """Return the steps as `Recorder.extend` takes them, and leave none. It waits for the device."""
+        """Return the steps as `Recorder.extend` takes them, and leave none.
+
+        It waits for the device.
+        """
         import torch
 
         tensors = len(self._places)
@@ -222,17 +241,23 @@ def queue_on(device: torch.device, recorder: Recorder) -> HostSteps | DeviceStep
 
 
 class ShardedSteps(DeviceSteps):
-    """Steps of sharded gradients. All processes of the mesh step together, and get the same numbers.
+    """Steps of sharded gradients.
+
+    All processes of the mesh step together, and get the same numbers.
 
     A step costs two all-reduces of a few numbers for each tensor, which do not wait for the host.
     """
 
-    def __init__(self, recorder: Recorder, device: torch.device, parameters: Mapping[str, Tensor]) -> None:
+    def __init__(
+        self, recorder: Recorder, device: torch.device, parameters: Mapping[str, Tensor]
+    ) -> None:
         super().__init__(recorder, device)
         tensors = list(parameters.values())
         mesh = tensors[0].device_mesh
         self._groups = [mesh.get_group(dim) for dim in range(mesh.ndim)]
-        self._parts = [_ShardPart(p, recorder.layout.places[k], device) for k, p in enumerate(tensors)]
+        self._parts = [
+            _ShardPart(p, recorder.layout.places[k], device) for k, p in enumerate(tensors)
+        ]
 
     def measured(self, k: int, g: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Return what this process adds to the numbers of tensor number k: norm, largest, not finite, entries."""
@@ -247,7 +272,11 @@ class ShardedSteps(DeviceSteps):
         """Return what this process adds to the counts of tensor number k."""
         import torch
 
-        return count_by_size(g) if self._parts[k].counts else torch.zeros(BINS, dtype=torch.int32, device=g.device)
+        return (
+            count_by_size(g)
+            if self._parts[k].counts
+            else torch.zeros(BINS, dtype=torch.int32, device=g.device)
+        )
 
     def norms_of(self, tensors: Sequence[Tensor]) -> Tensor:
         """(tensors,) norms of whole tensors of which each process has a part."""
@@ -258,15 +287,24 @@ class ShardedSteps(DeviceSteps):
         return self._reduced(squares, "SUM").sqrt().float()
 
     def holds_nonfinite(self, found: Mapping[int, Any]) -> bool:
-        """Tell whether a gradient has an entry that is not finite on any process. It waits for all of them."""
+        """Tell whether a gradient has an entry that is not finite on any process.
+
+        It waits for all of them.
+        """
         return bool(self._reduced(sum(part[2] for part in found.values()), "SUM") > 0)
 
-    def append(self, found: Mapping[int, Any], counts: Mapping[int, Tensor], numbers: Numbers) -> None:
+    def append(
+        self, found: Mapping[int, Any], counts: Mapping[int, Tensor], numbers: Numbers
+    ) -> None:
         """Add what all processes measured and counted together."""
-        super().append(self._summed(found), self._counts_summed(counts) if counts else counts, numbers)
+        super().append(
+            self._summed(found), self._counts_summed(counts) if counts else counts, numbers
+        )
 
     def _summed(self, found: Mapping[int, Any]) -> dict[int, Any]:
-        """Norm, largest, not finite and entries of the whole tensors; squares are of multiples of the largest entry."""
+        """Norm, largest, not finite and entries of the whole tensors; squares are of multiples of
+        the largest entry.
+        """
         import torch
 
         norm, largest, nonfinite, entry = zip(
@@ -299,7 +337,8 @@ class _ShardPart:
 
     Attributes:
         counts: whether it is this process that adds it, of those that have the same part.
-        which, places: which of the tensor's followed entries are in it, and their flat indices in it.
+        which, places: which of the tensor's followed entries are in it, and their flat indices in
+            it.
     """
 
     def __init__(self, p: Tensor, places: np.ndarray, device: torch.device) -> None:
@@ -307,19 +346,26 @@ class _ShardPart:
         from torch.distributed.tensor._utils import compute_local_shape_and_global_offset
 
         coordinate = p.device_mesh.get_coordinate()
-        self.counts = all(c == 0 for c, how in zip(coordinate, p.placements, strict=True) if how.is_replicate())
+        self.counts = all(
+            c == 0 for c, how in zip(coordinate, p.placements, strict=True) if how.is_replicate()
+        )
         shape, offset = compute_local_shape_and_global_offset(p.shape, p.device_mesh, p.placements)
         index = np.stack(np.unravel_index(places, p.shape)) - np.array(offset, int).reshape(-1, 1)
         inside = ((index >= 0) & (index < np.array(shape, int).reshape(-1, 1))).all(axis=0)
         local_places = np.zeros(0, np.int64)
         if inside.any():
-            local_places = np.asarray(np.ravel_multi_index(tuple(index[:, inside]), tuple(shape)), np.int64)
+            local_places = np.asarray(
+                np.ravel_multi_index(tuple(index[:, inside]), tuple(shape)), np.int64
+            )
         self.which = torch.from_numpy(np.flatnonzero(inside)).to(device)
         self.places = torch.from_numpy(local_places).to(device)
 
 
 class WeightSamples:
-    """Copies the weights before a step that is sampled, and compares them after it. Nothing waits for a device."""
+    """Copies the weights before a step that is sampled, and compares them after it.
+
+    Nothing waits for a device.
+    """
 
     def __init__(self, recorder: Recorder, parameters: Sequence[torch.nn.Parameter]) -> None:
         recorder.sampler.start()
@@ -348,7 +394,11 @@ class WeightSamples:
         before = self._before
         self._before = []
         now = [local(p.detach()) for p in self._parameters]
-        if self._gradient is None or not before or any(a.device != b.device for a, b in zip(now, before, strict=True)):
+        if (
+            self._gradient is None
+            or not before
+            or any(a.device != b.device for a, b in zip(now, before, strict=True))
+        ):
             return
         change = [a.float() - b.float() for a, b in zip(now, before, strict=True)]
         steps.sample(self._step, [self._gradient, steps.norms_of(before), steps.norms_of(change)])
@@ -361,8 +411,8 @@ class WeightSamples:
 def measure(g: Tensor, places: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Of one gradient: norm, largest finite |entry|, number of those that are not finite, sampled entries.
 
-    The first three are scalars. A sparse gradient counts with the rows that are named twice summed; `places` are flat
-    indices of the dense one.
+    The first three are scalars. A sparse gradient counts with the rows that are named twice summed;
+    `places` are flat indices of the dense one.
     """
     if g.is_sparse:
         g = g.coalesce()
@@ -392,8 +442,8 @@ def careful(g: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Norm, largest and not finite for whatever the tensor holds, as `gradlab.record.measure.careful` has it."""
     import torch
 
-    # Each call starts a kernel that reads all entries: nan_to_num is one in place of isfinite and where, which are
-    # five, and vector_norm one in place of a square, a sum and a root.
+    # Each call starts a kernel that reads all entries: nan_to_num is one in place of isfinite and
+    # where, which are five, and vector_norm one in place of a square, a sum and a root.
     size = g.reshape(-1).abs()
     finite = size.nan_to_num(0.0, 0.0, 0.0)
     largest = finite.amax() if len(size) else finite.sum()
@@ -425,7 +475,8 @@ def look_up(g: Tensor, places: Tensor) -> Tensor:
 
     width = math.prod(g.shape[g.sparse_dim() :])
     strides = np.cumprod([1, *reversed(g.shape[1 : g.sparse_dim()])])[::-1]
-    stored = (g.indices() * torch.tensor(strides.copy(), device=g.device)[:, None]).sum(0)  # ascending
+    # Ascending.
+    stored = (g.indices() * torch.tensor(strides.copy(), device=g.device)[:, None]).sum(0)
     if not len(stored):
         return torch.zeros(len(places), device=g.device)
     row, column = places // width, places % width

@@ -1,6 +1,7 @@
 """The messages that configure TPU embeddings, by TensorFlow's names.
 
-`tpu_embedding.proto` has their fields. The module generated from it, `tpu_embedding_pb2`, is made again by
+`tpu_embedding.proto` has their fields. The module generated from it, `tpu_embedding_pb2`, is made
+again by
 
     python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. gradlab/tpu/engine/proto/tpu_embedding.proto
 """
@@ -45,19 +46,45 @@ from .tpu_embedding_pb2 import (
 )
 
 __all__ = [
-    "AdadeltaParameters", "AdagradMomentumParameters", "AdagradParameters", "AdamParameters", "AssignParameters",
-    "BoundedAdagradParameters", "CenteredRmsPropParameters", "ClippingLimits", "FrequencyAwareAdagradParameters",
-    "FrequencyEstimatorParameters", "FtrlParameters", "GradientAccumulationStatus", "HloModuleProto",
-    "HotIdReplicationConfiguration", "LearningRate", "LionParameters", "LowDimensionalPackingStatus",
-    "MdlAdagradLightParameters", "MomentumParameters", "OnlineYogiParameters", "OptimizationParameters",
-    "OptimizerDynamicInput", "ProximalAdagradParameters", "ProximalYogiParameters", "RmsPropParameters",
-    "SimulatedQuantization", "StateVariableSpecification", "StochasticGradientDescentParameters",
-    "TPUEmbeddingConfiguration", "TPUEmbeddingError", "TensorProto", "UserDefinedProgramParameters",
-    "optimization_parameters_pb2", "tpu_embedding_configuration_pb2", "tpu_embedding_pb2",
-]  # fmt: skip
+    "AdadeltaParameters",
+    "AdagradMomentumParameters",
+    "AdagradParameters",
+    "AdamParameters",
+    "AssignParameters",
+    "BoundedAdagradParameters",
+    "CenteredRmsPropParameters",
+    "ClippingLimits",
+    "FrequencyAwareAdagradParameters",
+    "FrequencyEstimatorParameters",
+    "FtrlParameters",
+    "GradientAccumulationStatus",
+    "HloModuleProto",
+    "HotIdReplicationConfiguration",
+    "LearningRate",
+    "LionParameters",
+    "LowDimensionalPackingStatus",
+    "MdlAdagradLightParameters",
+    "MomentumParameters",
+    "OnlineYogiParameters",
+    "OptimizationParameters",
+    "OptimizerDynamicInput",
+    "ProximalAdagradParameters",
+    "ProximalYogiParameters",
+    "RmsPropParameters",
+    "SimulatedQuantization",
+    "StateVariableSpecification",
+    "StochasticGradientDescentParameters",
+    "TPUEmbeddingConfiguration",
+    "TPUEmbeddingError",
+    "TensorProto",
+    "UserDefinedProgramParameters",
+    "optimization_parameters_pb2",
+    "tpu_embedding_configuration_pb2",
+    "tpu_embedding_pb2",
+]
 
-# TensorFlow has two modules for them, so `from gradlab.tpu.engine.proto import optimization_parameters_pb2` reads as
-# it does there.
+# TensorFlow has two modules for them, so `from gradlab.tpu.engine.proto import
+# optimization_parameters_pb2` reads as it does there.
 optimization_parameters_pb2 = tpu_embedding_configuration_pb2 = tpu_embedding_pb2
 
 TPUEmbeddingConfiguration.__doc__ = """Tables, features, hosts and cores of an embedding engine.

@@ -53,13 +53,41 @@ from .serving import TPUEmbeddingForServing, serving_embedding_lookup
 from .table_config import FeatureConfig, QuantizationConfig, TableConfig
 
 __all__ = [
-    "FTRL", "SGD", "Adadelta", "Adagrad", "AdagradMomentum", "Adam", "Assign", "BoundedAdagrad", "CenteredRMSProp",
-    "Constant", "CustomCombiner", "CustomOptimizer", "FeatureConfig", "FrequencyAwareAdagrad", "FrequencyEstimator",
-    "Lion", "MDLAdagradLight", "Momentum", "OnlineYogi", "Optimizer", "ProximalAdagrad", "ProximalYogi",
-    "QuantizationConfig", "RMSProp", "RowIdInitializer", "SparseCoreEmbeddingConfig", "TPUEmbedding",
-    "TPUEmbeddingForServing", "TPUEmbeddingV2", "TableConfig", "TruncatedNormal", "UserDefinedProgram",
-    "configuration", "serving_embedding_lookup",
-]  # fmt: skip
+    "FTRL",
+    "SGD",
+    "Adadelta",
+    "Adagrad",
+    "AdagradMomentum",
+    "Adam",
+    "Assign",
+    "BoundedAdagrad",
+    "CenteredRMSProp",
+    "Constant",
+    "CustomCombiner",
+    "CustomOptimizer",
+    "FeatureConfig",
+    "FrequencyAwareAdagrad",
+    "FrequencyEstimator",
+    "Lion",
+    "MDLAdagradLight",
+    "Momentum",
+    "OnlineYogi",
+    "Optimizer",
+    "ProximalAdagrad",
+    "ProximalYogi",
+    "QuantizationConfig",
+    "RMSProp",
+    "RowIdInitializer",
+    "SparseCoreEmbeddingConfig",
+    "TPUEmbedding",
+    "TPUEmbeddingForServing",
+    "TPUEmbeddingV2",
+    "TableConfig",
+    "TruncatedNormal",
+    "UserDefinedProgram",
+    "configuration",
+    "serving_embedding_lookup",
+]
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = _only_public(__name__)

@@ -17,7 +17,9 @@ def tables_of(features: Sequence[FeatureConfig]) -> list[TableConfig]:
 
 def functions_of(tables: Sequence[TableConfig]) -> list[Callable[[], float]]:
     """Return the hyperparameters that are read at every step, each function once: entry k is tag k."""
-    return list(dict.fromkeys(f for t in tables if t.optimizer is not None for f in t.optimizer.functions))
+    return list(
+        dict.fromkeys(f for t in tables if t.optimizer is not None for f in t.optimizer.functions)
+    )
 
 
 def configuration(
@@ -40,7 +42,8 @@ def configuration(
     Raises:
         KeyError, TypeError or ValueError: an optimizer that cannot be written.
 
-    A table with fewer rows than hosts gets as many. The mode is TRAINING, rows go to hosts in contiguous blocks.
+    A table with fewer rows than hosts gets as many. The mode is TRAINING, rows go to hosts in
+    contiguous blocks.
 
     Source: `tf.tpu.experimental.embedding.TPUEmbedding`, TensorFlow 2.21 (2026).
 
@@ -54,7 +57,9 @@ def configuration(
     for table in tables:
         write_table(config.table_descriptor.add(), table, num_hosts, tags)
     for feature, shape in zip(features, shapes, strict=True):
-        config.feature_descriptor.add(name=feature.name, table_id=tables.index(feature.table), input_shape=shape)
+        config.feature_descriptor.add(
+            name=feature.name, table_id=tables.index(feature.table), input_shape=shape
+        )
     config.mode = TPUEmbeddingConfiguration.TRAINING
     config.num_hosts, config.num_tensor_cores = num_hosts, num_cores
     config.pipeline_execution_with_tensor_core = pipelined
@@ -83,7 +88,9 @@ def named(config: TPUEmbeddingConfiguration, paths: Sequence[str]) -> TPUEmbeddi
     """Return a copy in which every feature has a name of its own: the one it has, else its place among the features."""
     copy = TPUEmbeddingConfiguration()
     copy.CopyFrom(config)
-    own = [f.name or path or "feature" for f, path in zip(copy.feature_descriptor, paths, strict=True)]
+    own = [
+        f.name or path or "feature" for f, path in zip(copy.feature_descriptor, paths, strict=True)
+    ]
     for feature, name, path in zip(copy.feature_descriptor, own, paths, strict=True):
         feature.name = name if own.count(name) == 1 else f"{name} ({path})"
     return copy

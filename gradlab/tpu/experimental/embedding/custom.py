@@ -22,9 +22,9 @@ class UserDefinedProgram(Optimizer):
 
         w, slots = function(w, slots, g, lr)
 
-    TensorFlow takes a compiled program instead, so the configuration only says that there is one. For the other
-    arguments see `Optimizer`. Source: `UserDefinedProgramParameters` in `optimization_parameters.proto`,
-    TensorFlow 2.21 (2026).
+    TensorFlow takes a compiled program instead, so the configuration only says that there is one.
+    For the other arguments see `Optimizer`. Source: `UserDefinedProgramParameters` in
+    `optimization_parameters.proto`, TensorFlow 2.21 (2026).
 
     >>> UserDefinedProgram(0.1, initial_values=(("mean", 0.0),)).slot_names
     ('mean',)
@@ -52,12 +52,14 @@ class CustomOptimizer(Optimizer):
 
         w, *slots = custom_computation(gradient, w, slots, learning_rate, hyperparameters)
 
-    A function that gives one array gives the weights. It works on any number of rows at once, in `jax.numpy`.
+    A function that gives one array gives the weights. It works on any number of rows at once, in
+    `jax.numpy`.
 
     Args:
         custom_computation: the function.
         learning_rate: a number, or a function of nothing that is asked at every step.
-        slot_names, slot_initializers: as many of both; each initializer is a function of a shape and a dtype.
+        slot_names, slot_initializers: as many of both; each initializer is a function of a shape
+            and a dtype.
         hyperparameters: numbers.
         slot_dims: 1 or 2 for each slot. Slots are as wide as the table here, whatever is given.
 
@@ -92,10 +94,20 @@ class CustomOptimizer(Optimizer):
         numbers, dims = tuple(hyperparameters or ()), tuple(slot_dims or ())
         _check_slots(names, initializers, dims)
         if any(callable(x) for x in numbers):
-            raise NotImplementedError("hyperparameters must be numbers; the learning rate may be a function")
+            raise NotImplementedError(
+                "hyperparameters must be numbers; the learning rate may be a function"
+            )
         super().__init__(learning_rate, use_gradient_accumulation=False)
-        fields = ("custom_computation", "_slot_names", "_slot_initializers", "hyperparameters", "slot_dims")
-        for name, x in zip(fields, (custom_computation, names, initializers, numbers, dims), strict=True):
+        fields = (
+            "custom_computation",
+            "_slot_names",
+            "_slot_initializers",
+            "hyperparameters",
+            "slot_dims",
+        )
+        for name, x in zip(
+            fields, (custom_computation, names, initializers, numbers, dims), strict=True
+        ):
             object.__setattr__(self, name, x)
 
     @property
@@ -116,7 +128,8 @@ class CustomOptimizer(Optimizer):
 
     def parameters(self, tags: Tags) -> OptimizationParameters:
         made = super().parameters(tags)
-        made.gradient_accumulation_status = GradientAccumulationStatus.ENABLED  # SparseCores always merge duplicates
+        # SparseCores always merge duplicates.
+        made.gradient_accumulation_status = GradientAccumulationStatus.ENABLED
         return made
 
 
@@ -135,11 +148,13 @@ class _Computation:
 
 @dataclass(frozen=True)
 class CustomCombiner:
-    """A function of your own that joins the rows of a sample. TensorFlow has it on SparseCore; no engine here runs it.
+    """A function of your own that joins the rows of a sample.
+
+    TensorFlow has it on SparseCore; no engine here runs it.
 
     Args:
-        combiner_computation: a function of the number of rows, the rows (max_valency, dim) and, if there are any, the
-            weights (num_weights,).
+        combiner_computation: a function of the number of rows, the rows (max_valency, dim) and, if
+            there are any, the weights (num_weights,).
         max_valency: the most rows that a sample has.
         num_weights: how many weights it learns; with any, `initializer` makes them.
         combiner_weights_learning_rate: their learning rate.
@@ -162,13 +177,19 @@ class CustomCombiner:
     def __post_init__(self) -> None:
         if self.num_weights > 0 and self.initializer is None:
             raise ValueError(
-                f"`initializer` must be set: num_weights={self.num_weights} needs an initializer of these weights"
+                f"`initializer` must be set: num_weights={self.num_weights} needs an initializer "
+                "of these weights"
             )
 
 
-def _check_slots(names: Sequence[str], initializers: Sequence[Initializer], dims: Sequence[int]) -> None:
+def _check_slots(
+    names: Sequence[str], initializers: Sequence[Initializer], dims: Sequence[int]
+) -> None:
     if len(names) != len(initializers):
-        raise ValueError(f"slot_initializers must be as many as slot_names, {len(names)}; got {len(initializers)}")
+        raise ValueError(
+            f"slot_initializers must be as many as slot_names, {len(names)}; got "
+            f"{len(initializers)}"
+        )
     if dims and len(dims) != len(names):
         raise ValueError(f"slot_dims must be as many as slot_names, {len(names)}; got {len(dims)}")
     for name, dim in zip(names, dims, strict=False):

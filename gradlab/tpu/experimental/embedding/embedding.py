@@ -61,12 +61,15 @@ class BuiltTables(TableSet):
         self._shapes: list[Shape | None] = [f.output_shape for _, f in self._features]
         self._system: System | None = None
 
-    def build(self, per_replica_input_shapes: Any = None, per_replica_batch_size: int | None = None) -> None:
+    def build(
+        self, per_replica_input_shapes: Any = None, per_replica_batch_size: int | None = None
+    ) -> None:
         """Make the tables, once all output shapes are known; another call does nothing.
 
         Args:
-            per_replica_input_shapes: of the ids on one core, nested like the features or in a row, with the axis that
-                is combined last; None inside where it is not known. An integer is a batch size.
+            per_replica_input_shapes: of the ids on one core, nested like the features or in a row,
+                with the axis that is combined last; None inside where it is not known. An integer
+                is a batch size.
             per_replica_batch_size: of one core, for all features.
 
         An `output_shape` of a FeatureConfig takes precedence, and must fit.
@@ -78,7 +81,9 @@ class BuiltTables(TableSet):
         """
         if self.is_built:
             return
-        given = per_replica_batch_size if per_replica_input_shapes is None else per_replica_input_shapes
+        given = (
+            per_replica_batch_size if per_replica_input_shapes is None else per_replica_input_shapes
+        )
         shapes = self._shapes
         if isinstance(given, int):
             shapes = merge_shapes(self._features, shapes, shapes_of_batch(self._features, given))
@@ -120,7 +125,9 @@ class BuiltTables(TableSet):
         system.load_all(dict(enumerate(self._read())))
         self._system, self._shapes, self._arrays = system, list(shapes), None
 
-    def _system_of(self, config: TPUEmbeddingConfiguration, rules: Mapping[str, Rule], engine: str | Engine) -> System:
+    def _system_of(
+        self, config: TPUEmbeddingConfiguration, rules: Mapping[str, Rule], engine: str | Engine
+    ) -> System:
         return System(config, self._mesh, self._policy, engine, rules)
 
     def _configuration(self, shapes: Sequence[Shape | None]) -> TPUEmbeddingConfiguration:
@@ -130,7 +137,9 @@ class BuiltTables(TableSet):
 
     def _check_engine(self, call: str) -> None:
         if self._engine is None:
-            raise RuntimeError(f"{call} needs an engine; this TPUEmbedding was made with engine=None")
+            raise RuntimeError(
+                f"{call} needs an engine; this TPUEmbedding was made with engine=None"
+            )
 
     def _built(self, call: str) -> System:
         self._check_engine(call)
@@ -153,16 +162,22 @@ class BuiltTables(TableSet):
 def _check_custom(tables: Sequence[TableConfig], engine: str | Engine | None) -> None:
     for t in tables:
         if isinstance(t.optimizer, CustomOptimizer) and engine == "classic":
-            raise NotImplementedError(f"table {t.name!r} has a CustomOptimizer, which needs engine='sparsecore'")
+            raise NotImplementedError(
+                f"table {t.name!r} has a CustomOptimizer, which needs engine='sparsecore'"
+            )
         if isinstance(t.combiner, CustomCombiner) and engine is not None:
-            raise NotImplementedError(f"table {t.name!r} has a CustomCombiner, which no engine here runs")
+            raise NotImplementedError(
+                f"table {t.name!r} has a CustomCombiner, which no engine here runs"
+            )
 
 
 def _cores(given: int | None, mesh: Mesh | None) -> int:
     cores = (1 if mesh is None else mesh.size) if given is None else given
     check_count("num_cores", cores)
     if mesh is not None and cores % mesh.size:
-        raise ValueError(f"num_cores must be a multiple of the {mesh.size} devices of the mesh, got {cores}")
+        raise ValueError(
+            f"num_cores must be a multiple of the {mesh.size} devices of the mesh, got {cores}"
+        )
     return cores
 
 
@@ -177,23 +192,27 @@ class TPUEmbedding(BuiltTables):
         embedding.apply_gradients(gradients)                   of the loss by the activations; rows move
 
     Args:
-        feature_config: `FeatureConfig` objects in any nesting of dicts, lists and tuples. Tables are
-            numbered by first use, dicts by their sorted keys; a table without a name becomes table_<number>.
+        feature_config: `FeatureConfig` objects in any nesting of dicts, lists and tuples. Tables
+            are numbered by first use, dicts by their sorted keys; a table without a name becomes
+            table_<number>.
         optimizer: that of the tables that have none; they are given it.
         pipeline_execution_with_tensor_core: lookups run one update ahead.
-        num_cores: cores that share each batch equally, along its first axis; None for one, or one for each device of
-            the mesh.
+        num_cores: cores that share each batch equally, along its first axis; None for one, or one
+            for each device of the mesh.
         mesh: devices over which rows are dealt out; None for one device.
         policy: what is not publicly known.
-        engine: "classic", "sparsecore" or a function, as for `initialize_system`; None for no engine at all, as without
-            a TPU in TensorFlow: there are tables, and enqueue, dequeue and apply_gradients raise RuntimeError.
+        engine: "classic", "sparsecore" or a function, as for `initialize_system`; None for no
+            engine at all, as without a TPU in TensorFlow: there are tables, and enqueue, dequeue
+            and apply_gradients raise RuntimeError.
         seed: of the tables without an initializer; each gets numbers of its own.
 
     Raises:
-        ValueError: two tables of one name, a table whose optimizer is none of this package's, not a FeatureConfig.
+        ValueError: two tables of one name, a table whose optimizer is none of this package's, not a
+            FeatureConfig.
 
-    Differs from TensorFlow: ids may be lists, too; activations and gradients are those of all cores, one after another;
-    there may be several at a time. Source: `tf.tpu.experimental.embedding.TPUEmbedding`, TensorFlow 2.21 (2026).
+    Differs from TensorFlow: ids may be lists, too; activations and gradients are those of all
+    cores, one after another; there may be several at a time. Source:
+    `tf.tpu.experimental.embedding.TPUEmbedding`, TensorFlow 2.21 (2026).
 
     >>> import gradlab as gl
     >>> tpu = gl.tpu.experimental.embedding
@@ -220,7 +239,14 @@ class TPUEmbedding(BuiltTables):
         seed: int = 0,
     ) -> None:
         super().__init__(
-            feature_config, optimizer, pipeline_execution_with_tensor_core, num_cores, mesh, policy, engine, seed
+            feature_config,
+            optimizer,
+            pipeline_execution_with_tensor_core,
+            num_cores,
+            mesh,
+            policy,
+            engine,
+            seed,
         )
 
     def enqueue(
@@ -234,21 +260,29 @@ class TPUEmbedding(BuiltTables):
         """Hand over the ids of a batch.
 
         Args:
-            features: nested like the features, each dense, lists, sparse or ragged ids: see `ids_of`.
-            weights: the same with a weight for each id, None for ones; not for dense ids or sequences.
+            features: nested like the features, each dense, lists, sparse or ragged ids: see
+                `ids_of`.
+            weights: the same with a weight for each id, None for ones; not for dense ids or
+                sequences.
             training: whether gradients will come.
             name: accepted and without effect.
-            device: "TPU:<number>" or the number of a core, whose ids alone these are; None: those of all cores.
+            device: "TPU:<number>" or the number of a core, whose ids alone these are; None: those
+                of all cores.
 
         Raises:
             RuntimeError: there is no engine, or the batch before was not received.
-            TypeError, ValueError: another structure, ids that do not fit; it names the feature. Nothing is enqueued.
+            TypeError, ValueError: another structure, ids that do not fit; it names the feature.
+                Nothing is enqueued.
 
         Source: `tf.tpu.experimental.embedding.TPUEmbedding.enqueue`, TensorFlow 2.21 (2026).
         """
         self._check_engine("enqueue")
         flat = leaves_like(self._structure, features, "features")
-        scales = [None] * len(flat) if weights is None else leaves_like(self._structure, weights, "weights")
+        scales = (
+            [None] * len(flat)
+            if weights is None
+            else leaves_like(self._structure, weights, "weights")
+        )
         cores = list(range(self._cores)) if device is None else [_core_of(device, self._cores)]
         shapes = merge_shapes(self._features, self._shapes, self._incoming(flat, len(cores)))
         before = self._system, self._shapes, self._arrays
@@ -257,9 +291,12 @@ class TPUEmbedding(BuiltTables):
                 self._build(shapes)
             system, mode = self._built("enqueue"), "train" if training else "inference"
             each = self._ids(system.plan, flat, scales, len(cores))
-            system.enqueue_all(dict(zip(cores, each, strict=True)), mode, [str(t.combiner) for t in self._tables])
+            system.enqueue_all(
+                dict(zip(cores, each, strict=True)), mode, [str(t.combiner) for t in self._tables]
+            )
         except Exception:
-            self._system, self._shapes, self._arrays = before  # a first batch that is refused says nothing of shapes
+            # A first batch that is refused says nothing of shapes.
+            self._system, self._shapes, self._arrays = before
             raise
 
     def dequeue(self, name: str | None = None) -> Any:
@@ -271,30 +308,39 @@ class TPUEmbedding(BuiltTables):
         Source: `tf.tpu.experimental.embedding.TPUEmbedding.dequeue`, TensorFlow 2.21 (2026).
         """
         system = self._built("dequeue")
-        replicas = [system.receive_activations(system.receive_deduplication_data(r), r) for r in range(system.replicas)]
-        return packed_like(self._structure, [jnp.concatenate(parts) for parts in zip(*replicas, strict=True)])
+        replicas = [
+            system.receive_activations(system.receive_deduplication_data(r), r)
+            for r in range(system.replicas)
+        ]
+        return packed_like(
+            self._structure, [jnp.concatenate(parts) for parts in zip(*replicas, strict=True)]
+        )
 
     def apply_gradients(self, gradients: Any, name: str | None = None) -> None:
         """Update the rows that were looked up.
 
         Args:
-            gradients: of the loss by the activations, of their structure and shapes. None stands for zeros, which is
-                not nothing for optimizers with a memory; it is warned about.
+            gradients: of the loss by the activations, of their structure and shapes. None stands
+                for zeros, which is not nothing for optimizers with a memory; it is warned about.
             name: accepted and without effect.
 
-        Learning rates that are functions are asked now. The engine sums over cores: divide a mean over samples by the
-        number of all samples.
+        Learning rates that are functions are asked now. The engine sums over cores: divide a mean
+        over samples by the number of all samples.
 
         Raises:
-            RuntimeError: there is no engine, nothing was built, or no activations were received for training.
-            TypeError, ValueError: another structure, a gradient that isn't an array or has another shape; it names the
-                feature. Nothing changes.
+            RuntimeError: there is no engine, nothing was built, or no activations were received for
+                training.
+            TypeError, ValueError: another structure, a gradient that isn't an array or has another
+                shape; it names the feature. Nothing changes.
 
-        Source: `tf.tpu.experimental.embedding.TPUEmbedding.apply_gradients`, TensorFlow 2.21 (2026).
+        Source: `tf.tpu.experimental.embedding.TPUEmbedding.apply_gradients`, TensorFlow 2.21
+        (2026).
         """
         system = self._built("apply_gradients")
         flat = leaves_like(self._structure, gradients, "gradients")
-        shares = [np.split(self._gradient(system.plan, k, g), system.replicas) for k, g in enumerate(flat)]
+        shares = [
+            np.split(self._gradient(system.plan, k, g), system.replicas) for k, g in enumerate(flat)
+        ]
         rates = [np.float32(f()) for f in self._functions]
         for r in range(system.replicas):
             system.send_gradients([g[r] for g in shares], rates, system.deduplication_data(r), r)
@@ -303,13 +349,23 @@ class TPUEmbedding(BuiltTables):
         """Return the output shapes that this input would have on one core."""
         found = []
         for (path, f), values in zip(self._features, flat, strict=True):
-            found.append(output_shape(f, shape_of_one_core(read_format(values, path).shape, cores, path), path))
+            found.append(
+                output_shape(
+                    f, shape_of_one_core(read_format(values, path).shape, cores, path), path
+                )
+            )
         return found
 
-    def _ids(self, plan: Plan, flat: Sequence[Any], weights: Sequence[Any], cores: int) -> list[dict[str, Ids]]:
-        """Return the ids of each core by feature; all of them are looked at before the first is handed over."""
+    def _ids(
+        self, plan: Plan, flat: Sequence[Any], weights: Sequence[Any], cores: int
+    ) -> list[dict[str, Ids]]:
+        """Return the ids of each core by feature; all of them are looked at before the first is
+        handed over.
+        """
         each: list[dict[str, Ids]] = [{} for _ in range(cores)]
-        for f, (path, config), values, w in zip(plan.features, self._features, flat, weights, strict=True):
+        for f, (path, config), values, w in zip(
+            plan.features, self._features, flat, weights, strict=True
+        ):
             own = dataclasses.replace(f, name=path or f.name)
             for core, ids in zip(each, split_ids(own, config, values, w, cores), strict=True):
                 resolve_ids(own, plan.tables[f.table], ids, plan.policy)
@@ -320,17 +376,20 @@ class TPUEmbedding(BuiltTables):
         path, shape = self._features[k][0], plan.activation_shape(k)
         if g is None:
             warn(
-                f"feature {path!r} has no gradient and is sent zeros, which move rows where the optimizer has a memory",
+                f"feature {path!r} has no gradient and is sent zeros, which move rows where the "
+                "optimizer has a memory",
                 EmbeddingWarning,
             )
             return np.zeros(shape, np.float32)
         if not (is_jax(g) or isinstance(g, np.ndarray)):
             raise ValueError(
-                f"found non-tensor type: the gradient of feature {path!r} must be an array or None, got "
-                f"{type(g).__name__}"
+                f"found non-tensor type: the gradient of feature {path!r} must be an array or "
+                f"None, got {type(g).__name__}"
             )
         if g.shape != shape:
-            raise ValueError(f"the gradient of feature {path!r} must have shape {shape}, got {g.shape}")
+            raise ValueError(
+                f"the gradient of feature {path!r} must have shape {shape}, got {g.shape}"
+            )
         return g
 
 

@@ -31,11 +31,12 @@ class SparseCoreEmbeddingConfig:
 
     Args:
         disable_table_stacking: every table is looked up on its own.
-        max_ids_per_table, max_unique_ids_per_table: limits of a partition by name of the stack; 256 where it has none.
+        max_ids_per_table, max_unique_ids_per_table: limits of a partition by name of the stack; 256
+            where it has none.
         allow_id_dropping: ids beyond a limit are left out instead of refused.
 
-    The others are kept, without effect. Source: `tf.tpu.experimental.embedding.SparseCoreEmbeddingConfig`,
-    TensorFlow 2.21 (2026).
+    The others are kept, without effect. Source:
+    `tf.tpu.experimental.embedding.SparseCoreEmbeddingConfig`, TensorFlow 2.21 (2026).
 
     >>> SparseCoreEmbeddingConfig(max_ids_per_table={"t": 8}).limits(["t"])
     {'t': Limits(max_ids=8, max_unique_ids=256)}
@@ -52,7 +53,10 @@ class SparseCoreEmbeddingConfig:
     def limits(self, stacks: list[str]) -> dict[str, Limits]:
         """Return the limits of each stack."""
         ids, unique = self.max_ids_per_table or {}, self.max_unique_ids_per_table or {}
-        return {s: Limits(ids.get(s, Limits().max_ids), unique.get(s, Limits().max_unique_ids)) for s in stacks}
+        return {
+            s: Limits(ids.get(s, Limits().max_ids), unique.get(s, Limits().max_unique_ids))
+            for s in stacks
+        }
 
 
 @dataclass
@@ -68,9 +72,16 @@ class SparseCoreHost:
 
     def __call__(self, plan: Plan, cores: Cores) -> Batch:
         layout = stack(plan, self.per_core, enabled=self.stacking)
-        limits = None if self.config is None else self.config.limits([s.name for s in layout.stacks])
+        limits = (
+            None if self.config is None else self.config.limits([s.name for s in layout.stacks])
+        )
         dropping = self.config is not None and self.config.allow_id_dropping
-        options: Any = {"per_core": self.per_core, "layout": layout, "limits": limits, "allow_id_dropping": dropping}
+        options: Any = {
+            "per_core": self.per_core,
+            "layout": layout,
+            "limits": limits,
+            "allow_id_dropping": dropping,
+        }
         self.made = preprocess(plan, cores, **options)
         return self.made.batch
 
@@ -83,8 +94,8 @@ class TPUEmbeddingV2:
 
     Args:
         feature_config, optimizer, pipeline_execution_with_tensor_core: as for `TPUEmbedding`.
-        sparse_core_embedding_config: None for tables stacked where they can be, and limits that never bind; in
-            TensorFlow they are then 256.
+        sparse_core_embedding_config: None for tables stacked where they can be, and limits that
+            never bind; in TensorFlow they are then 256.
         per_core: SparseCores of each core, which share its samples equally: 4 on v5p, 2 on v6e.
         num_cores, mesh, policy, seed: as for `TPUEmbedding`.
         engine: None stands for a machine without SparseCores.
@@ -95,9 +106,10 @@ class TPUEmbeddingV2:
         ValueError: an optimizer that it does not have, and what `TPUEmbedding` refuses.
 
     What TensorFlow never reads is warned about and has no effect: limits of gradients and weights,
-    use_gradient_accumulation=False, lazy_adam=False. `embedding` is the same by the older interface, with `load`,
-    `retrieve`, `save`, `restore` and `system`. Differs from TensorFlow: lookups come in the order of enqueueing, and
-    each is followed by its gradients unless training=False; tables are whole, by their TableConfig.
+    use_gradient_accumulation=False, lazy_adam=False. `embedding` is the same by the older
+    interface, with `load`, `retrieve`, `save`, `restore` and `system`. Differs from TensorFlow:
+    lookups come in the order of enqueueing, and each is followed by its gradients unless
+    training=False; tables are whole, by their TableConfig.
 
     Source: `tf.tpu.experimental.embedding.TPUEmbeddingV2`, TensorFlow 2.21 (2026).
 
@@ -128,7 +140,10 @@ class TPUEmbeddingV2:
         seed: int = 0,
     ) -> None:
         if engine is None:
-            raise RuntimeError("TPUEmbeddingV2 needs SparseCores; TPUEmbedding(..., engine=None) has tables without")
+            raise RuntimeError(
+                "TPUEmbeddingV2 needs SparseCores; TPUEmbedding(..., "
+                "engine=None) has tables without"
+            )
         if engine != "sparsecore":
             raise ValueError(f"engine must be 'sparsecore' or None, got {engine!r}")
         self._host = SparseCoreHost(sparse_core_embedding_config, per_core)
@@ -142,10 +157,13 @@ class TPUEmbeddingV2:
             engine=self._host,
             seed=seed,
         )
-        self._batches: deque[dict[str, Buffers]] = deque()  # until they are received, or their gradients sent
+        # Until they are received, or their gradients sent.
+        self._batches: deque[dict[str, Buffers]] = deque()
         self._are_trained: deque[bool] = deque()  # of those that are not received
 
-    def build(self, per_replica_input_shapes: Any = None, per_replica_batch_size: int | None = None) -> None:
+    def build(
+        self, per_replica_input_shapes: Any = None, per_replica_batch_size: int | None = None
+    ) -> None:
         """Do what `TPUEmbedding.build` does; `enqueue` calls it, too."""
         self.embedding.build(per_replica_input_shapes, per_replica_batch_size)
 
@@ -160,11 +178,17 @@ class TPUEmbeddingV2:
         return self.embedding.retrieve()
 
     def enqueue(
-        self, features: Any, weights: Any = None, device: str | int | None = None, *, training: bool = True
+        self,
+        features: Any,
+        weights: Any = None,
+        device: str | int | None = None,
+        *,
+        training: bool = True,
     ) -> dict[str, Buffers] | None:
         """Prepare a batch: the buffers of the SparseCores by stack, None while other cores are to follow.
 
-        Arguments and errors are those of `TPUEmbedding.enqueue`, and what `sparsecore.preprocess` refuses.
+        Arguments and errors are those of `TPUEmbedding.enqueue`, and what `sparsecore.preprocess`
+        refuses.
         """
         self._host.made = None
         self.embedding.enqueue(features, weights, training, device=device)
@@ -174,7 +198,9 @@ class TPUEmbeddingV2:
         self._are_trained.append(training)
         return self._host.made.buffers
 
-    def dequeue(self, partitioned_tensors: Mapping[str, Buffers] | None = None) -> tuple[Any, dict[str, Buffers]]:
+    def dequeue(
+        self, partitioned_tensors: Mapping[str, Buffers] | None = None
+    ) -> tuple[Any, dict[str, Buffers]]:
         """Return activations, nested like the features, and what `apply_gradients` takes.
 
         Args:
@@ -203,7 +229,9 @@ class TPUEmbeddingV2:
     def __call__(self, features: Any, weights: Any = None) -> tuple[Any, dict[str, Buffers]]:
         return self.embedding_lookup(features, weights)
 
-    def apply_gradients(self, gradients: Any, preserved_outputs: Mapping[str, Buffers] | None = None) -> None:
+    def apply_gradients(
+        self, gradients: Any, preserved_outputs: Mapping[str, Buffers] | None = None
+    ) -> None:
         """Update the rows that were looked up; see `TPUEmbedding.apply_gradients`.
 
         Args:
@@ -224,19 +252,28 @@ class TPUEmbeddingV2:
         sparse_core_embedding_config: SparseCoreEmbeddingConfig | None = None,
     ) -> tuple[dict[str, int], dict[str, int]]:
         """Return the limits that a batch needs, by stack: the most ids, and different ids, of any partition."""
-        stacking = sparse_core_embedding_config is None or not sparse_core_embedding_config.disable_table_stacking
+        stacking = (
+            sparse_core_embedding_config is None
+            or not sparse_core_embedding_config.disable_table_stacking
+        )
         made = cls(feature_config, optimizer, per_core=num_sc_per_chip, num_cores=num_tpu_chips)
         made._host.stacking = stacking
         made.enqueue(features)
         found = made._host.made.statistics if made._host.made else {}
-        ids, unique = ({k: int(getattr(s, n).max()) for k, s in found.items()} for n in ("ids", "unique_ids"))
+        ids, unique = (
+            {k: int(getattr(s, n).max()) for k, s in found.items()} for n in ("ids", "unique_ids")
+        )
         return ids, unique
 
     def _oldest(self, given: Mapping[str, Buffers] | None) -> dict[str, Buffers]:
         if not self._batches:
-            raise FailedPreconditionError("nothing is enqueued; call enqueue or embedding_lookup first")
+            raise FailedPreconditionError(
+                "nothing is enqueued; call enqueue or embedding_lookup first"
+            )
         if given is not None and given is not self._batches[0]:
-            raise InvalidArgumentError("these are not the buffers of the oldest batch; batches keep their order")
+            raise InvalidArgumentError(
+                "these are not the buffers of the oldest batch; batches keep their order"
+            )
         return self._batches[0]
 
 
@@ -248,14 +285,19 @@ class _Seen(TPUEmbedding):
         tags, found = {f: k for k, f in enumerate(self._functions)}, []
         for t in self._tables:
             optimizer = cast(Optimizer, t.optimizer)
-            if optimizer.weight_decay_factor is not None or optimizer.multiply_weight_decay_factor_by_learning_rate:
+            if (
+                optimizer.weight_decay_factor is not None
+                or optimizer.multiply_weight_decay_factor_by_learning_rate
+            ):
                 raise NotImplementedError(f"table {t.name!r}: TPUEmbeddingV2 has no weight decay")
             message = TPUEmbeddingConfiguration.TableDescriptor()
             write_table(message, t, 1, tags)
             found.append(table_of(message, rule=optimizer.rule))
         self._rules = {t.name: t.rule for t in as_v2(Plan(tuple(found), ())).tables}
 
-    def _system_of(self, config: TPUEmbeddingConfiguration, rules: Mapping[str, Rule], engine: str | Engine) -> System:
+    def _system_of(
+        self, config: TPUEmbeddingConfiguration, rules: Mapping[str, Rule], engine: str | Engine
+    ) -> System:
         for t in config.table_descriptor:
             p = t.optimization_parameters
             p.ClearField("clipping_limits")

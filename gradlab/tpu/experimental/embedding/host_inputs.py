@@ -1,7 +1,7 @@
 """The inputs of features: the shapes of their activations, and the ids of each core.
 
-A shape comes from the feature, from `build`, or from the first input. An input shape has one axis more than the
-output, the one that is combined: (batch, ids of a sample).
+A shape comes from the feature, from `build`, or from the first input. An input shape has one axis
+more than the output, the one that is combined: (batch, ids of a sample).
 """
 
 from __future__ import annotations
@@ -44,17 +44,22 @@ def shapes_of_inputs(features: Named, given: Any) -> list[Shape]:
     shapes = list(_shapes_in(given))
     if len(shapes) != len(features):
         raise ValueError(
-            f"per_replica_input_shapes must be one shape for each of {len(features)} features, got {given!r}"
+            f"per_replica_input_shapes must be one shape for each of {len(features)} features, "
+            f"got {given!r}"
         )
     return [output_shape(f, shape, path) for (path, f), shape in zip(features, shapes, strict=True)]
 
 
 def shapes_of_batch(features: Named, batch_size: int) -> list[Shape]:
     """Return the output shapes for this number of samples on each core."""
-    return [(batch_size, f.max_sequence_length) if f.is_sequence else (batch_size,) for _, f in features]
+    return [
+        (batch_size, f.max_sequence_length) if f.is_sequence else (batch_size,) for _, f in features
+    ]
 
 
-def merge_shapes(features: Named, known: Sequence[Shape | None], given: Sequence[Shape]) -> list[Shape | None]:
+def merge_shapes(
+    features: Named, known: Sequence[Shape | None], given: Sequence[Shape]
+) -> list[Shape | None]:
     """Return the shapes that are known, and for the others those given.
 
     Raises:
@@ -63,8 +68,8 @@ def merge_shapes(features: Named, known: Sequence[Shape | None], given: Sequence
     for (path, _), old, new in zip(features, known, given, strict=True):
         if old is not None and not fits(old, new):
             raise ValueError(
-                f"Inconsistent shape founded for input feature: feature {path!r} has the output shape {old}, but its "
-                f"input makes it {new}"
+                f"Inconsistent shape founded for input feature: feature {path!r} has the output "
+                f"shape {old}, but its input makes it {new}"
             )
     return [new if old is None else old for old, new in zip(known, given, strict=True)]
 
@@ -73,7 +78,9 @@ def fits(old: Shape, new: Shape) -> bool:
     """Tell whether an input of shape `new` can fill `old`; a row of ragged samples may fill several axes."""
     if len(new) in (1, 2) and len(old) > len(new):
         return True
-    return len(old) == len(new) and all(a == b or not a or not b for a, b in zip(old, new, strict=True))
+    return len(old) == len(new) and all(
+        a == b or not a or not b for a, b in zip(old, new, strict=True)
+    )
 
 
 def check_known(features: Named, shapes: Sequence[Shape | None]) -> list[tuple[int, ...]]:
@@ -87,8 +94,9 @@ def check_known(features: Named, shapes: Sequence[Shape | None]) -> list[tuple[i
         sizes = tuple(n for n in shape or () if n is not None)
         if shape is None or len(sizes) != len(shape):
             raise ValueError(
-                f"Input Feature: feature {path!r} has the output shape {shape}, which must be known before the first "
-                "step: give FeatureConfig(output_shape=...), or shapes or a batch size to build()"
+                f"Input Feature: feature {path!r} has the output shape {shape}, which must be "
+                "known before the first step: give FeatureConfig(output_shape=...), or shapes or a "
+                "batch size to build()"
             )
         known.append(sizes)
     return known
@@ -97,7 +105,9 @@ def check_known(features: Named, shapes: Sequence[Shape | None]) -> list[tuple[i
 def _shapes_in(given: Any) -> list[Shape]:
     if isinstance(given, Mapping):
         return [shape for key in sorted(given) for shape in _shapes_in(given[key])]
-    if isinstance(given, list | tuple) and not all(n is None or hasattr(n, "__index__") for n in given):
+    if isinstance(given, list | tuple) and not all(
+        n is None or hasattr(n, "__index__") for n in given
+    ):
         return [shape for part in given for shape in _shapes_in(part)]
     return [shape_of(given)]
 
@@ -113,23 +123,31 @@ def read_format(values: Any, path: str) -> InputFormat:
     """Return the format and the shape of an input.
 
     Raises:
-        ValueError: dense ids with several for each sample, sparse ones without an axis for them, a single number.
+        ValueError: dense ids with several for each sample, sparse ones without an axis for them, a
+            single number.
     """
     if hasattr(values, "row_splits"):
         return InputFormat("ragged", (len(values.row_splits) - 1, None))
     if hasattr(values, "indices") and hasattr(values, "values"):
-        values = (values.indices, values.values, *([values.dense_shape] if hasattr(values, "dense_shape") else []))
+        values = (
+            values.indices,
+            values.values,
+            *([values.dense_shape] if hasattr(values, "dense_shape") else []),
+        )
     if isinstance(values, tuple):
         return _read_pair_format(values, path)
     if isinstance(values, list) and is_nested(values, 1):
         return InputFormat("lists" if is_nested(values, 2) else "rows", (len(values), None))
     shape = np.shape(values)
     if not shape:
-        raise ValueError(f"the ids of feature {path!r} must have an axis, got {type(values).__name__}")
+        raise ValueError(
+            f"the ids of feature {path!r} must have an axis, got {type(values).__name__}"
+        )
     if len(shape) > 1 and shape[-1] != 1:
         raise ValueError(
-            f"dense ids of feature {path!r} have one id for each sample, so that the last of several axes is 1; got "
-            f"shape {shape}. For several ids give lists, (indices, ids) or (row_splits, ids)"
+            f"dense ids of feature {path!r} have one id for each sample, so that the last of "
+            f"several axes is 1; got shape {shape}. For several ids give lists, (indices, ids) or "
+            "(row_splits, ids)"
         )
     return InputFormat("dense", shape)
 
@@ -152,20 +170,25 @@ def shape_of_one_core(shape: Shape, cores: int, path: str) -> Shape:
     """
     first, *rest = shape
     if first is not None and first % cores:
-        raise ValueError(f"feature {path!r} has {first} samples, which {cores} cores cannot share equally")
+        raise ValueError(
+            f"feature {path!r} has {first} samples, which {cores} cores cannot share equally"
+        )
     return (None if first is None else first // cores, *rest)
 
 
-def split_ids(feature: Feature, config: FeatureConfig, values: Any, weights: Any, cores: int) -> list[Ids]:
+def split_ids(
+    feature: Feature, config: FeatureConfig, values: Any, weights: Any, cores: int
+) -> list[Ids]:
     """Return the ids of one feature on each core.
 
     Args:
-        feature: its name for errors, and the shape of what one core looks up; a sequence has its length as last axis.
+        feature: its name for errors, and the shape of what one core looks up; a sequence has its
+            length as last axis.
         values, weights: of all cores together, one after another along the first axis.
 
     Raises:
-        ValueError: weights of dense ids or of a sequence, sparse ones of ragged ids or the reverse, and all that
-            `ids_of` refuses.
+        ValueError: weights of dense ids or of a sequence, sparse ones of ragged ids or the reverse,
+            and all that `ids_of` refuses.
     """
     form = read_format(values, feature.name)
     if weights is not None:
@@ -191,14 +214,15 @@ def check_weights(path: str, kind: str, weights: Any) -> None:
     """
     if kind == "dense":
         raise ValueError(
-            f"Weight specified for dense input: feature {path!r} is dense: each weighs 1, so it takes no weights"
+            f"Weight specified for dense input: feature {path!r} is dense: each weighs 1, so it "
+            "takes no weights"
         )
     ids_type = "SparseTensor" if kind == "sparse" else "RaggedTensor"
     weights_type = tensor_of(weights)
     if weights_type not in ("Tensor", ids_type):
         raise ValueError(
-            f"Weight for {path!r} is type {weights_type} which does not match type input which is {ids_type}: write "
-            "both the same way"
+            f"Weight for {path!r} is type {weights_type} which does not match type input which is "
+            f"{ids_type}: write both the same way"
         )
 
 
@@ -209,17 +233,26 @@ def _sequence_length(feature: Feature, config: FeatureConfig, form: InputFormat,
     """
     axes = len(form.shape)
     if config.max_sequence_length and axes > 2:
-        warn(f"the ids of feature {feature.name!r} have {axes} axes, so that they are no sequence", EmbeddingWarning)
+        warn(
+            f"the ids of feature {feature.name!r} have {axes} axes, so that they are no sequence",
+            EmbeddingWarning,
+        )
     if config.is_sequence:
         return config.max_sequence_length if axes == 2 else 0
     samples = (form.shape[0] or 0) // cores
-    if form.kind not in ("ragged", "rows") or not 0 < samples < feature.samples or feature.samples % samples:
+    if (
+        form.kind not in ("ragged", "rows")
+        or not 0 < samples < feature.samples
+        or feature.samples % samples
+    ):
         return 0
     return feature.samples // samples
 
 
 def _one_sample_each(ids: Ids, length: int) -> Ids:
-    """Return the ids of sequences, each in a sample of its own, without those past the end of their sequence."""
+    """Return the ids of sequences, each in a sample of its own, without those past the end of their
+    sequence.
+    """
     samples = np.asarray(ids.samples)
     places = rank_in_groups(samples) if ids.places is None else ids.places
     keep = places < length

@@ -21,8 +21,9 @@ Initializer = Callable[..., Any]  # of (shape) or (shape, dtype)
 class TruncatedNormal:
     """Normal numbers around 0, drawn again beyond two standard deviations; the same ones for the same seed.
 
-    This is what a table gets that names no initializer, with `stddev` 1 / sqrt(dim) and a seed of its own from
-    `TPUEmbedding`. The numbers are not TensorFlow's, whose generator is another one, nor without JAX those of JAX.
+    This is what a table gets that names no initializer, with `stddev` 1 / sqrt(dim) and a seed of
+    its own from `TPUEmbedding`. The numbers are not TensorFlow's, whose generator is another one,
+    nor without JAX those of JAX.
 
     Source: `tf.tpu.experimental.embedding.TableConfig`, TensorFlow 2.21 (2026).
 
@@ -35,7 +36,9 @@ class TruncatedNormal:
 
     def __call__(self, shape: Sequence[int], dtype: Any = np.float32) -> np.ndarray:
         if not HAS_JAX:
-            return (self.stddev * _truncated(np.random.default_rng(self.seed or 0), shape)).astype(dtype)
+            return (self.stddev * _truncated(np.random.default_rng(self.seed or 0), shape)).astype(
+                dtype
+            )
         key, (rows, *rest) = jax.random.key(self.seed or 0), shape
         made = np.empty(shape, dtype)
         for start in range(0, rows, _BLOCK):  # a large table is never whole on a device
@@ -49,7 +52,8 @@ class TruncatedNormal:
 class RowIdInitializer:
     """Row i of a table is filled with offset + i, so that what is looked up tells which rows it came from.
 
-    It sees the shape of a shard only: over several hosts each shard begins at the offset again, as in TensorFlow.
+    It sees the shape of a shard only: over several hosts each shard begins at the offset again, as
+    in TensorFlow.
 
     Source: `tf.tpu.experimental.embedding.RowIdInitializer`, TensorFlow 2.21 (2026).
 
@@ -89,17 +93,23 @@ def initial_values(initializer: Initializer, shape: tuple[int, int], name: str) 
     made = initializer(shape, np.float32) if _takes_dtype(initializer) else initializer(shape)
     values = np.asarray(as_real_numbers(made, f"what the initializer of {name} makes"), np.float32)
     if values.shape != shape:
-        raise ValueError(f"the initializer of {name} must make shape {shape}, it made {values.shape}")
+        raise ValueError(
+            f"the initializer of {name} must make shape {shape}, it made {values.shape}"
+        )
     return values
 
 
 def _takes_dtype(initializer: Initializer) -> bool:
-    """Tell whether the initializer takes a dtype beside the shape; one that can't tell gets a dtype."""
+    """Tell whether the initializer takes a dtype beside the shape; one that can't tell gets a
+    dtype.
+    """
     try:
         parameters = inspect.signature(initializer).parameters
     except (TypeError, ValueError):
         return True
-    positional = [p for p in parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    positional = [
+        p for p in parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
     variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters.values())
     return variadic or len(positional) > 1
 

@@ -33,18 +33,23 @@ class Optimizer:
     """The base class: what happens around the rule, which each class names.
 
     Args:
-        learning_rate: a number, or a function of nothing that is asked at every step. Tables that share the function
-            share one tag.
+        learning_rate: a number, or a function of nothing that is asked at every step. Tables that
+            share the function share one tag.
         use_gradient_accumulation: all gradients of a row are summed before the rule runs once.
-        clip_weight_min, clip_weight_max: limits of the weights after an update; None leaves that side open.
+        clip_weight_min, clip_weight_max: limits of the weights after an update; None leaves that
+            side open.
         weight_decay_factor: how much of its weight a row loses at each step; None or 0 for nothing.
-        multiply_weight_decay_factor_by_learning_rate: it is multiplied by the rate. Without a factor it has no effect.
-        slot_variable_creation_fn: makes the slots: of the table, their names and their initializers, a dict by name.
-        clipvalue: limits of the summed gradient of a row: v for (-v, v), or (lower, upper) with None for an open side.
+        multiply_weight_decay_factor_by_learning_rate: it is multiplied by the rate. Without a
+            factor it has no effect.
+        slot_variable_creation_fn: makes the slots: of the table, their names and their
+            initializers, a dict by name.
+        clipvalue: limits of the summed gradient of a row: v for (-v, v), or (lower, upper) with
+            None for an open side.
         low_dimensional_packing_status: a layout in memory, without effect on any number.
 
     Raises:
-        ValueError: `clipvalue` without accumulation, or with more than two limits; not a function where one must be.
+        ValueError: `clipvalue` without accumulation, or with more than two limits; not a function
+            where one must be.
         TypeError: `clipvalue` is neither a number nor a tuple.
 
     Source: classes of `tf.tpu.experimental.embedding`, TensorFlow 2.21 (2026).
@@ -72,11 +77,13 @@ class Optimizer:
     def __post_init__(self) -> None:
         make_slots = self.slot_variable_creation_fn
         if make_slots is not None and not callable(make_slots):
-            raise ValueError(f"slot_variable_creation_fn must be a function or None, got {make_slots!r}")
+            raise ValueError(
+                f"slot_variable_creation_fn must be a function or None, got {make_slots!r}"
+            )
         if self.clipvalue is not None and not self.use_gradient_accumulation:
             raise ValueError(
-                f"clipvalue is a limit of summed gradients: it needs use_gradient_accumulation=True, or None instead "
-                f"of {self.clipvalue!r}"
+                "clipvalue is a limit of summed gradients: it needs "
+                f"use_gradient_accumulation=True, or None instead of {self.clipvalue!r}"
             )
         _limits(self.clipvalue)
         for check, name in self._checks:
@@ -112,7 +119,9 @@ class Optimizer:
     def slot_initializers(self) -> tuple[Initializer, ...]:
         """The initial value of each slot, in the order of `slot_names`."""
         rule = self.rule
-        return tuple(Constant(getattr(rule, s) if isinstance(s, str) else s) for s in rule.slots.values())
+        return tuple(
+            Constant(getattr(rule, s) if isinstance(s, str) else s) for s in rule.slots.values()
+        )
 
     @property
     def functions(self) -> list[Callable[[], float]]:
@@ -131,7 +140,9 @@ class Optimizer:
         else:
             as_real_numbers(self.learning_rate, f"learning_rate of {type(self).__name__}")
             made.learning_rate.constant = self.learning_rate
-        made.gradient_accumulation_status = _STATUS.ENABLED if self.use_gradient_accumulation else _STATUS.DISABLED
+        made.gradient_accumulation_status = (
+            _STATUS.ENABLED if self.use_gradient_accumulation else _STATUS.DISABLED
+        )
         write_limits(made.clipping_limits, (self.clip_weight_min, self.clip_weight_max))
         write_limits(made.gradient_clipping_limits, _limits(self.clipvalue))
         if self.weight_decay_factor:
@@ -156,10 +167,14 @@ def _limits(clipvalue: Any) -> Limits:
         return (None, None)
     if not isinstance(clipvalue, tuple):
         if isinstance(clipvalue, Sequence):
-            raise TypeError(f"clipvalue must be a number or a tuple (lower, upper), got {clipvalue!r}")
+            raise TypeError(
+                f"clipvalue must be a number or a tuple (lower, upper), got {clipvalue!r}"
+            )
         return (-1.0 * clipvalue, clipvalue)
     if len(clipvalue) != 2:
-        raise ValueError(f"clipvalue must be a number or a tuple (lower, upper), got {len(clipvalue)} limits")
+        raise ValueError(
+            f"clipvalue must be a number or a tuple (lower, upper), got {len(clipvalue)} limits"
+        )
     return clipvalue
 
 
@@ -169,8 +184,8 @@ Class = TypeVar("Class", bound=type[Optimizer])
 def positional(*last: str, without: Sequence[str] = ()) -> Callable[[Class], Class]:
     """Return a class decorator that lets arguments be given by position, in TensorFlow's order.
 
-    The class's own come first, then the common ones, then those that are named here; `without` leaves some out. A
-    dataclass alone would put the common ones, which are inherited, first.
+    The class's own come first, then the common ones, then those that are named here; `without`
+    leaves some out. A dataclass alone would put the common ones, which are inherited, first.
     """
 
     def decorate(cls: Class) -> Class:
@@ -195,7 +210,9 @@ def _signature(fields: Sequence[dataclasses.Field[Any]]) -> inspect.Signature:
     empty = inspect.Parameter.empty
     return inspect.Signature(
         [
-            inspect.Parameter(f.name, place, default=empty if f.default is dataclasses.MISSING else f.default)
+            inspect.Parameter(
+                f.name, place, default=empty if f.default is dataclasses.MISSING else f.default
+            )
             for f in fields
         ]
     )

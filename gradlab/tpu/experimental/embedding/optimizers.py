@@ -1,8 +1,8 @@
 """The optimizers of tables: each is a rule, with TensorFlow's arguments in its order.
 
-Five are those of `tf.tpu.experimental.embedding`, then come those of TensorFlow 1, then those that only the
-configuration knows. A class lists its arguments with TensorFlow's defaults, because these are what a user sees. Which
-field of the rule each of them is, the rule says by `in_tables`.
+Five are those of `tf.tpu.experimental.embedding`, then come those of TensorFlow 1, then those that
+only the configuration knows. A class lists its arguments with TensorFlow's defaults, because these
+are what a user sees. Which field of the rule each of them is, the rule says by `in_tables`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ class SGD(Optimizer):
 
         w = w - lr * g
 
-    The update is that of `gl.rules.StochasticGradientDescent`; the other arguments are those of all optimizers of
+    The update is that of `gl.rules.StochasticGradientDescent`; the other arguments are those of all
+    optimizers of
     tables: see `Optimizer`. Source: `tf.tpu.experimental.embedding.SGD`, TensorFlow 2.21 (2026).
 
     >>> SGD(0.5, clipvalue=1.0).rule
@@ -41,8 +42,9 @@ class Adagrad(Optimizer):
 
         accumulators = accumulators + g²;  w = w - lr * g / sqrt(accumulators)
 
-    The update is that of `gl.rules.Adagrad`; for the other arguments see `Optimizer`. Raises ValueError for an initial
-    value that is not positive. Source: `tf.tpu.experimental.embedding.Adagrad`, TensorFlow 2.21 (2026).
+    The update is that of `gl.rules.Adagrad`; for the other arguments see `Optimizer`. Raises
+    ValueError for an initial value that is not positive. Source:
+    `tf.tpu.experimental.embedding.Adagrad`, TensorFlow 2.21 (2026).
 
     >>> Adagrad(0.1, 0.5).slot_initializers
     (Constant(value=0.5),)
@@ -61,9 +63,9 @@ class AdagradMomentum(Optimizer):
         momenta = momentum * momenta + (accumulators + epsilon)^(-1 / exponent) * g
         w = w - lr * momenta
 
-    The update is that of `gl.rules.AdagradMomentum`; for the other arguments see `Optimizer`. Raises ValueError for an
-    epsilon or an exponent that is not positive. Source: `tf.tpu.experimental.embedding.AdagradMomentum`,
-    TensorFlow 2.21 (2026).
+    The update is that of `gl.rules.AdagradMomentum`; for the other arguments see `Optimizer`.
+    Raises ValueError for an epsilon or an exponent that is not positive. Source:
+    `tf.tpu.experimental.embedding.AdagradMomentum`, TensorFlow 2.21 (2026).
 
     >>> AdagradMomentum(momentum=0.9).slot_names
     ('accumulators', 'momenta')
@@ -79,17 +81,23 @@ class AdagradMomentum(Optimizer):
 
 @updated_by(
     rules.Ftrl,
-    last=("clipvalue", "multiply_linear_by_learning_rate", "allow_zero_accumulator", "low_dimensional_packing_status"),
+    last=(
+        "clipvalue",
+        "multiply_linear_by_learning_rate",
+        "allow_zero_accumulator",
+        "low_dimensional_packing_status",
+    ),
     positive=("initial_accumulator_value",),
 )
 @dataclass(frozen=True)
 class FTRL(Optimizer):
     """Follow the regularized leader. A row's first update keeps only a share of its initial values.
 
-    The update is that of `gl.rules.Ftrl`, which says what share; for the other arguments see `Optimizer`.
-    `allow_zero_accumulator` is written into the configuration and has no other effect. Raises ValueError for an
-    initial value that is not positive, with `allow_zero_accumulator` too. Source:
-    `tf.tpu.experimental.embedding.FTRL`, TensorFlow 2.21 (2026).
+    The update is that of `gl.rules.Ftrl`, which says what share; for the other arguments see
+    `Optimizer`. `allow_zero_accumulator` is written into the configuration and has no other
+    effect. Raises ValueError for an initial value that is not positive, with
+    `allow_zero_accumulator` too. Source: `tf.tpu.experimental.embedding.FTRL`, TensorFlow 2.21
+    (2026).
 
     >>> FTRL(l1_regularization_strength=0.5).rule.l1
     0.5
@@ -118,11 +126,13 @@ class Adam(Optimizer):
         momenta = beta_1 * momenta + (1 - beta_1) * g;  velocities = beta_2 * velocities + (1 - beta_2) * g²
         w = w - lr * momenta / sqrt(velocities + epsilon²)      or  / (sqrt(velocities) + epsilon)
 
-    Lazy: only rows that were looked up move, unless `lazy_adam` is False. The second line depends on
-    `sum_inside_sqrt`. The update is that of `gl.rules.Adam`; for the other arguments see `Optimizer`.
+    Lazy: only rows that were looked up move, unless `lazy_adam` is False. The second line depends
+    on `sum_inside_sqrt`. The update is that of `gl.rules.Adam`; for the other arguments see
+    `Optimizer`.
 
     Raises:
-        ValueError: a beta outside [0, 1), an epsilon that is not positive, or neither lazy nor accumulating.
+        ValueError: a beta outside [0, 1), an epsilon that is not positive, or neither lazy nor
+            accumulating.
 
     Source: `tf.tpu.experimental.embedding.Adam`, TensorFlow 2.21 (2026).
 
@@ -140,13 +150,18 @@ class Adam(Optimizer):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not (self.lazy_adam or self.use_gradient_accumulation):
-            raise ValueError("lazy_adam=False moves every row once in a step: it needs use_gradient_accumulation=True")
+            raise ValueError(
+                "lazy_adam=False moves every row once in a step: it needs "
+                "use_gradient_accumulation=True"
+            )
 
     @property
     def rule(self) -> Rule:
         rule = super().rule
         assert isinstance(rule, rules.Adam)
-        return dataclasses.replace(rule, epsilon_place="inside" if self.sum_inside_sqrt else "outside")
+        return dataclasses.replace(
+            rule, epsilon_place="inside" if self.sum_inside_sqrt else "outside"
+        )
 
 
 @updated_by(
@@ -158,9 +173,9 @@ class Adam(Optimizer):
 class ProximalAdagrad(Optimizer):
     """Adagrad with L1 and L2 shrinkage of the weights.
 
-    The update is that of `gl.rules.ProximalAdagrad`; for the other arguments see `Optimizer`. Raises ValueError for an
-    initial value that is not positive, or a strength below 0. Source: `ProximalAdagradParameters`, TensorFlow 1.15
-    (2019).
+    The update is that of `gl.rules.ProximalAdagrad`; for the other arguments see `Optimizer`.
+    Raises ValueError for an initial value that is not positive, or a strength below 0. Source:
+    `ProximalAdagradParameters`, TensorFlow 1.15 (2019).
 
     >>> ProximalAdagrad(0.1, l1_regularization_strength=0.5).rule.l1_regularization_strength
     0.5
@@ -182,9 +197,9 @@ class ProximalAdagrad(Optimizer):
 class ProximalYogi(Optimizer):
     """Yogi, whose second moment moves by its sign, with L1 and L2 shrinkage; without bias correction.
 
-    The update is that of `gl.rules.ProximalYogi`; for the other arguments see `Optimizer`. Raises ValueError for a
-    beta outside [0, 1), an epsilon that is not positive or a strength below 0. Source: `ProximalYogiParameters`,
-    TensorFlow 1.15 (2019).
+    The update is that of `gl.rules.ProximalYogi`; for the other arguments see `Optimizer`.
+    Raises ValueError for a beta outside [0, 1), an epsilon that is not positive or a strength
+    below 0. Source: `ProximalYogiParameters`, TensorFlow 1.15 (2019).
 
     >>> ProximalYogi().slot_initializers
     (Constant(value=1e-06), Constant(value=0.0))
@@ -200,15 +215,18 @@ class ProximalYogi(Optimizer):
 
 
 @updated_by(
-    rules.OnlineYogi, betas=("beta2",), not_negative=("l1_regularization_strength", "l2_regularization_strength")
+    rules.OnlineYogi,
+    betas=("beta2",),
+    not_negative=("l1_regularization_strength", "l2_regularization_strength"),
 )
 @dataclass(frozen=True)
 class OnlineYogi(Optimizer):
     """Yogi's second moment with the linear slot of FTRL.
 
-    The update is that of `gl.rules.OnlineYogi`, a reading of what is not public; for the other arguments see
-    `Optimizer`. Raises ValueError for a beta outside [0, 1) or a strength below 0. Source: `OnlineYogiParameters` in
-    `optimization_parameters.proto`, TensorFlow 2.21 (2026).
+    The update is that of `gl.rules.OnlineYogi`, a reading of what is not public; for the
+    other arguments see `Optimizer`. Raises ValueError for a beta outside [0, 1) or a strength
+    below 0. Source: `OnlineYogiParameters` in `optimization_parameters.proto`, TensorFlow
+    2.21 (2026).
 
     >>> OnlineYogi().slot_names
     ('vs', 'linears')
@@ -228,8 +246,8 @@ class Momentum(Optimizer):
 
         momenta = momentum * momenta + g;  w = w - lr * momenta
 
-    The update is that of `gl.rules.Momentum`; for the other arguments see `Optimizer`. A gradient of 0 is not neutral:
-    the momentum goes on. Source: `MomentumParameters`, TensorFlow 1.15 (2019).
+    The update is that of `gl.rules.Momentum`; for the other arguments see `Optimizer`. A gradient
+    of 0 is not neutral: the momentum goes on. Source: `MomentumParameters`, TensorFlow 1.15 (2019).
 
     >>> Momentum(0.1, 0.5, use_nesterov=True).rule
     Momentum(momentum=0.5, use_nesterov=True, order='dense')
@@ -247,7 +265,8 @@ class RMSProp(Optimizer):
 
         ms = ms + (1 - rho) * (g² - ms);  mom = momentum * mom + lr * g / sqrt(ms + epsilon);  w = w - mom
 
-    The update is that of `gl.rules.RMSProp`, with ms from 0; for the other arguments see `Optimizer`.
+    The update is that of `gl.rules.RMSProp`, with ms from 0; for the other arguments see
+    `Optimizer`.
 
     Source: `RMSPropParameters`, TensorFlow 1.15 (2019).
 
@@ -266,9 +285,9 @@ class RMSProp(Optimizer):
 class FrequencyEstimator(Optimizer):
     """A table of one column that counts how many steps lie between two hits of a row.
 
-    The update is that of `gl.rules.FrequencyEstimator`. The learning rate is the global step: give a function. The
-    table begins at `max_delta`, and its gradient must be 0. Source: `FrequencyEstimatorParameters`, TensorFlow 1.15
-    (2019).
+    The update is that of `gl.rules.FrequencyEstimator`. The learning rate is the global step: give
+    a function. The table begins at `max_delta`, and its gradient must be 0. Source:
+    `FrequencyEstimatorParameters`, TensorFlow 1.15 (2019).
 
     >>> FrequencyEstimator(lambda: 7, tau=0.5).rule.tau
     0.5
@@ -286,8 +305,8 @@ class FrequencyEstimator(Optimizer):
 class Adadelta(Optimizer):
     """Steps as long as the last ones were, on average.
 
-    The update is that of `gl.rules.Adadelta`; for the other arguments see `Optimizer`. Source: `AdadeltaParameters` in
-    `optimization_parameters.proto`, TensorFlow 2.21 (2026).
+    The update is that of `gl.rules.Adadelta`; for the other arguments see `Optimizer`. Source:
+    `AdadeltaParameters` in `optimization_parameters.proto`, TensorFlow 2.21 (2026).
 
     >>> Adadelta(1.0, rho=0.5).rule.rho
     0.5
@@ -303,7 +322,8 @@ class Adadelta(Optimizer):
 class CenteredRMSProp(Optimizer):
     """RMSProp with the variance of the gradients in place of their mean square.
 
-    The update is that of `gl.rules.CenteredRMSProp`, with all slots from 0; for the other arguments see `Optimizer`.
+    The update is that of `gl.rules.CenteredRMSProp`, with all slots from 0; for the other arguments
+    see `Optimizer`.
 
     Source: `CenteredRmsPropParameters` in `optimization_parameters.proto`, TensorFlow 2.21 (2026).
 
@@ -322,8 +342,9 @@ class CenteredRMSProp(Optimizer):
 class BoundedAdagrad(Optimizer):
     """Adagrad whose accumulator and update have limits; 0 for none.
 
-    The update is that of `gl.rules.BoundedAdagrad`, a reading of what is not public; for the other arguments see
-    `Optimizer`. Source: `BoundedAdagradParameters` in `optimization_parameters.proto`, TensorFlow 2.21 (2026).
+    The update is that of `gl.rules.BoundedAdagrad`, a reading of what is not public; for the other
+    arguments see `Optimizer`. Source: `BoundedAdagradParameters` in
+    `optimization_parameters.proto`, TensorFlow 2.21 (2026).
 
     >>> BoundedAdagrad(max_accumulator=2.0).rule.max_accumulator
     2.0
@@ -341,9 +362,10 @@ class BoundedAdagrad(Optimizer):
 class FrequencyAwareAdagrad(Optimizer):
     """Adagrad with longer steps for rows that are seldom hit.
 
-    The update is that of `gl.rules.FrequencyAwareAdagrad`, a reading of what is not public; `step_counter` is a
-    function of nothing that gives the step, asked at every step like a learning rate. For the other arguments see
-    `Optimizer`. Source: `FrequencyAwareAdagradParameters` in `optimization_parameters.proto`, TensorFlow 2.21 (2026).
+    The update is that of `gl.rules.FrequencyAwareAdagrad`, a reading of what is not public;
+    `step_counter` is a function of nothing that gives the step, asked at every step like a learning
+    rate. For the other arguments see `Optimizer`. Source: `FrequencyAwareAdagradParameters` in
+    `optimization_parameters.proto`, TensorFlow 2.21 (2026).
 
     >>> len(FrequencyAwareAdagrad(0.1, step_counter=lambda: 7).functions)
     1
@@ -377,8 +399,9 @@ class Lion(Optimizer):
 
         w = w - lr * sign(beta1 * momenta + (1 - beta1) * g);  momenta = beta2 * momenta + (1 - beta2) * g
 
-    The update is that of `gl.rules.Lion`; for the other arguments see `Optimizer`. Raises ValueError where it neither
-    is lazy nor accumulates. Source: `LionParameters` in `optimization_parameters.proto`, TensorFlow 2.21 (2026).
+    The update is that of `gl.rules.Lion`; for the other arguments see `Optimizer`. Raises
+    ValueError where it neither is lazy nor accumulates. Source: `LionParameters` in
+    `optimization_parameters.proto`, TensorFlow 2.21 (2026).
 
     >>> Lion(lazy_lion=False).rule.lazy
     False
@@ -392,7 +415,10 @@ class Lion(Optimizer):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not (self.lazy_lion or self.use_gradient_accumulation):
-            raise ValueError("lazy_lion=False moves every row once in a step: it needs use_gradient_accumulation=True")
+            raise ValueError(
+                "lazy_lion=False moves every row once in a step: it needs "
+                "use_gradient_accumulation=True"
+            )
 
 
 @updated_by(rules.MdlAdagradLight)
@@ -400,8 +426,9 @@ class Lion(Optimizer):
 class MDLAdagradLight(Optimizer):
     """Adagrad that gives rows a weight by how much loss they save.
 
-    The update is that of `gl.rules.MdlAdagradLight`, a reading of what is not public; for the other arguments see
-    `Optimizer`. Source: `MdlAdagradLightParameters` in `optimization_parameters.proto`, TensorFlow 2.21 (2026).
+    The update is that of `gl.rules.MdlAdagradLight`, a reading of what is not public; for the other
+    arguments see `Optimizer`. Source: `MdlAdagradLightParameters` in
+    `optimization_parameters.proto`, TensorFlow 2.21 (2026).
 
     >>> MDLAdagradLight(mdl_hard_limit=1.0).slot_names
     ('accumulators', 'weights', 'benefits')
@@ -430,7 +457,8 @@ class Assign(Optimizer):
 
         w = g
 
-    The update is that of `gl.rules.Assign`, a reading of what is not public; for the other arguments see `Optimizer`.
+    The update is that of `gl.rules.Assign`, a reading of what is not public; for the other
+    arguments see `Optimizer`.
 
     Source: `AssignParameters` in `optimization_parameters.proto`, TensorFlow 2.21 (2026).
 

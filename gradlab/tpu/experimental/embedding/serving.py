@@ -20,12 +20,14 @@ from .table_config import FeatureConfig, TableConfig
 from .table_set import TableSet, Variables
 
 
-def serving_embedding_lookup(inputs: Any, weights: Any, tables: Mapping[TableConfig, Any], feature_config: Any) -> Any:
+def serving_embedding_lookup(
+    inputs: Any, weights: Any, tables: Mapping[TableConfig, Any], feature_config: Any
+) -> Any:
     """Look up as `TPUEmbedding` does, as a pure function of the tables that JAX can differentiate.
 
     Args:
-        inputs: ids of features, nested like them, or some of a dict, or the first of a list or tuple: dense (of any
-            shape), lists, sparse with a dense shape, or ragged. See `ids_of`.
+        inputs: ids of features, nested like them, or some of a dict, or the first of a list or
+            tuple: dense (of any shape), lists, sparse with a dense shape, or ragged. See `ids_of`.
         weights: the same with a weight for each id and written the same way, None for ones.
         tables: arrays by their TableConfig, NumPy or JAX.
         feature_config: `FeatureConfig` objects in any nesting.
@@ -33,8 +35,9 @@ def serving_embedding_lookup(inputs: Any, weights: Any, tables: Mapping[TableCon
     Returns:
         nested like the inputs, float32: (samples..., dim) each.
 
-    Unlike in training, ids below 0 are left out, and so are weights that are not above 0 where the combiner divides by
-    them, unless the feature says `validate_weights_and_indices=False`; ragged ids and lists are taken as they are.
+    Unlike in training, ids below 0 are left out, and so are weights that are not above 0 where the
+    combiner divides by them, unless the feature says `validate_weights_and_indices=False`; ragged
+    ids and lists are taken as they are.
 
     Raises:
         ValueError: a feature that is not there, weights of dense ids or of a sequence or written
@@ -54,7 +57,9 @@ def serving_embedding_lookup(inputs: Any, weights: Any, tables: Mapping[TableCon
     given = leaves_by_path(feature_config, inputs, "inputs")
     scales = {} if weights is None else leaves_by_path(feature_config, weights, "weights")
     if scales and scales.keys() != given.keys():
-        raise ValueError(f"weights must be for the features {', '.join(given)}, got {', '.join(scales)}")
+        raise ValueError(
+            f"weights must be for the features {', '.join(given)}, got {', '.join(scales)}"
+        )
     found = {
         path: _lookup(path, features[path], tables[features[path].table], ids, scales.get(path))
         for path, ids in given.items()
@@ -68,7 +73,8 @@ class TPUEmbeddingForServing(TableSet):
     Args:
         feature_config: as for `TPUEmbedding`.
         optimizer: None for tables without slots, which take less memory.
-        experimental_sparsecore_restore_info: kept, without effect: checkpoints here are those of whole tables.
+        experimental_sparsecore_restore_info: kept, without effect: checkpoints here are those of
+            whole tables.
         seed: of the tables without an initializer.
 
     Raises:
@@ -123,24 +129,32 @@ def _lookup(path: str, feature: FeatureConfig, table: Any, ids: Any, weights: An
     table = jnp.asarray(as_real_numbers(table, f"the table of feature {path!r}"), jnp.float32)
     if kind == "Tensor":
         if feature.max_sequence_length:
-            raise ValueError(f"Feature {path!r} is a sequence feature but a dense tensor was passed: give lists of ids")
+            raise ValueError(
+                f"Feature {path!r} is a sequence feature but a dense tensor was passed: give "
+                "lists of ids"
+            )
         return _rows(path, table, np.asarray(ids))
     given = read_format(ids, path)
-    return (_sparse if kind == "SparseTensor" else _ragged)(path, feature, table, ids, weights, given)
+    return (_sparse if kind == "SparseTensor" else _ragged)(
+        path, feature, table, ids, weights, given
+    )
 
 
 def _check_weights(path: str, feature: FeatureConfig, kind: str, weights: Any) -> None:
     if kind == "Tensor":
-        raise ValueError(f"Weight specified for {path!r}, but input is dense: each weighs 1, so it takes no weights")
+        raise ValueError(
+            f"Weight specified for {path!r}, but input is dense: each "
+            "weighs 1, so it takes no weights"
+        )
     if (theirs := tensor_of(weights)) != kind:
         raise ValueError(
-            f"Weight for {path!r} is of type {theirs} but it does not match type of the input which is {kind}: write "
-            "both the same way"
+            f"Weight for {path!r} is of type {theirs} but it does not match type of the input "
+            f"which is {kind}: write both the same way"
         )
     if feature.max_sequence_length:
         raise ValueError(
-            f"Weight specified for {path!r}, but this is a sequence feature, whose ids are not combined: it takes no "
-            "weights"
+            f"Weight specified for {path!r}, but this is a sequence feature, whose ids are not "
+            "combined: it takes no weights"
         )
 
 
@@ -148,34 +162,56 @@ def _rows(path: str, table: Array, ids: np.ndarray) -> Array:
     outside = (ids < 0) | (ids >= table.shape[0])
     if outside.any():
         raise InvalidArgumentError(
-            f"id {ids[outside][0]} of feature {path!r} is outside its table, whose rows are 0 to {table.shape[0] - 1}"
+            f"id {ids[outside][0]} of feature {path!r} is outside its table, whose rows are 0 to "
+            f"{table.shape[0] - 1}"
         )
     return table[ids.astype(np.int64)]
 
 
-def _sparse(path: str, feature: FeatureConfig, table: Array, ids: Any, weights: Any, given: InputFormat) -> Array:
+def _sparse(
+    path: str, feature: FeatureConfig, table: Array, ids: Any, weights: Any, given: InputFormat
+) -> Array:
     rank, combiner = len(given.shape), str(feature.table.combiner)
     if feature.is_sequence and rank == 2:
-        indices, values = (np.asarray(x) for x in ((ids.indices, ids.values) if hasattr(ids, "indices") else ids[:2]))
+        indices, values = (
+            np.asarray(x)
+            for x in ((ids.indices, ids.values) if hasattr(ids, "indices") else ids[:2])
+        )
         return _in_rows(
-            path, table, indices[:, 0], indices[:, 1], values, (given.shape[0] or 0, feature.max_sequence_length)
+            path,
+            table,
+            indices[:, 0],
+            indices[:, 1],
+            values,
+            (given.shape[0] or 0, feature.max_sequence_length),
         )
     if feature.max_sequence_length:
-        warn(f"the ids of feature {path!r} have {rank} axes, so that they are no sequence", EmbeddingWarning)
+        warn(
+            f"the ids of feature {path!r} have {rank} axes, so that they are no sequence",
+            EmbeddingWarning,
+        )
     if not feature.validate_weights_and_indices and rank <= 2:
         return embedding_lookup_sparse(table, ids, weights, combiner)
     return safe_embedding_lookup_sparse(table, ids, weights, combiner)
 
 
-def _ragged(path: str, feature: FeatureConfig, table: Array, ids: Any, weights: Any, given: InputFormat) -> Array:
+def _ragged(
+    path: str, feature: FeatureConfig, table: Array, ids: Any, weights: Any, given: InputFormat
+) -> Array:
     splits, values = _splits(ids)
     count, shape = splits.size - 1, feature.output_shape
     wanted = count if shape is None else math.prod(n or 0 for n in shape)
-    length = feature.max_sequence_length if shape is None else wanted // max(count, 1) if wanted != count else 0
+    length = (
+        feature.max_sequence_length
+        if shape is None
+        else wanted // max(count, 1)
+        if wanted != count
+        else 0
+    )
     if shape is not None and wanted != count and (wanted < count or wanted % count):
         raise ValueError(
-            "Output shape set in the FeatureConfig should be the factor of the number of samples: feature "
-            f"{path!r} has the output shape {shape}, which {count} samples cannot fill"
+            "Output shape set in the FeatureConfig should be the factor of the number of samples: "
+            f"feature {path!r} has the output shape {shape}, which {count} samples cannot fill"
         )
     samples = np.repeat(np.arange(count), np.diff(splits).astype(np.intp))
     if length:
@@ -187,20 +223,31 @@ def _ragged(path: str, feature: FeatureConfig, table: Array, ids: Any, weights: 
     return found if shape is None else found.reshape(*(n or 0 for n in shape), -1)
 
 
-def _reduced(table: Array, ids: tuple[np.ndarray, np.ndarray], weights: Any, combiner: str, count: int) -> Array:
+def _reduced(
+    table: Array, ids: tuple[np.ndarray, np.ndarray], weights: Any, combiner: str, count: int
+) -> Array:
     """Return all samples, the last ones too where they are empty."""
     found = embedding_lookup_sparse(table, ids, weights, combiner)
-    return set_rows(jnp.zeros((count, table.shape[1]), found.dtype), np.arange(found.shape[0]), found)
+    return set_rows(
+        jnp.zeros((count, table.shape[1]), found.dtype), np.arange(found.shape[0]), found
+    )
 
 
 def _in_rows(
-    path: str, table: Array, samples: np.ndarray, places: np.ndarray, ids: np.ndarray, shape: tuple[int, int]
+    path: str,
+    table: Array,
+    samples: np.ndarray,
+    places: np.ndarray,
+    ids: np.ndarray,
+    shape: tuple[int, int],
 ) -> Array:
     """Return the rows of each sample side by side, cut off or filled up with zeros."""
     keep = places < shape[1]
     rows = _rows(path, table, ids[keep])
     zeros = jnp.zeros((shape[0] * shape[1], table.shape[1]), table.dtype)
-    return add_rows(zeros, samples[keep] * shape[1] + places[keep], rows).reshape(*shape, table.shape[1])
+    return add_rows(zeros, samples[keep] * shape[1] + places[keep], rows).reshape(
+        *shape, table.shape[1]
+    )
 
 
 def _splits(ids: Any) -> tuple[np.ndarray, np.ndarray]:

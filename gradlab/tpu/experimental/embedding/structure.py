@@ -1,7 +1,7 @@
 """Nested dicts, lists and tuples: features in any arrangement, and results in the same one.
 
-Entries of a dict come in the order of their sorted keys, whatever order they were written in, as in TensorFlow: tables
-and learning rates are numbered by that order.
+Entries of a dict come in the order of their sorted keys, whatever order they were written in, as
+in TensorFlow: tables and learning rates are numbered by that order.
 """
 
 from __future__ import annotations
@@ -48,12 +48,16 @@ def leaves_by_path(structure: Any, given: Any, what: str) -> dict[str, Any]:
     """Return the parts of `given` at the leaves of `structure`, by path; dicts may lack keys, sequences their end.
 
     Raises:
-        ValueError: another kind of container, or a key that the structure does not have. It names the place.
+        ValueError: another kind of container, or a key that the structure does not have. It names
+            the place.
 
     >>> leaves_by_path({"a": 0, "b": [0, 0]}, {"b": [[1], 2]}, "inputs")
     {'b/0': [1], 'b/1': 2}
     """
-    return {"/".join(map(str, path)): leaf for path, leaf in _walk_like(structure, given, what, (), some=True)}
+    return {
+        "/".join(map(str, path)): leaf
+        for path, leaf in _walk_like(structure, given, what, (), some=True)
+    }
 
 
 def packed_by_path(structure: Any, given: Any, found: Mapping[str, Any]) -> Any:
@@ -78,7 +82,9 @@ def _walk(node: Any, path: Path) -> Iterator[tuple[Path, Any]]:
         yield from _walk(child, (*path, key))
 
 
-def _walk_like(node: Any, given: Any, what: str, path: Path, some: bool = False) -> Iterator[tuple[Path, Any]]:
+def _walk_like(
+    node: Any, given: Any, what: str, path: Path, some: bool = False
+) -> Iterator[tuple[Path, Any]]:
     children = _children(node)
     if children is None:
         yield path, given
@@ -102,7 +108,9 @@ def _replaced(node: Any, given: Any, path: Path, found: Mapping[str, Any]) -> An
     if _children(node) is None:
         return found["/".join(map(str, path))]
     wanted = dict(_children(node) or ())
-    made = {key: _replaced(wanted[key], x, (*path, key), found) for key, x in _children(given) or ()}
+    made = {
+        key: _replaced(wanted[key], x, (*path, key), found) for key, x in _children(given) or ()
+    }
     return _made(given, made)
 
 
@@ -121,4 +129,6 @@ def _made(like: Any, entries: dict[Any, Any]) -> Any:
     """Return a container of the same kind, and in the same order, with other entries."""
     if isinstance(like, Mapping):
         return type(like)((key, entries[key]) for key in like)  # type: ignore[call-arg]
-    return type(like)(*entries.values()) if hasattr(like, "_fields") else type(like)(entries.values())
+    return (
+        type(like)(*entries.values()) if hasattr(like, "_fields") else type(like)(entries.values())
+    )

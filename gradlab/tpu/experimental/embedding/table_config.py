@@ -25,7 +25,8 @@ class QuantizationConfig:
 
     Args:
         num_buckets: the number of levels, at least 2.
-        lower, upper: the first and the last level; that they are in order is checked where they are used.
+        lower, upper: the first and the last level; that they are in order is checked where they are
+            used.
 
     Raises:
         ValueError: fewer than 2 levels.
@@ -59,8 +60,8 @@ class TableConfig:
 
     Args:
         vocabulary_size, dim: the number of rows and their width, integers from 1.
-        initializer: a function of a shape, or of a shape and a dtype, that makes the table; None for truncated normal
-            numbers with standard deviation 1 / sqrt(dim).
+        initializer: a function of a shape, or of a shape and a dtype, that makes the table; None
+            for truncated normal numbers with standard deviation 1 / sqrt(dim).
         optimizer: None for the one that `TPUEmbedding` is given, which is then put here.
         combiner: how the rows of a sample are joined: "mean", "sum", "sqrtn" or a CustomCombiner.
         name: None for table_<number>, given by `TPUEmbedding`.
@@ -71,7 +72,8 @@ class TableConfig:
     Raises:
         ValueError: what is said above does not hold.
 
-    Two tables are equal only if they are the same object. Differs from TensorFlow: a missing name is not logged.
+    Two tables are equal only if they are the same object. Differs from TensorFlow: a missing name
+    is not logged.
 
     Source: `tf.tpu.experimental.embedding.TableConfig`, TensorFlow 2.21 (2026).
 
@@ -97,7 +99,10 @@ quantization_config=None)
         if initializer is not None and not callable(initializer):
             raise ValueError(f"initializer must be a function or None, got {initializer!r}")
         if combiner not in _COMBINERS and not isinstance(combiner, CustomCombiner):
-            raise ValueError(f"combiner must be one of {', '.join(_COMBINERS)}, or a CustomCombiner; got {combiner!r}")
+            raise ValueError(
+                f"combiner must be one of {', '.join(_COMBINERS)}, or a CustomCombiner; got "
+                f"{combiner!r}"
+            )
         if dtype is None or _dtype(dtype) not in _DTYPES:
             raise ValueError(f"dtype must be float32 or int32, got {dtype!r}")
         self.vocabulary_size, self.dim = vocabulary_size, dim
@@ -106,8 +111,12 @@ quantization_config=None)
         self.quantization_config, self.layout, self.dtype = quantization_config, layout, dtype
 
     def __repr__(self) -> str:
-        rest = _shown(self, "optimizer", "combiner", "name", "quantization_config").partition("(")[2]
-        initializer = None if self.initializer == TruncatedNormal(self.dim**-0.5) else self.initializer
+        rest = _shown(self, "optimizer", "combiner", "name", "quantization_config").partition("(")[
+            2
+        ]
+        initializer = (
+            None if self.initializer == TruncatedNormal(self.dim**-0.5) else self.initializer
+        )
         return f"{_shown(self, 'vocabulary_size', 'dim')[:-1]}, initializer={initializer!r}, {rest}"
 
 
@@ -116,11 +125,11 @@ class FeatureConfig:
 
     Args:
         table: a `TableConfig`.
-        max_sequence_length: above 0 the rows of a sample are not combined but stand in a row of this length, cut off
-            or filled up with zeros.
+        max_sequence_length: above 0 the rows of a sample are not combined but stand in a row of
+            this length, cut off or filled up with zeros.
         validate_weights_and_indices: when serving, drop negative ids and useless weights.
-        output_shape: of the activations of one core, without the last axis; None to take it from `build` or from the
-            first input. Entries may be None, too.
+        output_shape: of the activations of one core, without the last axis; None to take it from
+            `build` or from the first input. Entries may be None, too.
         name: what errors call it, and the configuration.
 
     Raises:
@@ -147,7 +156,8 @@ class FeatureConfig:
         _check_count("max_sequence_length", max_sequence_length, 0)
         if not isinstance(validate_weights_and_indices, bool):
             raise ValueError(
-                f"validate_weights_and_indices must be True or False, got {validate_weights_and_indices!r}"
+                "validate_weights_and_indices must be True or False, got "
+                f"{validate_weights_and_indices!r}"
             )
         self.table, self.name = table, name
         self.max_sequence_length = max_sequence_length
@@ -160,7 +170,14 @@ class FeatureConfig:
         return self.max_sequence_length > 0 and self.output_shape is None
 
     def __repr__(self) -> str:
-        return _shown(self, "table", "max_sequence_length", "validate_weights_and_indices", "output_shape", "name")
+        return _shown(
+            self,
+            "table",
+            "max_sequence_length",
+            "validate_weights_and_indices",
+            "output_shape",
+            "name",
+        )
 
 
 def shape_of(given: Any) -> Shape:

@@ -30,8 +30,8 @@ def adopt_tables(
     """Return the tables by first use, each with a name and an optimizer from now on.
 
     Raises:
-        ValueError: not a FeatureConfig; no optimizer where there must be one, or one of another kind; two tables
-            of one name. No table is changed.
+        ValueError: not a FeatureConfig; no optimizer where there must be one, or one of another
+            kind; two tables of one name. No table is changed.
     """
     for path, f in features:
         if not isinstance(f, FeatureConfig):
@@ -40,7 +40,8 @@ def adopt_tables(
     names = [t.name or f"table_{k}" for k, t in enumerate(tables)]
     if twice := sorted({n for n in names if names.count(n) > 1}):
         raise ValueError(
-            f"Multiple tables with name {twice[0]} found. Here two tables have the name {twice[0]!r}; names must differ"
+            f"Multiple tables with name {twice[0]} found. Here two tables have the name "
+            f"{twice[0]!r}; names must differ"
         )
     optimizers = [optimizer if t.optimizer is None else t.optimizer for t in tables]
     for name, found in zip(names, optimizers, strict=True):
@@ -51,35 +52,49 @@ def adopt_tables(
     return tables
 
 
-def initial_arrays(tables: Sequence[TableConfig], rows: Sequence[int], seed: int) -> list[list[np.ndarray]]:
+def initial_arrays(
+    tables: Sequence[TableConfig], rows: Sequence[int], seed: int
+) -> list[list[np.ndarray]]:
     """Return for each table its parameters, then its slots; tables without an initializer have different seeds.
 
     Raises:
         ValueError: an initializer that makes another shape; it names the table.
     """
     return [
-        _arrays(table, (count, table.dim), [seed, k]) for k, (table, count) in enumerate(zip(tables, rows, strict=True))
+        _arrays(table, (count, table.dim), [seed, k])
+        for k, (table, count) in enumerate(zip(tables, rows, strict=True))
     ]
 
 
 def _arrays(table: TableConfig, shape: tuple[int, int], seed: list[int]) -> list[np.ndarray]:
     make, optimizer = table.initializer, table.optimizer
     if isinstance(make, TruncatedNormal) and make.seed is None:
-        make = dataclasses.replace(make, seed=int(np.random.SeedSequence(seed).generate_state(1)[0]))
+        make = dataclasses.replace(
+            make, seed=int(np.random.SeedSequence(seed).generate_state(1)[0])
+        )
     parameters = initial_values(make, shape, f"table {table.name!r}")
-    return [parameters] if optimizer is None else [parameters, *_slots(table, optimizer, parameters)]
+    return (
+        [parameters] if optimizer is None else [parameters, *_slots(table, optimizer, parameters)]
+    )
 
 
 def _slots(table: TableConfig, optimizer: Optimizer, parameters: np.ndarray) -> list[np.ndarray]:
     names, makers = optimizer.slot_names, optimizer.slot_initializers
     if optimizer.slot_variable_creation_fn is None:
         own = [initial_values(f, parameters.shape, n) for n, f in zip(names, makers, strict=True)]
-        special = type(optimizer.rule).init is not Rule.init  # a rule that makes its slots of the weights
+        # A rule that makes its slots of the weights.
+        special = type(optimizer.rule).init is not Rule.init
         return [np.asarray(s) for s in optimizer.rule.init(parameters)] if special else own
     made = optimizer.slot_variable_creation_fn(parameters, list(names), list(makers))
     if missing := [n for n in names if n not in made]:
-        raise ValueError(f"slot_variable_creation_fn of table {table.name!r} made no {missing[0]!r}")
-    return list(checked_arrays(table, {"parameters": parameters} | {n: made[n] for n in names}, parameters.shape)[1:])
+        raise ValueError(
+            f"slot_variable_creation_fn of table {table.name!r} made no {missing[0]!r}"
+        )
+    return list(
+        checked_arrays(
+            table, {"parameters": parameters} | {n: made[n] for n in names}, parameters.shape
+        )[1:]
+    )
 
 
 def names_of(table: TableConfig) -> list[str]:
@@ -91,15 +106,23 @@ def checked_arrays(table: TableConfig, given: Any, shape: tuple[int, int]) -> li
     """Return the parameters and slots of a table out of a dict by name.
 
     Raises:
-        InvalidArgumentError: one that is missing or too much, or of another shape; it names the table.
+        InvalidArgumentError: one that is missing or too much, or of another shape; it names the
+            table.
     """
     names = names_of(table)
     if set(given) != set(names):
-        raise InvalidArgumentError(f"table {table.name!r} has {', '.join(names)}; got {', '.join(sorted(given))}")
-    arrays = [np.asarray(as_real_numbers(given[n], f"{n} of table {table.name!r}"), np.float32) for n in names]
+        raise InvalidArgumentError(
+            f"table {table.name!r} has {', '.join(names)}; got {', '.join(sorted(given))}"
+        )
+    arrays = [
+        np.asarray(as_real_numbers(given[n], f"{n} of table {table.name!r}"), np.float32)
+        for n in names
+    ]
     for name, x in zip(names, arrays, strict=True):
         if x.shape != shape:
-            raise InvalidArgumentError(f"{name} of table {table.name!r} must have shape {shape}, got {x.shape}")
+            raise InvalidArgumentError(
+                f"{name} of table {table.name!r} must have shape {shape}, got {x.shape}"
+            )
     return arrays
 
 
@@ -119,7 +142,9 @@ class TableSet:
         ValueError: what `adopt_tables` refuses.
     """
 
-    def __init__(self, feature_config: Any, optimizer: Any, needs_optimizer: bool, seed: int) -> None:
+    def __init__(
+        self, feature_config: Any, optimizer: Any, needs_optimizer: bool, seed: int
+    ) -> None:
         self._structure = feature_config
         self._features: list[tuple[str, FeatureConfig]] = leaves(feature_config)
         self._tables = adopt_tables(self._features, optimizer, needs_optimizer)
@@ -130,15 +155,16 @@ class TableSet:
     def embedding_tables(self) -> dict[TableConfig, np.ndarray]:
         """The tables as they are now, by their `TableConfig`; they are made if they were not yet.
 
-        TensorFlow has them away from a TPU only; on one its variables are those of the last checkpoint.
+        TensorFlow has them away from a TPU only; on one its variables are those of the last
+        checkpoint.
         """
         return {table: arrays[0] for table, arrays in zip(self._tables, self._read(), strict=True)}
 
     def retrieve(self) -> Variables:
         """Return copies of all tables and slots: by name of the table, then "parameters" or the slot's name.
 
-        An update that a pipelined engine still holds back is made first. Source: ops `RetrieveTPUEmbedding...`,
-        TensorFlow 2.21 (2026).
+        An update that a pipelined engine still holds back is made first. Source: ops
+        `RetrieveTPUEmbedding...`, TensorFlow 2.21 (2026).
         """
         return {
             str(table.name): dict(zip(names_of(table), arrays, strict=True))
@@ -160,10 +186,14 @@ class TableSet:
         """
         names = [t.name for t in self._tables]
         if unknown := sorted(variables.keys() - set(names)):
-            raise NotFoundError(f"there is no table {unknown[0]!r}; there are {', '.join(map(str, names))}")
+            raise NotFoundError(
+                f"there is no table {unknown[0]!r}; there are {', '.join(map(str, names))}"
+            )
         self._write(
             {
-                k: checked_arrays(table, variables[str(table.name)], (table.vocabulary_size, table.dim))
+                k: checked_arrays(
+                    table, variables[str(table.name)], (table.vocabulary_size, table.dim)
+                )
                 for k, table in enumerate(self._tables)
                 if table.name in variables
             }
@@ -172,8 +202,9 @@ class TableSet:
     def save(self, path: str | Path) -> None:
         """Write all tables and slots into one `.npz` file, by "table/slot".
 
-        It is made on the host. `gl.tpu.save` writes a state shard by shard, for tables that are too large for that.
-        An older file of this name stays what it is until all of the new one is on the disk.
+        It is made on the host. `gl.tpu.save` writes a state shard by shard, for tables that are too
+        large for that. An older file of this name stays what it is until all of the new one is on
+        the disk.
 
         Raises:
             OSError: it cannot be written; no part of it is left behind.
@@ -188,11 +219,12 @@ class TableSet:
     def restore(self, path: str | Path, *, max_bytes: int | None = None) -> None:
         """Load what `save` wrote, on any number of cores or devices.
 
-        Where an optimizer has no `step_counter`, the steps that are counted for it go on from those made here.
+        Where an optimizer has no `step_counter`, the steps that are counted for it go on from those
+        made here.
 
         Args:
-            max_bytes: memory that the file may take; if you say nothing, 4 GiB and what the tables here take. More is
-                refused before it is taken.
+            max_bytes: memory that the file may take; if you say nothing, 4 GiB and what the tables
+                here take. More is refused before it is taken.
 
         Raises:
             OSError: it cannot be opened.

@@ -1,6 +1,8 @@
-"""Loops of Keras 3 on the backend in $KERAS_BACKEND: `python -m tests.record.attach.keras.loops FOLDER` records them.
+"""Loops of Keras 3 on the backend in $KERAS_BACKEND:
+`python -m tests.record.attach.keras.loops FOLDER` records them.
 
-FOLDER/LOOP.npz is its recording, FOLDER/LOOP.txt what it was refused with. Network and data are those of the hosts.
+FOLDER/LOOP.npz is its recording, FOLDER/LOOP.txt what it was refused with. Network and data are
+those of the hosts.
 """
 
 from __future__ import annotations
@@ -61,10 +63,15 @@ def subclassed(**compile_: Any) -> Any:
             super().__init__()
             constant = keras.initializers.Constant
             self.hidden = keras.layers.Dense(
-                5, "tanh", kernel_initializer=constant(values["w1"]), bias_initializer=constant(values["b1"])
+                5,
+                "tanh",
+                kernel_initializer=constant(values["w1"]),
+                bias_initializer=constant(values["b1"]),
             )
             self.out = keras.layers.Dense(
-                3, kernel_initializer=constant(values["w2"]), bias_initializer=constant(values["b2"])
+                3,
+                kernel_initializer=constant(values["w2"]),
+                bias_initializer=constant(values["b2"]),
             )
 
         def call(self, x: Any) -> Any:
@@ -73,7 +80,9 @@ def subclassed(**compile_: Any) -> Any:
     return compiled(Model(), **compile_)
 
 
-def fit(model: Any, batch: int = hosts.BATCH, x: Any = None, every: int = 64, **options: Any) -> gl.Recorder:
+def fit(
+    model: Any, batch: int = hosts.BATCH, x: Any = None, every: int = 64, **options: Any
+) -> gl.Recorder:
     rec, (inputs, labels) = gl.Recorder(sample_every=1), hosts.data()
     recording = gl.record.keras(rec, every=every, **{"weights": True, **options})
     inputs = inputs if x is None else x
@@ -137,7 +146,10 @@ def loops() -> dict[str, Callable[[], gl.Recorder]]:
         "float16": auto_scaled,
         "float16, overflows": lambda: fit(network(scaled(), "mixed_float16", **several), every=7),
         "accumulated, overflows": lambda: fit(
-            network(scaled(FACTOR, gradient_accumulation_steps=2)), hosts.BATCH // 2, poisoned(), noise_scale=True
+            network(scaled(FACTOR, gradient_accumulation_steps=2)),
+            hosts.BATCH // 2,
+            poisoned(),
+            noise_scale=True,
         ),
         "factor": lambda: fit(network(sgd(loss_scale_factor=FACTOR))),
         "as on all hosts": hosts.of_keras,
@@ -145,8 +157,12 @@ def loops() -> dict[str, Callable[[], gl.Recorder]]:
     }
     if BACKEND == "tensorflow":
         return found | {
-            "strategy, float16, overflows": lambda: mirrored(lambda: network(scaled(), "mixed_float16")),
-            "strategy, accumulated": lambda: mirrored(lambda: network(sgd(gradient_accumulation_steps=2))),
+            "strategy, float16, overflows": lambda: mirrored(
+                lambda: network(scaled(), "mixed_float16")
+            ),
+            "strategy, accumulated": lambda: mirrored(
+                lambda: network(sgd(gradient_accumulation_steps=2))
+            ),
         }
     if BACKEND == "jax":
         found |= {"mesh": lambda: on_mesh(lambda: network(scaled(FACTOR)))}
@@ -158,12 +174,15 @@ def main(folder: Path, *names: str) -> None:
         import tensorflow as tf
 
         (cpu,) = tf.config.list_physical_devices("CPU")
-        tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+        tf.config.set_logical_device_configuration(
+            cpu, [tf.config.LogicalDeviceConfiguration()] * 2
+        )
     if BACKEND == "torch":
         import torch
 
         torch.set_num_threads(1)
-        torch.compile = functools.partial(torch.compile, backend="eager")  # what C++ makes of it takes long
+        # What C++ makes of it takes long.
+        torch.compile = functools.partial(torch.compile, backend="eager")
     known = loops()
     for name in names or known:
         try:

@@ -1,4 +1,5 @@
-"""Keras 3 in the ways it trains, on its three backends: each row of the recording against gradients by hand.
+"""Keras 3 in the ways it trains, on its three backends: each row of the recording against gradients
+by hand.
 
 What must be recorded (T TensorFlow, J JAX, P PyTorch), where the optimizer clips the global norm:
 
@@ -48,11 +49,15 @@ FLOAT16 = 65504.0  # the largest
 
 @pytest.fixture(scope="module", params=BACKENDS)
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What all loops of a backend left; Keras takes its backend when it is imported, so each has one process."""
+    """What all loops of a backend left; Keras takes its backend when it is imported, so each has
+    one process.
+    """
     place = tmp_path_factory.mktemp(request.param)
     environment = {**os.environ, "KERAS_BACKEND": request.param, "TF_CPP_MIN_LOG_LEVEL": "3"}
     if request.param == "tensorflow":  # each program that XLA makes of a train step is written down
-        environment["XLA_FLAGS"] = f"--xla_dump_to={place / 'programs'} --xla_dump_hlo_module_re=one_step"
+        environment["XLA_FLAGS"] = (
+            f"--xla_dump_to={place / 'programs'} --xla_dump_hlo_module_re=one_step"
+        )
     done = subprocess.run(
         [sys.executable, "-m", "tests.record.attach.keras.loops", str(place)],
         env=environment, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[4],
@@ -61,7 +66,9 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return place
 
 
-def gradients(w: dict[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> tuple[float, dict[str, np.ndarray], float]:
+def gradients(
+    w: dict[str, np.ndarray], x: np.ndarray, y: np.ndarray
+) -> tuple[float, dict[str, np.ndarray], float]:
     """Loss, its gradients, and the largest entry of anything that comes about on the way back."""
     hidden = np.tanh(x @ w["w1"] + w["b1"])
     logits = hidden @ w["w2"] + w["b2"]
@@ -76,29 +83,48 @@ def gradients(w: dict[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> tuple[f
 
 
 def by_hand(
-    batch: int = hosts.BATCH, accumulate: int = 1, replicas: int = 1, scale: float = np.nan, limit: float = np.inf,
+    batch: int = hosts.BATCH,
+    accumulate: int = 1,
+    replicas: int = 1,
+    scale: float = np.nan,
+    limit: float = np.inf,
     poisoned: int | None = None,
-) -> dict[str, np.ndarray]:  # fmt: skip
+) -> dict[str, np.ndarray]:
     """Columns of the rows that a run must have.
 
     Args:
-        scale: the first loss scale. limit: above it gradients overflow. poisoned: a batch whose loss and gradients are
-            NaN.
+        scale: the first loss scale. limit: above it gradients overflow. poisoned: a batch whose
+            loss and gradients are NaN.
     """
     w, (x, y), rows, kept, losses = hosts.weights(), hosts.data(), [], [], []
     for k in range(-(-len(x) // batch)):
         some = slice(k * batch, (k + 1) * batch)
-        parts = [gradients(w, *part) for part in zip(*(np.split(a[some], replicas) for a in (x, y)), strict=True)]
+        parts = [
+            gradients(w, *part)
+            for part in zip(*(np.split(a[some], replicas) for a in (x, y)), strict=True)
+        ]
         losses.append(float(np.mean([part[0] for part in parts])))
         if k == poisoned or max(part[2] for part in parts) / replicas * scale > limit:
             loss = losses.pop()
-            rows.append((np.full(4, np.nan), np.nan if k == poisoned else loss, scale, True, np.zeros((2, 4)), np.nan))
+            rows.append(
+                (
+                    np.full(4, np.nan),
+                    np.nan if k == poisoned else loss,
+                    scale,
+                    True,
+                    np.zeros((2, 4)),
+                    np.nan,
+                )
+            )
             scale /= 2
             continue
         kept.append([{name: g / replicas for name, g in part[1].items()} for part in parts])
         if len(kept) < accumulate:
             continue
-        means = [{name: sum(mb[r][name] for mb in kept) / accumulate for name in NAMES} for r in range(replicas)]
+        means = [
+            {name: sum(mb[r][name] for mb in kept) / accumulate for name in NAMES}
+            for r in range(replicas)
+        ]
         norm = np.array([np.linalg.norm(sum(part[name] for part in means)) for name in NAMES])
         squares = np.mean([sum((g**2).sum() for g in mb[0].values()) for mb in kept])
         loss, kept, losses, own = np.mean(losses), [], [], w
@@ -131,9 +157,13 @@ def assert_rows(folder: Path, loop: str, rel: float = 1e-4, **kwargs: Any) -> No
     if "moved" in got.flush().columns:
         updates = got.updates()
         assert updates.step.tolist() == np.flatnonzero(~skipped).tolist()
-        np.testing.assert_allclose(np.stack([updates.weight, updates.update], axis=1), expected["moved"][~skipped], rel)
+        np.testing.assert_allclose(
+            np.stack([updates.weight, updates.update], axis=1), expected["moved"][~skipped], rel
+        )
     if "micro_norm" in got.scalars:
-        np.testing.assert_allclose(got["micro_norm"][~skipped], expected["micro_norm"][~skipped], rel)
+        np.testing.assert_allclose(
+            got["micro_norm"][~skipped], expected["micro_norm"][~skipped], rel
+        )
 
 
 def assert_refused(folder: Path, loop: str, *words: str) -> None:
@@ -152,7 +182,9 @@ def test_before_the_clip(folder: Path, loop: str) -> None:
 
 
 def test_tensorflow_compiles_a_step_once_for_all_steps(folder: Path) -> None:
-    """XLA compiles anew for each value of what it must know beforehand, such as the place that a step is written to."""
+    """XLA compiles anew for each value of what it must know beforehand, such as the place that a
+    step is written to.
+    """
     if backend(folder) == "tensorflow":
         assert len([*folder.glob("programs/*.before_optimizations.txt")]) == 1
 
@@ -191,11 +223,15 @@ def test_several_devices(folder: Path) -> None:
     if backend(folder) == "tensorflow":
         loop = "strategy, float16, overflows"
         assert_rows(folder, loop, rel=1e-2, replicas=2, scale=SCALE, limit=FLOAT16)
-        assert_refused(folder, "strategy, accumulated", "gradient_accumulation_steps", "keras.distribution")
+        assert_refused(
+            folder, "strategy, accumulated", "gradient_accumulation_steps", "keras.distribution"
+        )
     elif backend(folder) == "jax":
         assert_rows(folder, "mesh", scale=FACTOR)
 
 
 def test_what_is_not_built_is_refused_where_it_cannot_wait(folder: Path) -> None:
     if backend(folder) != "tensorflow":
-        assert_refused(folder, "train_on_batch, not built", "no variables yet", "call it on a batch")
+        assert_refused(
+            folder, "train_on_batch, not built", "no variables yet", "call it on a batch"
+        )

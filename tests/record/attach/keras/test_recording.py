@@ -1,4 +1,6 @@
-"""The recorder on a Keras 3 model, on TensorFlow: what a step is in each way to train, and what is left behind."""
+"""The recorder on a Keras 3 model, on TensorFlow: what a step is in each way to train, and what is
+left behind.
+"""
 
 import sys
 from pathlib import Path
@@ -13,7 +15,8 @@ from tests.record import hosts
 
 pytestmark = [
     pytest.mark.tensorflow,
-    pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy"),  # Keras's own, when it saves
+    # Keras's own, when it saves.
+    pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy"),
 ]
 
 
@@ -35,7 +38,9 @@ def network(keras: Any, optimizer: Any, **compile_: Any) -> Any:
     layers = [keras.layers.Dense(5, "tanh", name="hidden"), keras.layers.Dense(3, name="out")]
     model = keras.Sequential([keras.Input((6,)), *layers], name="net")
     model.set_weights(list(hosts.weights().values()))
-    model.compile(optimizer, keras.losses.SparseCategoricalCrossentropy(from_logits=True), **compile_)
+    model.compile(
+        optimizer, keras.losses.SparseCategoricalCrossentropy(from_logits=True), **compile_
+    )
     return model
 
 
@@ -46,18 +51,25 @@ def fit(model: Any, *callbacks: Any, batch: int = hosts.BATCH, **kwargs: Any) ->
 def in_order(rec: gl.Recorder, plain: gl.Recorder) -> np.ndarray:
     """Norms in the order of the NumPy recording."""
     order = [
-        ("hidden/kernel", "hidden/bias", "out/kernel", "out/bias").index(n.removeprefix("net/")) for n in rec.names
+        ("hidden/kernel", "hidden/bias", "out/kernel", "out/bias").index(n.removeprefix("net/"))
+        for n in rec.names
     ]
     assert order == [0, 1, 2, 3]
     return rec["norm"][:, [hosts.NAMES.index(name) for name in plain.names]]
 
 
 @pytest.mark.parametrize(
-    "compile_", [{"jit_compile": False}, {"steps_per_execution": 3}, {"run_eagerly": True}], ids=lambda c: next(iter(c))
+    "compile_",
+    [{"jit_compile": False}, {"steps_per_execution": 3}, {"run_eagerly": True}],
+    ids=lambda c: next(iter(c)),
 )
-def test_every_way_to_run_a_step_records_the_same(keras: Any, plain: gl.Recorder, compile_: dict[str, Any]) -> None:
+def test_every_way_to_run_a_step_records_the_same(
+    keras: Any, plain: gl.Recorder, compile_: dict[str, Any]
+) -> None:
     rec = gl.Recorder()
-    model = network(keras, keras.optimizers.SGD(hosts.RATE, global_clipnorm=hosts.LIMIT), **compile_)
+    model = network(
+        keras, keras.optimizers.SGD(hosts.RATE, global_clipnorm=hosts.LIMIT), **compile_
+    )
     fit(model, gl.record.keras(rec, every=7))
     np.testing.assert_allclose(in_order(rec, plain), plain["norm"], 1e-4)
     np.testing.assert_allclose(rec["loss"], plain["loss"], 1e-4)
@@ -65,7 +77,9 @@ def test_every_way_to_run_a_step_records_the_same(keras: Any, plain: gl.Recorder
 
 
 def test_accumulated_gradients_are_one_row_their_mean(keras: Any, plain: gl.Recorder) -> None:
-    optimizer = keras.optimizers.SGD(hosts.RATE, global_clipnorm=hosts.LIMIT, gradient_accumulation_steps=2)
+    optimizer = keras.optimizers.SGD(
+        hosts.RATE, global_clipnorm=hosts.LIMIT, gradient_accumulation_steps=2
+    )
     rec = gl.Recorder()
     fit(network(keras, optimizer), gl.record.keras(rec), batch=hosts.BATCH // 2)
     np.testing.assert_allclose(in_order(rec, plain), plain["norm"], 1e-4)
@@ -79,9 +93,16 @@ def test_a_step_that_a_loss_scaler_skips_is_a_row(keras: Any) -> None:
     model, rec = network(keras, optimizer), gl.Recorder()
     model.fit(x, y, hosts.BATCH, shuffle=False, verbose=0, callbacks=[gl.record.keras(rec)])
     assert (rec.seen, rec.skipped_steps) == (hosts.STEPS, 1)
-    assert np.flatnonzero(rec["skipped"]).tolist() == [3] == np.flatnonzero(rec["nonfinite"].any(axis=1)).tolist()
+    assert (
+        np.flatnonzero(rec["skipped"]).tolist()
+        == [3]
+        == np.flatnonzero(rec["nonfinite"].any(axis=1)).tolist()
+    )
     assert rec["scale"].tolist() == [1e4] * 4 + [5e3] * 16
-    assert np.delete(rec.global_norm, 3).max() < 10 and rec.what_if(clip_global_norm=1.0).steps == hosts.STEPS - 1
+    assert (
+        np.delete(rec.global_norm, 3).max() < 10
+        and rec.what_if(clip_global_norm=1.0).steps == hosts.STEPS - 1
+    )
 
 
 def test_a_step_that_is_no_batch_has_no_loss(keras: Any) -> None:
@@ -177,7 +198,9 @@ def test_what_cannot_be_recorded_is_refused(keras: Any) -> None:
 
     with pytest.raises(ValueError, match="every must be >= 1, got 0"):
         gl.record.keras(gl.Recorder(), every=0)
-    with pytest.raises(TypeError, match=r"for models of Keras 3, got one of tf_keras.*recorder.record\(zip"):
+    with pytest.raises(
+        TypeError, match=r"for models of Keras 3, got one of tf_keras.*recorder.record\(zip"
+    ):
         gl.record.keras(gl.Recorder()).set_model(tf_keras.Sequential())
     with pytest.raises(ValueError, match="no optimizer: compile it"):
         gl.record.keras(gl.Recorder(), keras.Sequential())
@@ -200,12 +223,18 @@ def without(keras: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     return hide
 
 
-def test_the_clip_of_keras_may_have_another_name(keras: Any, plain: gl.Recorder, without: Any) -> None:
-    unrecorded = network(keras, keras.optimizers.SGD(hosts.RATE, global_clipnorm=hosts.LIMIT, loss_scale_factor=8.0))
+def test_the_clip_of_keras_may_have_another_name(
+    keras: Any, plain: gl.Recorder, without: Any
+) -> None:
+    unrecorded = network(
+        keras, keras.optimizers.SGD(hosts.RATE, global_clipnorm=hosts.LIMIT, loss_scale_factor=8.0)
+    )
     fit(unrecorded)
     without("_backend_apply_gradients", "_clip_gradients")
     rec = gl.Recorder()
-    model = network(keras, keras.optimizers.SGD(hosts.RATE, global_clipnorm=hosts.LIMIT, loss_scale_factor=8.0))
+    model = network(
+        keras, keras.optimizers.SGD(hosts.RATE, global_clipnorm=hosts.LIMIT, loss_scale_factor=8.0)
+    )
     fit(model, gl.record.keras(rec))
     np.testing.assert_allclose(in_order(rec, plain), plain["norm"], 1e-4)
     for w, expected in zip(model.get_weights(), unrecorded.get_weights(), strict=True):
@@ -226,7 +255,9 @@ def test_a_keras_without_what_nothing_else_does_is_refused_untouched(
     model.optimizer.build(model.trainable_variables)
     before, attributes = [v.path for v in model.optimizer.variables], set(vars(model.optimizer))
     without(*names)
-    with pytest.raises(NotImplementedError, match=rf"needs {' and '.join(names)}, .* use Keras 3.15, or {instead}"):
+    with pytest.raises(
+        NotImplementedError, match=rf"needs {' and '.join(names)}, .* use Keras 3.15, or {instead}"
+    ):
         fit(model, gl.record.keras(gl.Recorder()))
     assert [v.path for v in model.optimizer.variables] == before
     assert set(vars(model.optimizer)) == attributes

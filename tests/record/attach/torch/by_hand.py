@@ -22,7 +22,9 @@ def batch(step: int, rows: slice = slice(None)) -> tuple[Any, Any]:
     """Inputs and targets of a step."""
     rng = np.random.default_rng(step)
     x, y = rng.normal(size=(ROWS, 5)), rng.normal(size=(ROWS, 3))
-    return torch.from_numpy(x[rows].astype(np.float32)), torch.from_numpy(y[rows].astype(np.float32))
+    return torch.from_numpy(x[rows].astype(np.float32)), torch.from_numpy(
+        y[rows].astype(np.float32)
+    )
 
 
 def loss_of(net: Any, step: int, rows: slice = slice(None)) -> Any:
@@ -34,7 +36,8 @@ def loss_of(net: Any, step: int, rows: slice = slice(None)) -> Any:
 def gradients(net: Any, step: int, rows: slice = slice(None)) -> list[np.ndarray]:
     """Of each parameter, in float64.
 
-    h = tanh(x W' + b),  d = (h V' + c - y) / n;  dV = d' h,  dc = sum d,  dW = e' x,  db = sum e,  e = (d V)(1 - h h)
+    h = tanh(x W' + b),  d = (h V' + c - y) / n;  dV = d' h,  dc = sum d,  dW = e' x,  db = sum e,
+    e = (d V)(1 - h h)
     """
     values = [p.detach().double().numpy() for p in net.parameters()]
     w, b, v, c = values

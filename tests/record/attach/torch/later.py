@@ -1,4 +1,6 @@
-"""Libraries that are imported when something of them is first used: each worker collects the tests, one runs them."""
+"""Libraries that are imported when something of them is first used: each worker collects the tests,
+one runs them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""torch.compile of the model, of the optimizer's step, and of both: the rows of the table in `test_loops.py`.
+"""torch.compile of the model, of the optimizer's step, and of both: the rows of the table in
+`test_loops.py`.
 
 The backend "aot_eager" runs the graphs that Dynamo takes without a compiler of C++.
 """
@@ -22,7 +23,9 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("inner", [True, False], ids=["attached to the inner one", "attached to the compiled one"])
+@pytest.mark.parametrize(
+    "inner", [True, False], ids=["attached to the inner one", "attached to the compiled one"]
+)
 def test_a_compiled_model(inner: bool) -> None:
     torch._dynamo.reset()
     net = model()
@@ -44,7 +47,9 @@ def test_a_compiled_step(kind: str) -> None:
     net = model()
     optimizer = getattr(torch.optim, kind)(net.parameters(), 0.01)
     with gl.record.torch(gl.Recorder(), net, optimizer) as recording:
-        expected = plain_loop(net, optimizer, step_of=torch.compile(lambda o: o.step(), backend="aot_eager"))
+        expected = plain_loop(
+            net, optimizer, step_of=torch.compile(lambda o: o.step(), backend="aot_eager")
+        )
     assert_rows(recording.recorder, expected)
 
 
@@ -80,7 +85,11 @@ def test_compiled_autograd_is_warned_of(told: bool) -> None:
             recording.measure()
         clip(net)
         message = "compiled autograd.* Call measure"
-        with contextlib.nullcontext() if told else pytest.warns(gl.errors.RecordingWarning, match=message):
+        with (
+            contextlib.nullcontext()
+            if told
+            else pytest.warns(gl.errors.RecordingWarning, match=message)
+        ):
             optimizer.step()
     if told:
         assert_rows(recording.recorder, expected)
@@ -101,7 +110,12 @@ def test_names_are_those_of_the_model_inside() -> None:
     net = torch.nn.ModuleDict({"module": model(), "other": torch.compile(torch.nn.Linear(2, 2))})
     optimizer = torch.optim.SGD(net.parameters(), 0.1)
     inside = (*(f"module.{name}" for name in NAMES), "other.weight", "other.bias")
-    for wrapped in (net, torch.compile(net), torch.nn.DataParallel(net), torch.compile(torch.nn.DataParallel(net))):
+    for wrapped in (
+        net,
+        torch.compile(net),
+        torch.nn.DataParallel(net),
+        torch.compile(torch.nn.DataParallel(net)),
+    ):
         with gl.record.torch(gl.Recorder(), wrapped, optimizer) as recording:
             pass
         assert recording.recorder.names == inside

@@ -1,7 +1,7 @@
 """Loops as practitioners write them: each row of the recording against gradients computed by hand.
 
-What must be recorded, where `record` is called as `record(recorder, model, optimizer)` and the loop clips after
-backward:
+What must be recorded, where `record` is called as `record(recorder, model, optimizer)` and the loop
+clips after backward:
 
 | loop                                    | gradient of a row                                                   |
 |-----------------------------------------|---------------------------------------------------------------------|
@@ -30,9 +30,9 @@ backward:
 | two recorders                           | each as if alone                                                    |
 | closed                                  | none, and no hook is left                                           |
 
-With `weights=True` the norms of the weights before each step and of what it adds to them, and with `noise_scale=True`
-those of the micro-batches' gradients, of replicas too (test_replicas.py), are compared with weights and gradients by
-hand as well.
+With `weights=True` the norms of the weights before each step and of what it adds to them, and with
+`noise_scale=True` those of the micro-batches' gradients, of replicas too (test_replicas.py), are
+compared with weights and gradients by hand as well.
 """
 
 from __future__ import annotations
@@ -62,7 +62,9 @@ STEPS = 4
 def host_or_device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps as the CPU has them, and as an accelerator has, which torch's ops are the same for."""
     if request.param != "cpu":
-        monkeypatch.setattr(module, "queue_on", lambda device, recorder: DeviceSteps(recorder, device))
+        monkeypatch.setattr(
+            module, "queue_on", lambda device, recorder: DeviceSteps(recorder, device)
+        )
 
 
 @pytest.fixture(autouse=True)
@@ -82,7 +84,9 @@ def assert_rows(recorder: gl.Recorder, expected: list[list[float]], rel: float =
     np.testing.assert_allclose(recorder["norm"], expected, rel)
 
 
-def plain_loop(net: Any, optimizer: Any, steps: int = STEPS, step_of: Callable[[Any], Any] | None = None) -> Any:
+def plain_loop(
+    net: Any, optimizer: Any, steps: int = STEPS, step_of: Callable[[Any], Any] | None = None
+) -> Any:
     """Norms by hand of a loop that clips."""
     expected = []
     for step in range(steps):
@@ -148,9 +152,13 @@ def test_weights_and_updates(kind: str) -> None:
     """Of steps that a scaler skips, or that move nothing, there are none."""
     net, before, moved = model(), [], []
     kwargs: dict[str, Any] = {"fused": True} if kind == "fused" else {}
-    optimizer = getattr(torch.optim, "LBFGS" if kind == "LBFGS" else "AdamW")(net.parameters(), 1e-2, **kwargs)
+    optimizer = getattr(torch.optim, "LBFGS" if kind == "LBFGS" else "AdamW")(
+        net.parameters(), 1e-2, **kwargs
+    )
     scaler = torch.amp.GradScaler("cpu", enabled=kind != "LBFGS")
-    with gl.record.torch(gl.Recorder(sample_every=1), net, optimizer, weights=True, every=3) as recording:
+    with gl.record.torch(
+        gl.Recorder(sample_every=1), net, optimizer, weights=True, every=3
+    ) as recording:
         for step in range(STEPS):
             own = [p.detach().double().numpy().copy() for p in net.parameters()]
 
@@ -167,7 +175,14 @@ def test_weights_and_updates(kind: str) -> None:
                 scaler.step(optimizer)
                 scaler.update()
             before.append(norms(own))
-            moved.append(norms([p.detach().double().numpy() - x for p, x in zip(net.parameters(), own, strict=True)]))
+            moved.append(
+                norms(
+                    [
+                        p.detach().double().numpy() - x
+                        for p, x in zip(net.parameters(), own, strict=True)
+                    ]
+                )
+            )
     found = recording.recorder.updates()
     taken = [k for k in range(STEPS) if kind == "LBFGS" or k != 1]
     assert found.step.tolist() == taken
@@ -181,9 +196,13 @@ def test_weights_and_updates(kind: str) -> None:
 def test_the_median_ratio_of_an_adamw_run_is_that_of_all_its_steps(rate: float) -> None:
     torch.manual_seed(0)
     net = torch.nn.Sequential(
-        torch.nn.Embedding(40, 16), torch.nn.Flatten(), torch.nn.Linear(64, 64), torch.nn.LayerNorm(64),
-        torch.nn.Tanh(), torch.nn.Linear(64, 40),
-    )  # fmt: skip
+        torch.nn.Embedding(40, 16),
+        torch.nn.Flatten(),
+        torch.nn.Linear(64, 64),
+        torch.nn.LayerNorm(64),
+        torch.nn.Tanh(),
+        torch.nn.Linear(64, 40),
+    )
     optimizer = torch.optim.AdamW(net.parameters(), rate)
     next_letter, ratios = torch.randperm(40), []
     with gl.record.torch(gl.Recorder(), net, optimizer, weights=True) as recording:
@@ -212,7 +231,9 @@ def test_the_noise_scale_of_micro_batches(divided: bool) -> None:
     with gl.record.torch(gl.Recorder(), net, optimizer, noise_scale=True, scalars=()) as recording:
         loss_of(net, 8).backward()  # of no step either, as is said once
         optimizer.zero_grad()
-        with pytest.warns(gl.errors.RecordingWarning, match=r"optimizer\.step\(\) used some gradients"):
+        with pytest.warns(
+            gl.errors.RecordingWarning, match=r"optimizer\.step\(\) used some gradients"
+        ):
             loss_of(net, 8).backward()
         for step in range(STEPS):
             optimizer.zero_grad()
@@ -220,12 +241,17 @@ def test_the_noise_scale_of_micro_batches(divided: bool) -> None:
             optimizer.zero_grad()
             for rows in parts:
                 scaler.scale(loss_of(net, step, rows) / (len(parts) if divided else 1)).backward()
-            small.append(np.mean([np.square(norms(gradients(net, step, rows))).sum() for rows in parts]))
+            small.append(
+                np.mean([np.square(norms(gradients(net, step, rows))).sum() for rows in parts])
+            )
             big.append(np.square(norms(gradients(net, step))).sum())
             scaler.step(optimizer)
             scaler.update()
     n, found = len(parts), recording.recorder.noise_scale()
-    noise, signal = np.mean(np.subtract(small, big)) * n / (n - 1), np.mean(n * np.array(big) - small) / (n - 1)
+    noise, signal = (
+        np.mean(np.subtract(small, big)) * n / (n - 1),
+        np.mean(n * np.array(big) - small) / (n - 1),
+    )
     assert found.steps == STEPS and found.value == pytest.approx(noise / signal, rel=1e-3)
     with pytest.raises(ValueError, match="before a clip"):
         gl.record.torch(gl.Recorder(), net, optimizer, noise_scale=True, before_clip=False)
@@ -246,7 +272,9 @@ def test_bfloat16_autocast() -> None:
     assert_rows(recording.recorder, expected, 2e-2)
 
 
-def scaled_loop(net: Any, optimizer: Any, scaler: Any, order: str, dtype: Any = None) -> list[list[float]]:
+def scaled_loop(
+    net: Any, optimizer: Any, scaler: Any, order: str, dtype: Any = None
+) -> list[list[float]]:
     """Norms by hand, without the scale, of a loop that clips where `order` says."""
     expected = []
     for step in range(STEPS):
@@ -274,7 +302,11 @@ def test_a_grad_scaler(order: str, given: bool, fused: bool, before_clip: bool) 
     optimizer = torch.optim.Adam(net.parameters(), 0.1, fused=fused)
     scaler = torch.amp.GradScaler("cpu", growth_interval=2)  # the scale changes
     with gl.record.torch(
-        gl.Recorder(sample_every=1), net, optimizer, before_clip=before_clip, scaler=scaler if given else None
+        gl.Recorder(sample_every=1),
+        net,
+        optimizer,
+        before_clip=before_clip,
+        scaler=scaler if given else None,
     ) as recording:
         expected = scaled_loop(net, optimizer, scaler, order)
     if not before_clip and order == "unscaled, clip":
@@ -283,13 +315,19 @@ def test_a_grad_scaler(order: str, given: bool, fused: bool, before_clip: bool) 
     else:
         assert_rows(recording.recorder, expected)
         sizes = np.arange(64) - 32.0
-        middle = (recording.recorder["histogram"] * sizes).sum((1, 2)) / recording.recorder["histogram"].sum((1, 2))
+        middle = (recording.recorder["histogram"] * sizes).sum((1, 2)) / recording.recorder[
+            "histogram"
+        ].sum((1, 2))
         assert (abs(middle) < 8).all()  # the scale is 2**16
 
 
 @pytest.mark.parametrize("given", [True, False])
-@pytest.mark.parametrize("unscaled", [True, False], ids=["unscaled after it", "never unscaled by hand"])
-def test_a_clip_of_scaled_gradients_is_warned_of_and_comes_after_what_is_recorded(given: bool, unscaled: bool) -> None:
+@pytest.mark.parametrize(
+    "unscaled", [True, False], ids=["unscaled after it", "never unscaled by hand"]
+)
+def test_a_clip_of_scaled_gradients_is_warned_of_and_comes_after_what_is_recorded(
+    given: bool, unscaled: bool
+) -> None:
     net, expected = model(), []
     optimizer, scaler = torch.optim.SGD(net.parameters(), 0.1), torch.amp.GradScaler("cpu")
     recorder = gl.Recorder(sample_every=1)
@@ -300,7 +338,11 @@ def test_a_clip_of_scaled_gradients_is_warned_of_and_comes_after_what_is_recorde
             expected.append(norms(gradients(net, step)))
             clip(net)
             message = "loss scale of 65536: .* before the clip"
-            with pytest.warns(gl.errors.RecordingWarning, match=message) if step == 0 else _nothing() as warned:
+            with (
+                pytest.warns(gl.errors.RecordingWarning, match=message)
+                if step == 0
+                else _nothing() as warned
+            ):
                 (scaler.unscale_ if unscaled else scaler.step)(optimizer)
             if step == 0:
                 (said,) = warned
@@ -308,7 +350,9 @@ def test_a_clip_of_scaled_gradients_is_warned_of_and_comes_after_what_is_recorde
                 scaler.step(optimizer)
             scaler.update()
     true = np.linalg.norm(expected[0])
-    assert f"norm was {true:.3g} after backward" in str(said.message), "what the clip saw, and the truth"
+    assert f"norm was {true:.3g} after backward" in str(said.message), (
+        "what the clip saw, and the truth"
+    )
     assert_rows(recorder, expected)
     sizes = np.arange(64) - 32.0
     middle = (recorder["histogram"] * sizes).sum((1, 2)) / recorder["histogram"].sum((1, 2))
@@ -318,7 +362,10 @@ def test_a_clip_of_scaled_gradients_is_warned_of_and_comes_after_what_is_recorde
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_autocast_and_a_grad_scaler(dtype: str) -> None:
     net = model()
-    optimizer, scaler = torch.optim.SGD(net.parameters(), 0.1), torch.amp.GradScaler("cpu", init_scale=1024.0)
+    optimizer, scaler = (
+        torch.optim.SGD(net.parameters(), 0.1),
+        torch.amp.GradScaler("cpu", init_scale=1024.0),
+    )
     with gl.record.torch(gl.Recorder(), net, optimizer) as recording:
         expected = scaled_loop(net, optimizer, scaler, "unscaled, clip", getattr(torch, dtype))
     assert_rows(recording.recorder, expected, 2e-2)
@@ -326,7 +373,10 @@ def test_autocast_and_a_grad_scaler(dtype: str) -> None:
 
 def test_a_disabled_grad_scaler() -> None:
     net = model()
-    optimizer, scaler = torch.optim.SGD(net.parameters(), 0.1), torch.amp.GradScaler("cpu", enabled=False)
+    optimizer, scaler = (
+        torch.optim.SGD(net.parameters(), 0.1),
+        torch.amp.GradScaler("cpu", enabled=False),
+    )
     with gl.record.torch(gl.Recorder(), net, optimizer, scaler=scaler) as recording:
         expected = scaled_loop(net, optimizer, scaler, "unscaled, clip")
     assert_rows(recording.recorder, expected)
@@ -336,19 +386,27 @@ def test_a_disabled_grad_scaler() -> None:
 @pytest.mark.parametrize("given", [True, False])
 @pytest.mark.parametrize("fused", [True, False])
 @pytest.mark.parametrize("before_clip", [True, False])
-def test_steps_that_a_grad_scaler_skips(order: str, given: bool, fused: bool, before_clip: bool) -> None:
+def test_steps_that_a_grad_scaler_skips(
+    order: str, given: bool, fused: bool, before_clip: bool
+) -> None:
     net = model()
     optimizer = torch.optim.Adam(net.parameters(), 0.1, fused=fused)
     scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)
     backwards = iter([False, True, True, False])
     net[2].bias.register_hook(lambda g: g * float("inf") if next(backwards) else None)
     recorder = gl.Recorder()
-    with gl.record.torch(recorder, net, optimizer, before_clip=before_clip, scaler=scaler if given else None):
+    with gl.record.torch(
+        recorder, net, optimizer, before_clip=before_clip, scaler=scaler if given else None
+    ):
         expected = np.array(scaled_loop(net, optimizer, scaler, order))
     assert recorder.seen == STEPS and recorder.skipped_steps == 2
     assert recorder["skipped"].tolist() == [0, 1, 1, 0]
     assert recorder["scale"].tolist() == [1024, 1024, 512, 256]
-    assert (recorder["nonfinite"] > 0).tolist() == [[False] * 4, *[[False] * 3 + [True]] * 2, [False] * 4]
+    assert (recorder["nonfinite"] > 0).tolist() == [
+        [False] * 4,
+        *[[False] * 3 + [True]] * 2,
+        [False] * 4,
+    ]
     if before_clip or order == "no clip":
         expected[1:3, 3] = np.inf
         finite = np.isfinite(expected)
@@ -358,7 +416,10 @@ def test_steps_that_a_grad_scaler_skips(order: str, given: bool, fused: bool, be
 
 def test_of_a_hundred_steps_with_four_overflows_none_is_missing() -> None:
     net = model()
-    optimizer, scaler = torch.optim.SGD(net.parameters(), 1e-3), torch.amp.GradScaler("cpu", init_scale=1024.0)
+    optimizer, scaler = (
+        torch.optim.SGD(net.parameters(), 1e-3),
+        torch.amp.GradScaler("cpu", init_scale=1024.0),
+    )
     with gl.record.torch(gl.Recorder(), net, optimizer) as recording:
         for step in range(100):
             optimizer.zero_grad()
@@ -393,7 +454,9 @@ def test_steps_that_the_loop_itself_skips() -> None:
 
 @pytest.mark.parametrize("set_to_none", [True, False])
 @pytest.mark.parametrize("bad", [1, STEPS - 1], ids=["in the middle", "the last one"])
-def test_a_step_with_nan_that_the_loop_leaves_out_is_a_skipped_row(bad: int, set_to_none: bool) -> None:
+def test_a_step_with_nan_that_the_loop_leaves_out_is_a_skipped_row(
+    bad: int, set_to_none: bool
+) -> None:
     net, expected, losses = model(), [], []
     optimizer = torch.optim.SGD(net.parameters(), 0.1)
     with gl.record.torch(gl.Recorder(), net, optimizer) as recording:
@@ -401,7 +464,9 @@ def test_a_step_with_nan_that_the_loop_leaves_out_is_a_skipped_row(bad: int, set
             optimizer.zero_grad(set_to_none=set_to_none)
             loss = loss_of(net, step) * (float("nan") if step == bad else 1.0)
             loss.backward()
-            expected.append([float("nan")] * len(NAMES) if step == bad else norms(gradients(net, step)))
+            expected.append(
+                [float("nan")] * len(NAMES) if step == bad else norms(gradients(net, step))
+            )
             recording.note(loss=loss)
             losses.append(float(loss.detach()))
             norm = torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
@@ -436,7 +501,9 @@ def test_micro_batches_with_nan_that_the_loop_leaves_out_are_one_skipped_row() -
     with gl.record.torch(gl.Recorder(), net, optimizer) as recording:
         for step in range(3):
             for part in (slice(0, 4), slice(4, 8)):
-                (loss_of(net, step, part) * (float("nan") if step == 1 and part.start else 1.0)).backward()
+                (
+                    loss_of(net, step, part) * (float("nan") if step == 1 and part.start else 1.0)
+                ).backward()
             if all(p.grad.isfinite().all() for p in net.parameters()):
                 optimizer.step()
             optimizer.zero_grad()
@@ -505,7 +572,9 @@ def test_other_objects_may_be_given_to_a_scaler() -> None:
 
 
 class OwnScaler:
-    """A loss scale of somebody's own, with a GradScaler's methods; skips where a gradient is not finite."""
+    """A loss scale of somebody's own, with a GradScaler's methods; skips where a gradient is not
+    finite.
+    """
 
     def __init__(self) -> None:
         self.factor = 2.0**12
@@ -522,7 +591,9 @@ class OwnScaler:
                 p.grad /= self.factor
 
     def step(self, optimizer: Any) -> None:
-        if all(p.grad.isfinite().all() for group in optimizer.param_groups for p in group["params"]):
+        if all(
+            p.grad.isfinite().all() for group in optimizer.param_groups for p in group["params"]
+        ):
             optimizer.step()
 
     def update(self) -> None:
@@ -553,7 +624,11 @@ def test_a_loss_scale_by_hand(told: bool) -> None:
                 recording.measure()
                 clip(net)
             warned = not told and step == 0
-            with pytest.warns(gl.errors.RecordingWarning, match=r"2\*\*-16.*loss scale") if warned else _nothing():
+            with (
+                pytest.warns(gl.errors.RecordingWarning, match=r"2\*\*-16.*loss scale")
+                if warned
+                else _nothing()
+            ):
                 optimizer.step()
     assert_rows(recording.recorder, np.array(expected) * (1 if told else 65536))
 
@@ -575,7 +650,9 @@ def test_gradients_that_grow_before_the_step_are_warned_of() -> None:
 @pytest.mark.parametrize("kind", ["SGD", "LBFGS"])
 def test_closures(kind: str) -> None:
     net, step, expected = model(), 0, []
-    optimizer = getattr(torch.optim, kind)(net.parameters(), 0.1, **({"max_iter": 3} if kind == "LBFGS" else {}))
+    optimizer = getattr(torch.optim, kind)(
+        net.parameters(), 0.1, **({"max_iter": 3} if kind == "LBFGS" else {})
+    )
 
     def closure() -> Any:
         optimizer.zero_grad()
@@ -622,7 +699,9 @@ def test_parameter_groups_added_after_attaching() -> None:
                 optimizer.add_param_group({"params": net[0].parameters()})
             net.zero_grad()
             loss_of(net, step).backward()
-            expected.append(np.where([step >= 2, step >= 2, True, True], norms(gradients(net, step)), 0))
+            expected.append(
+                np.where([step >= 2, step >= 2, True, True], norms(gradients(net, step)), 0)
+            )
             clip(net)
             optimizer.step()
     assert_rows(recording.recorder, expected)
@@ -635,7 +714,10 @@ def test_a_parameter_group_without_room_is_refused_before_the_step() -> None:
         optimizer.add_param_group({"params": net[0].parameters()})
         loss_of(net, 0).backward()
         before = net[0].weight.detach().clone()
-        with pytest.raises(ValueError, match=r"of shapes \(4, 5\), \(4,\) after .* attach it with all_parameters=True"):
+        with pytest.raises(
+            ValueError,
+            match=r"of shapes \(4, 5\), \(4,\) after .* attach it with all_parameters=True",
+        ):
             optimizer.step()
         assert torch.equal(net[0].weight, before) and recording.flush().seen == 0
     optimizer.step()
@@ -647,7 +729,9 @@ def test_attached_twice_it_goes_on_with_the_second() -> None:
     optimizer, recorder = torch.optim.SGD(net.parameters(), 0.1), gl.Recorder()
     gl.record.torch(recorder, net, optimizer)
     expected = plain_loop(net, optimizer, 2)
-    with pytest.warns(gl.errors.RecordingWarning, match="attached before; that recording is closed"):
+    with pytest.warns(
+        gl.errors.RecordingWarning, match="attached before; that recording is closed"
+    ):
         recording = gl.record.torch(recorder, net, optimizer)
     expected += plain_loop(net, optimizer, 3)
     assert_rows(recorder, expected)

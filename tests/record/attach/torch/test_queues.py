@@ -1,4 +1,6 @@
-"""What is measured on an accelerator, run here on the CPU, against the recorder's own NumPy functions."""
+"""What is measured on an accelerator, run here on the CPU, against the recorder's own NumPy
+functions.
+"""
 
 import numpy as np
 import pytest
@@ -36,4 +38,6 @@ def test_a_sparse_gradient_of_two_sparse_axes() -> None:
     places = torch.arange(g.numel())
     *_, entries = on_device.measure(g.to_sparse(2), places)
     np.testing.assert_array_equal(entries, g.reshape(-1))
-    np.testing.assert_array_equal(on_device.count_by_size(g.to_sparse(2)), on_device.count_by_size(g))
+    np.testing.assert_array_equal(
+        on_device.count_by_size(g.to_sparse(2)), on_device.count_by_size(g)
+    )

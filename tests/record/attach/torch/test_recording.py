@@ -21,7 +21,9 @@ pytestmark = pytest.mark.torch
 def host_or_device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps as the CPU has them, and as an accelerator has, which torch's ops are the same for."""
     if request.param != "cpu":
-        monkeypatch.setattr(module, "queue_on", lambda device, recorder: DeviceSteps(recorder, device))
+        monkeypatch.setattr(
+            module, "queue_on", lambda device, recorder: DeviceSteps(recorder, device)
+        )
 
 
 def model() -> Any:
@@ -31,7 +33,10 @@ def model() -> Any:
 
 def loss_of(net: Any, step: int, rows: slice = slice(None)) -> Any:
     rng = np.random.default_rng(step)
-    x, y = torch.from_numpy(rng.normal(size=(8, 5)).astype(np.float32)), torch.from_numpy(rng.integers(0, 3, 8))
+    x, y = (
+        torch.from_numpy(rng.normal(size=(8, 5)).astype(np.float32)),
+        torch.from_numpy(rng.integers(0, 3, 8)),
+    )
     return torch.nn.functional.cross_entropy(net(x[rows])[..., :3], y[rows])
 
 
@@ -46,7 +51,8 @@ def train(
             loss = loss_of(net, step)
             loss.backward()
             plain.record(
-                {name: p.grad.float().numpy() for name, p in net.named_parameters()}, loss=float(loss.detach())
+                {name: p.grad.float().numpy() for name, p in net.named_parameters()},
+                loss=float(loss.detach()),
             )
             if clip:
                 torch.nn.utils.clip_grad_norm_(net.parameters(), clip)
@@ -128,7 +134,9 @@ def test_sparse_gradients_are_summed_by_row_and_their_entries_found(twice: bool)
         table = torch.nn.Embedding(50, 3, sparse=sparse)
         torch.nn.init.ones_(table.weight)
         optimizer = torch.optim.SGD(table.parameters(), 0.1)
-        with gl.record.torch(gl.Recorder(entries=40, sample_every=1), table, optimizer) as recording:
+        with gl.record.torch(
+            gl.Recorder(entries=40, sample_every=1), table, optimizer
+        ) as recording:
             for ids in ([7, 42, 7] if twice else [7, 42], []):
                 optimizer.zero_grad()
                 (table(torch.tensor(ids, dtype=torch.long)) ** 2).sum().backward()
@@ -143,7 +151,12 @@ def test_what_is_not_finite_or_very_large_or_small() -> None:
     p = torch.nn.Parameter(torch.zeros(4))
     optimizer = torch.optim.SGD([p], 0.0)
     with gl.record.torch(gl.Recorder(), [("p", p)], optimizer) as recording:
-        for g in ([3.0, -4.0, np.nan, np.inf], [3e30, 4e30, 0.0, 0.0], [3e-30, -4e-30, 0.0, 0.0], [0.0] * 4):
+        for g in (
+            [3.0, -4.0, np.nan, np.inf],
+            [3e30, 4e30, 0.0, 0.0],
+            [3e-30, -4e-30, 0.0, 0.0],
+            [0.0] * 4,
+        ):
             p.grad = torch.tensor(g)
             optimizer.step()
     rec = recording.recorder
@@ -156,7 +169,10 @@ def test_what_is_not_finite_or_very_large_or_small() -> None:
 @pytest.mark.parametrize("fused", [False, True])
 def test_at_the_step_a_grad_scaler_has_taken_its_scale_off(fused: bool) -> None:
     net = model()
-    optimizer, scaler = torch.optim.Adam(net.parameters(), fused=fused), torch.amp.GradScaler("cpu", init_scale=1024.0)
+    optimizer, scaler = (
+        torch.optim.Adam(net.parameters(), fused=fused),
+        torch.amp.GradScaler("cpu", init_scale=1024.0),
+    )
     with gl.record.torch(gl.Recorder(), net, optimizer, before_clip=False) as recording:
         loss = loss_of(net, 0)
         scaler.scale(loss).backward()
@@ -211,7 +227,9 @@ def test_a_note_after_the_last_step_is_warned_of_when_the_recording_is_closed() 
         loss.backward()
         optimizer.step()
         recording.note(loss=loss)  # too late: it is recorded with the next step
-    with pytest.warns(gl.errors.RecordingWarning, match=r"^loss: .*before optimizer\.step\(\)") as warned:
+    with pytest.warns(
+        gl.errors.RecordingWarning, match=r"^loss: .*before optimizer\.step\(\)"
+    ) as warned:
         recorder = recording.close()
     assert len(warned) == 1
     with warnings.catch_warnings():
@@ -238,7 +256,9 @@ def test_a_loop_that_is_interrupted_is_not_warned_of_its_notes() -> None:
     net = model()
 
     def interrupted() -> None:
-        with gl.record.torch(gl.Recorder(), net, torch.optim.SGD(net.parameters(), 0.1)) as recording:
+        with gl.record.torch(
+            gl.Recorder(), net, torch.optim.SGD(net.parameters(), 0.1)
+        ) as recording:
             recording.note(loss=1.0)
             raise KeyboardInterrupt
 
@@ -269,20 +289,48 @@ def test_bad_arguments_are_refused_by_name() -> None:
     elsewhere = [net[0].weight, torch.nn.Parameter(torch.zeros(7, device="meta"))]
     for model_, optimizer, kwargs, error, message in (
         (net, "adam", {}, TypeError, "must be a torch.optim.Optimizer, got str"),
-        (3, ours, {}, TypeError, r"model must be a torch.nn.Module or \(name, parameter\) pairs, got int"),
-        (net[0], ours, {}, ValueError, r"parameters that the model does not name, of shapes \(3, 4\), \(3,\)"),
+        (
+            3,
+            ours,
+            {},
+            TypeError,
+            r"model must be a torch.nn.Module or \(name, parameter\) pairs, got int",
+        ),
+        (
+            net[0],
+            ours,
+            {},
+            ValueError,
+            r"parameters that the model does not name, of shapes \(3, 4\), \(3,\)",
+        ),
         (net, ours, {"every": 0}, ValueError, "every must be >= 1, got 0"),
-        (net, ours, {"scaler": 1024.0}, TypeError, "scaler must have the methods of torch.amp.GradScaler, got float"),
+        (
+            net,
+            ours,
+            {"scaler": 1024.0},
+            TypeError,
+            "scaler must have the methods of torch.amp.GradScaler, got float",
+        ),
         (net, ours, {"scalars": ["norm"]}, ValueError, "norm cannot be the name of a scalar"),
-        (enumerate(elsewhere), sgd(elsewhere, 0.1), {}, ValueError, "must be on one device, got 0 on cpu, 1 on meta"),
+        (
+            enumerate(elsewhere),
+            sgd(elsewhere, 0.1),
+            {},
+            ValueError,
+            "must be on one device, got 0 on cpu, 1 on meta",
+        ),
     ):
         with pytest.raises(error, match=message):
             gl.record.torch(gl.Recorder(), model_, optimizer, **kwargs)
     tensor = torch.nn.Parameter(torch.zeros(2, dtype=torch.complex64))
-    with pytest.raises(TypeError, match=r"w is torch.complex64; complex gradients are not recorded"):
+    with pytest.raises(
+        TypeError, match=r"w is torch.complex64; complex gradients are not recorded"
+    ):
         gl.record.torch(gl.Recorder(), [("w", tensor)], sgd([tensor], 0.1))
     with gl.record.torch(gl.Recorder(), net, ours) as recording:
         with pytest.raises(ValueError, match=r"lr is not among scalars=.*add it"):
             recording.note(lr=0.1)
-        with pytest.raises(ValueError, match=r"loss must be one number for each step, got shape \(2,\)"):
+        with pytest.raises(
+            ValueError, match=r"loss must be one number for each step, got shape \(2,\)"
+        ):
             recording.note(loss=torch.zeros(2))

@@ -1,7 +1,8 @@
-"""Loops of two processes, DDP and FSDP2 over gloo: each row against the gradient of the whole batch by hand.
+"""Loops of two processes, DDP and FSDP2 over gloo: each row against the gradient of the whole batch
+by hand.
 
-The table of `test_loops.py` says what must be recorded. Each process has half of the batch, so the average over both is
-the gradient of all rows.
+The table of `test_loops.py` says what must be recorded. Each process has half of the batch, so the
+average over both is the gradient of all rows.
 """
 
 from __future__ import annotations
@@ -31,9 +32,15 @@ def rows_of(rank: int) -> slice:
 
 
 def recorded(
-    net: Any, plain: Any, rank: int, loop: Callable[..., None] | None = None, scaled: bool = False, **kwargs: Any
+    net: Any,
+    plain: Any,
+    rank: int,
+    loop: Callable[..., None] | None = None,
+    scaled: bool = False,
+    **kwargs: Any,
 ) -> Result:
-    """What a recorder has of a loop on `net`, with a GradScaler or without, and the norms of the whole batch by hand.
+    """What a recorder has of a loop on `net`, with a GradScaler or without, and the norms of the
+    whole batch by hand.
 
     `plain` has the weights of `net` in each step, in one piece.
     """
@@ -71,7 +78,10 @@ def recorded(
         "moved": [updates.weight, updates.update],
         "moves": [
             [norms(w) for w in weights[:-1]],
-            [norms([a - b for a, b in zip(*pair, strict=True)]) for pair in itertools.pairwise(weights)],
+            [
+                norms([a - b for a, b in zip(*pair, strict=True)])
+                for pair in itertools.pairwise(weights)
+            ],
         ],
         "noises": [_noise_scale(np.array(squares)[:, [0, k]], 2**k) for k in (1, 2)],
         "noise": rec.noise_scale().value if kwargs.get("noise_scale") else None,
@@ -84,7 +94,9 @@ def recorded(
         "entry": rec["entry"],
         "nonfinite": rec["nonfinite"],
         "counted": rec["histogram"].sum(-1),
-        "warned": [str(w.message) for w in caught if issubclass(w.category, gl.errors.RecordingWarning)],
+        "warned": [
+            str(w.message) for w in caught if issubclass(w.category, gl.errors.RecordingWarning)
+        ],
     }
 
 
@@ -155,7 +167,10 @@ def ddp_loops(rank: int) -> dict[str, Result]:
         loss_of(outer, 0, rows_of(rank)).backward()
         expected = [norms(gradients(inner, 0))]
         optimizer.step()
-    found["attached to the model inside"] = {"expected": expected, "norm": recording.recorder["norm"]}
+    found["attached to the model inside"] = {
+        "expected": expected,
+        "norm": recording.recorder["norm"],
+    }
     return found
 
 
@@ -169,7 +184,9 @@ def noted_loops(rank: int) -> dict[str, Any]:
         optimizer = torch.optim.SGD(net.parameters(), 0.1)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            with gl.record.torch(gl.Recorder(), net, optimizer, across_processes=across) as recording:
+            with gl.record.torch(
+                gl.Recorder(), net, optimizer, across_processes=across
+            ) as recording:
                 for step in range(STEPS):
                     whole.append(float(loss_of(net.module, step).detach()))
                     net.zero_grad()
@@ -180,7 +197,9 @@ def noted_loops(rank: int) -> dict[str, Any]:
         found["across" if across else "own"] = {
             "loss": recording.recorder["loss"].tolist(),
             "whole": whole,
-            "warned": [str(w.message) for w in caught if issubclass(w.category, gl.errors.RecordingWarning)],
+            "warned": [
+                str(w.message) for w in caught if issubclass(w.category, gl.errors.RecordingWarning)
+            ],
         }
     return found
 
@@ -201,7 +220,11 @@ def skipped_loop(rank: int) -> list[int]:
 
 
 def all_loops(rank: int) -> dict[str, dict[str, Any]]:
-    found: dict[str, Any] = {"ddp": ddp_loops(rank), "noted": noted_loops(rank), "skipped": skipped_loop(rank)}
+    found: dict[str, Any] = {
+        "ddp": ddp_loops(rank),
+        "noted": noted_loops(rank),
+        "skipped": skipped_loop(rank),
+    }
     torch._dynamo.reset()
     return {**found, "fsdp": fsdp_loops(rank)}
 
@@ -242,7 +265,9 @@ def test_ddp(ddp: list[dict[str, Result]], loop: str) -> None:
 def test_noise_and_updates_of_ddp(ddp: list[dict[str, Result]], loop: str) -> None:
     for of_rank in ddp:
         np.testing.assert_allclose(of_rank[loop]["moved"], of_rank[loop]["moves"], 1e-3)
-        assert of_rank[loop]["noise"] == pytest.approx(of_rank[loop]["noises"][loop == "micro-batches"], rel=1e-3)
+        assert of_rank[loop]["noise"] == pytest.approx(
+            of_rank[loop]["noises"][loop == "micro-batches"], rel=1e-3
+        )
 
 
 def test_averages_by_hand_are_warned_of(ddp: list[dict[str, Result]]) -> None:
@@ -251,7 +276,9 @@ def test_averages_by_hand_are_warned_of(ddp: list[dict[str, Result]]) -> None:
         assert "call measure() of the recording when you have" in message
 
 
-def test_a_noted_loss_is_of_its_process_or_the_mean_over_all(both: list[dict[str, dict[str, Any]]]) -> None:
+def test_a_noted_loss_is_of_its_process_or_the_mean_over_all(
+    both: list[dict[str, dict[str, Any]]],
+) -> None:
     for rank, of_rank in enumerate(both):
         across, own = of_rank["noted"]["across"], of_rank["noted"]["own"]
         np.testing.assert_allclose(across["loss"], across["whole"], rtol=1e-5)
@@ -264,7 +291,9 @@ def test_a_noted_loss_is_of_its_process_or_the_mean_over_all(both: list[dict[str
         )
 
 
-def test_a_step_that_all_processes_leave_out_is_a_skipped_row(both: list[dict[str, dict[str, Any]]]) -> None:
+def test_a_step_that_all_processes_leave_out_is_a_skipped_row(
+    both: list[dict[str, dict[str, Any]]],
+) -> None:
     for of_rank in both:
         assert of_rank["skipped"] == [0, 1, 0]
 
@@ -290,7 +319,9 @@ def fsdp_loops(rank: int) -> dict[str, Any]:
         "layers": recorded(sharded(True), model(), rank),
         "a GradScaler": recorded(sharded(), model(), rank, scaled=True),
         "micro-batches": recorded(sharded(True), model(), rank, micro_batches),
-        "replicated": recorded(sharded(mesh=init_device_mesh("cpu", (2, 1), mesh_dim_names=("a", "b"))), model(), rank),
+        "replicated": recorded(
+            sharded(mesh=init_device_mesh("cpu", (2, 1), mesh_dim_names=("a", "b"))), model(), rank
+        ),
         "compiled": recorded(torch.compile(sharded(), backend="aot_eager"), model(), rank),
     }
     found["after the clip"] = recorded(sharded(), model(), rank, before_clip=False)
@@ -299,7 +330,9 @@ def fsdp_loops(rank: int) -> dict[str, Any]:
     for name, wrong in {
         "one piece": lambda: net,
         "pairs": lambda: sharded().named_parameters(),
-        "FSDP1": lambda: FullyShardedDataParallel(model(), device_id=torch.device("cpu"), use_orig_params=True),
+        "FSDP1": lambda: FullyShardedDataParallel(
+            model(), device_id=torch.device("cpu"), use_orig_params=True
+        ),
     }.items():
         given = wrong()
         pairs = given if not isinstance(given, torch.nn.Module) else given.named_parameters()
@@ -319,13 +352,16 @@ def fsdp(both: list[dict[str, dict[str, Any]]]) -> list[dict[str, Any]]:
     return [of_rank["fsdp"] for of_rank in both]
 
 
-@pytest.mark.parametrize("loop", ["plain", "layers", "a GradScaler", "micro-batches", "replicated", "compiled"])
+@pytest.mark.parametrize(
+    "loop", ["plain", "layers", "a GradScaler", "micro-batches", "replicated", "compiled"]
+)
 def test_fsdp2(fsdp: list[dict[str, Any]], loop: str) -> None:
     for of_rank in fsdp:
         result = of_rank[loop]
         assert result["names"] == NAMES and not result["warned"]
         np.testing.assert_allclose(result["norm"], result["expected"], 1e-5)
-        np.testing.assert_allclose(result["entry"], result["entries"], 1e-4, 1e-6)  # all are followed, in order
+        # All are followed, in order.
+        np.testing.assert_allclose(result["entry"], result["entries"], 1e-4, 1e-6)
         np.testing.assert_array_equal(result["counted"], result["counts"])
         assert not result["nonfinite"].any()
         np.testing.assert_allclose(result["moved"], result["moves"], 1e-3)

@@ -38,7 +38,9 @@ class Reader:
         return token
 
     def file(self) -> descriptor_pb2.FileDescriptorProto:
-        made = descriptor_pb2.FileDescriptorProto(name="gradlab/tpu/engine/proto/tpu_embedding.proto")
+        made = descriptor_pb2.FileDescriptorProto(
+            name="gradlab/tpu/engine/proto/tpu_embedding.proto"
+        )
         while self.tokens:
             match self.take("syntax", "package", "import", "message"):
                 case "syntax":
@@ -79,8 +81,12 @@ class Reader:
                 case _:
                     self.field(made, word, scope, False)
 
-    def field(self, made: descriptor_pb2.DescriptorProto, kind: str, scope: str, repeated: bool) -> Field:
-        f = made.field.add(label=Field.LABEL_REPEATED if repeated else Field.LABEL_OPTIONAL, name=self.take())
+    def field(
+        self, made: descriptor_pb2.DescriptorProto, kind: str, scope: str, repeated: bool
+    ) -> Field:
+        f = made.field.add(
+            label=Field.LABEL_REPEATED if repeated else Field.LABEL_OPTIONAL, name=self.take()
+        )
         self.take("=")
         f.number = int(self.take())
         if kind in SCALARS:
@@ -174,14 +180,22 @@ def test_the_types_for_checkers_are_of_the_same_fields() -> None:
 
 
 def test_every_message_is_exported() -> None:
-    assert set(generated.DESCRIPTOR.message_types_by_name) == {n for n in proto.__all__ if n[0].isupper()}
+    assert set(generated.DESCRIPTOR.message_types_by_name) == {
+        n for n in proto.__all__ if n[0].isupper()
+    }
 
 
 def test_the_modules_of_tensorflow_have_namesakes() -> None:
     assert proto.optimization_parameters_pb2.AdamParameters is proto.AdamParameters
-    assert proto.tpu_embedding_configuration_pb2.TPUEmbeddingConfiguration is proto.TPUEmbeddingConfiguration
+    assert (
+        proto.tpu_embedding_configuration_pb2.TPUEmbeddingConfiguration
+        is proto.TPUEmbeddingConfiguration
+    )
 
 
 def test_the_package_is_our_own() -> None:
     assert generated.DESCRIPTOR.package == PACKAGE
-    assert all(d.full_name.startswith(f"{PACKAGE}.") for d in generated.DESCRIPTOR.message_types_by_name.values())
+    assert all(
+        d.full_name.startswith(f"{PACKAGE}.")
+        for d in generated.DESCRIPTOR.message_types_by_name.values()
+    )

@@ -19,7 +19,11 @@ def adagrad(gradient: Any, w: Any, slots: list[Any], lr: Any, hyperparameters: l
 
 
 def make(**more: Any) -> CustomOptimizer:
-    arguments = {"slot_names": ["a"], "slot_initializers": [Constant(7.0)], "hyperparameters": [2.0]} | more
+    arguments = {
+        "slot_names": ["a"],
+        "slot_initializers": [Constant(7.0)],
+        "hyperparameters": [2.0],
+    } | more
     return CustomOptimizer(adagrad, 0.5, **arguments)
 
 
@@ -32,7 +36,11 @@ def test_the_function_gets_what_tensorflow_gives_it() -> None:
 def test_slots_have_the_names_and_beginnings_given() -> None:
     optimizer = make()
     assert optimizer.slot_names == ("a",) and optimizer.slot_initializers[0]((1, 1)).item() == 7.0
-    assert optimizer == make() and hash(optimizer) == hash(make()) and optimizer != make(hyperparameters=[3.0])
+    assert (
+        optimizer == make()
+        and hash(optimizer) == hash(make())
+        and optimizer != make(hyperparameters=[3.0])
+    )
     assert not optimizer.use_gradient_accumulation
 
 
@@ -51,7 +59,9 @@ def test_what_is_refused(more: dict[str, Any], error: type[Exception], told: str
 
 
 def test_a_program_has_the_slots_it_names() -> None:
-    optimizer = UserDefinedProgram(0.1, lambda w, slots, g, lr: (w - lr * slots[0], (g,)), (("last", 0.0),))
+    optimizer = UserDefinedProgram(
+        0.1, lambda w, slots, g, lr: (w - lr * slots[0], (g,)), (("last", 0.0),)
+    )
     assert optimizer.slot_names == ("last",)
     assert optimizer.rule(np.ones(1), (np.ones(1),), np.ones(1), 0.5)[0].tolist() == [0.5]
 

@@ -36,7 +36,11 @@ def shapes(embedding: TPUEmbedding) -> list[list[int]]:
 
 @pytest.mark.parametrize(
     "arguments",
-    [{"per_replica_batch_size": 3}, {"per_replica_input_shapes": 3}, {"per_replica_input_shapes": [(3, None), (3, 5)]}],
+    [
+        {"per_replica_batch_size": 3},
+        {"per_replica_input_shapes": 3},
+        {"per_replica_input_shapes": [(3, None), (3, 5)]},
+    ],
 )
 def test_shapes_come_from_sizes_or_shapes(arguments: dict[str, Any]) -> None:
     embedding = TPUEmbedding([feature(), feature(max_sequence_length=2)], SGD())
@@ -50,14 +54,19 @@ def test_an_output_shape_takes_precedence() -> None:
     embedding = TPUEmbedding({"a": feature(output_shape=[2, 2]), "b": feature()}, SGD())
     embedding.build(4)
     assert shapes(embedding) == [[2, 2], [4]]
-    with pytest.raises(ValueError, match=r"feature 'a' has the output shape \(2, 2\), but its input makes it \(3, 2\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"feature 'a' has the output shape \(2, 2\), but its input makes it \(3, 2\)",
+    ):
         TPUEmbedding({"a": feature(output_shape=[2, 2])}, SGD()).build({"a": (3, 2, 5)})
 
 
 def test_nothing_is_built_where_anything_is_refused() -> None:
     table = TableConfig(8, 1, lambda shape: [1.0])
     embedding = TPUEmbedding(FeatureConfig(table), SGD())
-    with pytest.raises(ValueError, match=r"the initializer of table 'table_0' must make shape \(8, 1\)"):
+    with pytest.raises(
+        ValueError, match=r"the initializer of table 'table_0' must make shape \(8, 1\)"
+    ):
         embedding.build(2)
     assert not embedding.is_built
     table.initializer = Constant(2.0)
@@ -80,7 +89,9 @@ def test_what_only_sparsecore_has_is_refused_elsewhere() -> None:
     with pytest.raises(NotImplementedError, match="needs engine='sparsecore'"):
         TPUEmbedding(feature(), custom)
     with pytest.raises(NotImplementedError, match="CustomCombiner"):
-        TPUEmbedding(FeatureConfig(TableConfig(8, 1, combiner=CustomCombiner(lambda n, x: x[0], 2))), SGD())
+        TPUEmbedding(
+            FeatureConfig(TableConfig(8, 1, combiner=CustomCombiner(lambda n, x: x[0], 2))), SGD()
+        )
 
 
 def test_a_custom_optimizer_runs_on_sparsecore() -> None:
@@ -116,10 +127,16 @@ def test_two_features_may_share_a_name() -> None:
 def features(**more: Any) -> dict[str, Any]:
     video = TableConfig(8, 2, RowIdInitializer(), combiner="sum", name="video")
     user = TableConfig(5, 1, RowIdInitializer(10), combiner="mean", name="user")
-    return {"watched": FeatureConfig(video), "friends": (FeatureConfig(user), FeatureConfig(video, **more))}
+    return {
+        "watched": FeatureConfig(video),
+        "friends": (FeatureConfig(user), FeatureConfig(video, **more)),
+    }
 
 
-BATCH = {"watched": [[7, 3], [], [7], [0]], "friends": ([[1, 2], [4], [4, 4], []], np.array([1, 1, 2, 3]))}
+BATCH = {
+    "watched": [[7, 3], [], [7], [0]],
+    "friends": ([[1, 2], [4], [4, 4], []], np.array([1, 1, 2, 3])),
+}
 
 
 def ones(activations: Any) -> Any:
@@ -130,7 +147,8 @@ def ones(activations: Any) -> Any:
 def test_a_model_on_top_learns() -> None:
     words = gl.tpu.experimental.embedding.TableConfig(20, 4, name="words")
     embedding = gl.tpu.experimental.embedding.TPUEmbedding(
-        gl.tpu.experimental.embedding.FeatureConfig(words), gl.tpu.experimental.embedding.Adagrad(0.5)
+        gl.tpu.experimental.embedding.FeatureConfig(words),
+        gl.tpu.experimental.embedding.Adagrad(0.5),
     )
     samples, labels = [[1, 2, 3], [4, 5], [1, 3], [5, 6, 4]], jnp.array([1.0, 0.0, 1.0, 0.0])
 
@@ -181,7 +199,9 @@ def test_cores_share_a_batch_and_change_nothing(cores: int) -> None:
         one.apply_gradients(ones(expected))
     for got, want in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
         assert (got == want).all()
-    for got, want in zip(embedding.embedding_tables.values(), one.embedding_tables.values(), strict=True):
+    for got, want in zip(
+        embedding.embedding_tables.values(), one.embedding_tables.values(), strict=True
+    ):
         np.testing.assert_allclose(got, want, rtol=1e-6)
 
 
@@ -234,14 +254,22 @@ def test_learning_rates_are_asked_at_every_step_and_numbered_by_first_use() -> N
     config["friends"][0].table.optimizer = SGD(slow)
     embedding = TPUEmbedding(config, SGD(fast))
     embedding.build(4)
-    tags = [t.optimization_parameters.learning_rate.dynamic.tag for t in embedding.config.table_descriptor]
-    assert [t.name for t in embedding.config.table_descriptor] == ["user", "video"] and tags == [0, 1]
+    tags = [
+        t.optimization_parameters.learning_rate.dynamic.tag
+        for t in embedding.config.table_descriptor
+    ]
+    assert [t.name for t in embedding.config.table_descriptor] == ["user", "video"] and tags == [
+        0,
+        1,
+    ]
     for _ in range(2):
         embedding.enqueue(BATCH)
         embedding.apply_gradients(ones(embedding.dequeue()))
     assert asked == ["slow", "fast"] * 2
     tables = {t.name: x for t, x in embedding.embedding_tables.items()}
-    assert tables["user"][4, 0] == 14 - 2 * 0.5 * 2 and tables["video"][7, 0] == 7 - 2 * 2.0 - 2 * 4.0
+    assert (
+        tables["user"][4, 0] == 14 - 2 * 0.5 * 2 and tables["video"][7, 0] == 7 - 2 * 2.0 - 2 * 4.0
+    )
 
 
 def test_a_missing_gradient_is_zeros_with_a_warning_and_not_nothing() -> None:
@@ -253,22 +281,40 @@ def test_a_missing_gradient_is_zeros_with_a_warning_and_not_nothing() -> None:
         if first:
             embedding.apply_gradients(gradients)
     before = embedding.retrieve()["user"]["parameters"]
-    with pytest.warns(gl.errors.EmbeddingWarning, match="feature 'friends/0' has no gradient and is sent zeros"):
+    with pytest.warns(
+        gl.errors.EmbeddingWarning, match="feature 'friends/0' has no gradient and is sent zeros"
+    ):
         embedding.apply_gradients(gradients | {"friends": (None, gradients["friends"][1])})
     after = embedding.retrieve()["user"]["parameters"]
-    assert (before != after).ravel().tolist() == [False, True, True, False, True], "Adam goes on by its momentum"
+    assert (before != after).ravel().tolist() == [False, True, True, False, True], (
+        "Adam goes on by its momentum"
+    )
 
 
 @pytest.mark.parametrize(
     ("change", "error", "told"),
     [
-        (lambda g: g | {"watched": g["watched"][:2]}, ValueError, r"'watched' must have shape \(4, 2\), got \(2, 2\)"),
-        (lambda g: g | {"watched": [[1.0, 1.0]] * 4}, ValueError, "must be an array or None, got list"),
-        (lambda g: g | {"friends": list(g["friends"])}, TypeError, "gradients at 'friends' must be a tuple"),
+        (
+            lambda g: g | {"watched": g["watched"][:2]},
+            ValueError,
+            r"'watched' must have shape \(4, 2\), got \(2, 2\)",
+        ),
+        (
+            lambda g: g | {"watched": [[1.0, 1.0]] * 4},
+            ValueError,
+            "must be an array or None, got list",
+        ),
+        (
+            lambda g: g | {"friends": list(g["friends"])},
+            TypeError,
+            "gradients at 'friends' must be a tuple",
+        ),
         (lambda g: {"watched": g["watched"]}, ValueError, "gradients must have the entries"),
     ],
 )
-def test_gradients_that_do_not_fit_change_nothing(change: Any, error: type[Exception], told: str) -> None:
+def test_gradients_that_do_not_fit_change_nothing(
+    change: Any, error: type[Exception], told: str
+) -> None:
     embedding = TPUEmbedding(features(), SGD(1.0))
     embedding.enqueue(BATCH)
     gradients = ones(embedding.dequeue())
@@ -282,7 +328,11 @@ def test_gradients_that_do_not_fit_change_nothing(change: Any, error: type[Excep
 
 def test_calls_out_of_their_order_are_refused() -> None:
     embedding = TPUEmbedding(features(), SGD())
-    for call in (embedding.dequeue, lambda: embedding.apply_gradients(BATCH), lambda: embedding.system):
+    for call in (
+        embedding.dequeue,
+        lambda: embedding.apply_gradients(BATCH),
+        lambda: embedding.system,
+    ):
         with pytest.raises(RuntimeError, match="call enqueue or build first"):
             call()
     embedding.build(4)
@@ -303,11 +353,18 @@ def test_calls_out_of_their_order_are_refused() -> None:
 def test_without_an_engine_there_are_only_tables() -> None:
     config = features()
     embedding = TPUEmbedding(config, Adagrad(), engine=None)
-    for call in (embedding.dequeue, lambda: embedding.enqueue(BATCH), lambda: embedding.apply_gradients(BATCH)):
+    for call in (
+        embedding.dequeue,
+        lambda: embedding.enqueue(BATCH),
+        lambda: embedding.apply_gradients(BATCH),
+    ):
         with pytest.raises(RuntimeError, match="needs an engine"):
             call()
     embedding.build()
-    assert embedding.is_built and sorted(t.name or "" for t in embedding.embedding_tables) == ["user", "video"]
+    assert embedding.is_built and sorted(t.name or "" for t in embedding.embedding_tables) == [
+        "user",
+        "video",
+    ]
     assert TPUEmbedding(features(), None, engine=None).retrieve()["user"].keys() == {"parameters"}
 
 
@@ -330,7 +387,9 @@ def test_a_first_batch_that_is_refused_says_nothing_of_shapes() -> None:
 
 
 def test_what_the_engine_refuses_on_the_last_core_leaves_nothing_enqueued() -> None:
-    embedding = TPUEmbedding(FeatureConfig(TableConfig(8, 1, name="t")), SGD(), num_cores=2, engine="sparsecore")
+    embedding = TPUEmbedding(
+        FeatureConfig(TableConfig(8, 1, name="t")), SGD(), num_cores=2, engine="sparsecore"
+    )
     embedding.build(per_replica_batch_size=1)
     for _ in range(2):
         with pytest.raises(ValueError, match="share"):
@@ -344,15 +403,32 @@ def test_what_the_engine_refuses_on_the_last_core_leaves_nothing_enqueued() -> N
     [
         ({"watched": [[1]]}, None, ValueError, "features must have the entries"),
         ([[[1]], [[1]]], None, TypeError, "features must be a dict like the features, got list"),
-        (BATCH | {"watched": np.ones((4, 2), np.int32)}, None, ValueError, "dense ids of feature 'watched'"),
+        (
+            BATCH | {"watched": np.ones((4, 2), np.int32)},
+            None,
+            ValueError,
+            "dense ids of feature 'watched'",
+        ),
         (BATCH | {"watched": 3}, None, ValueError, "must have an axis"),
         (BATCH | {"watched": [[0.5], [], [], []]}, None, ValueError, "integers"),
         (BATCH | {"watched": [[1]] * 3}, None, ValueError, "3 samples, which 2 cores cannot share"),
-        (BATCH, {"watched": None, "friends": (None, np.ones(4))}, ValueError, "dense: each weighs 1"),
-        (BATCH, {"watched": [[1.0]] * 4, "friends": (None, None)}, ValueError, "a weight for each id"),
+        (
+            BATCH,
+            {"watched": None, "friends": (None, np.ones(4))},
+            ValueError,
+            "dense: each weighs 1",
+        ),
+        (
+            BATCH,
+            {"watched": [[1.0]] * 4, "friends": (None, None)},
+            ValueError,
+            "a weight for each id",
+        ),
     ],
 )
-def test_ids_that_do_not_fit_are_refused(given: Any, weights: Any, error: type[Exception], told: str) -> None:
+def test_ids_that_do_not_fit_are_refused(
+    given: Any, weights: Any, error: type[Exception], told: str
+) -> None:
     with pytest.raises(error, match=told):
         TPUEmbedding(features(), SGD(), num_cores=2).enqueue(given, weights)
 
@@ -360,7 +436,11 @@ def test_ids_that_do_not_fit_are_refused(given: Any, weights: Any, error: type[E
 def test_weights_scale_ids() -> None:
     embedding = TPUEmbedding(features(), SGD())
     embedding.enqueue(
-        BATCH, {"watched": [[2.0, 1.0], [], [0.5], [1.0]], "friends": ([[1.0, 3.0], [1], [1, 2], []], None)}
+        BATCH,
+        {
+            "watched": [[2.0, 1.0], [], [0.5], [1.0]],
+            "friends": ([[1.0, 3.0], [1], [1, 2], []], None),
+        },
     )
     found = embedding.dequeue()
     assert found["watched"][:, 0].tolist() == [17, 0, 3.5, 0]
@@ -382,14 +462,17 @@ def test_sequences_stand_in_rows_cut_off_and_filled_up(ids: Any) -> None:
     activations = embedding.dequeue()
     assert activations["s"][..., 0].tolist() == [[1, 2], [0, 0], [4, 0]]
     embedding.apply_gradients(ones(activations))
-    assert embedding.embedding_tables[table].ravel().tolist() == [0, 0, 1, 3, 3, 5, 6, 7], "padding sends nothing"
+    assert embedding.embedding_tables[table].ravel().tolist() == [0, 0, 1, 3, 3, 5, 6, 7], (
+        "padding sends nothing"
+    )
     assert list(embedding.config.feature_descriptor[0].input_shape) == [3, 2]
 
 
 def test_an_output_shape_says_how_samples_are_arranged() -> None:
     table = TableConfig(8, 1, RowIdInitializer(), combiner="sum")
     for ids, shape, expected in (
-        ([[1, 2], [3], [], [4]], [2, 2], [[3, 3], [0, 4]]),  # as many samples: combined, and arranged
+        # As many samples: combined, and arranged.
+        ([[1, 2], [3], [], [4]], [2, 2], [[3, 3], [0, 4]]),
         ([[1, 2], [3]], [2, 2], [[1, 2], [3, 0]]),  # twice as many places: each sample in a row
         ([[[1, 2], []], [[3], [4]]], [2, 2], [[3, 0], [3, 4]]),
     ):
@@ -402,7 +485,9 @@ def test_shapes_once_known_are_kept() -> None:
     embedding = TPUEmbedding(FeatureConfig(TableConfig(8, 1)), SGD())
     embedding.enqueue([[1], [2]])
     embedding.dequeue()
-    with pytest.raises(ValueError, match=re.escape("has the output shape (2,), but its input makes it (3,)")):
+    with pytest.raises(
+        ValueError, match=re.escape("has the output shape (2,), but its input makes it (3,)")
+    ):
         embedding.enqueue([[1], [2], [3]])
 
 

@@ -61,7 +61,9 @@ def made(optimizer: Any = None, config: Any = None, **more: Any) -> TPUEmbedding
 @pytest.mark.parametrize("more", [{}, {"num_cores": 2, "per_core": 2}])
 def test_steps_are_those_of_the_older_interface(more: Any) -> None:
     new = made(Adagrad(0.5), **more)
-    old = TPUEmbedding(FeatureConfig(TableConfig(8, 2, RowIdInitializer(), combiner="sum")), Adagrad(0.5))
+    old = TPUEmbedding(
+        FeatureConfig(TableConfig(8, 2, RowIdInitializer(), combiner="sum")), Adagrad(0.5)
+    )
     for _ in range(2):
         activations, preserved = new.embedding_lookup(BATCH)
         old.enqueue(BATCH)
@@ -69,7 +71,9 @@ def test_steps_are_those_of_the_older_interface(more: Any) -> None:
         new.apply_gradients(GRADIENT, preserved)
         old.apply_gradients(GRADIENT)
     assert new.variables["t"].keys() == {"parameters", "accumulators"}
-    np.testing.assert_allclose(*(next(iter(e.embedding_tables.values())) for e in (new, old)), rtol=1e-6)
+    np.testing.assert_allclose(
+        *(next(iter(e.embedding_tables.values())) for e in (new, old)), rtol=1e-6
+    )
 
 
 @differs(
@@ -112,7 +116,10 @@ def test_each_core_can_be_given_its_own_batch() -> None:
 def test_settings_that_are_never_read_are_told_and_do_nothing() -> None:
     with pytest.warns(EmbeddingWarning) as warned:
         embedding = made(SGD(1.0, clip_weight_max=1.0, clipvalue=0.5))
-    assert [str(w.message).split("=")[0].split()[-1] for w in warned] == ["gradient_limits", "weight_limits"]
+    assert [str(w.message).split("=")[0].split()[-1] for w in warned] == [
+        "gradient_limits",
+        "weight_limits",
+    ]
     embedding.apply_gradients(2 * GRADIENT, embedding.embedding_lookup(BATCH)[1])
     assert next(iter(embedding.embedding_tables.values()))[3].tolist() == [1, 1]
     assert next(iter(embedding.embedding_tables.values()))[4].tolist() == [4, 4]
@@ -128,19 +135,33 @@ def test_settings_that_are_never_read_are_told_and_do_nothing() -> None:
     [
         (None, {"engine": None}, RuntimeError, "needs SparseCores"),
         (None, {"engine": "classic"}, ValueError, "engine must be 'sparsecore'"),
-        (SGD(weight_decay_factor=0.5), {}, NotImplementedError, "table 't': TPUEmbeddingV2 has no weight decay"),
-        (SGD(multiply_weight_decay_factor_by_learning_rate=True), {}, NotImplementedError, "no weight decay"),
+        (
+            SGD(weight_decay_factor=0.5),
+            {},
+            NotImplementedError,
+            "table 't': TPUEmbeddingV2 has no weight decay",
+        ),
+        (
+            SGD(multiply_weight_decay_factor_by_learning_rate=True),
+            {},
+            NotImplementedError,
+            "no weight decay",
+        ),
         (Lion(), {}, ValueError, "got Lion"),
     ],
 )
-def test_what_it_does_not_have_is_refused(optimizer: Any, more: Any, error: type[Exception], told: str) -> None:
+def test_what_it_does_not_have_is_refused(
+    optimizer: Any, more: Any, error: type[Exception], told: str
+) -> None:
     with pytest.raises(error, match=told):
         made(optimizer, **more)
 
 
 def test_statistics_are_the_limits_that_a_batch_needs() -> None:
     config = FeatureConfig(TableConfig(8, 2, name="t"))
-    ids, unique = TPUEmbeddingV2.compute_sparse_core_stats([[0, 4, 1], [4], [], []], config, 1, 2, SGD())
+    ids, unique = TPUEmbeddingV2.compute_sparse_core_stats(
+        [[0, 4, 1], [4], [], []], config, 1, 2, SGD()
+    )
     assert (ids, unique) == ({"t": 3}, {"t": 2})
     features = {"a": config, "b": FeatureConfig(TableConfig(8, 2, name="u"))}
     apart = SparseCoreEmbeddingConfig(disable_table_stacking=True)
@@ -154,4 +175,7 @@ def test_a_mesh_holds_the_rows() -> None:
     embedding = made(mesh=jax.make_mesh((4,), ("x",), devices=jax.devices("cpu")[:4]), per_core=1)
     activations, preserved = embedding.embedding_lookup(BATCH)
     embedding.apply_gradients(GRADIENT, preserved)
-    assert activations[0].tolist() == [17, 17] and embedding.embedding.system.state.tables[0].sharding.num_devices == 4
+    assert (
+        activations[0].tolist() == [17, 17]
+        and embedding.embedding.system.state.tables[0].sharding.num_devices == 4
+    )

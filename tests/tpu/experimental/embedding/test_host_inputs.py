@@ -23,7 +23,10 @@ from gradlab.tpu.experimental.embedding.host_inputs import (
     split_ids,
 )
 
-PLAIN, SEQUENCE = FeatureConfig(TableConfig(8, 1)), FeatureConfig(TableConfig(8, 1), max_sequence_length=3)
+PLAIN, SEQUENCE = (
+    FeatureConfig(TableConfig(8, 1)),
+    FeatureConfig(TableConfig(8, 1), max_sequence_length=3),
+)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +83,9 @@ def test_what_is_known_stays() -> None:
 
 
 RAGGED = SimpleNamespace(row_splits=np.array([0, 1, 3]), values=np.array([5, 6, 7]))
-SPARSE = SimpleNamespace(indices=np.array([[0, 0], [1, 0], [1, 4]]), values=np.array([5, 6, 7]), dense_shape=[2, 5])
+SPARSE = SimpleNamespace(
+    indices=np.array([[0, 0], [1, 0], [1, 4]]), values=np.array([5, 6, 7]), dense_shape=[2, 5]
+)
 
 
 @pytest.mark.parametrize(
@@ -114,12 +119,18 @@ def test_what_cannot_be_read_is_refused(values: Any, told: str) -> None:
 
 
 def test_samples_are_shared_equally_or_not_at_all() -> None:
-    assert shape_of_one_core((4, None), 2, "f") == (2, None) and shape_of_one_core((None, 3), 2, "f") == (None, 3)
-    with pytest.raises(ValueError, match="feature 'f' has 3 samples, which 2 cores cannot share equally"):
+    assert shape_of_one_core((4, None), 2, "f") == (2, None) and shape_of_one_core(
+        (None, 3), 2, "f"
+    ) == (None, 3)
+    with pytest.raises(
+        ValueError, match="feature 'f' has 3 samples, which 2 cores cannot share equally"
+    ):
         shape_of_one_core((3,), 2, "f")
 
 
-def shared(values: Any, weights: Any = None, shape: tuple[int, ...] = (1,), **more: Any) -> list[Any]:
+def shared(
+    values: Any, weights: Any = None, shape: tuple[int, ...] = (1,), **more: Any
+) -> list[Any]:
     config = FeatureConfig(TableConfig(9, 1), **more)
     found = split_ids(Feature("f", 0, shape), config, values, weights, 2)
     return [tuple(None if x is None else np.asarray(x).tolist() for x in ids[:3]) for ids in found]
@@ -131,17 +142,26 @@ def test_each_core_counts_its_samples_from_zero(values: Any) -> None:
 
 
 def test_weights_go_with_their_ids() -> None:
-    assert shared([[5], [6, 7]], [[1.0], [2.0, 3.0]]) == [([0], [5], [1.0]), ([0, 0], [6, 7], [2.0, 3.0])]
+    assert shared([[5], [6, 7]], [[1.0], [2.0, 3.0]]) == [
+        ([0], [5], [1.0]),
+        ([0, 0], [6, 7], [2.0, 3.0]),
+    ]
 
 
 def test_the_ids_of_a_sequence_are_samples_of_their_own() -> None:
-    assert shared([[5], [6, 7, 8]], shape=(1, 2), max_sequence_length=2) == [([0], [5], None), ([0, 1], [6, 7], None)]
+    assert shared([[5], [6, 7, 8]], shape=(1, 2), max_sequence_length=2) == [
+        ([0], [5], None),
+        ([0, 1], [6, 7], None),
+    ]
 
 
 def test_ids_with_more_axes_are_no_sequence_and_that_is_said() -> None:
     ids = ([[0, 0, 0], [1, 1, 0]], [5, 6], [2, 2, 1])
     with pytest.warns(gl.errors.EmbeddingWarning, match="3 axes"):
-        assert shared(ids, shape=(1, 2), max_sequence_length=2) == [([0], [5], None), ([1], [6], None)]
+        assert shared(ids, shape=(1, 2), max_sequence_length=2) == [
+            ([0], [5], None),
+            ([1], [6], None),
+        ]
 
 
 SPARSE = ([[0, 0], [1, 0], [1, 1]], [1, 2, 3], [2, 2])
@@ -150,10 +170,26 @@ SPARSE = ([[0, 0], [1, 0], [1, 1]], [1, 2, 3], [2, 2])
 @pytest.mark.parametrize(
     ("ids", "weights", "told"),
     [
-        (SPARSE, ([0, 1, 3], np.ones(3)), "is type RaggedTensor which does not match type input which is SparseTensor"),
-        (SPARSE, [[1.0], [1.0, 1.0]], "is type RaggedTensor which does not match type input which is SparseTensor"),
-        (([0, 1, 3], [1, 2, 3]), SPARSE, "is type SparseTensor which does not match type input which is RaggedTensor"),
-        ([[1], [2, 3]], SPARSE, "is type SparseTensor which does not match type input which is RaggedTensor"),
+        (
+            SPARSE,
+            ([0, 1, 3], np.ones(3)),
+            "is type RaggedTensor which does not match type input which is SparseTensor",
+        ),
+        (
+            SPARSE,
+            [[1.0], [1.0, 1.0]],
+            "is type RaggedTensor which does not match type input which is SparseTensor",
+        ),
+        (
+            ([0, 1, 3], [1, 2, 3]),
+            SPARSE,
+            "is type SparseTensor which does not match type input which is RaggedTensor",
+        ),
+        (
+            [[1], [2, 3]],
+            SPARSE,
+            "is type SparseTensor which does not match type input which is RaggedTensor",
+        ),
     ],
 )
 def test_weights_are_written_as_the_ids_are(ids: Any, weights: Any, told: str) -> None:

@@ -1,4 +1,6 @@
-"""What all optimizers of tables share: arguments by position, limits, what is asked at every step, the message."""
+"""What all optimizers of tables share: arguments by position, limits, what is asked at every step,
+the message.
+"""
 
 import inspect
 
@@ -15,7 +17,11 @@ from gradlab.tpu.experimental.embedding import (
     UserDefinedProgram,
 )
 
-ALL = [c for c in vars(embedding).values() if inspect.isclass(c) and issubclass(c, Optimizer) and c is not Optimizer]
+ALL = [
+    c
+    for c in vars(embedding).values()
+    if inspect.isclass(c) and issubclass(c, Optimizer) and c is not Optimizer
+]
 
 
 def test_there_is_a_class_for_every_message() -> None:
@@ -26,7 +32,9 @@ def test_there_is_a_class_for_every_message() -> None:
 @pytest.mark.parametrize("cls", ALL)
 def test_slots_of_the_class_are_those_of_its_rule(cls: type[Optimizer]) -> None:
     optimizer = CustomOptimizer(lambda *_: 0) if cls is CustomOptimizer else cls()
-    assert len(optimizer.slot_names) == len(optimizer.slot_initializers) == len(optimizer.rule.slots)
+    assert (
+        len(optimizer.slot_names) == len(optimizer.slot_initializers) == len(optimizer.rule.slots)
+    )
     assert hash(optimizer) is not None and optimizer == optimizer
 
 
@@ -42,7 +50,8 @@ def test_arguments_come_by_position_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("clipvalue", "limits"), [(None, (None, None)), (2.0, (-2.0, 2.0)), ((None, 3.0), (None, 3.0)), (0.0, (0.0, 0.0))]
+    ("clipvalue", "limits"),
+    [(None, (None, None)), (2.0, (-2.0, 2.0)), ((None, 3.0), (None, 3.0)), (0.0, (0.0, 0.0))],
 )
 def test_limits_of_gradients(clipvalue: object, limits: tuple[float | None, float | None]) -> None:
     optimizer = SGD(clipvalue=clipvalue)  # type: ignore[arg-type]
@@ -78,7 +87,10 @@ def test_what_stands_around_the_rule_is_in_the_message() -> None:
     assert made.gradient_accumulation_status == GradientAccumulationStatus.DISABLED
     assert made.low_dimensional_packing_status == LowDimensionalPackingStatus.ENABLED
     assert made.clipping_limits.HasField("lower") and not made.clipping_limits.HasField("upper")
-    assert (made.weight_decay_factor, made.multiply_weight_decay_factor_by_learning_rate) == (0.25, True)
+    assert (made.weight_decay_factor, made.multiply_weight_decay_factor_by_learning_rate) == (
+        0.25,
+        True,
+    )
 
 
 def test_decay_by_the_rate_is_nothing_without_a_factor() -> None:

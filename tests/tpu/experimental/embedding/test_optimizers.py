@@ -1,4 +1,6 @@
-"""The optimizers of tables, by whichever interface they came: what they refuse, and which rule they are."""
+"""The optimizers of tables, by whichever interface they came: what they refuse, and which rule they
+are.
+"""
 
 from __future__ import annotations
 
@@ -32,16 +34,28 @@ from gradlab.tpu.experimental.embedding import (
 @pytest.mark.parametrize(
     ("make", "told"),
     [
-        (lambda: Adagrad(initial_accumulator_value=0.0), "initial_accumulator_value must be positive, got 0.0"),
-        (lambda: FTRL(initial_accumulator_value=0.0, allow_zero_accumulator=True), "initial_accumulator_value"),
+        (
+            lambda: Adagrad(initial_accumulator_value=0.0),
+            "initial_accumulator_value must be positive, got 0.0",
+        ),
+        (
+            lambda: FTRL(initial_accumulator_value=0.0, allow_zero_accumulator=True),
+            "initial_accumulator_value",
+        ),
         (lambda: AdagradMomentum(epsilon=0.0), "epsilon must be positive"),
         (lambda: AdagradMomentum(exponent=0), "exponent must be positive"),
         (lambda: Adam(beta_1=1.0), "beta_1 must be at least 0 and less than 1, got 1.0"),
         (lambda: Adam(beta_2=-0.1), "beta_2"),
         (lambda: Adam(epsilon=0), "epsilon"),
-        (lambda: Adam(lazy_adam=False, use_gradient_accumulation=False), "needs use_gradient_accumulation=True"),
+        (
+            lambda: Adam(lazy_adam=False, use_gradient_accumulation=False),
+            "needs use_gradient_accumulation=True",
+        ),
         (lambda: ProximalAdagrad(initial_accumulator_value=0.0), "initial_accumulator_value"),
-        (lambda: ProximalAdagrad(l1_regularization_strength=-1.0), "l1_regularization_strength must be at least 0"),
+        (
+            lambda: ProximalAdagrad(l1_regularization_strength=-1.0),
+            "l1_regularization_strength must be at least 0",
+        ),
         (lambda: ProximalYogi(beta1=1.0), "beta1"),
         (lambda: ProximalYogi(epsilon=0.0), "epsilon"),
         (lambda: OnlineYogi(beta2=1.5), "beta2"),
@@ -58,17 +72,26 @@ def test_adam_is_lazy_and_without_bias_correction() -> None:
     assert isinstance(rule, gl.rules.Adam)
     assert (rule.bias_correction, rule.lazy, rule.epsilon_place) == (False, True, "inside")
     other = Adam(lazy_adam=False, sum_inside_sqrt=False).rule
-    assert isinstance(other, gl.rules.Adam) and (other.lazy, other.epsilon_place) == (False, "outside")
+    assert isinstance(other, gl.rules.Adam) and (other.lazy, other.epsilon_place) == (
+        False,
+        "outside",
+    )
 
 
 def test_what_ftrl_may_do_with_zeros_is_written_and_nothing_else() -> None:
     with_it, without = FTRL(allow_zero_accumulator=True), FTRL()
-    assert with_it.parameters({}).ftrl.allow_zero_accumulator and not without.parameters({}).ftrl.allow_zero_accumulator
+    assert (
+        with_it.parameters({}).ftrl.allow_zero_accumulator
+        and not without.parameters({}).ftrl.allow_zero_accumulator
+    )
     assert with_it.rule == without.rule
 
 
 def test_initial_values_are_those_of_the_slots() -> None:
-    assert [s((1, 1)).item() for s in FTRL(initial_accumulator_value=0.5).slot_initializers] == [0.5, 0.0]
+    assert [s((1, 1)).item() for s in FTRL(initial_accumulator_value=0.5).slot_initializers] == [
+        0.5,
+        0.0,
+    ]
 
 
 L1_L2 = {"l1_regularization_strength": 0.5, "l2_regularization_strength": 0.25}
@@ -112,7 +135,9 @@ def test_the_step_comes_like_a_learning_rate() -> None:
     assert optimizer.functions == [step]
     message = optimizer.parameters({step: 1}).frequency_aware_adagrad
     assert message.HasField("step_counter") and message.step_counter.tag == 1
-    assert not FrequencyAwareAdagrad().parameters({}).frequency_aware_adagrad.HasField("step_counter")
+    assert (
+        not FrequencyAwareAdagrad().parameters({}).frequency_aware_adagrad.HasField("step_counter")
+    )
 
 
 def test_lion_moves_every_row_only_with_accumulation() -> None:

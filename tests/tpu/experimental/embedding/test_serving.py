@@ -1,4 +1,7 @@
-"""Lookups without an engine: every way to write ids, and what is refused. Numbers are compared in conformance/."""
+"""Lookups without an engine: every way to write ids, and what is refused.
+
+Numbers are compared in conformance/.
+"""
 
 from typing import Any
 
@@ -57,16 +60,27 @@ def test_some_features_of_a_dict_may_be_asked_alone() -> None:
 
 
 def test_the_first_of_a_tuple_may_be_asked_alone() -> None:
-    features = (FeatureConfig(TABLE), [FeatureConfig(TABLE), FeatureConfig(TABLE)], FeatureConfig(TABLE))
+    features = (
+        FeatureConfig(TABLE),
+        [FeatureConfig(TABLE), FeatureConfig(TABLE)],
+        FeatureConfig(TABLE),
+    )
     found = serve(([[1]], [[[2]]]), None, {TABLE: VALUES}, features)
-    assert jax.tree.map(lambda x: x.tolist(), found, is_leaf=lambda x: hasattr(x, "shape")) == ([[1]], [[[2]]])
-    with pytest.raises(ValueError, match=r"not a subset of feature_config: inputs must have .* got \[0, 1, 2, 3\]"):
+    assert jax.tree.map(lambda x: x.tolist(), found, is_leaf=lambda x: hasattr(x, "shape")) == (
+        [[1]],
+        [[[2]]],
+    )
+    with pytest.raises(
+        ValueError, match=r"not a subset of feature_config: inputs must have .* got \[0, 1, 2, 3\]"
+    ):
         serve(([1], [[2]], [3], [4]), None, {TABLE: VALUES}, features)
 
 
 def test_tables_can_be_differentiated() -> None:
     def loss(values: Any) -> Any:
-        return (serve([[1, 2], [2]], [[1.0, 3.0], [0.5]], {TABLE: values}, FeatureConfig(TABLE)) ** 2).sum()
+        return (
+            serve([[1, 2], [2]], [[1.0, 3.0], [0.5]], {TABLE: values}, FeatureConfig(TABLE)) ** 2
+        ).sum()
 
     assert jax.grad(loss)(jnp.asarray(VALUES)).ravel()[:4].tolist() == [0, 14, 43, 0]
 
@@ -75,9 +89,24 @@ def test_tables_can_be_differentiated() -> None:
     ("ids", "weights", "more", "told"),
     [
         ([1, 2], [1.0, 1.0], {}, "dense: each weighs 1"),
-        ([1, 2], None, {"max_sequence_length": 2}, "a sequence feature but a dense tensor was passed"),
-        ([[1]], [[1.0]], {"max_sequence_length": 2}, "this is a sequence feature, whose ids are not combined"),
-        (SPARSE, [[1.0]], {}, "of type RaggedTensor but it does not match type of the input which is SparseTensor"),
+        (
+            [1, 2],
+            None,
+            {"max_sequence_length": 2},
+            "a sequence feature but a dense tensor was passed",
+        ),
+        (
+            [[1]],
+            [[1.0]],
+            {"max_sequence_length": 2},
+            "this is a sequence feature, whose ids are not combined",
+        ),
+        (
+            SPARSE,
+            [[1.0]],
+            {},
+            "of type RaggedTensor but it does not match type of the input which is SparseTensor",
+        ),
         ([[8]], None, {}, "8"),
         ([8], None, {}, "id 8 of feature '' is outside its table, whose rows are 0 to 7"),
     ],
@@ -93,20 +122,30 @@ def test_features_that_are_not_there_are_refused() -> None:
         with pytest.raises(ValueError, match="like the features"):
             serve(inputs, None, {TABLE: VALUES}, features)
     with pytest.raises(ValueError, match="weights must be for the features a, c, got a"):
-        serve({"a": [[1]], "c": [[1]]}, {"a": [[1.0]]}, {TABLE: VALUES}, {**features, "c": features["a"]})
+        serve(
+            {"a": [[1]], "c": [[1]]},
+            {"a": [[1.0]]},
+            {TABLE: VALUES},
+            {**features, "c": features["a"]},
+        )
     with pytest.raises(KeyError):
         serve({"a": [[1]]}, None, {}, features)
 
 
 def test_a_served_model_has_its_tables_and_slots_if_it_wants_them() -> None:
     def make(optimizer: Any) -> TPUEmbeddingForServing:
-        return TPUEmbeddingForServing({"x": FeatureConfig(TableConfig(4, 1, RowIdInitializer(), name="t"))}, optimizer)
+        return TPUEmbeddingForServing(
+            {"x": FeatureConfig(TableConfig(4, 1, RowIdInitializer(), name="t"))}, optimizer
+        )
 
     assert make(None).variables["t"].keys() == {"parameters"}
     served = make(Adagrad())
     served.build()
     assert served.variables["t"]["accumulators"].ravel().tolist() == [np.float32(0.1)] * 4
-    assert make(None)({"x": [[3], [1, 1]]}, {"x": [[2.0], [1.0, 1.0]]})["x"].ravel().tolist() == [3, 1]
+    assert make(None)({"x": [[3], [1, 1]]}, {"x": [[2.0], [1.0, 1.0]]})["x"].ravel().tolist() == [
+        3,
+        1,
+    ]
     assert served.embedding_lookup({"x": np.array([2, 3])})["x"].ravel().tolist() == [2, 3]
     with pytest.raises(ValueError, match="table 't' needs an optimizer"):
         make("adagrad")

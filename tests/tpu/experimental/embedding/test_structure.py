@@ -11,7 +11,13 @@ NESTED = OrderedDict(z=[1, (2, 3)], a=Pair(4, {"k": 5}))
 
 
 def test_dicts_come_by_their_sorted_keys() -> None:
-    assert leaves(NESTED) == [("a/first", 4), ("a/second/k", 5), ("z/0", 1), ("z/1/0", 2), ("z/1/1", 3)]
+    assert leaves(NESTED) == [
+        ("a/first", 4),
+        ("a/second/k", 5),
+        ("z/0", 1),
+        ("z/1/0", 2),
+        ("z/1/1", 3),
+    ]
     assert leaves(7) == [("", 7)]
 
 
@@ -22,18 +28,31 @@ def test_packing_undoes_flattening_with_all_containers_kept() -> None:
 
 
 def test_what_stands_at_an_end_may_be_nested() -> None:
-    assert leaves_like({"a": 0, "b": 0}, {"b": [[1], []], "a": ([0], [1])}, "features") == [([0], [1]), [[1], []]]
+    assert leaves_like({"a": 0, "b": 0}, {"b": [[1], []], "a": ([0], [1])}, "features") == [
+        ([0], [1]),
+        [[1], []],
+    ]
 
 
 @pytest.mark.parametrize(
     ("given", "error", "told"),
     [
         ([1, 2], TypeError, "features must be a dict like the features, got list"),
-        ({"a": [1]}, ValueError, r"features must have the entries \['a', 'b'\] like the features, got \['a'\]"),
-        ({"a": (1,), "b": 2}, TypeError, "features at 'a' must be a list like the features, got tuple"),
+        (
+            {"a": [1]},
+            ValueError,
+            r"features must have the entries \['a', 'b'\] like the features, got \['a'\]",
+        ),
+        (
+            {"a": (1,), "b": 2},
+            TypeError,
+            "features at 'a' must be a list like the features, got tuple",
+        ),
         ({"a": [1, 2], "b": 2}, ValueError, "features at 'a' must have"),
     ],
 )
-def test_another_structure_is_refused_with_its_place(given: object, error: type[Exception], told: str) -> None:
+def test_another_structure_is_refused_with_its_place(
+    given: object, error: type[Exception], told: str
+) -> None:
     with pytest.raises(error, match=told):
         leaves_like({"a": [0], "b": 0}, given, "features")

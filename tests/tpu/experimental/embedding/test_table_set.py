@@ -28,7 +28,9 @@ from gradlab.tpu.experimental.embedding.table_set import adopt_tables, initial_a
 
 
 def adopted(*tables: Any, optimizer: Any = None, **more: Any) -> list[TableConfig]:
-    return adopt_tables([(str(k), FeatureConfig(t)) for k, t in enumerate(tables)], optimizer, **more)
+    return adopt_tables(
+        [(str(k), FeatureConfig(t)) for k, t in enumerate(tables)], optimizer, **more
+    )
 
 
 def test_tables_get_a_name_and_an_optimizer() -> None:
@@ -41,13 +43,23 @@ def test_tables_get_a_name_and_an_optimizer() -> None:
 @pytest.mark.parametrize(
     ("tables", "optimizer", "told"),
     [
-        ([TableConfig(8, 1, name="a"), TableConfig(8, 1, name="a")], SGD(), "two tables have the name 'a'"),
-        ([TableConfig(8, 1), TableConfig(8, 1, name="table_0")], SGD(), "two tables have the name 'table_0'"),
+        (
+            [TableConfig(8, 1, name="a"), TableConfig(8, 1, name="a")],
+            SGD(),
+            "two tables have the name 'a'",
+        ),
+        (
+            [TableConfig(8, 1), TableConfig(8, 1, name="table_0")],
+            SGD(),
+            "two tables have the name 'table_0'",
+        ),
         ([TableConfig(8, 1, name="a")], None, "table 'a' needs an optimizer of gl.tpu, got None"),
         ([TableConfig(8, 1, name="a")], "sgd", "table 'a' needs an optimizer of gl.tpu, got 'sgd'"),
     ],
 )
-def test_what_is_refused_leaves_the_tables_as_they_were(tables: list[TableConfig], optimizer: Any, told: str) -> None:
+def test_what_is_refused_leaves_the_tables_as_they_were(
+    tables: list[TableConfig], optimizer: Any, told: str
+) -> None:
     before = [(t.name, t.optimizer) for t in tables]
     with pytest.raises(ValueError, match=told):
         adopted(*tables, optimizer=optimizer)
@@ -63,7 +75,10 @@ def test_no_optimizer_is_fine_where_nothing_is_trained() -> None:
 def test_every_table_has_numbers_of_its_own_which_the_seed_repeats() -> None:
     def made(seed: int) -> list[np.ndarray]:
         return [
-            a[0] for a in initial_arrays(adopted(*(TableConfig(8, 2) for _ in range(2)), optimizer=SGD()), [8, 8], seed)
+            a[0]
+            for a in initial_arrays(
+                adopted(*(TableConfig(8, 2) for _ in range(2)), optimizer=SGD()), [8, 8], seed
+            )
         ]
 
     (a, b), (same, _), (other, _) = made(0), made(0), made(1)
@@ -91,7 +106,9 @@ def test_slots_may_be_made_by_a_function_of_ones_own() -> None:
 
     table = TableConfig(3, 2, Constant(1.0), Adam(slot_variable_creation_fn=make))
     (arrays,) = initial_arrays(adopted(table), [3], 0)
-    assert [x[0, 0] for x in arrays] == [1, 5, 4] and asked == [((3, 2), ["momenta", "velocities"], [0.0, 0.0])]
+    assert [x[0, 0] for x in arrays] == [1, 5, 4] and asked == [
+        ((3, 2), ["momenta", "velocities"], [0.0, 0.0])
+    ]
     none = TableConfig(3, 2, Constant(1.0), Adam(slot_variable_creation_fn=lambda *_: {}), name="t")
     with pytest.raises(ValueError, match="of table 't' made no 'momenta'"):
         TPUEmbeddingForServing(FeatureConfig(none)).build()
@@ -99,7 +116,9 @@ def test_slots_may_be_made_by_a_function_of_ones_own() -> None:
 
 def make(**more: object) -> TPUEmbedding:
     video = TableConfig(8, 2, RowIdInitializer(), combiner="sum", name="a/video")
-    return TPUEmbedding([FeatureConfig(video), FeatureConfig(TableConfig(5, 1, name="user"))], Adagrad(0.5), **more)  # type: ignore[arg-type]
+    return TPUEmbedding(
+        [FeatureConfig(video), FeatureConfig(TableConfig(5, 1, name="user"))], Adagrad(0.5), **more
+    )  # type: ignore[arg-type]
 
 
 def step(embedding: TPUEmbedding) -> None:
@@ -130,17 +149,23 @@ def test_a_broken_file_is_named_and_nothing_changes(tmp_path: Path) -> None:
     whole = path.read_bytes()
     for rest in (b"", b"no archive", whole[: len(whole) // 2], whole.replace(b"NUMPY", b"NUMPI")):
         path.write_bytes(rest)
-        with pytest.raises(gl.errors.DataLossError, match=r"tables\.npz is no file of embedding tables"):
+        with pytest.raises(
+            gl.errors.DataLossError, match=r"tables\.npz is no file of embedding tables"
+        ):
             embedding.restore(path)
     with pytest.raises(FileNotFoundError):
         embedding.restore(tmp_path / "none.npz")
     assert (embedding.retrieve()["a/video"]["parameters"][3] == 3).all()
 
 
-@pytest.mark.parametrize("change", [lambda x: x + 1j, lambda x: x.astype(np.float64), lambda x: x.astype(str)])
+@pytest.mark.parametrize(
+    "change", [lambda x: x + 1j, lambda x: x.astype(np.float64), lambda x: x.astype(str)]
+)
 def test_a_file_with_other_numbers_is_refused(change: Any, tmp_path: Path) -> None:
     embedding = make()
-    found = {f"{t}/{name}": x for t, arrays in embedding.retrieve().items() for name, x in arrays.items()}
+    found = {
+        f"{t}/{name}": x for t, arrays in embedding.retrieve().items() for name, x in arrays.items()
+    }
     found["user/parameters"] = change(found["user/parameters"])
     with ArchiveWriter(tmp_path / "bad.npz", "file of embedding tables", 1) as file:
         for name, x in found.items():
@@ -158,14 +183,24 @@ def test_tables_are_served_from_the_same_file(tmp_path: Path) -> None:
     trained.save(tmp_path / "tables.npz")
     served = TPUEmbeddingForServing([FeatureConfig(TableConfig(8, 2, name="a/video"))], Adagrad())
     served.load({"a/video": trained.retrieve()["a/video"]})
-    assert (served.embedding_lookup([[[7]]])[0] == trained.retrieve()["a/video"]["parameters"][7]).all()
+    assert (
+        served.embedding_lookup([[[7]]])[0] == trained.retrieve()["a/video"]["parameters"][7]
+    ).all()
 
 
 @pytest.mark.parametrize(
     ("change", "error", "told"),
     [
-        ({"book": {}}, gl.errors.NotFoundError, "there is no table 'book'; there are a/video, user"),
-        ({"user": {"parameters": np.ones((5, 1))}}, ValueError, "'user' has parameters, accumulators; got parameters"),
+        (
+            {"book": {}},
+            gl.errors.NotFoundError,
+            "there is no table 'book'; there are a/video, user",
+        ),
+        (
+            {"user": {"parameters": np.ones((5, 1))}},
+            ValueError,
+            "'user' has parameters, accumulators; got parameters",
+        ),
         (
             {"user": {"parameters": np.ones((5, 1)), "accumulators": np.ones((5, 2))}},
             ValueError,
@@ -186,7 +221,9 @@ def test_what_does_not_fit_is_not_loaded_at_all(
         embedding.load(new | change)
     assert (embedding.retrieve()["a/video"]["parameters"] == before["a/video"]["parameters"]).all()
     embedding.load(new)
-    assert (embedding.retrieve()["a/video"]["accumulators"] == before["a/video"]["accumulators"] + 1).all()
+    assert (
+        embedding.retrieve()["a/video"]["accumulators"] == before["a/video"]["accumulators"] + 1
+    ).all()
 
 
 def test_an_update_held_back_is_made_before_tables_are_read() -> None:

@@ -1,4 +1,6 @@
-"""What the mid-level classes refuse is told in the words that TensorFlow's tests look for, and in ours."""
+"""What the mid-level classes refuse is told in the words that TensorFlow's tests look for, and in
+ours.
+"""
 
 from __future__ import annotations
 
@@ -37,12 +39,32 @@ def test_words_are_those_of_tensorflow() -> None:
             "Inconsistent shape founded for input feature: feature",
             lambda: built.enqueue(([[1], [2], [3]],)),
         ),
-        (ValueError, "Input Feature: feature '0'", lambda: TPUEmbedding((feature(),), SGD()).build([(1, None, None)])),
-        (ValueError, "Weight specified for dense input", lambda: built.enqueue((np.int32([1, 2]),), (np.ones(2),))),
+        (
+            ValueError,
+            "Input Feature: feature '0'",
+            lambda: TPUEmbedding((feature(),), SGD()).build([(1, None, None)]),
+        ),
+        (
+            ValueError,
+            "Weight specified for dense input",
+            lambda: built.enqueue((np.int32([1, 2]),), (np.ones(2),)),
+        ),
         (ValueError, "found non-tensor type: the gradient", lambda: built.apply_gradients((1,))),
-        (TypeError, "The two structures don't have the same nested struct", lambda: built.apply_gradients([1])),
-        (ValueError, "Output shape set in the FeatureConfig should be the factor", lambda: served(([[1], [2]],))),
-        (ValueError, "`initializer` must be set", lambda: CustomCombiner(lambda *_: None, 4, num_weights=4)),
+        (
+            TypeError,
+            "The two structures don't have the same nested struct",
+            lambda: built.apply_gradients([1]),
+        ),
+        (
+            ValueError,
+            "Output shape set in the FeatureConfig should be the factor",
+            lambda: served(([[1], [2]],)),
+        ),
+        (
+            ValueError,
+            "`initializer` must be set",
+            lambda: CustomCombiner(lambda *_: None, 4, num_weights=4),
+        ),
     ]
     for error, words, call in refused:
         with pytest.raises(error, match=words):
