@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any
 
 from .controls import Button, Menu, Toggle, Valued
-from .sliders import Slider
+from .sliders import Range, Slider
 from .state import FigureState
 
 MOST_STATES = 500  # so that saving takes seconds, not minutes
@@ -310,8 +310,7 @@ def _reaches(control: Valued, value: Any) -> bool:
 
 
 def _in_order(control: Valued, values: set[Any]) -> list[Any]:
-    return (
-        sorted(values)
-        if isinstance(control, Slider)
-        else [one for one in control.values() if one in values]
-    )  # type: ignore[union-attr]
+    if isinstance(control, Slider):
+        return sorted(values)
+    assert not isinstance(control, Range)
+    return [value for value in control.values() if value in values]
