@@ -63,8 +63,9 @@ def clip_by_average_norm(
 
         update = gradient * clip_norm * min(size / norm(gradient), 1 / clip_norm)
 
-    Arguments, dtypes, shapes and errors as of `gl.clip_by_average_norm`. Source:
-    `tf.compat.v1.clip_by_average_norm`, TensorFlow 2.21 (2026).
+    Arguments, dtypes, shapes and errors as of `gl.clip_by_average_norm`.
+
+    Source: `tf.compat.v1.clip_by_average_norm`, TensorFlow 2.21 (2026).
 
     >>> import jax.numpy as jnp
     >>> tx = clip_by_average_norm(1.0)
@@ -82,8 +83,9 @@ def clip_by_global_norm(
         update_i = gradient_i * clip_norm * min(1 / norm, 1 / clip_norm)
 
     Arguments, dtypes, shapes and errors as of `gl.clip_by_global_norm`: one entry that is not
-    finite makes all of them NaN, where `optax.clip_by_global_norm` makes the finite ones 0. Source:
-    `tf.clip_by_global_norm`, TensorFlow 2.21 (2026).
+    finite makes all of them NaN, where `optax.clip_by_global_norm` makes the finite ones 0.
+
+    Source: `tf.clip_by_global_norm`, TensorFlow 2.21 (2026).
 
     >>> import jax.numpy as jnp
     >>> tx = clip_by_global_norm(2.5)

@@ -33,10 +33,11 @@ class Ftrl(Rule):
     their last bits, and "dense" gives 0 where `linear` is 0 or NaN.
 
     Shapes: w, g, accum, linear (...). Slots: accum, from `initial_accumulator_value`, and linear,
-    from `initial_linear_value`. Raises ValueError for an order that is none of these. Source:
-    McMahan et al., "Ad Click
-    Prediction: a View from the Trenches" (2013); `ApplyFtrlV2`, TensorFlow 2.21 (2026); `beta`: the
-    TPU embedding engine; `initial_linear_value`: jax-tpu-embedding 0.1 (2025).
+    from `initial_linear_value`. Raises ValueError for an order that is none of these.
+
+    Source: McMahan et al., "Ad Click Prediction: a View from the Trenches" (2013);
+    `ApplyFtrlV2`, TensorFlow 2.21 (2026); `beta`: the TPU embedding engine;
+    `initial_linear_value`: jax-tpu-embedding 0.1 (2025).
 
     With `linear` at 0, and l1, l2 and beta at 0, the first step gives
 

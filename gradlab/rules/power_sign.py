@@ -17,9 +17,10 @@ class PowerSign(Rule):
         m = m * beta + g * (1 - beta)
         w = w - (lr * exp(logbase * sign_decay * (sign(g) * sign(m)))) * g
 
-    Shapes: w, g, m (...). Slot: m, from 0. TensorFlow's exp may differ in the last bit. Source:
-    Bello et al., "Neural Optimizer Search with Reinforcement Learning" (2017); `ApplyPowerSign`,
-    TensorFlow 2.21 (2026).
+    Shapes: w, g, m (...). Slot: m, from 0. TensorFlow's exp may differ in the last bit.
+
+    Source: Bello et al., "Neural Optimizer Search with Reinforcement Learning" (2017);
+    `ApplyPowerSign`, TensorFlow 2.21 (2026).
 
     >>> import math, numpy as np
     >>> rule, w = PowerSign(logbase=math.log(2.0), beta=0.5), np.array([1.0, 1.0])

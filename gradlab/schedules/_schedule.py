@@ -16,8 +16,9 @@ from ..errors import InvalidArgumentError
 class LearningRateSchedule:
     """A learning rate for every step: subclasses bring `__call__(step)` and `get_config()`.
 
-    Raises NotImplementedError where a subclass lacks one of them. Source:
-    `tf.keras.optimizers.schedules.LearningRateSchedule`, TensorFlow 2.21 (2026).
+    Raises NotImplementedError where a subclass lacks one of them.
+
+    Source: `tf.keras.optimizers.schedules.LearningRateSchedule`, TensorFlow 2.21 (2026).
 
     >>> class Halving(LearningRateSchedule):
     ...     def __call__(self, step):

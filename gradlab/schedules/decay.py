@@ -141,8 +141,9 @@ class PiecewiseConstantDecay(FieldSchedule):
 
     Raises:
         ValueError: lengths that do not differ by one; boundaries that decrease, where TensorFlow
-            raises when the schedule is called between them. Source:
-            `tf.keras.optimizers.schedules.PiecewiseConstantDecay`, TensorFlow 2.21 (2026).
+            raises when the schedule is called between them.
+
+    Source: `tf.keras.optimizers.schedules.PiecewiseConstantDecay`, TensorFlow 2.21 (2026).
 
     >>> schedule = PiecewiseConstantDecay([2, 4], [1.0, 0.5, 0.25])
     >>> schedule(np.arange(6)).tolist()

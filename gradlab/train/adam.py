@@ -26,8 +26,9 @@ class AdamOptimizer(RuleOptimizer):
         name: not empty (ValueError).
         use_own_namescope_for_non_slot_vars: name the powers "Adam/beta1_power", "Adam/beta2_power".
 
-    Differs from the paper: epsilon is its "epsilon hat". Source:
-    `tf.compat.v1.train.AdamOptimizer`, TensorFlow 2.21 (2026).
+    Differs from the paper: epsilon is its "epsilon hat".
+
+    Source: `tf.compat.v1.train.AdamOptimizer`, TensorFlow 2.21 (2026).
 
     >>> import gradlab as gl
     >>> v = gl.Variable([1.0, 1.0], name="v")

@@ -60,8 +60,9 @@ class GateRace:
         ValueError: unknown gate, more than 4 variables; a task that is not ready.
 
     In TensorFlow the race is real: with resource variables, GATE_NONE updated `a` wrongly for
-    `sum(a @ b)` in 60 of 60 sessions of an idle machine, in 36 to 59 of a busy one. Source:
-    `tf.compat.v1.train.Optimizer`, TensorFlow 2.21, run (2026).
+    `sum(a @ b)` in 60 of 60 sessions of an idle machine, in 36 to 59 of a busy one.
+
+    Source: `tf.compat.v1.train.Optimizer`, TensorFlow 2.21, run (2026).
 
     >>> a, b = Variable([[2.0]], name="a"), Variable([[3.0]], name="b")
     >>> race = GateRace(lambda: (a * b).sum(), [a, b], 0.5, GATE_NONE)

@@ -36,8 +36,9 @@ class Graph(Collection):
     values are checked.
 
     Differs from TensorFlow: gradients are arrays, computed when asked for; only the update waits. A
-    loss runs once when its operation is made, to check it, and once at every run. Source:
-    `tf.Graph`, TensorFlow 1.
+    loss runs once when its operation is made, to check it, and once at every run.
+
+    Source: `tf.Graph`, TensorFlow 1.
 
     >>> import gradlab as gl
     >>> with Graph().as_default() as graph:

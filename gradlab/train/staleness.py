@@ -16,8 +16,9 @@ def is_accepted(staleness: Any, limit: Any) -> Any:
     """Tell whether a gradient with this staleness is used:  staleness <= limit.
 
     Integers or integer arrays, traced ones too; bool of the same kind out. A negative staleness,
-    after the step was moved back, is accepted for any limit from 0. Source:
-    `tf.contrib.opt.DropStaleGradientOptimizer`, TensorFlow 1.
+    after the step was moved back, is accepted for any limit from 0.
+
+    Source: `tf.contrib.opt.DropStaleGradientOptimizer`, TensorFlow 1.
 
     >>> is_accepted(2, 2), is_accepted(3, 2), is_accepted(-1, 0)
     (True, False, True)
@@ -28,9 +29,10 @@ def is_accepted(staleness: Any, limit: Any) -> Any:
 def damping(staleness: Any) -> Any:
     """The factor of the learning rate, or of the gradient, at this staleness:  1 / (1 + staleness).
 
-    Integers from 0 or integer arrays; a float or a float array out. Not in TensorFlow. Source:
-    Zhang, Gupta, Lian & Liu, "Staleness-Aware Async-SGD for Distributed Deep Learning" (2016); they
-    divide by the staleness wherever it is above 0, so that ages 0 and 1 count alike.
+    Integers from 0 or integer arrays; a float or a float array out. Not in TensorFlow.
+
+    Source: Zhang, Gupta, Lian & Liu, "Staleness-Aware Async-SGD for Distributed Deep Learning"
+    (2016); they divide by the staleness wherever it is above 0, so that ages 0 and 1 count alike.
 
     >>> [damping(s) for s in (0, 1, 3)]
     [1.0, 0.5, 0.25]

@@ -388,8 +388,9 @@ def trainable_variables(scope: str | None = None) -> list[Variable]:
     Args:
         scope: regular expression, matched at the start of the name.
 
-    Differs from TensorFlow: variables that nothing else refers to are gone. Source:
-    `tf.compat.v1.trainable_variables`.
+    Differs from TensorFlow: variables that nothing else refers to are gone.
+
+    Source: `tf.compat.v1.trainable_variables`.
 
     >>> import gradlab as gl
     >>> with gl.variable_collection():

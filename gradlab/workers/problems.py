@@ -104,8 +104,9 @@ class Digits:
     """Tell handwritten digits apart: softmax regression, or a network of ReLU layers if `hidden` names their widths.
 
     `loss` is the cross-entropy over the held-out 297 images, `accuracy` the accuracy on them.
-    Weights are float32, "w0", "b0" and so on. Not in TensorFlow. Source:
-    `gl.models.datasets.digits` says where they are from.
+    Weights are float32, "w0", "b0" and so on. Not in TensorFlow.
+
+    Source: `gl.models.datasets.digits` says where they are from.
 
     >>> digits = Digits()
     >>> round(digits.loss(digits.start()), 3), round(digits.accuracy(digits.start()), 2)

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import pytest
 
 import gradlab as gl
+from tests.differences import differs
 
 
 def test_without_a_list_all_trainable_variables_are_averaged() -> None:
@@ -47,6 +48,11 @@ def test_an_average_does_not_keep_its_variable() -> None:
     assert not ema._averages
 
 
+@differs(
+    "ExponentialMovingAverage of a tensor in a graph",
+    tensorflow="an average of its values, from 0; TypeError when eager",
+    gradlab="NotAVariableError: averages are of Variables",
+)
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [

@@ -224,8 +224,9 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
     NumPy stays NumPy, JAX stays JAX; gradients are copied, and what was taken never changes. Calls
     happen at once, in a `gl.Graph` too. Differs from TensorFlow: `apply_grad` tells what became of
     the gradient, `take_grad` has a time limit and Ctrl-C ends it, what kills TensorFlow's process
-    is an InvalidArgumentError; bfloat16; and the methods that look inside. Source:
-    `tf.compat.v1.ConditionalAccumulator`, TensorFlow 2.21 (2026).
+    is an InvalidArgumentError; bfloat16; and the methods that look inside.
+
+    Source: `tf.compat.v1.ConditionalAccumulator`, TensorFlow 2.21 (2026).
 
     >>> acc = ConditionalAccumulator("float32", shape=(2,))
     >>> acc.apply_grad([1.0, 2.0], local_step=0).accepted, acc.apply_grad([3.0, 6.0], local_step=0).count

@@ -62,7 +62,7 @@ def test_a_tick_for_each_step_that_sees_a_word_is_black_once_it_is_done() -> Non
         view.draw(step, 2, rate, rate, EVEN, seen)
         for ticks, expected in ((view._seen, done), (view._coming, coming)):
             # Below both panels.
-            assert [line.get_xdata()[::3].tolist() for line in ticks] == [expected] * 2
+            assert [list(line.get_xdata()[::3]) for line in ticks] == [expected] * 2
     assert [[one.get_text() for one in lanes] for lanes in view._lanes] == [["rare", "the"]] * 2
     for axes in (view.accumulator, view.rate):
         low, high = axes.get_ylim()

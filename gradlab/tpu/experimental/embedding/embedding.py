@@ -211,8 +211,9 @@ class TPUEmbedding(BuiltTables):
             FeatureConfig.
 
     Differs from TensorFlow: ids may be lists, too; activations and gradients are those of all
-    cores, one after another; there may be several at a time. Source:
-    `tf.tpu.experimental.embedding.TPUEmbedding`, TensorFlow 2.21 (2026).
+    cores, one after another; there may be several at a time.
+
+    Source: `tf.tpu.experimental.embedding.TPUEmbedding`, TensorFlow 2.21 (2026).
 
     >>> import gradlab as gl
     >>> tpu = gl.tpu.experimental.embedding

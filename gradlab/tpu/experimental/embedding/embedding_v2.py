@@ -35,8 +35,9 @@ class SparseCoreEmbeddingConfig:
             where it has none.
         allow_id_dropping: ids beyond a limit are left out instead of refused.
 
-    The others are kept, without effect. Source:
-    `tf.tpu.experimental.embedding.SparseCoreEmbeddingConfig`, TensorFlow 2.21 (2026).
+    The others are kept, without effect.
+
+    Source: `tf.tpu.experimental.embedding.SparseCoreEmbeddingConfig`, TensorFlow 2.21 (2026).
 
     >>> SparseCoreEmbeddingConfig(max_ids_per_table={"t": 8}).limits(["t"])
     {'t': Limits(max_ids=8, max_unique_ids=256)}

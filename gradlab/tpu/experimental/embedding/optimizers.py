@@ -43,8 +43,9 @@ class Adagrad(Optimizer):
         accumulators = accumulators + g²;  w = w - lr * g / sqrt(accumulators)
 
     The update is that of `gl.rules.Adagrad`; for the other arguments see `Optimizer`. Raises
-    ValueError for an initial value that is not positive. Source:
-    `tf.tpu.experimental.embedding.Adagrad`, TensorFlow 2.21 (2026).
+    ValueError for an initial value that is not positive.
+
+    Source: `tf.tpu.experimental.embedding.Adagrad`, TensorFlow 2.21 (2026).
 
     >>> Adagrad(0.1, 0.5).slot_initializers
     (Constant(value=0.5),)
@@ -64,8 +65,9 @@ class AdagradMomentum(Optimizer):
         w = w - lr * momenta
 
     The update is that of `gl.rules.AdagradMomentum`; for the other arguments see `Optimizer`.
-    Raises ValueError for an epsilon or an exponent that is not positive. Source:
-    `tf.tpu.experimental.embedding.AdagradMomentum`, TensorFlow 2.21 (2026).
+    Raises ValueError for an epsilon or an exponent that is not positive.
+
+    Source: `tf.tpu.experimental.embedding.AdagradMomentum`, TensorFlow 2.21 (2026).
 
     >>> AdagradMomentum(momentum=0.9).slot_names
     ('accumulators', 'momenta')
@@ -174,8 +176,9 @@ class ProximalAdagrad(Optimizer):
     """Adagrad with L1 and L2 shrinkage of the weights.
 
     The update is that of `gl.rules.ProximalAdagrad`; for the other arguments see `Optimizer`.
-    Raises ValueError for an initial value that is not positive, or a strength below 0. Source:
-    `ProximalAdagradParameters`, TensorFlow 1.15 (2019).
+    Raises ValueError for an initial value that is not positive, or a strength below 0.
+
+    Source: `ProximalAdagradParameters`, TensorFlow 1.15 (2019).
 
     >>> ProximalAdagrad(0.1, l1_regularization_strength=0.5).rule.l1_regularization_strength
     0.5
@@ -286,8 +289,9 @@ class FrequencyEstimator(Optimizer):
     """A table of one column that counts how many steps lie between two hits of a row.
 
     The update is that of `gl.rules.FrequencyEstimator`. The learning rate is the global step: give
-    a function. The table begins at `max_delta`, and its gradient must be 0. Source:
-    `FrequencyEstimatorParameters`, TensorFlow 1.15 (2019).
+    a function. The table begins at `max_delta`, and its gradient must be 0.
+
+    Source: `FrequencyEstimatorParameters`, TensorFlow 1.15 (2019).
 
     >>> FrequencyEstimator(lambda: 7, tau=0.5).rule.tau
     0.5
@@ -305,8 +309,9 @@ class FrequencyEstimator(Optimizer):
 class Adadelta(Optimizer):
     """Steps as long as the last ones were, on average.
 
-    The update is that of `gl.rules.Adadelta`; for the other arguments see `Optimizer`. Source:
-    `AdadeltaParameters` in `optimization_parameters.proto`, TensorFlow 2.21 (2026).
+    The update is that of `gl.rules.Adadelta`; for the other arguments see `Optimizer`.
+
+    Source: `AdadeltaParameters` in `optimization_parameters.proto`, TensorFlow 2.21 (2026).
 
     >>> Adadelta(1.0, rho=0.5).rule.rho
     0.5
