@@ -376,4 +376,5 @@ def condensed(rec: AnyRecording, buckets: int) -> AnyRecording:
     """The recording itself if it has no more buckets than that, else one with every two neighbors joined, and so on."""
     if len(rec) <= buckets:
         return rec
-    return rec.with_store(rec.flush().condense(buckets))
+    rec.flush()  # of steps that wait in an attachment, too
+    return rec.with_store(rec.store.condense(buckets))

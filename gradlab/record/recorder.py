@@ -424,7 +424,10 @@ class Recorder(Recording):
         return traced.update(layout, state, tensors, scalars, marks, moves)
 
     def absorb(self, state: Mapping[str, jax.Array], *, nonfinite: int | None = None) -> Recorder:
-        """A recorder with what a traced run has recorded; this one stays as it is, ready for another run.
+        """Return a recorder with what a traced run has recorded; this one is ready for another run.
+
+        This recorder keeps its steps. A probe that waits for its next step is dropped with a
+        warning, because that step was recorded without its whole gradient.
 
         Args:
             state: what `update` returned; of a run under `pmap` that of all replicas.

@@ -178,16 +178,18 @@ class Store:
             return Store(self.capacity, self.layout, columns, self.seen, self.stride)
 
     def condense(self, buckets: int) -> Store:
-        """Return a copy in which every two neighboring buckets are joined until there are at most so many."""
-        used = -(-self.seen // self.stride)
-        columns = {name: x.copy() for name, x in self.columns.items()}
-        stride = self.stride
-        while used > buckets:
-            columns |= {name: columns[name][:used] for name in merge.BY_BUCKET}
-            merge.halve(columns)
-            stride *= 2
-            used = -(-self.seen // stride)
-        return Store(self.capacity, self.layout, columns, self.seen, stride)
+        """Return a copy whose neighboring buckets are merged until at most `buckets` are in use.
+
+        It has room for as many buckets as this one, so steps can be added.
+        """
+        with LOCK:
+            self.flush()
+            every = self._settled_layout.histogram_every
+            fewer, stride = merge.condensed(self.columns, self.seen, self.stride, buckets, every)
+            # This merges none, and gives them the room.
+            fewer, _ = merge.condensed(fewer, self.seen, stride, self.capacity, every)
+            others = {name: x.copy() for name, x in self.columns.items() if name not in fewer}
+            return Store(self.capacity, self.layout, others | fewer, self.seen, stride)
 
     def __getstate__(self) -> dict[str, Any]:
         """For `copy.copy` and pickle. The queue stays behind: flush first."""
