@@ -44,8 +44,8 @@ class Attachment(Protocol):
 class Buckets:
     """The columns of a run, of which each entry along the first axis is of a bucket: a stretch of consecutive steps.
 
-    What can be asked of them is in the files above; `Recording` offers all of it, `Recorder` fills
-    them.
+    Questions that take more than reading a column are answered in `analysis` and `updates`.
+    `Recording` offers all of them, and `Recorder` fills the columns.
     """
 
     def __init__(self, capacity: int, entries: int, sample_every: int | None) -> None:
