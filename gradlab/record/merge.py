@@ -16,8 +16,8 @@ import numpy as np
 from .._base.arrays import namespace, quiet
 from .._base.types import EachA as A
 from ..errors import InvalidArgumentError
-from . import per_step, sketch
-from .layout import Layout
+from . import sketch, step_totals
+from .columns import Layout
 from .measure import BINS, together
 
 Columns = dict[str, np.ndarray]
@@ -167,7 +167,7 @@ def put(data: Columns, steps: Columns, seen: int, stride: int) -> None:
     for name, x in new.items():
         data[name][at : at + len(x)] = x
     data["sketch"] = sketch.add(data["sketch"], sizes(steps), steps["taken"] == 0)
-    data["each"] = per_step.put(data["each"], per_step.of_steps(steps), seen)
+    data["each"] = step_totals.put(data["each"], step_totals.of_steps(steps), seen)
 
 
 def put_counts(histogram: np.ndarray, counts: np.ndarray, seen: int, every: int) -> None:

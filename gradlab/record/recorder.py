@@ -22,11 +22,11 @@ from .._base.archive import MAX_BYTES
 from .._base.arrays import Array, is_traced, real_array
 from .._base.named_leaves import named_leaves
 from ..errors import InvalidArgumentError
-from . import file, merge, per_step, probes, traced
+from . import file, merge, probes, step_totals, traced
 from .analysis import noise
 from .buckets import COLUMNS
+from .columns import Layout, sample_every_for
 from .file import Appended
-from .layout import Layout, sample_every_for
 from .measure import flat, histograms
 from .merge import Columns, from_steps
 from .probes import Probes
@@ -122,7 +122,7 @@ class Recorder(Recording):
         *,
         entries: int = 512,
         sample_every: int | None = None,
-        ring: int = per_step.RING,
+        ring: int = step_totals.RING,
         state_bytes: int = traced.STATE_BYTES,
     ) -> None:
         for name, value, least in (
@@ -446,7 +446,7 @@ class Recorder(Recording):
         """
         if traced.is_full(state):
             raise InvalidArgumentError(
-                f"the state has counted {per_step.MOST:,} steps, which is as far as it can: later "
+                f"the state has counted {step_totals.MOST:,} steps, which is as far as it can: later "
                 "ones are not told apart. Absorb the state of a longer run now and then, and go on "
                 "with init of a new Recorder"
             )
@@ -455,7 +455,7 @@ class Recorder(Recording):
         store.columns |= probes.filled(own.columns)  # of eager steps before the traced ones
         self._probes.drop()
         if 0 < own.seen <= store.seen and _is_earlier(own, store):
-            store.columns["each"] = per_step.continued(
+            store.columns["each"] = step_totals.continued(
                 store.columns["each"], own.columns["each"][:, : own.seen]
             )
 
@@ -680,10 +680,12 @@ def _is_earlier(own: Store, later: Store) -> bool:
     stride = later.stride
     mine = own.columns["each"][:, :n]
     now = later.columns["each"][:, :n]
-    both = ~(per_step.lost(mine) | per_step.lost(now))
+    both = ~(step_totals.lost(mine) | step_totals.lost(now))
     starts = np.arange(0, n - n % stride, stride)
-    largest = np.where(mine[per_step.SKIPPED] > 0, -np.inf, mine[per_step.GLOBAL])
-    full = starts[~np.logical_or.reduceat(per_step.lost(mine), starts)] if starts.size else starts
+    largest = np.where(mine[step_totals.SKIPPED] > 0, -np.inf, mine[step_totals.GLOBAL])
+    full = (
+        starts[~np.logical_or.reduceat(step_totals.lost(mine), starts)] if starts.size else starts
+    )
     ends = largest[: n - n % stride].reshape(-1, stride).max(axis=1)[full // stride]
     known = np.isfinite(ends)  # skipped ones alone, or NaN, say nothing
     return bool(

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import InvalidArgumentError
 from . import updates
-from .layout import Layout
+from .columns import Layout
 from .store import Store
 
 

@@ -30,8 +30,8 @@ import numpy as np
 from .._base.arrays import quiet
 from .._base.forks import call_in_child
 from ..errors import InvalidArgumentError
-from . import merge, per_step
-from .layout import Layout
+from . import merge, step_totals
+from .columns import Layout
 from .measure import careful, measure, well_inside
 from .merge import Columns
 
@@ -103,9 +103,9 @@ class Store:
 
     def require_room(self, steps: int) -> None:
         """Refuse more steps than a recording can count; ValueError."""
-        if self.next_step + steps > per_step.MOST:
+        if self.next_step + steps > step_totals.MOST:
             raise InvalidArgumentError(
-                f"a recording holds at most {per_step.MOST:,} steps; save this one, and go on "
+                f"a recording holds at most {step_totals.MOST:,} steps; save this one, and go on "
                 "with a new Recorder"
             )
 

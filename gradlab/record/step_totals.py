@@ -1,4 +1,4 @@
-"""A few numbers of every single step, so that what is said of all tensors together is exact however long a run is.
+"""A few numbers over all tensors of a step, for every single step of a run of any length.
 
 They are float32 arrays (numbers, steps) whose rows are `names`. On the host they grow; traced
 code carries a ring of the last steps, which `Recorder.absorb` takes. What a ring has forgotten
