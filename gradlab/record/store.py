@@ -39,7 +39,8 @@ LOCK = threading.RLock()
 if hasattr(LOCK, "_at_fork_reinit"):  # a thread that held the lock doesn't exist in the child
     call_in_child(LOCK._at_fork_reinit)
 
-_STEPS, _ENTRIES = 64, 2**20  # that wait at most: 4 MiB
+_MAX_QUEUED_STEPS = 64
+_MAX_QUEUED_ENTRIES = 2**20  # 4 MiB
 
 # Of a large tensor norm, largest entry and how many are not finite, and its sampled entries; a
 # small one as it is.
@@ -227,7 +228,8 @@ class StepQueue:
         self._small_places = self._starts[tensor[is_small]] + place[is_small]
         counts = np.array([len(places) for places in layout.places], np.int64)
         self._entry_ends = np.cumsum(counts)
-        self._most = min(_STEPS, max(1, _ENTRIES // max(1, int(sizes[self._small].sum()))))
+        entries = max(1, int(sizes[self._small].sum()))
+        self._max_steps = min(_MAX_QUEUED_STEPS, max(1, _MAX_QUEUED_ENTRIES // entries))
         self._steps: list[_Step] = []
 
     def __len__(self) -> int:
@@ -235,7 +237,7 @@ class StepQueue:
 
     @property
     def is_full(self) -> bool:
-        return len(self) >= self._most
+        return len(self) >= self._max_steps
 
     @quiet
     def parts(self, tensors: Mapping[int, np.ndarray]) -> list[Part]:

@@ -585,7 +585,7 @@ def _check_limits(recording: Mapping[Any, Recorder]) -> None:
     for limit in recording:
         if limit is None:
             continue
-        if isinstance(limit, bool) or not isinstance(limit, Real) or not 0 < limit < np.inf:
+        if isinstance(limit, bool) or not isinstance(limit, Real) or not 0 < float(limit) < np.inf:
             raise ValueError(
                 "the keys of recording must be the limits that its runs were trained with: "
                 f"positive finite numbers, or None for a run without a limit; got {limit!r}. Show "

@@ -94,7 +94,7 @@ class HostSteps:
 
     def sample(self, step: int, norms: Sequence[Any]) -> None:
         """Add the norms of gradient, weights and update of one step."""
-        self._recorder.sampler.put(step, np.stack(norms))
+        self._recorder.sampler.append_if_moved(step, np.stack(norms))
 
     def append(
         self, found: Mapping[int, Part], counts: Mapping[int, Tensor], numbers: Numbers
@@ -200,7 +200,7 @@ class DeviceSteps:
     def flush(self) -> None:
         """Hand over the steps, and have none left. It waits for the device."""
         for step, norms in self._samples:
-            self._recorder.sampler.put(step, norms.cpu().numpy())
+            self._recorder.sampler.append_if_moved(step, norms.cpu().numpy())
         self._samples = []
         if self._steps:
             self._recorder.extend(self.drain())
@@ -368,7 +368,7 @@ class WeightSamples:
     """
 
     def __init__(self, recorder: Recorder, parameters: Sequence[torch.nn.Parameter]) -> None:
-        recorder.sampler.start()
+        recorder.sampler.ensure_columns()
         self._recorder = recorder
         self._parameters = parameters
         self._next = recorder.sampler.next_due
@@ -402,4 +402,4 @@ class WeightSamples:
             return
         change = [a.float() - b.float() for a, b in zip(now, before, strict=True)]
         steps.sample(self._step, [self._gradient, steps.norms_of(before), steps.norms_of(change)])
-        self._next = next_after(self._step, self._recorder.sampler.every)
+        self._next = next_after(self._step, self._recorder.sampler.max_gap)
