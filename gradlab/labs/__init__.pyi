@@ -25,7 +25,7 @@ from ._accumulators.lab import accumulators as accumulators
 from ._accumulators.lab import sparse_accumulators as sparse_accumulators
 from ._sync_replicas.lab import sync_replicas as sync_replicas
 from ._sync_replicas.lab import backup_workers as backup_workers
-from ._tpu_embedding import tpu_embedding as tpu_embedding
+from ._tpu_embedding.lab import tpu_embedding as tpu_embedding
 from ._tpu_embedding_run.lab import tpu_embedding_run as tpu_embedding_run
 from ._tpu_engines.lab import tpu_engines as tpu_engines
 from ._run_layers.lab import run_layers as run_layers

@@ -10,6 +10,13 @@ A picture of your own: take `new_figure`, let `tidy` label each of its Axes, mak
 `moving_line`, and take its colors from `BLUE`, `ORANGE`, `GREEN`, `BLACK` and `OTHER`, which every
 reader tells apart; `DARK` says what they become on a dark page. Moving artists are made with
 `animated=True`; drawing sets their data and paints nothing.
+
+The way from a slider to pixels:
+
+    web/figure.js `moved`      shows what web/frame_cache.js has, and asks through web/requests.js
+    messages.py                checks the values, and state.py calls the function of the figure
+    scene.py                   records the moving artists: renderer.py writes a display_list.py
+    web/figure.js `takeFrame`  gives the list to web/screen.js, and web/paint.js paints it
 """
 
 from typing import TYPE_CHECKING

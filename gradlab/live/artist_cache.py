@@ -6,7 +6,7 @@ and clip that the renderer has set, because a display list tells only what diffe
 the place and limits of every panel.
 
 Drawing is most of the work of a frame, and most artists stay as they are: without this, a step of a
-slider takes 1.0 (clip_arrows) to 1.8 times (adagrad) as long, 1.15 at the median of six labs.
+slider takes up to 1.8 times as long (adagrad), and 1.15 times at the median of six labs.
 """
 
 from __future__ import annotations

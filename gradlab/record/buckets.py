@@ -8,15 +8,15 @@ from typing import Any, Protocol, Self, TypeVar
 import numpy as np
 
 from .._base.numbers import counted, listed
-from . import per_step, sketch
-from .layout import Layout
+from . import sketch, step_totals
+from .columns import Layout
 from .listeners import Listeners
 from .store import Store
 
 COLUMNS = {
     *("norm", "norm_low", "global_norm", "global_norm_low", "largest", "nonfinite", "histogram"),
     *("square", "entry", "seconds", "peak", "step", "seen", "header", "sketch", "each", "taken"),
-    *per_step.NAMES,
+    *step_totals.NAMES,
 }
 _BY_TENSOR = ("norm", "norm_low", "largest", "nonfinite")
 _OTHERS = ("peak", "taken", "skipped", "scale", "histogram", "square", "entry")
@@ -44,8 +44,8 @@ class Attachment(Protocol):
 class Buckets:
     """The columns of a run, of which each entry along the first axis is of a bucket: a stretch of consecutive steps.
 
-    What can be asked of them is in the files above; `Recording` offers all of it, `Recorder` fills
-    them.
+    Questions that take more than reading a column are answered in `analysis` and `updates`.
+    `Recording` offers all of them, and `Recorder` fills the columns.
     """
 
     def __init__(self, capacity: int, entries: int, sample_every: int | None) -> None:
@@ -199,7 +199,7 @@ class Buckets:
         >>> rec.global_norm.tolist(), rec.every_step("global_norm").tolist()
         ([15.0], [5.0, 10.0, 15.0])
         """
-        known = per_step.names(self.layout.scalars)
+        known = step_totals.names(self.layout.scalars)
         if column not in known:
             raise KeyError(f"no column {column!r} of every step; there are {', '.join(known)}")
         found = self._each[known.index(column)]
@@ -220,7 +220,7 @@ class Buckets:
 
         Of all, but for those that a traced state had no room for any more when `absorb` took it.
         """
-        return ~per_step.lost(self._each)
+        return ~step_totals.lost(self._each)
 
     @property
     def taken(self) -> np.ndarray:
@@ -264,7 +264,7 @@ class Buckets:
         >>> rec.first_nonfinite_step, len(rec)
         (2, 1)
         """
-        bad = np.flatnonzero(np.isinf(self._each[per_step.LARGEST]))
+        bad = np.flatnonzero(np.isinf(self._each[step_totals.LARGEST]))
         return int(bad[0]) if bad.size else None
 
     def first_nonfinite(self, name: str) -> tuple[int, int] | None:
@@ -291,7 +291,9 @@ class Buckets:
             return None
         start = int(self.step[buckets[0]])
         steps = slice(start, start + int(self.bucket_steps[buckets[0]]))
-        may_be = np.flatnonzero(np.isinf(self._each[per_step.LARGEST, steps]) | ~self.known[steps])
+        may_be = np.flatnonzero(
+            np.isinf(self._each[step_totals.LARGEST, steps]) | ~self.known[steps]
+        )
         return start + int(may_be[0]), start + int(may_be[-1])
 
     @property
@@ -376,4 +378,5 @@ def condensed(rec: AnyRecording, buckets: int) -> AnyRecording:
     """The recording itself if it has no more buckets than that, else one with every two neighbors joined, and so on."""
     if len(rec) <= buckets:
         return rec
-    return rec.with_store(rec.flush().condense(buckets))
+    rec.flush()  # of steps that wait in an attachment, too
+    return rec.with_store(rec.store.condense(buckets))

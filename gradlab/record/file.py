@@ -25,9 +25,9 @@ from .._base.checked_files import check_kind, checked, field, whole
 from .._base.growing import GrowingFile, Record, is_growing, read_records
 from .._base.numbers import counted
 from ..errors import InvalidArgumentError, RecordingWarning, warn
-from . import per_step, probes, sketch, updates
+from . import probes, sketch, step_totals, updates
 from .buckets import COLUMNS, Buckets
-from .layout import Layout
+from .columns import Layout
 from .listeners import Outlet
 from .merge import BY_BUCKET, Columns
 from .store import LOCK, Store
@@ -187,7 +187,7 @@ def _check_layout(layout: Layout, max_bytes: int, seen: int) -> None:
         raise ValueError(
             f"{len(layout.shapes)} shapes and the scalars {layout.scalars} fit no {layout.names}"
         )
-    needed = layout.nbytes + 4 * seen * len(per_step.names(layout.scalars))
+    needed = layout.nbytes + 4 * seen * len(step_totals.names(layout.scalars))
     if needed > max_bytes:
         raise ValueError(
             f"its {layout.capacity:,} buckets and {seen:,} steps take {needed:,} bytes, max_bytes "
@@ -369,7 +369,7 @@ def _agree(mine: np.ndarray, other: np.ndarray, steps: int) -> bool:
         return False
     a = mine[:, :steps]
     b = other[:, :steps]
-    both = ~(per_step.lost(a) | per_step.lost(b))
+    both = ~(step_totals.lost(a) | step_totals.lost(b))
     return np.array_equal(a[:, both], b[:, both], equal_nan=True)
 
 

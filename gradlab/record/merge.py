@@ -16,8 +16,8 @@ import numpy as np
 from .._base.arrays import namespace, quiet
 from .._base.types import EachA as A
 from ..errors import InvalidArgumentError
-from . import per_step, sketch
-from .layout import Layout
+from . import sketch, step_totals
+from .columns import Layout
 from .measure import BINS, together
 
 Columns = dict[str, np.ndarray]
@@ -80,7 +80,8 @@ def join(a: Mapping[str, A], b: Mapping[str, A]) -> dict[str, A]:
     A bucket whose steps were all skipped leaves norms, largest and single entries to the other one.
     """
     xp: Any = namespace(a["norm"], b["norm"])
-    first, second = a["norm"][:, -2], b["norm"][:, -2]
+    first = a["norm"][:, step_totals.GLOBAL_NORM]
+    second = b["norm"][:, step_totals.GLOBAL_NORM]
     only_a, only_b = ((x["taken"] > 0) & (y["taken"] == 0) for x, y in ((a, b), (b, a)))
     higher = (~(second <= first) & ~xp.isnan(first) & ~only_a) | only_b
 
@@ -167,7 +168,7 @@ def put(data: Columns, steps: Columns, seen: int, stride: int) -> None:
     for name, x in new.items():
         data[name][at : at + len(x)] = x
     data["sketch"] = sketch.add(data["sketch"], sizes(steps), steps["taken"] == 0)
-    data["each"] = per_step.put(data["each"], per_step.of_steps(steps), seen)
+    data["each"] = step_totals.put(data["each"], step_totals.of_steps(steps), seen)
 
 
 def put_counts(histogram: np.ndarray, counts: np.ndarray, seen: int, every: int) -> None:
@@ -232,7 +233,7 @@ def _folded(steps: Columns, starts: np.ndarray) -> Columns:
         "nonfinite": _saturated(np.add.reduceat(steps["nonfinite"], starts, dtype=np.int64)),
         "square": np.add.reduceat(steps["square"], starts),
         "entry": steps["entry"][first],
-        "peak": steps["peak"][_first_peaks(norm[:, -2], starts)],
+        "peak": steps["peak"][_first_peaks(norm[:, step_totals.GLOBAL_NORM], starts)],
         "taken": taken,
         **_means(steps, starts),
     }

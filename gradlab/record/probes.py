@@ -23,7 +23,7 @@ import numpy as np
 
 from .._base.arrays import quiet
 from ..errors import RecordingWarning, warn
-from .layout import Layout
+from .columns import Layout
 from .measure import flat
 
 COLUMNS = ("probe", "probe_step")

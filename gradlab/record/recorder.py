@@ -22,11 +22,11 @@ from .._base.archive import MAX_BYTES
 from .._base.arrays import Array, is_traced, real_array
 from .._base.named_leaves import named_leaves
 from ..errors import InvalidArgumentError
-from . import file, merge, per_step, probes, traced
+from . import file, merge, probes, step_totals, traced
 from .analysis import noise
 from .buckets import COLUMNS
+from .columns import Layout, sample_every_for
 from .file import Appended
-from .layout import Layout, sample_every_for
 from .measure import flat, histograms
 from .merge import Columns, from_steps
 from .probes import Probes
@@ -51,22 +51,22 @@ class Recorder(Recording):
     g*g and the first g of sampled entries, `seconds` and scalars such as `loss`, (buckets,), means.
 
     Of every step, however many share a bucket, the global norm, the largest norm and entry of any
-    tensor, and the scalars are kept, 24 bytes with a loss: what is said of all tensors together is
-    exact. The norms of each tensor are counted in narrow bins (`quantile_error`, 1% at most unless
-    they span 17 decades), and what follows from them is given with its bounds. A step that a loss
-    scaler skipped is one with `skipped=True`: limits are asked about the steps taken, and the
-    report says how many were not.
+    tensor, and the scalars are kept. These take 24 bytes a step with a loss, and make statistics
+    over all tensors exact. The norms of each tensor are counted in narrow bins (`quantile_error`,
+    1% at most unless they span 17 decades), and what follows from them is given with its bounds. A
+    step that a loss scaler skipped is one with `skipped=True`: limits are asked about the steps
+    taken, and the report says how many were not.
 
     Args:
         steps: buckets to keep.
         entries: how many single entries to follow, spread over all tensors; at least one of each,
             unless 0.
-        sample_every: every so many steps all entries are counted by size, and weights and updates
-            measured where they are given, 1 for all; as many buckets share the counts. Weights and
-            updates are measured in more of the first steps: in each of the first 16, then in every
-            second, and so on. By default this follows from the tensors' sizes, so that it costs a
-            quarter of what the norms cost at most, in the long run; `sample_every` then says what
-            it is.
+        sample_every: every `sample_every`-th step, histogram all entries and measure weights and
+            updates, where they are given; 1 means every step. One histogram covers `sample_every`
+            buckets. Weights and updates are measured in more of the first steps: in each of the
+            first 16, then in every second, and so on. The default follows from the tensors' sizes:
+            in the long run these measurements cost at most a quarter of what the norms cost. The
+            attribute `sample_every` has the number.
         ring: steps of which a traced state keeps those few numbers until `absorb` takes them; of
             older ones there are estimates, with bounds.
         state_bytes: what a traced state may take, a million if you say nothing.
@@ -79,13 +79,13 @@ class Recorder(Recording):
         4 (B + 1) (4 T + 2 E + 2 S + 8) + 256 T ceil(B / sample_every) + 4 (W + 5) (T + 2) + 4 (W / 2 + 5) (T + 1)
         + 4 ring (S + 5) + 16
 
-    It has B <= steps buckets, as many as `state_bytes` allow, but 16, and counts norms in W = 512
-    bins, or 256 where 512 take more than half of it; largest entries in half as many. Norms are
-    known to 1% while the largest of a tensor is up to 25,000 times the smallest, with 256 bins 150
-    times, then to 2%, and so on: `quantile_error` says it. Extremes, and what the ring has, are
-    exact. 1.0 MB for 300 tensors and a loss, 27 buckets; `state_bytes=12 << 20` has room for all of
-    them. An eager recorder has them anyway. With weights it takes 3072 T + 1036 bytes more, and
-    with micro_norms two scalars.
+    It has B <= steps buckets: the most that fit into `state_bytes`, at least 16 (or `steps`, if
+    fewer). It counts norms in W = 512 bins, or 256 where 512 take more than half of `state_bytes`;
+    largest entries in half as many. Norms are known to 1% while the largest of a tensor is up to
+    25,000 times the smallest, with 256 bins 150 times, then to 2%, and so on: `quantile_error` says
+    it. Extremes, and what the ring has, are exact. 1.0 MB for 300 tensors and a loss, 27 buckets;
+    `state_bytes=12 << 20` has room for all of them. An eager recorder has them anyway. With weights
+    it takes 3072 T + 1036 bytes more, and with micro_norms two scalars.
 
     Eager: `rec.record(grads, loss=loss)` each step, with any tree of arrays, or a list of
     (gradient, variable) pairs. Inside `jit` or `scan`: `state = rec.init(grads, loss=0.0)`, then
@@ -122,7 +122,7 @@ class Recorder(Recording):
         *,
         entries: int = 512,
         sample_every: int | None = None,
-        ring: int = per_step.RING,
+        ring: int = step_totals.RING,
         state_bytes: int = traced.STATE_BYTES,
     ) -> None:
         for name, value, least in (
@@ -390,7 +390,7 @@ class Recorder(Recording):
         self._prepare(grads, noise.with_norms(scalars, micro_norms))
         if weights is not None:
             self.layout.align(weights, "weights")
-            self.sampler.start()
+            self.sampler.ensure_columns()
         before = (self.missing_steps, self._nonfinite_rows)
         room = traced.within(self.layout, self.ring, self.state_bytes)
         return traced.init(self.flush(), before, room)
@@ -424,7 +424,10 @@ class Recorder(Recording):
         return traced.update(layout, state, tensors, scalars, marks, moves)
 
     def absorb(self, state: Mapping[str, jax.Array], *, nonfinite: int | None = None) -> Recorder:
-        """A recorder with what a traced run has recorded; this one stays as it is, ready for another run.
+        """Return a recorder with what a traced run has recorded; this one is ready for another run.
+
+        This recorder keeps its steps. A probe that waits for its next step is dropped with a
+        warning, because that step was recorded without its whole gradient.
 
         Args:
             state: what `update` returned; of a run under `pmap` that of all replicas.
@@ -443,7 +446,7 @@ class Recorder(Recording):
         """
         if traced.is_full(state):
             raise InvalidArgumentError(
-                f"the state has counted {per_step.MOST:,} steps, which is as far as it can: later "
+                f"the state has counted {step_totals.MOST:,} steps, which is as far as it can: later "
                 "ones are not told apart. Absorb the state of a longer run now and then, and go on "
                 "with init of a new Recorder"
             )
@@ -452,7 +455,7 @@ class Recorder(Recording):
         store.columns |= probes.filled(own.columns)  # of eager steps before the traced ones
         self._probes.drop()
         if 0 < own.seen <= store.seen and _is_earlier(own, store):
-            store.columns["each"] = per_step.continued(
+            store.columns["each"] = step_totals.continued(
                 store.columns["each"], own.columns["each"][:, : own.seen]
             )
 
@@ -607,9 +610,9 @@ class Recorder(Recording):
     def stream(self, to: Any, *, seconds: float = 1.0, share: float = 0.05) -> Stream:
         """Send each step, once and in order, to TensorBoard, Weights & Biases, MLflow, or a file of JSON lines.
 
-        Sent are the numbers that `every_step` has: global norm, largest norm of a tensor, largest
-        entry, whether the step was skipped, its loss scale where there is one, and scalars. In a
-        client their names begin with gradlab/.
+        Sends the numbers of `every_step`: global norm, largest norm of a tensor, largest entry,
+        whether the step was skipped, its loss scale where there is one, and scalars. In a client
+        their names begin with gradlab/.
 
         Args:
             to: a path that ends in .jsonl, which `gl.record.read_json_lines` reads;
@@ -625,8 +628,8 @@ class Recorder(Recording):
         checkpoint give way to the new ones. Steps that were recorded before go first, but for a
         SummaryWriter, which gets those from now on.
 
-        In Weights & Biases the charts are over gradlab/step, as its own step counts what everybody
-        logs; log your own numbers without step=. JSON has no NaN: the lines have "NaN", "Infinity"
+        In Weights & Biases the charts are over gradlab/step, because W&B's own step counts every
+        `log` call; log your own numbers without step=. JSON has no NaN: the lines have "NaN", "Infinity"
         and "-Infinity".
 
         Returns:
@@ -670,21 +673,33 @@ def _check_scale(scale: float | None) -> float:
 def _is_earlier(own: Store, later: Store) -> bool:
     """Tell whether a store holds the first steps of the run that a later one is of.
 
-    Steps that both know must be the same, what is followed of the first step taken, and the largest
-    norms of buckets that the first store has all steps of.
+    Three things must be the same: the numbers of steps that both know, the sampled entries of the
+    first bucket, and the largest global norm of each bucket of which the first store knows all
+    steps.
     """
     n = own.seen
     stride = later.stride
     mine = own.columns["each"][:, :n]
     now = later.columns["each"][:, :n]
-    both = ~(per_step.lost(mine) | per_step.lost(now))
-    starts = np.arange(0, n - n % stride, stride)
-    largest = np.where(mine[per_step.SKIPPED] > 0, -np.inf, mine[per_step.GLOBAL])
-    full = starts[~np.logical_or.reduceat(per_step.lost(mine), starts)] if starts.size else starts
-    ends = largest[: n - n % stride].reshape(-1, stride).max(axis=1)[full // stride]
-    known = np.isfinite(ends)  # skipped ones alone, or NaN, say nothing
-    return bool(
-        np.array_equal(mine[:, both], now[:, both], equal_nan=True)
-        and np.array_equal(own.columns["entry"][0], later.columns["entry"][0], equal_nan=True)
-        and np.array_equal(ends[known], later.columns["norm"][full // stride, -2][known])
+
+    # The numbers of steps that both know.
+    is_known = ~(step_totals.lost(mine) | step_totals.lost(now))
+    has_same_steps = np.array_equal(mine[:, is_known], now[:, is_known], equal_nan=True)
+
+    # The sampled entries of the first bucket, which keeps those of its first step.
+    has_same_start = np.array_equal(
+        own.columns["entry"][0], later.columns["entry"][0], equal_nan=True
     )
+
+    # The largest norms of whole buckets, of which the first store knows all steps.
+    whole = n - n % stride
+    by_bucket = mine[:, :whole].reshape(len(mine), -1, stride)
+    norms = np.where(by_bucket[step_totals.SKIPPED] > 0, -np.inf, by_bucket[step_totals.GLOBAL])
+    largest = norms.max(axis=1)
+    is_whole = ~step_totals.lost(by_bucket).any(axis=1)
+    # Infinite where all steps were skipped, or one overflowed; NaN says nothing either.
+    compared = is_whole & np.isfinite(largest)
+    largest_later = later.columns["norm"][: len(largest), step_totals.GLOBAL_NORM]
+    has_same_norms = np.array_equal(largest[compared], largest_later[compared])
+
+    return bool(has_same_steps and has_same_start and has_same_norms)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .layout import Layout, groups
+from .columns import Layout, groups
 from .measure import BINS, bin_of, flat, norm_by, well_inside
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import InvalidArgumentError
 from . import updates
-from .layout import Layout
+from .columns import Layout
 from .store import Store
 
 
@@ -45,8 +45,8 @@ class WeightSampler:
         assert self._store.layout is not None, "set_layout comes first"
         return self._store.layout
 
-    def start(self) -> None:
-        """Make room for the norms."""
+    def ensure_columns(self) -> None:
+        """Add the columns of the norms, unless they are there."""
         if "moved" not in self._store.columns:
             self._store.columns |= updates.empty_columns(
                 len(self._layout.names), self._layout.histogram_every
@@ -58,11 +58,11 @@ class WeightSampler:
         return updates.next_due(self._store.columns)
 
     @property
-    def every(self) -> int:
+    def max_gap(self) -> int:
         """The largest number of steps between two samples now."""
         return int(self._store.columns["moved_at"][0])
 
-    def put(self, step: int, norms: np.ndarray) -> None:
+    def append_if_moved(self, step: int, norms: np.ndarray) -> None:
         """Add the norms (3, tensors) of the gradient, the weights and the update of a step."""
         update_norms = norms[2]
         if update_norms.any():  # a step that moved nothing isn't a sample
@@ -90,7 +90,7 @@ class WeightSampler:
                 raise InvalidArgumentError("updates are compared with weights; give weights=, too")
             return
 
-        self.start()
+        self.ensure_columns()
         if previous is not None:
             now = self._layout.align(weights, "weights")
             pairs = zip(now, previous.weights_before, strict=True)
@@ -120,4 +120,5 @@ class WeightSampler:
             self._put_sample(sample, sample.update_norms)
 
     def _put_sample(self, sample: PendingSample, update_norms: np.ndarray) -> None:
-        self.put(sample.step, np.stack([sample.gradient_norms, sample.weight_norms, update_norms]))
+        norms = np.stack([sample.gradient_norms, sample.weight_norms, update_norms])
+        self.append_if_moved(sample.step, norms)

@@ -30,8 +30,8 @@ import numpy as np
 from .._base.arrays import quiet
 from .._base.forks import call_in_child
 from ..errors import InvalidArgumentError
-from . import merge, per_step
-from .layout import Layout
+from . import merge, step_totals
+from .columns import Layout
 from .measure import careful, measure, well_inside
 from .merge import Columns
 
@@ -39,7 +39,8 @@ LOCK = threading.RLock()
 if hasattr(LOCK, "_at_fork_reinit"):  # a thread that held the lock doesn't exist in the child
     call_in_child(LOCK._at_fork_reinit)
 
-_STEPS, _ENTRIES = 64, 2**20  # that wait at most: 4 MiB
+_MAX_QUEUED_STEPS = 64
+_MAX_QUEUED_ENTRIES = 2**20  # 4 MiB
 
 # Of a large tensor norm, largest entry and how many are not finite, and its sampled entries; a
 # small one as it is.
@@ -103,9 +104,9 @@ class Store:
 
     def require_room(self, steps: int) -> None:
         """Refuse more steps than a recording can count; ValueError."""
-        if self.next_step + steps > per_step.MOST:
+        if self.next_step + steps > step_totals.MOST:
             raise InvalidArgumentError(
-                f"a recording holds at most {per_step.MOST:,} steps; save this one, and go on "
+                f"a recording holds at most {step_totals.MOST:,} steps; save this one, and go on "
                 "with a new Recorder"
             )
 
@@ -178,16 +179,18 @@ class Store:
             return Store(self.capacity, self.layout, columns, self.seen, self.stride)
 
     def condense(self, buckets: int) -> Store:
-        """Return a copy in which every two neighboring buckets are joined until there are at most so many."""
-        used = -(-self.seen // self.stride)
-        columns = {name: x.copy() for name, x in self.columns.items()}
-        stride = self.stride
-        while used > buckets:
-            columns |= {name: columns[name][:used] for name in merge.BY_BUCKET}
-            merge.halve(columns)
-            stride *= 2
-            used = -(-self.seen // stride)
-        return Store(self.capacity, self.layout, columns, self.seen, stride)
+        """Return a copy whose neighboring buckets are merged until at most `buckets` are in use.
+
+        It has room for as many buckets as this one, so steps can be added.
+        """
+        with LOCK:
+            self.flush()
+            every = self._settled_layout.histogram_every
+            fewer, stride = merge.condensed(self.columns, self.seen, self.stride, buckets, every)
+            # This merges none, and gives them the room.
+            fewer, _ = merge.condensed(fewer, self.seen, stride, self.capacity, every)
+            others = {name: x.copy() for name, x in self.columns.items() if name not in fewer}
+            return Store(self.capacity, self.layout, others | fewer, self.seen, stride)
 
     def __getstate__(self) -> dict[str, Any]:
         """For `copy.copy` and pickle. The queue stays behind: flush first."""
@@ -225,7 +228,8 @@ class StepQueue:
         self._small_places = self._starts[tensor[is_small]] + place[is_small]
         counts = np.array([len(places) for places in layout.places], np.int64)
         self._entry_ends = np.cumsum(counts)
-        self._most = min(_STEPS, max(1, _ENTRIES // max(1, int(sizes[self._small].sum()))))
+        entries = max(1, int(sizes[self._small].sum()))
+        self._max_steps = min(_MAX_QUEUED_STEPS, max(1, _MAX_QUEUED_ENTRIES // entries))
         self._steps: list[_Step] = []
 
     def __len__(self) -> int:
@@ -233,7 +237,7 @@ class StepQueue:
 
     @property
     def is_full(self) -> bool:
-        return len(self) >= self._most
+        return len(self) >= self._max_steps
 
     @quiet
     def parts(self, tensors: Mapping[int, np.ndarray]) -> list[Part]:

@@ -23,8 +23,8 @@ from .._base.arrays import namespace
 from .._base.numbers import listed
 from .._base.types import EachA as A
 from ..errors import InvalidArgumentError
-from . import merge, per_step, reductions, sketch, updates
-from .layout import Layout
+from . import merge, reductions, sketch, step_totals, updates
+from .columns import Layout
 from .measure import BINS
 from .store import Store
 
@@ -76,7 +76,7 @@ class Room:
         )
         counts = BINS * tensors * -(-self.buckets // self.layout.histogram_every)
         columns = (self.buckets + 1) * (4 * tensors + 2 * entries + 2 * scalars + 8)
-        steps = self.ring * (len(per_step.NAMES) + scalars)
+        steps = self.ring * (len(step_totals.NAMES) + scalars)
         norms, largest = map(sketch.columns, self.bins.values())
         return _WORD * (
             columns + counts + norms * (tensors + 2) + largest * (tensors + 1) + steps + 4
@@ -112,7 +112,7 @@ def init(store: Store, before: tuple[int, int], room: Room) -> State:
     start |= {**packed, "histogram": few["histogram"]}
     for name, rows in _sketches(room.layout).items():
         start[name] = sketch.fitted(data["sketch"][rows], room.bins[name])
-    start["each"] = per_step.ring(data["each"], seen, room.ring)
+    start["each"] = step_totals.ring(data["each"], seen, room.ring)
     start |= updates.to_traced(data) if "moved" in data else {}
     return {
         "at": jnp.array([seen, stride, *before], np.int32),
@@ -129,13 +129,13 @@ def drain(layout: Layout, state: Mapping[str, Array]) -> tuple[Store, tuple[int,
     columns["sketch"] = np.concatenate([sketch.fitted(host[name]) for name in _sketches(layout)])
     if "moved" in host:
         columns |= updates.from_traced(host)
-    columns["each"] = per_step.unrolled(host["each"], seen)
+    columns["each"] = step_totals.unrolled(host["each"], seen)
     return Store(layout.capacity, layout, columns, seen, stride), (missing, nonfinite)
 
 
 def is_full(state: Mapping[str, Array]) -> bool:
     """Tell whether a state has counted as many steps as it can."""
-    return bool(np.max(np.asarray(state["at"])[..., 0]) >= per_step.MOST)
+    return bool(np.max(np.asarray(state["at"])[..., 0]) >= step_totals.MOST)
 
 
 def update(
@@ -202,11 +202,11 @@ def _update(
         for name, x in bucket.items()
     }
     ring = jax.lax.dynamic_update_slice_in_dim(
-        state["each"], per_step.of_steps(new), seen % state["each"].shape[1], 1
+        state["each"], step_totals.of_steps(new), seen % state["each"].shape[1], 1
     )
     still_open = {f"open_{name}": x for name, x in bucket.items()}
     # It stays there rather than go on below 0.
-    counted = jnp.where(seen < per_step.MOST, seen + 1, seen)
+    counted = jnp.where(seen < step_totals.MOST, seen + 1, seen)
     return {
         "at": jnp.stack([counted, stride, *before]), **still_open, **kept, **put, "each": ring,
         **{name: some.counted(kept[name]) for name, some in found.items()},

@@ -239,10 +239,10 @@ class Piece(NamedTuple):
     moves: tuple[int, ...]
 
 
-def worker(
+def worker_pieces(
     experiment: Experiment, k: int, ticks: Sequence[int] | np.ndarray, first: int = 0
 ) -> Iterator[Piece]:
-    """Yield the life of worker k from gradient `first` on; `ticks[n]` is how long gradient n takes.
+    """Yield the pieces of worker k from gradient `first` on; gradient n takes `ticks[n]`.
 
     The engine has to make a piece that begins with a read wait until `may_read` allows it.
     """

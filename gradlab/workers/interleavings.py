@@ -18,7 +18,7 @@ import numpy as np
 from .._base.arrays import Array
 from .._base.numbers import counted
 from ..errors import InvalidArgumentError
-from .experiment import Experiment, Piece, worker
+from .experiment import Experiment, Piece, worker_pieces
 from .ledger import READ, UPDATE, Round
 from .replays import replay_move
 from .rows import flatten_gradient
@@ -51,7 +51,7 @@ def explore(experiment: Experiment, rounds: int = 1, limit: int = 100_000) -> Ou
     """
     check_whole("rounds", rounds, 1)
     e = experiment.with_(gradients=rounds * experiment.workers)
-    lives = [list(worker(e, k, [e.speeds.median] * rounds)) for k in range(e.workers)]
+    lives = [list(worker_pieces(e, k, [e.speeds.median] * rounds)) for k in range(e.workers)]
     count = _count_interleavings(lives)
     if count > limit:
         most = "up to " if e.policy in ("wait", "backup") else ""

@@ -117,13 +117,13 @@ class Ledger:
         self.accepted[worker] = accepted
         return accepted
 
-    def completes(self, worker: int) -> bool:
+    def will_raise_step(self, worker: int) -> bool:
         """Tell whether the worker's update will raise the step."""
         return self.accepted[worker] and self.gathered + 1 >= self.aggregate
 
     def update(self, worker: int, time: int = 0) -> bool:
         """Count the worker's gradient as its check decided; True if the step goes up."""
-        moved = self.completes(worker)
+        moved = self.will_raise_step(worker)
         accepted = self.accepted[worker]
         this_round = Round(
             worker=worker,
@@ -162,7 +162,7 @@ class Ledger:
         self.alive.add(worker)
         self.read_at[worker] = -1
 
-    def deadlock(self, waiting: Iterable[int]) -> DeadlockError:
+    def deadlock_error(self, waiting: Iterable[int]) -> DeadlockError:
         """Return the error to raise where only these workers are left, and none of them may read."""
         waiting_names = ", ".join(map(str, sorted(waiting))) or "nobody"
         return DeadlockError(

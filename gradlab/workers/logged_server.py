@@ -20,6 +20,7 @@ import numpy as np
 from .._base.arrays import Array
 from .._base.checked_files import checked
 from .._base.growing import GrowingFile, read_records
+from ..errors import FailedPreconditionError
 from .experiment import Experiment
 from .ledger import CHECK, READ, Ledger
 from .rows import flatten_gradient, restore_gradient
@@ -75,6 +76,7 @@ class LoggedServer:
         # The place of that request among all requests, from 1.
         self.positions = [0] * experiment.workers
         self.num_requests = 0
+        self._log_error: BaseException | None = None
         self._start_ns = time.time_ns()
         self._log = None if path is None else GrowingFile(path, sync)
         if self._log is not None:
@@ -104,7 +106,16 @@ class LoggedServer:
 
         Returns:
             False if nothing was made: the policy makes the worker wait, or the run is over.
+
+        Raises:
+            FailedPreconditionError: an earlier request could not be logged.
         """
+        if self._log_error is not None:
+            raise FailedPreconditionError(
+                "the server has made a request that it could not log "
+                f"({type(self._log_error).__name__}: {self._log_error}), so it takes no more; make "
+                "a new LoggedServer from the log"
+            ) from self._log_error
         if sequence == self.sequences[worker] > 0:
             return True
         if sequence != self.sequences[worker] + 1:
@@ -121,9 +132,15 @@ class LoggedServer:
         self._make(request)
         if self._log is not None:
             fields = {"worker": worker, "sequence": sequence, "moves": moves, "time": now}
-            self._log.append(
-                fields, flatten_gradient(request.payload), producer=worker, sequence=sequence
-            )
+            try:
+                self._log.append(
+                    fields, flatten_gradient(request.payload), producer=worker, sequence=sequence
+                )
+            except BaseException as error:
+                # The moves are made, but a restored server would not know of them. If the request
+                # is sent again it must not be answered as one that is in the log.
+                self._log_error = error
+                raise
         return True
 
     def trace(self, engine: str) -> Trace:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import shutil
 import socket
@@ -25,6 +26,7 @@ from .validation import check_finite, check_whole
 
 # Bytes of shared memory of a Ray of our own; larger objects go to the disk.
 _OBJECT_STORE = 200 * 2**20
+_FEWEST_CPUS = 2  # of a Ray of our own
 _KNOCK_SECONDS = 10.0
 _LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 _MOST_RESTARTS = 100  # of a server or shard, so that one that dies at every start ends the run
@@ -74,7 +76,8 @@ def run(
         DeadlockError: no worker can go on.
         TimeoutError: after `timeout`.
         RuntimeError: Ray cannot be started here, the server died without a log, or a worker died
-            five times without a gradient in between. Errors of the problem are raised as they are.
+            five times without a gradient in between, or Ray fails in another way. Errors of the
+            problem are raised as they are.
     """
     deadline = None if timeout is None else time.monotonic() + timeout
     check_finite("tick", tick, 0)
@@ -85,7 +88,10 @@ def run(
                 "shards= is for tables: the problem says which rows a batch reads, as Tables does"
             )
     log = None if log is None else Path(log).absolute()
-    with connect(address) as ray:
+    num_cpus = _count_cpus(
+        (experiment.workers, worker_options or {}), (shards or 0, shard_options or {})
+    )
+    with connect(address, num_cpus) as ray:
         processes = _Processes(ray, experiment, log, tick, deadline)
         try:
             processes.start(sync, worker_options or {}, shards or 0, shard_options or {})
@@ -197,13 +203,28 @@ class _Processes:
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
 
+def _count_cpus(*actors: tuple[int, Mapping[str, Any]]) -> int:
+    """Return the CPUs that a Ray of our own needs for some numbers of actors with Ray's options.
+
+    Ray schedules no actor that asks for more CPUs than are free, and waits without an error. These
+    CPUs are only what Ray counts: there may be more of them than the machine has.
+
+    >>> _count_cpus((3, {}), (0, {})), _count_cpus((3, {"num_cpus": 4}), (2, {"num_cpus": 0.5}))
+    (2, 13)
+    """
+    asked = sum(count * (options.get("num_cpus") or 0) for count, options in actors)
+    return max(_FEWEST_CPUS, math.ceil(asked))
+
+
 def _explain(ray: Any, error: Exception, log: Path | None) -> BaseException:
-    """Return the error to raise in place of Ray's: what a process raised, or that the server died."""
+    """Return the error to raise in place of Ray's: what a process raised, or what Ray says."""
     cause: Any = error
     while isinstance(cause, ray.exceptions.RayTaskError):
         cause = cause.cause
     if not isinstance(cause, ray.exceptions.RayError):
         return cause  # type: ignore[no-any-return]
+    if not isinstance(cause, ray.exceptions.ActorDiedError):
+        return RuntimeError(f"Ray could not go on with the run: {cause}")
     if log is None:
         return RuntimeError(
             "the server died, and its state with it; give log=path to go on after that"
@@ -212,8 +233,13 @@ def _explain(ray: Any, error: Exception, log: Path | None) -> BaseException:
 
 
 @contextmanager
-def connect(address: str | None) -> Iterator[Any]:
-    """Yield the module `ray`, initialized; a Ray that this function starts is ended."""
+def connect(address: str | None, num_cpus: int = _FEWEST_CPUS) -> Iterator[Any]:
+    """Yield the module `ray`, initialized; a Ray that this function starts is ended.
+
+    Args:
+        address: of a cluster; see `run`.
+        num_cpus: the CPUs of a Ray that is started on this machine.
+    """
     ray = need("ray", 'the engine "ray"', "ray")
     if ray.is_initialized():
         if address is not None:
@@ -225,7 +251,7 @@ def connect(address: str | None) -> Iterator[Any]:
         return
     address = address or os.environ.get("RAY_ADDRESS") or "local"
     if address == "local":
-        with _start_local(ray):
+        with _start_local(ray, num_cpus):
             yield ray
         return
     _check_address(ray, address)
@@ -240,7 +266,7 @@ def connect(address: str | None) -> Iterator[Any]:
 
 
 @contextmanager
-def _start_local(ray: Any) -> Iterator[None]:
+def _start_local(ray: Any, num_cpus: int) -> Iterator[None]:
     """Start a quiet Ray on this machine, which leaves no files behind."""
     # Ray's sockets are in its folder, and their paths may have 107 bytes.
     folder = tempfile.mkdtemp(prefix="gradlab-", dir="/tmp" if os.access("/tmp", os.W_OK) else None)
@@ -251,7 +277,7 @@ def _start_local(ray: Any) -> Iterator[None]:
             try:
                 ray.init(
                     address="local",
-                    num_cpus=2,
+                    num_cpus=num_cpus,
                     include_dashboard=False,
                     log_to_driver=False,
                     logging_level=logging.ERROR,

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import DeadlockError  # its public module has to be loaded where one is unpickled
-from .experiment import Experiment, worker
+from .experiment import Experiment, worker_pieces
 from .ledger import CHECK, JOIN, LEAVE, READ
 from .logged_server import LoggedServer, read_requests
 from .rows import join_rows, split_gradient, split_ids
@@ -58,7 +58,7 @@ class WorkerActor:
         # A death costs the worker the number of its gradient, so a run may need this many numbers.
         ticks = self.experiment.ticks(MOST_DEATHS * self.experiment.ticks().shape[1])[self.worker]
         weights: Mapping[str, Any] = {}
-        life = worker(self.experiment, self.worker, ticks, number)
+        life = worker_pieces(self.experiment, self.worker, ticks, number)
         for piece in life:
             due = time.monotonic() + piece.ticks * self.tick
             payload: Any = None
@@ -219,7 +219,7 @@ class ServerActor:
         async with self.changed:
             await self.changed.wait_for(lambda: self.server.is_done or self._is_stuck())
             if not self.server.is_done:
-                error: DeadlockError = self.server.ledger.deadlock(self.waiting)
+                error: DeadlockError = self.server.ledger.deadlock_error(self.waiting)
                 raise error
             weights = [shard.weights.remote(self.server.num_requests) for shard in self.shards]
             return self.server.trace("ray"), weights

@@ -219,7 +219,7 @@ class Server:
         # Attributes are set at the end, so that an optimizer that raises leaves all as it was.
         processed, mean_square = self._process(worker, gradient)
         gathered = (*self._gathered, processed)
-        if self.ledger.completes(worker):
+        if self.ledger.will_raise_step(worker):
             self._update_weights(_mean(gathered))
             gathered = ()
         self._gathered = gathered

@@ -15,7 +15,7 @@ import heapq
 import numpy as np
 
 from ..errors import InvalidArgumentError
-from .experiment import Experiment, Piece, worker
+from .experiment import Experiment, Piece, worker_pieces
 from .fast_timing import can_decide_fast, decide_fast
 from .ledger import CHECK, LEAVE, MOVES, READ, RECORD, UPDATE, Ledger
 from .replays import replay, replay_move
@@ -50,7 +50,7 @@ def decide_by_events(experiment: Experiment) -> Trace:
     e = experiment
     ledger = Ledger(e.workers, e.policy, e.staleness, e.aggregate)
     log = []
-    lives = [worker(e, k, ticks) for k, ticks in enumerate(e.ticks())]
+    lives = [worker_pieces(e, k, ticks) for k, ticks in enumerate(e.ticks())]
     due: list[tuple[int, int, Piece]] = []  # a heap of (time, worker, piece)
     blocked: dict[int, Piece] = {}  # reads that the policy does not allow yet
 
@@ -75,7 +75,7 @@ def decide_by_events(experiment: Experiment) -> Trace:
             for other in sorted(k for k in blocked if ledger.may_read(k)):
                 heapq.heappush(due, (now, other, blocked.pop(other)))
     if len(ledger.rounds) < e.gradients:
-        raise ledger.deadlock(blocked)
+        raise ledger.deadlock_error(blocked)
     return Trace.of(e, "simulated", "ticks", log, ledger.rounds, {})
 
 
@@ -118,6 +118,7 @@ class uniform_delays:
         log = []
         for step, workers in enumerate(readers):
             log += [(move, k, step) for k in workers for move in (READ, RECORD)]
+            # Gradient n is of worker n, and is checked and applied at step n.
             log += [(CHECK, step, step), (UPDATE, step, step)]
         server = Server(experiment)
         for move, k, time in log:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 
 from .._base.forks import renew_in_child
-from .experiment import Experiment, Piece, worker
+from .experiment import Experiment, Piece, worker_pieces
 from .ledger import CHECK, LEAVE, READ
 from .server import Gradient, Server
 from .trace import Trace
@@ -72,7 +72,7 @@ class _Run:
             if e.gradients == 0:
                 self.stop()
             for k, ticks in enumerate(e.ticks()):
-                self.start_thread(k, worker(e, k, ticks))
+                self.start_thread(k, worker_pieces(e, k, ticks))
             while not self.over.wait(_POLL_SECONDS):
                 pass
         finally:
@@ -167,4 +167,4 @@ class _Run:
         """End the run if all living workers wait, and none of them may read meanwhile."""
         ledger = self.server.ledger
         if self.living == self.waiting and not any(ledger.may_read(k) for k in self.waiting):
-            self.stop(ledger.deadlock(self.waiting))
+            self.stop(ledger.deadlock_error(self.waiting))

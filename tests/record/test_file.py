@@ -10,8 +10,8 @@ import pytest
 
 import gradlab as gl
 from gradlab._base.archive import ArchiveWriter
+from gradlab.record.columns import Layout
 from gradlab.record.file import parts as saved_parts
-from gradlab.record.layout import Layout
 from tests._base.damage import damaged, rewrite
 
 SMALL = {"entries": 5, "sample_every": 2}

@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 from gradlab import Recorder
 from gradlab._base.arrays import quiet
-from gradlab.record import layout, store
+from gradlab.record import columns, store
 from gradlab.record import measure as module
 from gradlab.record.measure import BINS, LOWEST, careful, histogram, histograms, measure
 
@@ -65,9 +65,9 @@ def test_small_tensors_of_one_size_are_measured_in_few_calls(
     calls = []
     monkeypatch.setattr(module, "histogram", lambda g: calls.append(len(g)))
     monkeypatch.setattr(store, "careful", lambda g: calls.append(len(g)))
-    layout._spread.cache_clear()
+    columns._spread.cache_clear()
     rec = Recorder()
     rec.record({f"w{k:03}": np.full((3, 4), k + 1.0) for k in range(500)})
     np.testing.assert_allclose(rec["norm"][0], np.sqrt(12.0) * np.arange(1, 501), rtol=1e-6)
     assert calls == []
-    assert layout._spread.cache_info().misses == 2, "of 12 entries 1 is sampled, or 2"
+    assert columns._spread.cache_info().misses == 2, "of 12 entries 1 is sampled, or 2"

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.record import merge, per_step
+from gradlab.record import merge, step_totals
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, jnp.bfloat16])
@@ -245,7 +245,7 @@ def test_scalars_that_are_not_real_numbers_are_refused_by_name(loss: Any) -> Non
 def test_more_steps_than_can_be_counted_are_refused_and_nothing_changes() -> None:
     rec = gl.Recorder()
     rec.record([np.ones(2)])
-    rec.store.seen = per_step.MOST
+    rec.store.seen = step_totals.MOST
     for more in (
         lambda: rec.record([np.ones(2)]),
         lambda: rec.extend(
@@ -254,16 +254,16 @@ def test_more_steps_than_can_be_counted_are_refused_and_nothing_changes() -> Non
     ):
         with pytest.raises(ValueError, match="at most 2,147,483,647 steps"):
             more()
-    assert rec.seen == per_step.MOST
+    assert rec.seen == step_totals.MOST
 
 
 def test_a_traced_state_does_not_count_on_below_0() -> None:
     rec = gl.Recorder()
     state = rec.init({"w": np.ones(2)})
-    state["at"] = state["at"].at[0].set(per_step.MOST - 1).at[1].set(1 << 22)
+    state["at"] = state["at"].at[0].set(step_totals.MOST - 1).at[1].set(1 << 22)
     step = jax.jit(lambda state: rec.update(state, {"w": np.float32([3.0, 4.0])}))
     for _ in range(2):
         state = step(state)
-        assert int(state["at"][0]) == per_step.MOST
+        assert int(state["at"][0]) == step_totals.MOST
     with pytest.raises(ValueError, match="has counted 2,147,483,647 steps"):
         rec.absorb(state)

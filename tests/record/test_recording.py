@@ -45,6 +45,36 @@ def test_what_is_small_enough_stays_itself() -> None:
     np.testing.assert_array_equal(rec["norm"], before)
 
 
+def test_fewer_buckets_can_be_recorded_into() -> None:
+    whole = recorded(64)
+    fewer = condensed(whole, 10)
+    assert fewer.stride == 4
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        step = {"a": rng.normal(size=6), "b": rng.normal(size=3)}
+        whole.record(step, loss=1.0)
+        fewer.record(step, loss=1.0)
+    assert (fewer.seen, fewer.stride) == (whole.seen, whole.stride)
+    for column in ("norm", "norm_low", "largest", "square", "entry", "histogram", "peak"):
+        np.testing.assert_allclose(fewer[column], whole[column], rtol=1e-5, err_msg=column)
+
+
+def test_fewer_buckets_count_no_entry_twice() -> None:
+    """Rows of the histogram that are free after a merge still hold old counts."""
+    rec = Recorder(steps=8, entries=0, sample_every=1)
+    for _ in range(9):
+        rec.record({"w": np.ones(3)})
+    assert (rec.stride, len(rec)) == (2, 5)
+    assert rec["histogram"].sum() == condensed(rec, 3)["histogram"].sum() == 9 * 3
+
+
+def test_queued_steps_are_condensed_too() -> None:
+    rec = recorded(64)
+    rec.record({"a": np.ones(6), "b": np.ones(3)}, loss=1.0)
+    assert (rec.store.seen, rec.store.next_step) == (37, 38)
+    assert rec.store.condense(10).seen == 38
+
+
 def test_unknown_durations_and_the_first_are_left_out() -> None:
     rec = Recorder(steps=10, entries=0)
     rec.prepare({"w": (2,)})

@@ -7,7 +7,7 @@ import pytest
 
 import gradlab as gl
 from gradlab.record import measure, reductions
-from gradlab.record.layout import Layout
+from gradlab.record.columns import Layout
 
 LARGE = (520, 600)  # measured alone
 ODD = np.float32([0.0, -0.0, 1e-45, 2.0**-33, 1.5, -3e38, np.nan, -np.nan, np.inf, 1.0])

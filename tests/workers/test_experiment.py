@@ -23,7 +23,7 @@ from gradlab.workers import (
     FromLoss,
     Speeds,
 )
-from gradlab.workers.experiment import worker
+from gradlab.workers.experiment import worker_pieces
 from tests.workers.experiments import experiments
 
 
@@ -193,7 +193,7 @@ def life(
     count: int = 1, crashes: tuple[Crash, ...] = (), **settings: Any
 ) -> list[tuple[int, tuple[int, ...]]]:
     e = Experiment(Bowl(), workers=2, speeds=Speeds(gap=5, crashes=crashes), **settings)
-    return [tuple(piece) for piece in worker(e, 1, [100, 7][:count])]  # type: ignore[misc]
+    return [tuple(piece) for piece in worker_pieces(e, 1, [100, 7][:count])]  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(
@@ -236,9 +236,9 @@ def test_a_crash_comes_half_way_through_and_loses_the_gradient() -> None:
 
 def test_a_life_can_begin_with_a_later_gradient() -> None:
     e = Experiment(Bowl(), workers=2)
-    assert [piece.ticks for piece in worker(e, 0, [100, 7, 9], first=2)] == [0, 9]
+    assert [piece.ticks for piece in worker_pieces(e, 0, [100, 7, 9], first=2)] == [0, 9]
 
 
 def test_a_late_note_of_the_step_is_never_later_than_the_gradient() -> None:
     e = Experiment(Bowl(), step_first=False, speeds=Speeds(gap=50))
-    assert [piece.ticks for piece in worker(e, 0, [20])] == [0, 20, 0]
+    assert [piece.ticks for piece in worker_pieces(e, 0, [20])] == [0, 20, 0]

@@ -26,7 +26,7 @@ from gradlab.workers import (
     explore,
     replay,
 )
-from gradlab.workers.experiment import worker
+from gradlab.workers.experiment import worker_pieces
 from gradlab.workers.interleavings import End, History, bits
 from gradlab.workers.replays import replay_move
 from tests.workers.experiments import POLICIES
@@ -36,7 +36,9 @@ def every_way(e: Experiment, rounds: int) -> list[tuple[Server, bool]]:
     """Each interleaving walked by itself: the server at its end, and whether a worker is left
     waiting.
     """
-    lives = [[piece.moves for piece in worker(e, k, [100] * rounds)] for k in range(e.workers)]
+    lives = [
+        [piece.moves for piece in worker_pieces(e, k, [100] * rounds)] for k in range(e.workers)
+    ]
     found: list[tuple[Server, bool]] = []
 
     def walk(server: Server, places: list[int]) -> None:

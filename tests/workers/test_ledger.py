@@ -193,4 +193,4 @@ def test_a_deadlock_names_the_waiting_workers() -> None:
     with pytest.raises(
         DeadlockError, match=r"waiting are 0, 1, alive are \[0, 1\]; 2 of 3 gradients of step 0 are"
     ):
-        raise ledger.deadlock([1, 0])
+        raise ledger.deadlock_error([1, 0])

@@ -137,6 +137,31 @@ def test_two_servers_of_one_run_count_a_request_once(tmp_path: Path) -> None:
         assert sum(again.sequences) == 2
 
 
+def test_a_request_that_could_not_be_logged_is_not_answered_when_it_is_sent_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    e, path = experiment(), tmp_path / "log"
+    first, second, *_ = requests(e)
+    server = LoggedServer(e, path, sync=False)
+    ask(server, first)
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(server._log, "append", fail)
+    with pytest.raises(OSError, match="the disk is full"):
+        ask(server, second)
+    monkeypatch.undo()
+    for request in (second, first):
+        with pytest.raises(FailedPreconditionError, match="the disk is full"):
+            ask(server, request)
+    server.close()
+
+    with closing(LoggedServer(e, path, sync=False)) as restored:
+        assert sum(restored.sequences) == 1
+        assert ask(restored, second)
+
+
 @given(
     st.lists(st.sampled_from(["next", "next", "next", "again", "die", "die unheard"]), max_size=60)
 )

@@ -216,6 +216,48 @@ def test_a_ray_that_cannot_start_says_what_to_do(fake_ray: SimpleNamespace) -> N
         run(Experiment(Bowl()), "ray")
 
 
+def test_a_ray_of_our_own_has_the_cpus_that_its_actors_ask_for(
+    fake_ray: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+
+    def init(*, num_cpus: int, **_: Any) -> None:
+        found.append(num_cpus)
+        raise OSError("enough seen")
+
+    monkeypatch.setattr(fake_ray, "init", init)
+    for options in ({}, {"worker_options": {"num_cpus": 4}}, {"worker_options": {"num_gpus": 1}}):
+        with pytest.raises(RuntimeError, match="enough seen"):
+            run(Experiment(Bowl(), workers=3), "ray", **options)
+    assert found == [2, 12, 2]
+
+
+def test_only_a_death_is_called_one(tmp_path: Path) -> None:
+    class RayError(Exception):
+        pass
+
+    class RayTaskError(RayError):
+        pass
+
+    class ActorDiedError(RayError):
+        pass
+
+    ray = SimpleNamespace(
+        exceptions=SimpleNamespace(
+            RayError=RayError, RayTaskError=RayTaskError, ActorDiedError=ActorDiedError
+        )
+    )
+    log = tmp_path / "run.log"
+    died = ActorDiedError()
+    full = RayError("the node is out of memory")
+    assert "died, and its state with it" in str(on_ray._explain(ray, died, None))
+    assert "died more than 100 times" in str(on_ray._explain(ray, died, log))
+    for path in (None, log):
+        error = on_ray._explain(ray, full, path)
+        assert isinstance(error, RuntimeError)
+        assert str(error) == "Ray could not go on with the run: the node is out of memory"
+
+
 def test_an_address_where_nothing_answers(fake_ray: SimpleNamespace) -> None:
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))  # and does not listen

@@ -12,6 +12,7 @@ while that goes on recording.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from numbers import Real
 from os import PathLike
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -211,7 +212,11 @@ class ClippingLab(FollowingLab):
 
     @property
     def runs(self) -> dict[str, Recorder]:
-        """The recorded runs by name: "none", "none tuned", "0.1", ..."""
+        """The recorded runs by name: "none", "none tuned", "0.1", ...
+
+        A single recorder is called "none", too. How it was trained isn't known, and nothing is said
+        of that where there is one run only.
+        """
         return {_run_name(limit): rec for limit, rec in self.recording.items()}
 
     # Controls
@@ -569,6 +574,23 @@ def _check_arguments(recording: Any, initial: Mapping[str, Any]) -> None:
             "Norms of a log can be put into a recorder: gl.Recorder(entries=0), then prepare and "
             "extend"
         )
+    if isinstance(recording, dict):
+        _check_limits(recording)
+
+
+def _check_limits(recording: Mapping[Any, Recorder]) -> None:
+    """Check the keys of runs by limit."""
+    if not recording:
+        raise ValueError("recording must hold at least one run, got an empty dict")
+    for limit in recording:
+        if limit is None:
+            continue
+        if isinstance(limit, bool) or not isinstance(limit, Real) or not 0 < float(limit) < np.inf:
+            raise ValueError(
+                "the keys of recording must be the limits that its runs were trained with: "
+                f"positive finite numbers, or None for a run without a limit; got {limit!r}. Show "
+                "a run whose limit isn't known by itself: gl.labs.clipping(rec)"
+            )
 
 
 def _add_free_run(tuned: dict[float | None, Recorder], free: Recorder) -> dict[Any, Recorder]:

@@ -82,7 +82,7 @@ class ClippingPicture:
         norms = self.figure.add_subplot()
         self.norms = NormPanel(norms)
         self.counts = CountPanel(self.figure.add_subplot(sharey=norms))
-        self.losses = LossPanel(self.figure.add_subplot(sharex=norms))
+        self.losses = LossPanel(self.figure.add_subplot(sharex=norms), len(data.runs))
         self._narrow = False
         self.show_runs(data)
         labels.colored_title(
@@ -383,13 +383,17 @@ class LossPanel:
 
     A line is one run, or the median of several with a band from quartile to quartile. The line of
     the chosen limit is heavy, and the loss of the run whose norms are shown is thin.
+
+    Args:
+        axes: of the panel.
+        most_runs: the most runs that it ever shows.
     """
 
-    def __init__(self, axes: Any) -> None:
+    def __init__(self, axes: Any, most_runs: int) -> None:
         self.axes = axes
         self.raw = style.moving_line(axes, color=style.OTHER, lw=0.7, alpha=0.8, zorder=2.5)
         self.heavy = style.moving_line(axes, color=style.BLACK, lw=style.SELECTED, zorder=3)
-        self.names = RunLabels(axes, 8)
+        self.names = RunLabels(axes, most_runs + 1)  # one more for `RUN_ABOVE`
         self.column_title = axes.annotate(
             "last 30 steps",
             (1, 1),

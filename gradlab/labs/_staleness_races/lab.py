@@ -27,7 +27,7 @@ from ...workers import (
     Trace,
     explore,
 )
-from ...workers.experiment import worker
+from ...workers.experiment import worker_pieces
 from ...workers.replays import replay_move
 from .._lab import Control, Lab, Target
 from .picture import Event, OrderCount, Schedule, SequenceView
@@ -365,7 +365,7 @@ def played(schedule: str, threshold: int, atomic: bool, step_first: bool) -> Pla
         list[Event](),
         [(0, _weight(e.start()))],
     )
-    pieces = [list(worker(e, k, [1])) for k in range(WORKERS)]
+    pieces = [list(worker_pieces(e, k, [1])) for k in range(WORKERS)]
     for wish in SCHEDULES[schedule][1].split():
         k = int(wish[0]) - 1
         if not pieces[k] or pieces[k][0].moves[0] != _LETTERS[wish[1]]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..._base.numbers import counted, number, percent
 from ...live import Description, Menu, Slider, Toggle
-from .._embedding_run.lab import RULES, TableRule, chances, labeled, popular, weights
 from .._lab import Control, Lab, Target
+from .._one_table import RULES, TableRule, chances, labeled, popular, weights
 from .picture import UNFAIR, DrawnTraining, RunView, load
 
 STEPS, DEVICES, WIDTH = 30, 8, 4

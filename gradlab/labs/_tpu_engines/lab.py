@@ -10,7 +10,8 @@ import numpy as np
 from ..._base.numbers import are, counted, number
 from ...errors import InvalidArgumentError
 from ...live import Description, Items, LiveFigure, Menu, Slider
-from .._embedding_run.lab import (
+from .._lab import Control, Lab, Target
+from .._one_table import (
     ROWS,
     RULES,
     SAMPLES,
@@ -21,7 +22,6 @@ from .._embedding_run.lab import (
     folded,
     weights,
 )
-from .._lab import Control, Lab, Target
 from .._quantities import TraceQuantity, csv_columns, tooltip_values
 from .picture import CORES, Engines, EnginesView
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._base.arrays import quiet
-from .. import sketch
+from .. import sketch, step_totals
 from ..buckets import Buckets
 
 
@@ -61,8 +61,8 @@ def of_all(rec: Buckets, name: str, limit: float) -> Share:
     if known.all():
         return _share(rec, np.stack([count] * 3), count, count)
     column, row = {
-        "global_norm": ("norm", -2),
-        "leading_norm": ("norm", -1),
+        "global_norm": ("norm", step_totals.GLOBAL_NORM),
+        "leading_norm": ("norm", step_totals.LEADING_NORM),
         "largest": ("largest", -1),
     }[name]
     least, most = _by_bucket(rec, column, limit, slice(row, row + 1 or None))

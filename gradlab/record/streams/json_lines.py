@@ -12,7 +12,7 @@ import numpy as np
 
 from ..._base.atomic_files import replaced
 from ...errors import DataLossError, InvalidArgumentError
-from .. import per_step
+from .. import step_totals
 from .sink import FLAG, Steps
 
 _WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}  # which JSON has no numbers for
@@ -31,7 +31,7 @@ class JsonLines:
         """Keep the lines that are there of these steps, and no other."""
         there = dict(_lines(self._path)) if os.path.exists(self._path) else {}
         mine = {step: _line(step, values) for step, values in steps}
-        unknown = {step for step, values in steps if values["global_norm"] == per_step.LOST}
+        unknown = {step for step, values in steps if values["global_norm"] == step_totals.LOST}
         kept = {
             step: line for step, line in there.items() if step in unknown or mine.get(step) == line
         }

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._base.numbers import counted
 from ...errors import RecordingWarning, warn
-from .. import per_step
+from .. import step_totals
 from ..buckets import Buckets
 from ..listeners import Outlet
 from ..store import LOCK
@@ -81,7 +81,7 @@ class Stream(Outlet):
     def _send(self, columns: dict[str, np.ndarray]) -> None:
         """A few steps; where some are lost, those between them."""
         numbers = np.stack([*columns.values()])
-        lost = per_step.lost(numbers)
+        lost = step_totals.lost(numbers)
         for part in np.split(np.arange(len(lost)), np.flatnonzero(np.diff(lost)) + 1):
             if lost[part[0]]:
                 self._lose(len(part))
@@ -109,9 +109,9 @@ class Stream(Outlet):
             if every.shape[1] < self.sent:
                 return False
             now = every[:, self.sent - 1]
-        known = per_step.GLOBAL
+        known = step_totals.GLOBAL
         return bool(
-            per_step.LOST not in (now[known], self._last[known])
+            step_totals.LOST not in (now[known], self._last[known])
             and not np.array_equal(now, self._last, equal_nan=True)
         )
 
@@ -138,7 +138,7 @@ def _steps(rec: Buckets, first: int) -> Steps:
     with LOCK:
         store.flush()
         every = store.columns["each"][:, first : store.seen].copy()
-    return Steps(first, dict(zip(per_step.names(store.layout.scalars), every, strict=True)))
+    return Steps(first, dict(zip(step_totals.names(store.layout.scalars), every, strict=True)))
 
 
 def _opened(to: Any) -> Sink:

@@ -383,6 +383,20 @@ def test_a_log_in_place_of_recordings_is_refused() -> None:
         gl.labs.clipping({"grad_norm": [1, 2, 3]})
 
 
+@pytest.mark.parametrize("limit", ["adam", "none tuned", 0.0, -1.0, np.nan, np.inf, True])
+def test_a_key_that_is_not_a_limit_is_refused(limit: Any) -> None:
+    rec = Recorder()
+    rec.record({"w": np.ones(2)}, loss=1.0)
+    for runs in ({limit: rec}, {None: rec, limit: rec}):
+        with pytest.raises(ValueError, match=rf"the keys of recording .* got {limit!r}\. Show"):
+            gl.labs.clipping(runs)
+
+
+def test_a_dict_without_runs_is_refused() -> None:
+    with pytest.raises(ValueError, match="recording must hold at least one run"):
+        gl.labs.clipping({})
+
+
 def test_a_sick_run_has_no_preset_of_a_suggested_limit() -> None:
     assert "The suggested limit" not in gl.labs.clipping(sick_runs.diverged()).presets
 

@@ -80,6 +80,19 @@ def test_a_new_recording_replaces_curves_and_limits() -> None:
     assert view.norms.axes.get_yscale() == "log"
 
 
+@pytest.mark.parametrize("count", [2, 9, 12])
+def test_every_run_of_a_recording_is_named(count: int) -> None:
+    rec = Recorder()
+    for step in range(1, 4):
+        rec.record({"w": np.ones(2) * step}, loss=step)
+    lab = clipping({0.5 * limit: rec for limit in range(1, count + 1)})
+    view = lab.make_view()
+    lab.draw(view, lab.compute(lab.params))
+    Scene(view.figure).frame(1.0)
+    names = [name.get_text() for name in view.losses.names._names if name.get_visible()]
+    assert names == [f"limit {0.5 * limit:g}" for limit in range(1, count + 1)]
+
+
 @pytest.mark.parametrize(
     ("limits", "texts"),
     [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.labs._embedding_run.lab import SAMPLES, asked
+from gradlab.labs._one_table import SAMPLES, asked
 from gradlab.labs._tpu_engines.lab import CORES, Compared
 
 

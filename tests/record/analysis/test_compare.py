@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.record import per_step
+from gradlab.record import step_totals
 from gradlab.record.analysis.compare import Comparison, run_names
 from tests import sick_runs
 
@@ -115,7 +115,7 @@ def test_what_cannot_be_compared_is_said() -> None:
 def test_steps_that_a_ring_has_lost_are_not_taken_for_the_same() -> None:
     def forgetful(change: Callable[[int, Any], Any] = lambda t, g: g) -> gl.Recorder:
         rec = run(change=change, loss=False)
-        rec.flush().columns["each"][:, :20] = per_step.unknown(len(per_step.NAMES), 20)
+        rec.flush().columns["each"][:, :20] = step_totals.unknown(len(step_totals.NAMES), 20)
         return rec
 
     both = compared(forgetful(), forgetful(tripled(5, "b")))

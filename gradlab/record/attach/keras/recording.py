@@ -229,7 +229,7 @@ class _Recording(Attached[Recorder]):
                 {v.path: v.shape for v in variables}, ["loss", *SCALARS * self._noise_scale]
             )
             if self._weights:
-                self.recorder.sampler.start()
+                self.recorder.sampler.ensure_columns()
         except ValueError:
             if self._attached:  # inside a step
                 self._detach()
@@ -325,7 +325,9 @@ class _Recording(Attached[Recorder]):
             return
         for k in np.flatnonzero(moved.any(axis=(1, 2))):
             if first + k >= recorder.sampler.next_due:
-                recorder.sampler.put(first + int(k), np.stack([steps["norm"][k], *moved[k]]))
+                recorder.sampler.append_if_moved(
+                    first + int(k), np.stack([steps["norm"][k], *moved[k]])
+                )
 
     def _compare(self, applied: int) -> None:
         """Warn if the optimizer was not called once for each batch: then which step is of which

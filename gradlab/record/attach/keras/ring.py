@@ -14,7 +14,7 @@ import numpy as np
 
 from ....errors import RecordingWarning, warn
 from ...analysis.noise import SCALARS
-from ...layout import Layout
+from ...columns import Layout
 from ...measure import BINS, bin_of, careful, well_inside
 from ...store import split_rows
 from ...updates import gap_at

@@ -16,10 +16,11 @@ from ... import Recorder
 from ...analysis import noise
 from ..attachment import Attached
 from .backward import AfterBackward, outside_graphs
+from .measure import shift_counts
 from .micro_batches import MicroBatches
 from .notes import Notes, processes
 from .parameters import device_of, is_sharded, local, moved_by, require_room, to_record
-from .queues import DeviceSteps, HostSteps, ShardedSteps, WeightSamples, queue_on, shift_counts
+from .queues import DeviceSteps, HostSteps, ShardedSteps, WeightSamples, queue_on
 from .scaling import (
     explain_change,
     explain_clip_with_scale,

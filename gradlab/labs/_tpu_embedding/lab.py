@@ -6,33 +6,35 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from .._base.numbers import counted, number, often
-from ..live import Description, Items, LiveFigure, Menu, Slider, Toggle
-from ._embedding_run.lab import (
-    CLIPS,
-    DECAYS,
+from ..._base.numbers import counted, number, often
+from ...live import Description, Items, LiveFigure, Menu, Slider, Toggle
+from .._lab import Control, Lab, Target
+from .._one_table import (
     DEVICES,
     FAR,
-    FORMULAS,
-    LAST,
     ROWS,
     RULES,
     SAMPLES,
     STEPS,
     WIDTH,
-    Moved,
     TableRule,
     ascii_words,
     choosing,
     folded,
-    in_a_sentence,
     labeled,
+)
+from .picture import EmbeddingView, OneStep
+from .row_story import (
+    CLIPS,
+    DECAYS,
+    FORMULAS,
+    LAST,
+    Moved,
+    in_a_sentence,
     listed,
     story,
     trained,
 )
-from ._embedding_run.picture import EmbeddingView, OneStep
-from ._lab import Control, Lab, Target
 
 _PLAIN = {
     "step": 1,

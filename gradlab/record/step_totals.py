@@ -1,4 +1,4 @@
-"""A few numbers of every single step, so that what is said of all tensors together is exact however long a run is.
+"""A few numbers over all tensors of a step, for every single step of a run of any length.
 
 They are float32 arrays (numbers, steps) whose rows are `names`. On the host they grow; traced
 code carries a ring of the last steps, which `Recorder.absorb` takes. What a ring has forgotten
@@ -19,6 +19,8 @@ GLOBAL, LEADING, LARGEST, SKIPPED, SCALE, SCALARS = range(6)
 # Norm over all tensors, largest norm of any of them, largest |entry| with Inf where one is not
 # finite, whether the step was skipped, its loss scale, and then the scalars of a recording.
 NAMES = ("global_norm", "leading_norm", "largest", "skipped", "scale")
+# Places in the column "norm" of buckets: after those of the tensors.
+GLOBAL_NORM, LEADING_NORM = -2, -1
 RING = 1 << 13  # steps
 LOST = -1.0
 MOST = 2**31 - 1  # steps of a recording: what a traced state can count, and 50 GB of these numbers
@@ -36,7 +38,8 @@ def of_steps(steps: Mapping[str, A]) -> A:
     finite = ~(steps["nonfinite"] > 0).any(axis=1)
     largest = xp.where(finite, steps["largest"].max(axis=1), np.float32(np.inf))
     skipped = (steps["taken"] == 0).astype(np.float32)
-    head = xp.stack([steps["norm"][:, -2], steps["norm"][:, -1], largest, skipped, steps["scale"]])
+    norm = steps["norm"]
+    head = xp.stack([norm[:, GLOBAL_NORM], norm[:, LEADING_NORM], largest, skipped, steps["scale"]])
     found: A = xp.concatenate([head, steps["mean"][:, 1:].T])
     return found
 

@@ -1,4 +1,4 @@
-"""Layout of a recording: its tensors, its scalars, the sampled entries, and how often costly numbers are measured.
+"""Which columns a recording has, and how often the costly ones are filled.
 
 Norms of all tensors are there in every step. What costs more, all entries by size, weights and
 updates, is done in every k-th, so that it adds at most a part of what the norms cost. k follows
@@ -19,7 +19,7 @@ import numpy as np
 from .._base.arrays import Array
 from .._base.named_leaves import named_leaves
 from ..errors import InvalidArgumentError
-from . import per_step, sketch
+from . import sketch, step_totals
 from .measure import BINS
 
 _SMALL = 4096  # entries of a tensor that costs more to call for than to copy
@@ -156,7 +156,7 @@ class Layout:
         yield "histogram", (-(-buckets // self.histogram_every), tensors, BINS), np.int32
         # Norms, then largest entries.
         yield "sketch", (2 * tensors + 3, sketch.FIRST + sketch.WIDTH + 1), np.int32
-        yield "each", (len(per_step.names(self.scalars)), 0), np.float32
+        yield "each", (len(step_totals.names(self.scalars)), 0), np.float32
 
 
 def groups(sizes: Sequence[int]) -> tuple[tuple[int, ...], ...]:

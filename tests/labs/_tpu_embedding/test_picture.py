@@ -5,7 +5,7 @@ way.
 import numpy as np
 import pytest
 
-from gradlab.labs._embedding_run.picture import EmbeddingView, OneStep
+from gradlab.labs._tpu_embedding.picture import EmbeddingView, OneStep
 from gradlab.live.drawing.style import BLACK, QUIET
 
 STEP = OneStep(

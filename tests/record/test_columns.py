@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradlab as gl
-from gradlab.record.layout import sample_every_for
+from gradlab.record.columns import sample_every_for
 
 
 def prepared(entries: int, **shapes: tuple[int, ...]) -> gl.Recorder:

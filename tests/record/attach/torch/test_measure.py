@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradlab.record import measure as plain
-from gradlab.record.attach.torch import queues as on_device
+from gradlab.record.attach.torch import measure as on_device
 from tests.record.attach.torch.later import torch
 
 pytestmark = pytest.mark.torch

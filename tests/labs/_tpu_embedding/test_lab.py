@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.labs._embedding_run.lab import FORMULAS, Moved
-from gradlab.labs._tpu_embedding import _shown
+from gradlab.labs._tpu_embedding.lab import _shown
+from gradlab.labs._tpu_embedding.row_story import FORMULAS, Moved
 
 
 def shown(**params: object) -> Moved:

@@ -1,1 +1,0 @@
-"""The lab and its picture: embedding run."""

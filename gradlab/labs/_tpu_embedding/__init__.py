@@ -1,0 +1,1 @@
+"""The lab and its picture: tpu embedding."""
