@@ -152,7 +152,7 @@ def _sum_by_row(plan: Plan, table: Table, gradient: Array, lookups: Lookups, cor
     """Return (cores * rows, width): the sum over the lookups of a row of weight * gradient."""
     width = gradient.shape[-1]
     rows = lookups.unique.shape[0] // cores
-    if TableUpdate(table, table.rule, plan.policy).clips_sum:
+    if TableUpdate(table, table.rule, plan.policy).clips_inside_update:
         clip_contribution = identity
     else:
         clip_contribution = partial(clip_to_limits, limits=table.gradient_limits)
@@ -276,7 +276,7 @@ def _update_one_table(
     ids, sums = rows
     if not update.table.accumulate:
         ids = _make_padding_ids_unique(ids, w.shape[0])
-        return apply.each(update, w, slots, IndexedSlices(sums, ids), broadcast_rate(lr, sums))
+        return apply.each(update, w, slots, IndexedSlices(sums, ids), broadcast_rate(lr, w, sums.shape))
     if cores > 1:
         ids, sums = sum_duplicates(ids, sums)
     return update_rows(update, w, slots, ids, sums, lr)
