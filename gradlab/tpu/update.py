@@ -280,7 +280,8 @@ def _update_one_table(
     ids, sums = rows
     if not update.table.accumulate:
         ids = _make_padding_ids_unique(ids, w.shape[0])
-        return apply.each(update, w, slots, IndexedSlices(sums, ids), broadcast_rate(lr, w, sums.shape))
+        rates = broadcast_rate(lr, w, sums.shape)
+        return apply.each(update, w, slots, IndexedSlices(sums, ids), rates)
     if cores > 1:
         ids, sums = sum_duplicates(ids, sums)
     return update_rows(update, w, slots, ids, sums, lr)
@@ -400,7 +401,8 @@ def train_step(
 #
 # A loss that is linear in a feature's activations has a gradient that can be computed before the
 # rows are read. XLA may then write rows before it reads them, and it copies the table to be safe.
-# So such a gradient is made to depend on its activations. Its numbers stay equal; a -0 may become 0.
+# So such a gradient is made to depend on its activations. Its numbers stay
+# equal; a -0 may become 0.
 
 
 def after_lookup(
