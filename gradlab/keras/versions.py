@@ -13,7 +13,7 @@ from typing import Any, Literal
 from .._base.gradient_types import Gradient
 from ..rules import apply, pure
 from ..rules.rule import Rule, Shared
-from ..train.update import Look, unseen
+from ..train.update import InspectSlots
 from ..train.variable import Variable
 
 Name = Literal["tf2.3", "legacy", "rewrite", "keras3"]
@@ -165,10 +165,6 @@ def version_of(semantics: str) -> Version:
     return VERSIONS[semantics]
 
 
-def _take_no_look(version: Version, v: Variable, g: Gradient) -> Look:
-    return unseen
-
-
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Declaration:
     """What an optimizer is: its rule, and how its arguments become the fields of the rule.
@@ -197,5 +193,5 @@ class Declaration:
     nonnegative: tuple[str, ...] = ()
     slots: Mapping[str, Mapping[str, str]] = dataclasses.field(default_factory=dict)
     choose_sparse: Callable[[Version, type[Rule]], pure.Sparse] = lambda version, rule: apply.rows
-    look: Callable[[Version, Variable, Gradient], Look] = _take_no_look
+    look: Callable[[Version, Variable, Gradient], InspectSlots | None] = lambda version, v, g: None
     rebuilds_schedules: bool = True

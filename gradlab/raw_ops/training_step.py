@@ -20,7 +20,7 @@ from ..rules import Rule, apply
 from ..rules.rule import Slots
 from ..train.buffers import Buffer
 from ..train.state_dict import lock_variables
-from ..train.update import Job, commits
+from ..train.update import Job, prepare_commits
 from ..train.variable import Variable
 
 # Dtypes of ops that don't have kernels for all of them.
@@ -207,5 +207,5 @@ def _step(job: Job, slots: Mapping[str, Any]) -> None:
             slot.assign(value)
 
     with lock_variables([job.v, *variables]):
-        for commit in commits([job], buffers, store):
+        for commit in prepare_commits([job], buffers, store):
             commit()

@@ -401,8 +401,8 @@ def train_step(
 #
 # A loss that is linear in a feature's activations has a gradient that can be computed before the
 # rows are read. XLA may then write rows before it reads them, and it copies the table to be safe.
-# So such a gradient is made to depend on its activations. Its numbers stay
-# equal; a -0 may become 0.
+# So such a gradient is made to depend on its activations. Its numbers
+# stay equal; a -0 may become 0.
 
 
 def after_lookup(

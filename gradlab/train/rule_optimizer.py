@@ -34,7 +34,7 @@ from .state_dict import (
     read_array,
     warn_of_changes,
 )
-from .update import Job, commits
+from .update import Job, prepare_commits
 from .variable import GraphKey, Variable, current_collection
 
 
@@ -315,7 +315,7 @@ class RuleOptimizer(Optimizer):
             shared = {key: self._shared(key, rule) for key in {v._graph_key for _, v in pairs}}
             store = self._store
             rules_now = {key: rule.at(x) for key, x in shared.items()}
-            for commit in commits(
+            for commit in prepare_commits(
                 [Job(rules_now[v._graph_key], v, g, rate, type(self)._sparse) for g, v in pairs],
                 lambda v: store.buffers(v, rule),
                 lambda v, slots: store.store(v, rule, slots, self._labels()),

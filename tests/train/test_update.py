@@ -182,8 +182,8 @@ def test_readers_see_whole_values_only(module: Any, look: Any) -> None:
 def test_commits_are_the_pure_steps() -> None:
     rule, w, g = gl.rules.Adagrad(), _dense(), _dense()
     v, kept = gl.Variable(w), {}
-    slots = [update.Fresh(s) for s in rule.init(w)]
-    for commit in update.commits(
+    slots = [update.UnownedSlotBuffer(s) for s in rule.init(w)]
+    for commit in update.prepare_commits(
         [update.Job(rule, v, g, LR, apply.rows)], lambda _: slots, kept.__setitem__
     ):
         assert (v.numpy() == w).all()
