@@ -273,7 +273,8 @@ class Engine:
             starts = rule.init(v._value)
         pairs = zip(names, starts, strict=True)
         return tuple(
-            slots[name]._buffer if name in slots else UnownedSlotBuffer(start) for name, start in pairs
+            slots[name]._buffer if name in slots else UnownedSlotBuffer(start)
+            for name, start in pairs
         )
 
     def store(self, v: Variable, rule: Rule, values: Slots) -> None:
