@@ -1,4 +1,4 @@
-"""What all training ops share: the checks of a variable, its slots, scalars and a gradient; one step.
+"""What all training ops share: checks of a variable, its slots, scalars and a gradient; one step.
 
 An op of `training.py` reads its scalars, chooses the rule, and calls `step_dense` or `step_rows`.
 Everything is checked before anything is written, and the variable and its slots are written
