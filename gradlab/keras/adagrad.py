@@ -13,7 +13,7 @@ from .._base.arrays import Array, namespace, take_rows
 from .._base.gradient_types import Gradient
 from .._base.slices import IndexedSlices
 from ..errors import KerasWarning, warn
-from ..rules import apply
+from ..rules import dense_and_sparse as apply
 from ..rules.rule import Slots
 from ..train.update import InspectSlots
 from ..train.variable import Variable

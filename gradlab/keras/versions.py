@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from .._base.gradient_types import Gradient
-from ..rules import apply, pure
+from ..rules import dense_and_sparse as apply
+from ..rules import pure
 from ..rules.rule import Rule, Shared
 from ..train.update import InspectSlots
 from ..train.variable import Variable

@@ -16,7 +16,7 @@ import numpy as np
 from .._base.arrays import Array, as_array
 from .._base.slices import IndexedSlices
 from ..errors import DTypeError, InvalidArgumentError, NotAVariableError
-from ..rules import Rule, apply
+from ..rules import Rule, dense_and_sparse
 from ..rules.rule import Slots
 from ..train.buffers import Buffer
 from ..train.state_dict import lock_variables
@@ -121,7 +121,7 @@ def step_dense(
         raise InvalidArgumentError(
             f"var and grad do not have the same shape {list(var.shape)} {list(g.shape)}"
         )
-    _step(Job(rule, var, g, lr, apply.dense), slots)
+    _step(Job(rule, var, g, lr, dense_and_sparse.dense), slots)
 
 
 def step_rows(
@@ -176,7 +176,7 @@ def step_rows(
     if order:
         chosen: Any = one_each if one_each and slices.one_each else order
         rule = dataclasses.replace(rule, order=chosen)  # type: ignore[call-arg]  # rules with such kernels have it
-    _step(Job(rule, var, slices, lr, apply.each), slots)
+    _step(Job(rule, var, slices, lr, dense_and_sparse.each), slots)
 
 
 def _check_slots(var: Variable, slots: Mapping[str, Any], dtypes: tuple[str, ...]) -> None:

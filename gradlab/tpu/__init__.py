@@ -46,8 +46,8 @@ from .ids import Ids, ids_of
 from .lookup import lookup
 from .lookup_sparse import embedding_lookup_sparse, safe_embedding_lookup_sparse
 from .make_batch import make_batch
-from .placement import OneDevice, OnMesh, Shards
 from .plan import Feature, Levels, Plan, Policy, Table, Tag
+from .row_owners import OneDevice, OnMesh, Shards
 from .sharding import (
     cores_here,
     create_placed,

@@ -17,8 +17,8 @@ from .._base.arrays import Array, add_rows, is_jax, namespace, take_rows
 from .._base.jax_or_numpy import jax, jnp, map_over_cores, tree_map
 from ..errors import InvalidArgumentError
 from .batch import Batch, Lookups
-from .placement import Copies, OnMesh, Placement, TablePlacement
 from .plan import Plan, Table
+from .row_owners import Copies, OnMesh, Placement, TablePlacement
 from .stacks import stack_tables
 from .state import State
 from .storage import quantize

@@ -26,7 +26,7 @@ from .._base.gradient_types import Gradient, check_shape
 from .._base.jax_or_numpy import jax, tree_map
 from .._base.slices import IndexedSlices
 from ..clip import clip_by_value
-from ..rules import Rule, apply
+from ..rules import Rule, dense_and_sparse
 from ..rules.rule import Slots
 from .plan import NO_LIMITS, Limits, Policy, Table
 
@@ -80,13 +80,13 @@ def update_table(
     if not isinstance(g, IndexedSlices):
         return update(w, slots, g, broadcast_rate(lr, w))
 
-    w, slots, g = apply.of_one_library(w, slots, g, lr)
+    w, slots, g = dense_and_sparse.of_one_library(w, slots, g, lr)
     values = g.values
     if not update.clips_inside_update:
         values = clip_to_limits(values, table.gradient_limits)
     if not table.accumulate:
         slices = IndexedSlices(values, g.indices, g.dense_shape)
-        return apply.each(update, w, slots, slices, broadcast_rate(lr, w, values.shape))
+        return dense_and_sparse.each(update, w, slots, slices, broadcast_rate(lr, w, values.shape))
     ids, sums = sum_duplicates(g.indices, values)
     return update_rows(update, w, slots, ids, sums, lr)
 

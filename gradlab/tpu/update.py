@@ -26,12 +26,12 @@ from .._base.derivatives import differentiator
 from .._base.jax_or_numpy import HAS_JAX, jax, jnp
 from .._base.slices import IndexedSlices
 from ..errors import InvalidArgumentError
-from ..rules import Rule, apply
+from ..rules import Rule, dense_and_sparse
 from ..rules.rule import Shared, Slots
 from .batch import Batch, Lookups
 from .lookup import Dedup, each_core, identity, join_features, lookup, specs_of, sum_rows
-from .placement import ONE_DEVICE, Placement
 from .plan import Plan, Table, Tag
+from .row_owners import ONE_DEVICE, Placement
 from .stacks import stack_tables
 from .state import State
 from .table_update import TableUpdate, broadcast_rate, clip_to_limits, update_rows
@@ -281,7 +281,7 @@ def _update_one_table(
     if not update.table.accumulate:
         ids = _make_padding_ids_unique(ids, w.shape[0])
         rates = broadcast_rate(lr, w, sums.shape)
-        return apply.each(update, w, slots, IndexedSlices(sums, ids), rates)
+        return dense_and_sparse.each(update, w, slots, IndexedSlices(sums, ids), rates)
     if cores > 1:
         ids, sums = sum_duplicates(ids, sums)
     return update_rows(update, w, slots, ids, sums, lr)
@@ -290,8 +290,8 @@ def _update_one_table(
 def _make_padding_ids_unique(ids: Array, rows: int) -> Array:
     """Return ids of which no two past the end are the same.
 
-    `apply.each` takes as many turns as the most frequent id has occurrences, and that would be the
-    padding.
+    `dense_and_sparse.each` takes as many turns as the most frequent id has occurrences, and that
+    would be the padding.
     """
     return jnp.where(ids < rows, ids, rows + jnp.arange(ids.shape[0], dtype=ids.dtype))
 

@@ -14,7 +14,7 @@ import numpy as np
 from .. import rules
 from .._base.arrays import Array
 from .._base.gradient_types import Gradient
-from ..rules import apply, pure
+from ..rules import dense_and_sparse, pure
 from ..rules.rule import Shared
 from .autodiff import GradsAndVars, Loss, differentiate
 from .copies import follow, get_copy
@@ -66,7 +66,7 @@ class RuleOptimizer(Optimizer):
     """
 
     # How IndexedSlices meet the rule.
-    _sparse: ClassVar[Callable[..., Any]] = staticmethod(apply.sparse)
+    _sparse: ClassVar[Callable[..., Any]] = staticmethod(dense_and_sparse.sparse)
 
     def __init__(
         self, rule: rules.Rule, learning_rate: Rate, use_locking: bool, name: str, **fields: Any

@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 from .._base.arrays import CACHED, Array, is_jax, is_traced, precision
 from .._base.gradient_types import Gradient
 from .._base.slices import IndexedSlices
-from ..rules import Rule, apply, blocks, donated, pure
+from ..rules import Rule, blocks, dense_and_sparse, donated, pure
 from ..rules.rule import Slots
 from .buffers import Buffer, UnownedSlotBuffer
 from .variable import Variable
@@ -114,9 +114,12 @@ def prepare(job: Job, slots: Sequence[Buffer]) -> Commit | None:
     sparse: Any = job.sparse
     if isinstance(g, IndexedSlices):
         rule, sparse = _resolve_sparse(job, g)
-        if sparse is apply.every_row:
-            g = apply.whole(v._value, g)
-        elif not (sparse in (apply.rows, apply.each) or getattr(sparse, "row_local", False)):
+        if sparse is dense_and_sparse.every_row:
+            g = dense_and_sparse.whole(v._value, g)
+        elif not (
+            sparse in (dense_and_sparse.rows, dense_and_sparse.each)
+            or getattr(sparse, "row_local", False)
+        ):
             return None
     is_dense = not isinstance(g, IndexedSlices)
     buffers = (v._buffer, *slots)
@@ -142,9 +145,9 @@ def _resolve_sparse(job: Job, g: IndexedSlices) -> tuple[Rule, Callable[..., Any
     sparse: Any = job.sparse
     if hasattr(sparse, "rule_for"):
         rule = sparse.rule_for(rule, g)
-        sparse = apply.sparse
-    if sparse is apply.sparse:
-        sparse = apply.rows if rule.lazy else apply.every_row
+        sparse = dense_and_sparse.sparse
+    if sparse is dense_and_sparse.sparse:
+        sparse = dense_and_sparse.rows if rule.lazy else dense_and_sparse.every_row
     return rule, sparse
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.rules import Adagrad, Ftrl, Lion, Momentum, StochasticGradientDescent, apply
+from gradlab.rules import Adagrad, Ftrl, Lion, Momentum, StochasticGradientDescent, dense_and_sparse
 from gradlab.tpu import Policy, Table
 from gradlab.tpu import update_table as of_table
 from gradlab.tpu.table_update import TableUpdate
@@ -47,7 +47,10 @@ def test_the_sum_is_clipped_and_not_its_parts() -> None:
 
 def test_without_limits_it_is_the_rule_on_rows() -> None:
     rule, g = Momentum(0.5), slices([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [2, 0, 2])
-    got, expected = update(rule, W, rule.init(W), g, 0.1), apply.rows(rule, W, rule.init(W), g, 0.1)
+    got, expected = (
+        update(rule, W, rule.init(W), g, 0.1),
+        dense_and_sparse.rows(rule, W, rule.init(W), g, 0.1),
+    )
     assert [x.tolist() for x in (got[0], *got[1])] == [
         x.tolist() for x in (expected[0], *expected[1])
     ]
@@ -100,8 +103,8 @@ def test_an_update_is_run_as_its_rule() -> None:
         update = TableUpdate(Table("t", 3, 2, rule), rule, Policy())
         slots = (np.ones_like(W),)
         g = slices([[1.0, 2.0]], [1])
-        got = apply.sparse(update, W, slots, g, 0.1)[0]
-        assert got.tolist() == apply.sparse(rule, W, slots, g, 0.1)[0].tolist()
+        got = dense_and_sparse.sparse(update, W, slots, g, 0.1)[0]
+        assert got.tolist() == dense_and_sparse.sparse(rule, W, slots, g, 0.1)[0].tolist()
 
 
 @pytest.mark.parametrize("name", ["gradient_limits", "weight_limits"])
