@@ -70,7 +70,8 @@ class WorkerNotes:
         """Return the note of a worker as a live view; an empty one is made if there is none."""
         # `setdefault` is one step, so two threads of one key get the same note.
         if worker is None:
-            return vars(self._by_thread).setdefault("note", WorkerNote())
+            of_thread: dict[str, WorkerNote] = vars(self._by_thread)
+            return of_thread.setdefault("note", WorkerNote())
         return self._by_key.setdefault(worker, WorkerNote())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> WorkerNotes:
