@@ -1,4 +1,4 @@
-"""Errors and warnings.
+"""Errors and warnings of the library.
 
 Each error is also one of Python's own types, so plain `except ValueError` works.
 """

@@ -53,16 +53,20 @@ def _fold(x: np.ndarray, width: int) -> np.ndarray:
     return added
 
 
-def decaying_mean(mean: Array, new: Array, decay: Number, order: Order) -> Array:
+def decaying_mean(
+    mean: Array, new: Array, decay: Number, order: Order, share: Number | None = None
+) -> Array:
     """The mean with one value more; the orders differ in their last bits only.
 
         mean + (new - mean) * (1 - decay)       "dense", as for dense gradients
         mean * decay + new * (1 - decay)        "sparse", as for slices
 
+    `share` takes the place of 1 - decay, for callers which round it in another way.
+
     >>> decaying_mean(np.float32(2.0), np.float32(4.0), np.float32(0.75), "sparse").item()
     2.5
     """
-    weight = mean.dtype.type(1) - decay
+    weight = mean.dtype.type(1) - decay if share is None else share
     result: Array = (
         mean + (new - mean) * weight if order == "dense" else mean * decay + new * weight
     )

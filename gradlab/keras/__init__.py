@@ -4,12 +4,22 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
 from .._base.suggest import only_public as _only_public
+from .adadelta import Adadelta as Adadelta
 from .adagrad import Adagrad as Adagrad
+from .adam import Adam as Adam
+from .adamax import Adamax as Adamax
+from .adamw import AdamW as AdamW
 from .backend import epsilon as epsilon
 from .backend import set_epsilon as set_epsilon
+from .ftrl import Ftrl as Ftrl
+from .lamb import Lamb as Lamb
+from .lion import Lion as Lion
+from .nadam import Nadam as Nadam
 from .optimizer import Optimizer as Optimizer
 from .replicas import Replicas as Replicas
 from .replicas import replicas as replicas
+from .rms_prop import RMSprop as RMSprop
+from .schedule_free_adamw import ScheduleFreeAdamW as ScheduleFreeAdamW
 from .serialization import deserialize as deserialize
 from .serialization import serialize as serialize
 from .sgd import SGD as SGD
@@ -21,9 +31,19 @@ if TYPE_CHECKING:
 __all__ = [
     "SGD",
     "VERSIONS",
+    "Adadelta",
     "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "Ftrl",
+    "Lamb",
+    "Lion",
+    "Nadam",
     "Optimizer",
+    "RMSprop",
     "Replicas",
+    "ScheduleFreeAdamW",
     "deserialize",
     "epsilon",
     "optimizers",

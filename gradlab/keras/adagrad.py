@@ -137,6 +137,7 @@ class Adagrad(Optimizer):
         ),
         look=_look,
         rebuilds_schedules=False,
+        needs_count=False,
     )
 
     def __init__(
@@ -154,23 +155,6 @@ class Adagrad(Optimizer):
         super().__init__(name, semantics, strict, learning_rate, own, kwargs)
 
     epsilon = own_argument("epsilon", "The number beside the accumulator; it may be set.")
-
-    def set_weights(self, weights: Any) -> None:
-        """Set the weights as `Optimizer` does; to a list one too short an iteration count of 0 is added.
-
-        >>> v = Variable([1.0], name="v")
-        >>> opt = Adagrad()
-        >>> opt.apply_gradients([(np.float32([0.0]), v)]).numpy().item()
-        1
-        >>> opt.set_weights([np.float32([4.0])])
-        >>> [w.tolist() for w in opt.get_weights()]
-        [0, [4.0]]
-        """
-        weights = list(weights)
-        is_legacy = self._engine.version.engine == "legacy"
-        if is_legacy and len(weights) + 1 == len(self.weights):
-            weights = [np.int64(0), *weights]
-        super().set_weights(weights)
 
     @classmethod
     def from_config(

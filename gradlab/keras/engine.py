@@ -14,6 +14,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import logging
+import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -90,7 +91,9 @@ class Engine:
         self.replicas = current_replicas()
         check_arguments(extra, self.version, self.replicas is not None, given.optimizer)
         check_name(given.name, self.version)
-        self.name = given.name or current_collection().unique_name(given.optimizer.__name__.lower())
+        self.name = given.name or current_collection().unique_name(
+            snake_case(given.optimizer.__name__)
+        )
         self.limits = {limit: extra[limit] for limit in CLIPS if extra.get(limit) is not None}
         for limit, value in self.limits.items():
             check_limit(limit, value, self.version)
@@ -187,7 +190,7 @@ class Engine:
         """Return the rule of the next step, with the arguments as they are now."""
         values = dict(self.own)
         for name in self.declaration.hyperparameters:
-            values[name] = _as_number(self.own[name].read())
+            values[name] = self.own[name].read()
         rule = self._make_rule(values)
         return rule.at(self.declaration.step_fields(rule, self.updates_made()))
 
@@ -207,9 +210,14 @@ class Engine:
         for field, argument in self.declaration.fields.items():
             if argument in values and field in defaults:
                 value = values[argument]
+                if argument in self.declaration.hyperparameters:
+                    value = _as_number(value)
                 fields[field] = bool(value) if isinstance(defaults[field], bool) else value
+        for field, argument in self.declaration.shares.items():
+            if self.version.shares_in_double and argument in values and field in defaults:
+                fields[field] = 1 - values[argument]
         for start in self.rule_class.slots.values():
-            if self.version.float32_starts and isinstance(start, str):
+            if self.version.float32_starts and start in fields:
                 fields[start] = float(np.float32(fields[start]))
         return self.rule_class(**fields)
 
@@ -247,21 +255,54 @@ class Engine:
         self.weights.set_values(weights, self.name)
 
     def keep_only(self, slots: Mapping[Variable, Mapping[str, Array]]) -> None:
-        """Set the slots to these values, and drop all others."""
+        """Set the slots to these values, made in Keras's order, and drop all others."""
+        names = set(self.slot_names(self.blank_rule()))
+        self.make_slots([v for v, values in slots.items() if names <= values.keys()])
         self.weights.keep_only(slots, self.prefix)
 
     def create(self, variables: Sequence[Variable]) -> None:
         """Make what is missing, as Keras does before anything else: iterations, hyperparameters, slots."""
         self.weights.make_iterations(self.prefix)
         self.create_hyper(self.prefix)
+        self.make_slots(variables)
+
+    def make_slots(self, variables: Sequence[Variable]) -> None:
+        """Make missing slots of the rule, in Keras's order."""
         rule = self.blank_rule()
+        names = self.slot_names(rule)
+        starts = {}
         for v in variables:
-            if rule.slots and not is_trainable(v.dtype):
+            if names and not is_trainable(v.dtype):
                 raise DTypeError(
                     f"{v.name} is {v.dtype}; only floating-point variables can have slots"
                 )
-            for name, buffer in zip(self.slot_names(rule), self.buffers(v, rule), strict=True):
-                self.weights.add_slot(v, name, buffer.array, self.prefix)
+            if not set(names) <= self.weights.of(v).keys():
+                starts[v] = dict(zip(rule.slots, self.buffers(v, rule), strict=True))
+        is_legacy = self.version.engine == "legacy"
+        if is_legacy:
+            self.make_counted(variables)
+        for group in self.declaration.group_slots(self.version, rule):
+            for v, buffers in starts.items():
+                for slot in group:
+                    name = names[list(rule.slots).index(slot)]
+                    self.weights.add_slot(v, name, buffers[slot].array, self.prefix)
+        if not is_legacy:
+            self.make_counted(variables)
+
+    def make_counted(self, variables: Sequence[Variable]) -> None:
+        """Make the weight that depends on the count only, in the dtype of the first variable."""
+        name = self.declaration.counted.get(self.version.name)
+        if name and variables:
+            self.weights.make_counted(name, variables[0].dtype, self.prefix)
+            self.update_counted()
+
+    def update_counted(self) -> None:
+        """Compute the weight that depends on the count only, if there is one."""
+        weight = self.weights.counted
+        steps = self.updates_made()
+        if weight is not None and steps > 0:
+            fields = self.declaration.step_fields(self.rule(), steps - 1)
+            weight.assign(np.asarray(fields[self.declaration.counted_field], weight.dtype))
 
     def buffers(self, v: Variable, rule: Rule) -> tuple[Buffer, ...]:
         """Return the buffers of a variable's slots in the order of the rule, new ones for missing slots."""
@@ -364,7 +405,12 @@ class Engine:
         stores = chain.from_iterable(prepare([job]) for job in jobs)
         if not self.strict:
             stores = prepare(list(jobs))
-        return chain([lambda: self.weights.make_iterations(self.prefix)], stores, [self.count])
+
+        def make_weights() -> None:
+            self.weights.make_iterations(self.prefix)
+            self.make_slots([v for _, v in pairs])
+
+        return chain([make_weights], stores, [self.count])
 
     def ready(self, pairs: Pairs) -> tuple[Pairs, list[Commit]]:
         """Return what is applied now of the gradients, before clips, and what keeps the rest for later."""
@@ -379,6 +425,7 @@ class Engine:
     def count(self) -> None:
         """Count one step. Its variables are known from now on."""
         self.weights.make_iterations("").assign_add(1)
+        self.update_counted()
         self.known = self.known or self.asked
 
     def jobs(self, pairs: Pairs) -> Iterator[Job]:
@@ -403,7 +450,7 @@ class Engine:
 
     def pure_init(self, values: Any) -> dict[str, Any]:
         """Return the state for a tree of weights."""
-        return pure.init(self.blank_rule(), values)
+        return pure.init(self.rule(), values)
 
     def pure_update(self, state: Any, values: Any, grads: Any, process: Process) -> tuple[Any, Any]:
         """Return new values and the new state; `process` gets the gradients there are and returns them clipped."""
@@ -457,6 +504,16 @@ class Engine:
                 "this optimizer belongs to gl.keras.Replicas, whose copies are simulated and "
                 "cannot be saved; save an optimizer made outside their scope"
             )
+
+
+def snake_case(name: str) -> str:
+    """Return the name that Keras makes of a class's.
+
+    >>> snake_case("RMSprop"), snake_case("AdamW"), snake_case("SGD")
+    ('rm_sprop', 'adam_w', 'sgd')
+    """
+    words = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", words).lower()
 
 
 def _as_number(x: Any) -> Any:

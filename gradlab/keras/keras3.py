@@ -190,10 +190,7 @@ class Keras3Engine(Engine):
         for slot in self.extra_slots():
             for v in variables:
                 self.weights.add_slot(v, slot, self._start_of(v.value, slot), self.prefix)
-        rule = self.blank_rule()
-        for v in variables:
-            for slot, buffer in zip(self.slot_names(rule), self.buffers(v, rule), strict=True):
-                self.weights.add_slot(v, slot, buffer.array, self.prefix)
+        self.make_slots(variables)
 
     def create(self, variables: Sequence[Variable]) -> None:
         """Build, then make what is missing."""

@@ -6,6 +6,7 @@ variable, whenever that comes. The learning rate decays by `decay` on top of any
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from .. import schedules
 from .._base.arrays import Array, quiet
 from ..errors import KerasWarning, warn
+from ..rules.rule import Rule
 from .backend import epsilon as default_epsilon
 from .engine import Arguments, Engine
 from .hyperparameters import Hyperparameter
@@ -55,7 +57,7 @@ class LegacyEngine(Engine):
         """Return the learning rate of a step for variables of one dtype."""
         n = step.astype(dtype)  # first: in float16 step 2049 is step 2048
         rate = self.hyper["learning_rate"].at(n, dtype)
-        if not self.initial_decay > 0:
+        if not self.initial_decay > 0 or not self.declaration.decays_rate:
             return rate
         if self.version.reads_decay:
             decay = self.hyper["decay"].at(n, dtype)
@@ -63,6 +65,9 @@ class LegacyEngine(Engine):
             decay = np.float32(self.initial_decay).astype(dtype)
         decayed: Array = rate / (np.dtype(dtype).type(1) + decay * n)
         return decayed
+
+    def _make_rule(self, values: Mapping[str, Any]) -> Rule:
+        return super()._make_rule({**values, "decay": self.initial_decay})
 
     def set_decay(self, value: Any) -> None:
         """Set the decay, with a warning where it has no effect."""
@@ -77,6 +82,13 @@ class LegacyEngine(Engine):
                 KerasWarning,
             )
         self.hyper["decay"].write(value)
+
+    def set_weights(self, weights: Sequence[Any]) -> None:
+        """Assign all weights; of some optimizers the count may be missing, and is 0 then."""
+        is_short = len(weights) + 1 == len(self.weights.all)
+        if is_short and not self.declaration.needs_count:
+            weights = [np.int64(0), *weights]
+        super().set_weights(weights)
 
     def saved_settings(self) -> dict[str, Any]:
         """Return the decay that counts."""

@@ -102,7 +102,7 @@ def _setting(name: str, meaning: str) -> property:
 
 
 class Optimizer(Stateful):
-    """Base of `Adagrad` and `SGD`; `semantics` selects the version of Keras, see `gl.keras.VERSIONS`.
+    """Base of all optimizers here; `semantics` selects the version of Keras, see `gl.keras.VERSIONS`.
 
     Methods that a version lacks (Keras 3 has no slots, no `minimize`) are there all the same, with
     its numbers. What only the rewrite and Keras 3 have (`build`, `apply`, `weight_decay`, ...) is
@@ -126,6 +126,9 @@ class Optimizer(Stateful):
         kwargs: Mapping[str, Any],
     ) -> None:
         version = version_of(semantics)
+        if semantics not in self._declaration.only:
+            allowed = ", ".join(map(repr, self._declaration.only))
+            raise ValueError(f"{type(self).__name__} is of semantics {allowed}; got {semantics!r}")
         make = LegacyEngine if version.engine == "legacy" else Keras3Engine
         self._engine = make(
             Arguments(
@@ -729,7 +732,8 @@ class Optimizer(Stateful):
 
         Raises ValueError where the number of weights or a shape differs; nothing is changed then.
         Before the first step there is nothing to set but []: make a step with zero gradients first,
-        or in "rewrite" and "keras3" `build`.
+        or in "rewrite" and "keras3" `build`. In "tf2.3" and "legacy" Adagrad, Adadelta and RMSprop
+        take a list without `iterations`, which are 0 then.
 
         >>> import gradlab as gl
         >>> opt = gl.keras.SGD()

@@ -12,12 +12,39 @@ from typing import TYPE_CHECKING
 from .. import schedules as schedules
 from .._base.suggest import only_public as _only_public
 from . import SGD as SGD
+from . import Adadelta as Adadelta
 from . import Adagrad as Adagrad
+from . import Adam as Adam
+from . import Adamax as Adamax
+from . import AdamW as AdamW
+from . import Ftrl as Ftrl
+from . import Lamb as Lamb
+from . import Lion as Lion
+from . import Nadam as Nadam
 from . import Optimizer as Optimizer
+from . import RMSprop as RMSprop
+from . import ScheduleFreeAdamW as ScheduleFreeAdamW
 from . import deserialize as deserialize
 from . import serialize as serialize
 
-__all__ = ["SGD", "Adagrad", "Optimizer", "deserialize", "schedules", "serialize"]
+__all__ = [
+    "SGD",
+    "Adadelta",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "Ftrl",
+    "Lamb",
+    "Lion",
+    "Nadam",
+    "Optimizer",
+    "RMSprop",
+    "ScheduleFreeAdamW",
+    "deserialize",
+    "schedules",
+    "serialize",
+]
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = _only_public(__name__)

@@ -7,11 +7,37 @@ from typing import Any
 
 import numpy as np
 
+from .adadelta import Adadelta
 from .adagrad import Adagrad
+from .adam import Adam
+from .adamax import Adamax
+from .adamw import AdamW
+from .ftrl import Ftrl
+from .lamb import Lamb
+from .lion import Lion
+from .nadam import Nadam
 from .optimizer import Optimizer
+from .rms_prop import RMSprop
+from .schedule_free_adamw import ScheduleFreeAdamW
 from .sgd import SGD
 
-_CLASSES: dict[str, type[Optimizer]] = {"Adagrad": Adagrad, "SGD": SGD}
+_CLASSES: dict[str, type[Optimizer]] = {
+    cls.__name__: cls
+    for cls in (
+        Adadelta,
+        Adagrad,
+        Adam,
+        AdamW,
+        Adamax,
+        Ftrl,
+        Lamb,
+        Lion,
+        Nadam,
+        RMSprop,
+        SGD,
+        ScheduleFreeAdamW,
+    )
+}
 
 
 def serialize(optimizer: Optimizer) -> dict[str, Any]:
@@ -45,7 +71,7 @@ def deserialize(
         changes: arguments in place of those of the config, `semantics` above all.
 
     Raises:
-        ValueError: a class that is neither Adagrad nor SGD, or not such a dictionary; else as of
+        ValueError: a class that `gl.keras` doesn't have, or not such a dictionary; else as of
             `from_config`.
 
     Source: `tf.keras.optimizers.deserialize`, TensorFlow 2.3 (2020), 2.21 (2026).

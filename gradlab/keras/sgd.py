@@ -16,15 +16,19 @@ from .optimizer import Optimizer, own_argument
 from .versions import Declaration, Name, Strict, Version, version_of
 
 
+def has_momentum(arguments: Mapping[str, Any]) -> bool:
+    """Tell whether momentum may differ from 0, as the constructor sees it."""
+    momentum = arguments["momentum"]
+    # Those come from configs.
+    is_tensor = hasattr(momentum, "dtype") and not isinstance(momentum, np.generic)
+    return callable(momentum) or is_tensor or bool(np.asarray(momentum) > 0)
+
+
 def _choose_rule(version: Version, arguments: Mapping[str, Any]) -> type[Rule]:
     """Choose a rule without a slot where momentum is 0 at first; the rewrite keeps the slot in any
     case.
     """
-    momentum = arguments["momentum"]
-    # Those come from configs.
-    is_tensor = hasattr(momentum, "dtype") and not isinstance(momentum, np.generic)
-    has_momentum = callable(momentum) or is_tensor or bool(np.asarray(momentum) > 0)
-    if has_momentum or version.name == "rewrite":
+    if has_momentum(arguments) or version.name == "rewrite":
         return rules.KerasMomentum
     return rules.StochasticGradientDescent
 

@@ -39,6 +39,8 @@ class Version:
         zero_switches_off: a limit of 0 or less means no clipping.
         epsilon_place: of Adagrad's epsilon.
         sums_duplicates: Adagrad adds slices of one row before it squares them.
+        shares_in_double: 1 - beta, the share of a new value in a mean, is computed in double
+            precision and then rounded, where others round beta first.
         float32_starts: the number that a slot starts with is rounded to float32, whatever the dtype
             of the weight.
         global_clip_makes_dense: slices leave `global_clipnorm` as a dense gradient.
@@ -62,6 +64,7 @@ class Version:
     zero_switches_off: bool = False
     epsilon_place: Literal["outside", "inside"] = "outside"
     sums_duplicates: bool = True
+    shares_in_double: bool = False
     float32_starts: bool = False
     global_clip_makes_dense: bool = False
     arguments: tuple[str, ...] = ()
@@ -85,14 +88,13 @@ _NEWER_DEFAULTS = {
     "ema_overwrite_frequency": None,
 }
 
-# To add an optimizer, Adam say:
+# How an optimizer is added, Adam for example:
 #   1. The rule: `gl.rules.Adam` is the formula. A formula that is not there yet is written there.
 #   2. The row: `class Adam(Optimizer)` in adam.py has `_declaration = Declaration(...)`, which says which rule it is,
 #      which argument gives which of its fields, and what of that differs between versions.
 #   3. The documentation: the docstring of the class, and an `__init__` with Keras's own signature, which hands its
 #      arguments to `Optimizer.__init__`. Then its name in `__init__.py`, `optimizers.py` and `serialization.py`.
 # What holds for all optimizers of a version is a column below, and the engines stay as they are.
-# For an Adam made so see tests/originals/stand_ins/keras_adam.py.
 _ROWS = (
     Version(
         "tf2.3",
@@ -118,6 +120,7 @@ _ROWS = (
         excluding=(("clipnorm", "global_clipnorm"),),
         zero_switches_off=True,
         epsilon_place="inside",
+        shares_in_double=True,
         arguments=("lr",),
         defaults={**_NEWER_DEFAULTS, "jit_compile": False, "is_legacy_optimizer": False},
         ignored=("jit_compile", "is_legacy_optimizer"),
@@ -138,6 +141,7 @@ _ROWS = (
         zero_switches_off=True,
         epsilon_place="inside",
         sums_duplicates=False,
+        shares_in_double=True,
         float32_starts=True,
         global_clip_makes_dense=True,
         arguments=("decay",),
@@ -175,24 +179,47 @@ class Declaration:
         fields: field of the rule -> the argument that gives it. A rule without that field does
             without.
         version_fields: fields of the rule that the version gives.
+        shares: field of the rule -> the argument whose rest to 1 it is, where `shares_in_double`.
         step_fields: fields of the rule that change with the count of steps made, as the powers of
             Adam's betas do.
+        decays_rate: `decay` of "tf2.3" and "legacy" is of the learning rate. A field of the rule
+            may be named for it.
+        counted: version -> name of a weight that depends on the count of steps only, which is
+            `counted_field` of the rule at the last step, and 1 before.
         hyperparameters: arguments that may be Variables or functions; "tf2.3" and "legacy" make
             Variables of numbers.
         nonnegative: arguments that "tf2.3" and "legacy" refuse below 0.
         slots: version -> slot of the rule -> its name there, where it is another.
+        together: slots that are made variable by variable; every other slot is made for all
+            variables before the next one.
+        only: versions that have the optimizer.
         choose_sparse: how IndexedSlices meet the rule.
         look: warns of a gradient; what it returns is shown the new slots before they are stored.
+        needs_count: `set_weights` refuses a list without the iterations; else "tf2.3" and "legacy"
+            put 0 there.
         rebuilds_schedules: `from_config` of "tf2.3" and "legacy" brings schedules back.
     """
 
     choose_rule: Callable[[Version, Mapping[str, Any]], type[Rule]]
     fields: Mapping[str, str]
     version_fields: Callable[[Version], Mapping[str, Any]] = lambda version: {}
+    shares: Mapping[str, str] = dataclasses.field(default_factory=dict)
     step_fields: Callable[[Rule, Any], Shared] = lambda rule, steps: {}
+    decays_rate: bool = True
+    counted: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    counted_field: str = ""
     hyperparameters: tuple[str, ...] = ()
     nonnegative: tuple[str, ...] = ()
     slots: Mapping[str, Mapping[str, str]] = dataclasses.field(default_factory=dict)
+    together: Callable[[Version], tuple[str, ...]] = lambda version: ()
+    only: tuple[str, ...] = tuple(VERSIONS)
     choose_sparse: Callable[[Version, type[Rule]], pure.Sparse] = lambda version, rule: apply.rows
     look: Callable[[Version, Variable, Gradient], InspectSlots | None] = lambda version, v, g: None
+    needs_count: bool = True
     rebuilds_schedules: bool = True
+
+    def group_slots(self, version: Version, rule: Rule) -> list[tuple[str, ...]]:
+        """Return the slots of the rule in groups, in the order in which they are made."""
+        together = self.together(version)
+        others = [(slot,) for slot in rule.slots if slot not in together]
+        return [together, *others]

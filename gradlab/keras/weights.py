@@ -27,12 +27,14 @@ class Weights:
         slots: variable -> name of a slot -> its variable; a variable that nobody else holds is
             dropped.
         slot_names: in order of creation.
+        counted: a weight that depends on the count only, which few optimizers have.
         all: iterations, slots, and in Keras 3 the learning rate, in order of creation.
     """
 
     def __init__(self, version: Version) -> None:
         self.version = version
         self.iterations: Variable | None = None
+        self.counted: Variable | None = None
         self.slots: weakref.WeakKeyDictionary[Variable, dict[str, Variable]] = (
             weakref.WeakKeyDictionary()
         )
@@ -44,6 +46,7 @@ class Weights:
         """Copy the weights; their variables are those that `copies.in_copy` says."""
         new = memo[id(self)] = Weights(self.version)
         new.iterations = copy.deepcopy(self.iterations, memo)
+        new.counted = copy.deepcopy(self.counted, memo)
         for v, slots in list(self.slots.items()):
             new.slots[get_copy(v, memo)] = copy.deepcopy(slots, memo)
         new.slot_names = list(self.slot_names)
@@ -71,6 +74,12 @@ class Weights:
             self.iterations = Variable(np.int64(0), trainable=False, name=name)
             self.all.append(self.iterations)
         return self.iterations
+
+    def make_counted(self, name: str, dtype: Any, prefix: str) -> None:
+        """Make the weight that depends on the count only, if there is none."""
+        if self.counted is None:
+            self.counted = Variable(np.ones((), dtype), trainable=False, name=prefix + name)
+            self.all.append(self.counted)
 
     def set_iterations(self, variable: Variable) -> None:
         """Count in this variable. RuntimeError where steps are counted already."""

@@ -25,6 +25,7 @@ from .laprop import LaProp
 from .lion import Lion
 from .mdl_adagrad_light import MdlAdagradLight
 from .momentum import Momentum
+from .nadam import Nadam
 from .online_yogi import OnlineYogi
 from .partial_row_wise_adam import PartialRowWiseAdam
 from .power_sign import PowerSign
@@ -34,6 +35,7 @@ from .proximal_yogi import ProximalYogi
 from .rms_prop import RMSProp
 from .row_wise_adagrad import RowWiseAdagrad
 from .rule import Rule, Shared, Slots
+from .schedule_free_adam import ScheduleFreeAdam
 from .stochastic_gradient_descent import StochasticGradientDescent
 from .user_defined import UserDefined
 
@@ -57,6 +59,7 @@ __all__ = [
     "Lion",
     "MdlAdagradLight",
     "Momentum",
+    "Nadam",
     "OnlineYogi",
     "PartialRowWiseAdam",
     "PowerSign",
@@ -66,6 +69,7 @@ __all__ = [
     "RMSProp",
     "RowWiseAdagrad",
     "Rule",
+    "ScheduleFreeAdam",
     "Shared",
     "Slots",
     "StochasticGradientDescent",
@@ -99,6 +103,8 @@ _CATALOG: tuple[type[Rule], ...] = (
     AddSign,
     PowerSign,
     AMSGrad,
+    Nadam,
+    ScheduleFreeAdam,
     PartialRowWiseAdam,
     ProximalYogi,
     LaProp,

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from .._base.arrays import Array, namespace
+from .._base.options import check_choice
 from .._base.sums import decaying_mean
-from .rule import Rule, Shared, Slots, float32
+from .rule import Shared, SizedRule, Slots, float32
 
 
 @dataclass(frozen=True)
-class AdaMax(Rule):
+class AdaMax(SizedRule):
     """Step along the mean gradient, in units of the largest gradient seen of late.
 
         m = m + (g - m) * (1 - beta1)
         v = max(beta2 * v, |g|)
-        w = w - lr / (1 - beta1_power) * (m / (v + epsilon))
+        w = w - lr / (1 - beta1_power) * (m / (v + epsilon))        order="dense"
+            w - (lr * m) / ((1 - beta1_power) * (v + epsilon))            "keras"
 
     `beta1_power`, beta1 to the power of the step, changes from step to step; 0 leaves the
-    correction out.
+    correction out. `share1` takes the place of 1 - beta1 in the mean. The orders, of TensorFlow's
+    kernel and of Keras's own formula, differ in their last bits only.
 
-    Shapes: w, g, m, v (...). Slots: m and v, from 0. In float16 an epsilon of 1e-8 would
-    be 0. Source: Kingma & Ba, "Adam: A Method for Stochastic Optimization", section 7.1
-    (2014); `ApplyAdaMax`, TensorFlow 2.21 (2026).
+    Shapes: w, g, m, v (...). Slots: m and v, from 0. Raises ValueError for an order that is
+    neither. In float16 an epsilon of 1e-8 would be 0. Source: Kingma & Ba, "Adam: A Method for
+    Stochastic Optimization", section 7.1 (2014); `ApplyAdaMax`, TensorFlow 2.21 (2026).
 
     >>> import numpy as np
     >>> rule, w = AdaMax(beta1=0.5, beta2=0.5, epsilon=0.0), np.array([1.0])
@@ -36,7 +39,12 @@ class AdaMax(Rule):
     beta2: float = 0.999
     epsilon: float = 1e-7
     beta1_power: float = 0.0
+    share1: float | None = None
+    order: Literal["dense", "keras"] = "dense"
     slots: ClassVar[dict[str, float | str]] = {"m": 0.0, "v": 0.0}
+
+    def __post_init__(self) -> None:
+        check_choice("order", self.order, ("dense", "keras"))
 
     def start(self) -> Shared:
         return {"beta1_power": float32(self.beta1)}
@@ -44,10 +52,18 @@ class AdaMax(Rule):
     def advance(self, shared: Shared) -> Shared:
         return {"beta1_power": shared["beta1_power"] * float32(self.beta1)}
 
-    def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
+    def size(self, g: Array) -> Array:
+        return namespace(g).abs(g)
+
+    def step_sized(
+        self, w: Array, slots: Slots, g: Array, size: Array, lr: Array
+    ) -> tuple[Array, Slots]:
         (m, v), xp, one = slots, namespace(w), w.dtype.type(1)
-        m = decaying_mean(m, g, self.beta1, "dense")
-        decayed, size = self.beta2 * v, xp.abs(g)
+        m = decaying_mean(m, g, self.beta1, "dense", self.share1)
+        decayed = self.beta2 * v
         # A gradient of NaN does not count, as in TensorFlow.
         v = xp.where(size > decayed, size, decayed)
-        return w - lr / (one - self.beta1_power) * (m / (v + self.epsilon)), (m, v)
+        correction = one - self.beta1_power
+        if self.order == "keras":
+            return w - (lr * m) / (correction * (v + self.epsilon)), (m, v)
+        return w - lr / correction * (m / (v + self.epsilon)), (m, v)

@@ -20,9 +20,9 @@ class Adadelta(Rule):
         accum_update = accum_update * rho + u * u * (1 - rho)
 
     Shapes: w, g, accum, accum_update (...). Slots: accum and accum_update, both from 0; TPU
-    embeddings call them accumulators and updates. The first steps are about sqrt(epsilon), whatever
-    the gradient. TensorFlow estimates 1 / sqrt where it computes 8 entries at once, 1 or 2 ulp of u
-    away from this.
+    embeddings call them accumulators and updates. `share` takes the place of 1 - rho in the means.
+    The first steps are about sqrt(epsilon), whatever the gradient. TensorFlow estimates 1 / sqrt
+    where it computes 8 entries at once, 1 or 2 ulp of u away from this.
 
     Source: Zeiler, "ADADELTA: An Adaptive Learning Rate Method" (2012); `ApplyAdadelta`, TensorFlow
     2.21 (2026). The defaults are those of `tf.compat.v1.train.AdadeltaOptimizer`.
@@ -37,13 +37,14 @@ class Adadelta(Rule):
 
     rho: float = 0.95
     epsilon: float = 1e-8
+    share: float | None = None
     slots: ClassVar[dict[str, float | str]] = {"accum": 0.0, "accum_update": 0.0}
     table_message: ClassVar[str] = "adadelta"
     table_slots: ClassVar[tuple[str, ...]] = ("accumulators", "updates")
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         one, sqrt = w.dtype.type(1), namespace(w).sqrt
-        accum = decaying_mean(slots[0], g * g, self.rho, "sparse")
+        accum = decaying_mean(slots[0], g * g, self.rho, "sparse", self.share)
         update = sqrt(slots[1] + self.epsilon) * (one / sqrt(accum + self.epsilon)) * g
-        accum_update = decaying_mean(slots[1], update * update, self.rho, "sparse")
+        accum_update = decaying_mean(slots[1], update * update, self.rho, "sparse", self.share)
         return w - update * lr, (accum, accum_update)

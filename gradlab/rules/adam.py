@@ -8,12 +8,12 @@ from typing import ClassVar, Literal
 from .._base.arrays import Array, namespace
 from .._base.options import check_choice
 from .._base.sums import ORDERS, Order, decaying_mean
-from .rule import Rule, Shared, Slots, float32
+from .rule import Shared, SizedRule, Slots, float32
 from .table_field import in_tables
 
 
 @dataclass(frozen=True)
-class Adam(Rule):
+class Adam(SizedRule):
     """Step along the mean gradient over the root of the mean square.
 
         m = m + (g - m) * (1 - beta1);  v = v + (g * g - v) * (1 - beta2)         order="dense"
@@ -28,6 +28,9 @@ class Adam(Rule):
     dense gradients and for slices; they differ in their last bits only. `lazy` says that rows
     without a gradient stand still; else they move on as by a gradient of 0, see
     `dense_and_sparse.sparse`.
+
+    `share1` and `share2` take the place of 1 - beta1 and 1 - beta2 in the means, for libraries
+    which round these from double precision.
 
     Shapes: w, g, m, v (...). Slots: m and v, from 0. Raises ValueError for a place or an order that
     is none of these.
@@ -61,6 +64,8 @@ class Adam(Rule):
     order: Order = field(default="dense", metadata=in_tables(preset="sparse"))
     beta1_power: float = 0.0
     beta2_power: float = 0.0
+    share1: float | None = None
+    share2: float | None = None
     slots: ClassVar[dict[str, float | str]] = {"m": 0.0, "v": 0.0}
     table_message: ClassVar[str] = "adam"
     table_slots: ClassVar[tuple[str, ...]] = ("momenta", "velocities")
@@ -77,11 +82,13 @@ class Adam(Rule):
     def advance(self, shared: Shared) -> Shared:
         return {name: shared[name] * beta for name, beta in self.start().items()}
 
-    def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
+    def step_sized(
+        self, w: Array, slots: Slots, g: Array, size: Array, lr: Array
+    ) -> tuple[Array, Slots]:
         xp, one = namespace(w), w.dtype.type(1)
         rate = lr * xp.sqrt(one - self.beta2_power) / (one - self.beta1_power)
-        m = decaying_mean(slots[0], g, self.beta1, self.order)
-        v = decaying_mean(slots[1], g * g, self.beta2, self.order)
+        m = decaying_mean(slots[0], g, self.beta1, self.order, self.share1)
+        v = decaying_mean(slots[1], size, self.beta2, self.order, self.share2)
         ahead = g * (one - self.beta1) + self.beta1 * m if self.use_nesterov else m
         if self.epsilon_place == "inside":
             return w - (ahead * rate) / xp.sqrt(v + self.epsilon * self.epsilon), (m, v)

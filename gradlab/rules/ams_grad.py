@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from .._base.arrays import Array, namespace
 from .._base.sums import decaying_mean
-from .rule import Rule, Shared, Slots, float32
+from .rule import Shared, SizedRule, Slots, float32
 
 
 @dataclass(frozen=True)
-class AMSGrad(Rule):
+class AMSGrad(SizedRule):
     """Step along the mean gradient over the root of the largest mean square so far.
 
         m = m + (g - m) * (1 - beta1)
@@ -20,7 +20,7 @@ class AMSGrad(Rule):
         w = w - (m * (lr * sqrt(1 - beta2_power) / (1 - beta1_power))) / (sqrt(vhat) + epsilon)
 
     The powers, beta1 and beta2 to the power of the step, change from step to step; 0 leaves the
-    correction out.
+    correction out. `share1` and `share2` are those of `Adam`.
 
     Shapes: w, g, m, v, vhat (...). Slots: m, v and vhat, from 0. Source: Reddi, Kale & Kumar, "On
     the Convergence of Adam and Beyond" (2018); `ApplyAdamWithAmsgrad`, TensorFlow 2.21 (2026).
@@ -37,6 +37,8 @@ class AMSGrad(Rule):
     epsilon: float = 1e-7
     beta1_power: float = 0.0
     beta2_power: float = 0.0
+    share1: float | None = None
+    share2: float | None = None
     slots: ClassVar[dict[str, float | str]] = {"m": 0.0, "v": 0.0, "vhat": 0.0}
 
     def start(self) -> Shared:
@@ -45,10 +47,12 @@ class AMSGrad(Rule):
     def advance(self, shared: Shared) -> Shared:
         return {name: shared[name] * beta for name, beta in self.start().items()}
 
-    def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
+    def step_sized(
+        self, w: Array, slots: Slots, g: Array, size: Array, lr: Array
+    ) -> tuple[Array, Slots]:
         (m, v, vhat), xp, one = slots, namespace(w), w.dtype.type(1)
         rate = lr * xp.sqrt(one - self.beta2_power) / (one - self.beta1_power)
-        m = decaying_mean(m, g, self.beta1, "dense")
-        v = decaying_mean(v, g * g, self.beta2, "dense")
+        m = decaying_mean(m, g, self.beta1, "dense", self.share1)
+        v = decaying_mean(v, size, self.beta2, "dense", self.share2)
         vhat = xp.where(v > vhat, v, vhat)  # NaN does not count, as in TensorFlow
         return w - (m * rate) / (xp.sqrt(vhat) + self.epsilon), (m, v, vhat)

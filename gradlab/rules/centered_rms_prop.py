@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
 
-from .._base.arrays import Array
+from .._base.arrays import Array, namespace
 from .._base.options import check_choice
-from .._base.sums import ORDERS, Order, decaying_mean
-from .rms_prop import scaled
-from .rule import Rule, Slots
+from .rms_prop import ORDERS, Order, mean, scaled
+from .rule import SizedRule, Slots
 from .table_field import in_tables
 
 
 @dataclass(frozen=True)
-class CenteredRMSProp(Rule):
+class CenteredRMSProp(SizedRule):
     """Step along a decaying sum of gradients over their standard deviation.
 
         rms = mean of g * g, mg = mean of g, both decaying by rho
-        variance = (rms - mg * mg) + epsilon                    order="dense"
+        variance = (rms - mg * mg) + epsilon                    order="dense", "keras"
                    (rms + epsilon) - mg * mg                          "sparse"
         momentum = momentum * mu + (g * lr) / sqrt(variance)
         w = w - momentum
 
-    with mu the field `momentum`; the rest of the orders is that of `RMSProp`.
+    with mu the field `momentum`; the rest of the orders, `epsilon_place` and `share` are those of
+    `RMSProp`.
 
     Shapes: w, g, rms, momentum, mg (...). Slots: rms, from `initial_rms`, momentum and mg, from 0.
     Raises ValueError for an order that is none of these. A variance below 0, which rounding can
@@ -44,20 +44,29 @@ class CenteredRMSProp(Rule):
     epsilon: float = 1e-10
     initial_rms: float = field(default=1.0, metadata=in_tables(preset=0.0))
     order: Order = "dense"
+    epsilon_place: Literal["inside", "outside"] = field(
+        default="inside", metadata=in_tables(fixed="inside")
+    )
+    share: float | None = None
     slots: ClassVar[dict[str, float | str]] = {"rms": "initial_rms", "momentum": 0.0, "mg": 0.0}
     table_message: ClassVar[str] = "centered_rms_prop"
     table_slots: ClassVar[tuple[str, ...]] = ("ms", "mom", "mg")
 
     def __post_init__(self) -> None:
         check_choice("order", self.order, ORDERS)
+        check_choice("epsilon_place", self.epsilon_place, ("inside", "outside"))
 
-    def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
-        rms = decaying_mean(slots[0], g * g, self.rho, self.order)
-        mg = decaying_mean(slots[2], g, self.rho, self.order)
-        variance = (
-            (rms - mg * mg) + self.epsilon
-            if self.order == "dense"
-            else (rms + self.epsilon) - mg * mg
-        )
-        momentum = slots[1] * self.momentum + scaled(g, lr, variance, self.order)
+    def step_sized(
+        self, w: Array, slots: Slots, g: Array, size: Array, lr: Array
+    ) -> tuple[Array, Slots]:
+        sqrt = namespace(w).sqrt
+        rms = mean(slots[0], size, self)
+        mg = mean(slots[2], g, self)
+        if self.epsilon_place == "outside":
+            root = sqrt(rms - mg * mg) + self.epsilon
+        elif self.order == "sparse":
+            root = sqrt((rms + self.epsilon) - mg * mg)
+        else:
+            root = sqrt((rms - mg * mg) + self.epsilon)
+        momentum = slots[1] * self.momentum + scaled(g, lr, root, self.order)
         return w - momentum, (rms, momentum, mg)

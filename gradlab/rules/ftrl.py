@@ -8,12 +8,12 @@ from typing import ClassVar, Literal
 from .._base.arrays import Array, is_jax, namespace, power
 from .._base.options import check_choice
 from .._base.types import Number
-from .rule import Rule, Slots
+from .rule import SizedRule, Slots
 from .table_field import in_tables
 
 
 @dataclass(frozen=True)
-class Ftrl(Rule):
+class Ftrl(SizedRule):
     """Follow the regularized leader: the weights that would have been best on all gradients so far.
 
         g' = g + 2 * l2_shrinkage * w
@@ -76,10 +76,12 @@ class Ftrl(Rule):
     def __post_init__(self) -> None:
         check_choice("order", self.order, ("dense", "sparse", "scalar"))
 
-    def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
+    def step_sized(
+        self, w: Array, slots: Slots, g: Array, size: Array, lr: Array
+    ) -> tuple[Array, Slots]:
         (accum, linear), two = slots, w.dtype.type(2)
         l1: Number = self.l1
-        new = accum + g * g
+        new = accum + size
         shrunk = g + two * self.l2_shrinkage * w if _may_differ(self.l2_shrinkage, 0) else g
         # Named once, so that XLA simplifies it alike wherever the rule is compiled.
         root = self.root(new)

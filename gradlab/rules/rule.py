@@ -56,6 +56,7 @@ class Rule:
     # of 0.
     lazy = True
 
+    is_row_local: ClassVar[bool] = True  # rules outside the catalog may read whole tensors
     adds: ClassVar[bool] = False  # a step adds something to w that knows neither w nor a slot
 
     def __init_subclass__(cls) -> None:
@@ -157,6 +158,27 @@ class Rule:
         return dataclasses.replace(
             self, **{n: rounded(x, dtype) for n, x in fields.items() if _is_number(x)}
         )
+
+
+class SizedRule(Rule):
+    """A rule whose step reads the gradient and its size: the square, unless `size` says otherwise.
+
+    Slices of one row are summed before a step, and the size is that of the sum. Keras 3 sums the
+    sizes of the slices instead, which is what `step_sized` is for.
+    """
+
+    def size(self, g: Array) -> Array:
+        """Return what the rule makes of each entry of a gradient alone."""
+        return g * g
+
+    def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
+        return self.step_sized(w, slots, g, self.size(g), lr)
+
+    def step_sized(
+        self, w: Array, slots: Slots, g: Array, size: Array, lr: Array
+    ) -> tuple[Array, Slots]:
+        """Return new weights and slots. `size` has the shape and dtype of g."""
+        raise NotImplementedError(f"{type(self).__name__} must define step_sized(...)")
 
 
 @cache

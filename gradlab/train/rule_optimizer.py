@@ -81,10 +81,11 @@ class RuleOptimizer(Optimizer):
         self._store = SlotStore()
 
     def __repr__(self) -> str:
+        # Left out are what changes from step to step, and fields that only Keras's optimizers give.
         rule = {
             k: x
             for k, x in self._fixed.get_config().items()
-            if k not in ("rule", *self._fixed.start())
+            if k not in ("rule", *self._fixed.start()) and x is not None
         }
         return describe(
             self, self._name, **{"learning_rate": self._learning_rate, **rule, **self._fields}

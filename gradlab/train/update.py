@@ -96,15 +96,17 @@ def _commit_copies(
 def prepare(job: Job, slots: Sequence[Buffer]) -> Commit | None:
     """Return the commit of an update in place, or None if it can't be done in place.
 
-    It can't with a constraint, slots of another shape or dtype, a `sparse` that may not be run on
-    the named rows alone, values inside `jit` or on several devices, or NumPy with JAX. NumPy arrays
-    so small that new memory costs nothing aren't worth it.
+    It can't with a rule that reads whole tensors, a constraint, slots of another shape or dtype, a
+    `sparse` that may not be run on the named rows alone, values inside `jit` or on several devices,
+    or NumPy with JAX. NumPy arrays so small that new memory costs nothing aren't worth it.
     """
     v = job.v
     lr = job.lr
     g: Any = job.g
     parts = [g.values, g.indices, lr] if isinstance(g, IndexedSlices) else [g, lr]
     is_small = not is_jax(v._value) and v._value.size <= CACHED
+    if not job.rule.is_row_local:
+        return None
     if v.constraint is not None or is_small or any(is_traced(x) for x in (v._value, *parts)):
         return None
     expected = [(job.rule.slot_shape(name, v.shape), v.dtype) for name in job.rule.slots]

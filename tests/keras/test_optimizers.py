@@ -7,7 +7,7 @@ import pytest
 import gradlab as gl
 from gradlab.keras.versions import VERSIONS
 
-CLASSES = ["Adagrad", "SGD"]
+CLASSES = ["Adadelta", "Adagrad", "Adam", "Adamax", "Ftrl", "Nadam", "RMSprop", "SGD"]
 
 
 @pytest.mark.parametrize("name", gl.keras.optimizers.__all__)

@@ -25,8 +25,8 @@ def test_formats() -> None:
 
 
 def test_what_is_refused() -> None:
-    with pytest.raises(ValueError, match="one of Adagrad, SGD"):
-        deserialize({"class_name": "Adam", "config": {}})
+    with pytest.raises(ValueError, match="one of Adadelta, Adagrad, Adam"):
+        deserialize({"class_name": "Rprop", "config": {}})
     config = serialize(Adagrad(gl.schedules.ExponentialDecay(0.5, 2, 0.5)))
     with pytest.warns(gl.errors.KerasWarning, match="does not rebuild a schedule"):
         opt = deserialize(config)

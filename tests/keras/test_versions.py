@@ -5,15 +5,27 @@ subclasses of your own.
 import copy
 import inspect
 import pickle
+from collections.abc import Callable
 from typing import Any
 
+import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import gradlab as gl
 from gradlab.keras.versions import VERSIONS
 from tests.differences import differs
 
-CLASSES = [gl.keras.SGD, gl.keras.Adagrad]
+CLASSES = [
+    gl.keras.Adagrad,
+    gl.keras.Adadelta,
+    gl.keras.Adam,
+    gl.keras.Adamax,
+    gl.keras.Ftrl,
+    gl.keras.Nadam,
+    gl.keras.RMSprop,
+    gl.keras.SGD,
+]
 NEWER_NAMES = ["build", "exclude_from_weight_decay", "finalize_variable_values"]
 NEWER_SETTINGS = [
     "name",
@@ -23,6 +35,36 @@ NEWER_SETTINGS = [
     "ema_momentum",
     "gradient_accumulation_steps",
 ]
+
+
+# Optimizers with arguments that make every slot.
+WITH_SLOTS: dict[str, Callable[..., gl.keras.Optimizer]] = {
+    "adagrad": gl.keras.Adagrad,
+    "adam": lambda **kw: gl.keras.Adam(0.25, beta_1=0.5, beta_2=0.75, amsgrad=True, **kw),
+    "adadelta": lambda **kw: gl.keras.Adadelta(1.0, rho=0.5, epsilon=0.1, **kw),
+    "adam_w": lambda **kw: gl.keras.AdamW(0.25, weight_decay=0.5, **kw),
+    "adamax": lambda **kw: gl.keras.Adamax(0.25, beta_1=0.5, beta_2=0.75, **kw),
+    "ftrl": lambda **kw: gl.keras.Ftrl(0.25, l1_regularization_strength=0.1, **kw),
+    "lamb": lambda **kw: gl.keras.Lamb(0.25, **kw),
+    "lion": lambda **kw: gl.keras.Lion(0.25, beta_1=0.5, **kw),
+    "nadam": lambda **kw: gl.keras.Nadam(0.25, beta_1=0.5, beta_2=0.75, **kw),
+    "rms_prop": lambda **kw: gl.keras.RMSprop(0.25, momentum=0.5, centered=True, **kw),
+    "rms_prop, centered": lambda **kw: gl.keras.RMSprop(0.25, rho=0.5, centered=True, **kw),
+    "schedule_free": lambda **kw: gl.keras.ScheduleFreeAdamW(
+        0.25, beta_1=0.5, warmup_steps=2, **kw
+    ),
+    "sgd": lambda **kw: gl.keras.SGD(0.25, momentum=0.5, **kw),
+}
+
+
+NEWER_CLASSES = [gl.keras.AdamW, gl.keras.Lion]
+SOME_VERSIONS = {
+    "adam_w": ["rewrite", "keras3"],
+    "lamb": ["keras3"],
+    "lion": ["rewrite", "keras3"],
+    "schedule_free": ["keras3"],
+}
+RUNS = [(name, version) for name in WITH_SLOTS for version in SOME_VERSIONS.get(name, VERSIONS)]
 
 
 class Mine(gl.keras.SGD):
@@ -56,6 +98,15 @@ def test_help_shows_the_arguments(cls: Any) -> None:
 
 
 @pytest.mark.parametrize("version", ["tf2.3", "legacy"])
+@pytest.mark.parametrize("cls", NEWER_CLASSES)
+def test_older_versions_lack_newer_optimizers(cls: Any, version: Any) -> None:
+    with pytest.raises(
+        ValueError, match=f"{cls.__name__} is of semantics 'rewrite', 'keras3'; got '{version}'"
+    ):
+        cls(semantics=version)
+
+
+@pytest.mark.parametrize("version", ["tf2.3", "legacy"])
 def test_older_versions_lack_what_came_later(version: Any) -> None:
     opt = gl.keras.SGD(semantics=version)
 
@@ -79,6 +130,20 @@ def test_only_keras_3_has_apply_and_scale_loss() -> None:
 def test_an_unknown_attribute_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError):
         gl.keras.Adagrad().momentum  # type: ignore[attr-defined]  # noqa: B018
+
+
+@pytest.mark.parametrize(("name", "version"), RUNS)
+def test_pure_steps_are_those_of_variables(name: str, version: Any) -> None:
+    opt = WITH_SLOTS[name](semantics=version)
+    v = gl.Variable(np.float32([1.0, -2.0]), name="v")
+    w = jnp.float32([1.0, -2.0])
+    state = opt.init(w)
+
+    for g in np.float32([[4.0, -0.5], [-1.0, 0.25], [0.0, 2.0]]):
+        w, state = opt.step(w, state, jnp.asarray(g))
+        opt.apply_gradients([(g, v)])
+
+    np.testing.assert_allclose(np.asarray(w), v.numpy(), rtol=1e-5)
 
 
 @pytest.mark.parametrize("version", VERSIONS)

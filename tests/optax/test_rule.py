@@ -21,7 +21,15 @@ from tests.optax.steps import equal, pure_run, pure_step, run, stepped, weights,
 from tests.optax.trees import TREES, flax_like, gradients
 
 RULES = {name: kind for name, kind in rules.catalog().items() if name != "UserDefined"}
-SETTERS = {"AdagradDA", "Ftrl", "OnlineYogi", "FrequencyEstimator", "Assign", "ProximalYogi"}
+SETTERS = {
+    "AdagradDA",
+    "Ftrl",
+    "OnlineYogi",
+    "FrequencyEstimator",
+    "Assign",
+    "ProximalYogi",
+    "ScheduleFreeAdam",
+}
 # So that the last bit has no reason to differ between shapes.
 PLAINLY = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 

@@ -12,5 +12,7 @@ def test_a_gradient_that_never_changes_has_no_variance_but_epsilon() -> None:
 
 
 def test_an_unknown_order_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"order must be one of 'dense', 'sparse'; got 'up'"):
+    with pytest.raises(
+        ValueError, match=r"order must be one of 'dense', 'sparse', 'keras'; got 'up'"
+    ):
         CenteredRMSProp(order="up")

@@ -12,5 +12,7 @@ def test_the_mean_starts_where_it_is_told() -> None:
 
 
 def test_an_unknown_order_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"order must be one of 'dense', 'sparse'; got 'up'"):
+    with pytest.raises(
+        ValueError, match=r"order must be one of 'dense', 'sparse', 'keras'; got 'up'"
+    ):
         RMSProp(order="up")

@@ -4,6 +4,7 @@ the last bit.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -52,14 +53,33 @@ KERAS: dict[str, Callable[..., Any]] = {
     "adagrad": lambda **kw: gl.keras.Adagrad(0.1, **kw),
     "adagrad, scheduled": lambda **kw: gl.keras.Adagrad(EXPONENTIAL, **kw),
     "adagrad, clipped": lambda **kw: gl.keras.Adagrad(0.1, clipnorm=0.5, **kw),
+    "adam, amsgrad": lambda **kw: gl.keras.Adam(0.1, amsgrad=True, **kw),
+    "rms_prop, centered": lambda **kw: gl.keras.RMSprop(0.1, momentum=0.5, centered=True, **kw),
+    "adadelta": lambda **kw: gl.keras.Adadelta(1.0, **kw),
+    "adamax": lambda **kw: gl.keras.Adamax(0.1, **kw),
+    "ftrl": lambda **kw: gl.keras.Ftrl(0.1, l1_regularization_strength=0.01, **kw),
+    "nadam": lambda **kw: gl.keras.Nadam(0.1, **kw),
     "sgd": lambda **kw: gl.keras.SGD(0.1, **kw),
     "sgd, momentum": lambda **kw: gl.keras.SGD(0.1, momentum=0.9, **kw),
     "sgd, nesterov, scheduled": lambda **kw: gl.keras.SGD(
         EXPONENTIAL, momentum=0.9, nesterov=True, **kw
     ),
 }
-for _name, _make in KERAS.items():
-    for _version in gl.keras.VERSIONS:
+NEWER_KERAS: dict[str, Callable[..., Any]] = {
+    "adam_w": lambda **kw: gl.keras.AdamW(0.1, **kw),
+    "lion": lambda **kw: gl.keras.Lion(0.1, **kw),
+}
+KERAS3: dict[str, Callable[..., Any]] = {
+    "lamb": lambda **kw: gl.keras.Lamb(0.1, **kw),
+    "schedule free": lambda **kw: gl.keras.ScheduleFreeAdamW(0.1, **kw),
+}
+for _makers, _versions in (
+    (KERAS, ["tf2.3", "legacy", "rewrite", "keras3"]),
+    (NEWER_KERAS, ["rewrite", "keras3"]),
+    (KERAS3, ["keras3"]),
+):
+    for _name, _version in itertools.product(_makers, _versions):
+        _make = _makers[_name]
         TRAIN[f"keras {_name}, {_version}"] = lambda step, rate, make=_make, version=_version: make(
             semantics=version
         )

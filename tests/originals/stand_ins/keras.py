@@ -17,7 +17,6 @@ import gradlab as gl
 from gradlab.keras import clips
 from tests.originals.namespaces import Namespace, StandIn
 from tests.originals.stand_ins.comparing import Comparing
-from tests.originals.stand_ins.keras_adam import Adam, AdamW
 
 FLOATX = np.float32
 
@@ -132,15 +131,13 @@ def get(identifier: Any) -> Any:
         if isinstance(identifier, str)
         else dict(identifier)
     )
-    names = {"adagrad": "Adagrad", "adam": "Adam", "adamw": "AdamW", "sgd": "SGD"}
+    names = {name.lower(): name for name in OPTIMIZERS}
     config["class_name"] = names.get(config["class_name"].lower(), config["class_name"])
     return deserialize(config)
 
 
 def deserialize(config: Any) -> Any:
-    """gradlab's own, and Adam that is not among its names."""
-    if config["class_name"] in ("Adam", "AdamW"):
-        return NAMES[config["class_name"]].from_config(config["config"])
+    """gradlab's own, of this version."""
     return gl.keras.deserialize(config, semantics="keras3")
 
 
@@ -163,12 +160,12 @@ class NonNeg:
         return w * (w >= 0)
 
 
+OPTIMIZERS = [
+    name for name in gl.keras.optimizers.__all__ if name[0].isupper() and name != "Optimizer"
+]
 NAMES = {
-    "Adam": _version(Adam),
-    "AdamW": _version(AdamW),
-    "Adagrad": _version(gl.keras.Adagrad),
+    **{name: _version(getattr(gl.keras, name)) for name in OPTIMIZERS},
     "NonNeg": NonNeg,
-    "SGD": _version(gl.keras.SGD),
     "SUPPORTS_SPARSE_TENSORS": True,
     "TestCase": TestCase,
     "Variable": Variable,
@@ -185,18 +182,20 @@ NAMES = {
     "cast": lambda x, dtype: np.asarray(x, dtype),
     **{name: getattr(gl.schedules, name) for name in gl.schedules.__all__ if name[0].isupper()},
 }
+OPTIMIZER_MODULES = ("schedule_free_adamw", *(name.lower() for name in OPTIMIZERS))
 MODULES = frozenset(
     [
-        "adagrad",
-        "backend",
-        "constraints",
-        "layers",
-        "models",
-        "ops",
-        "optimizers",
-        "schedules",
-        "sgd",
-        "testing",
+        *OPTIMIZER_MODULES,
+        *(
+            "backend",
+            "constraints",
+            "layers",
+            "models",
+            "ops",
+            "optimizers",
+            "schedules",
+            "testing",
+        ),
     ]
 )
 STAND_IN = StandIn(

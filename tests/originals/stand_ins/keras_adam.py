@@ -1,6 +1,8 @@
-"""Keras's Adam, which gl.keras does not have: its rule under what gl.keras does around every rule.
+"""A draft of Keras's Adam, which tf_keras's suites still run: its rule under what gl.keras does
+around every rule.
 
-So what the originals' suites ask of any optimizer, and happen to ask of Adam, is asked of gradlab.
+`gl.keras.Adam` and `gl.keras.AdamW` can take its place where the sources of these suites are at
+hand.
 """
 
 from __future__ import annotations

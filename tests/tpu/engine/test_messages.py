@@ -44,6 +44,9 @@ FREE = {
     "order",
     "beta1_power",
     "beta2_power",
+    "share",
+    "share1",
+    "share2",
     "bounded",
     "event_benefit",
 }
