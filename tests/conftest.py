@@ -1,5 +1,4 @@
-"""Eight CPU devices, repeatable Hypothesis, fresh variables for each test, and two cases of each
-test.
+"""Settings of all tests: JAX's devices, Hypothesis, fresh variables, two cases of each test.
 
 Tests that need more than the extra `test`, or much time, carry the marker of a part
 (`tests/parts.py`); the default run leaves them out. Asked for by `-m`, a part whose tools are
@@ -87,9 +86,12 @@ SLOW = {
 # it. No database: it would put a folder beside the project's own. Nothing is timed, the drawing of
 # examples included.
 SETTINGS: dict[str, Any] = {
-    "deadline": None, "database": None, "max_examples": 25, "print_blob": True,
+    "deadline": None,
+    "database": None,
+    "max_examples": 25,
+    "print_blob": True,
     "suppress_health_check": [hypothesis.HealthCheck.too_slow],
-}  # fmt: skip
+}
 hypothesis.settings.register_profile("ci", derandomize=True, **SETTINGS)
 hypothesis.settings.register_profile("random", derandomize=False, **SETTINGS)
 hypothesis.settings.register_profile("long", derandomize=False, **{**SETTINGS, "max_examples": 500})
@@ -124,8 +126,9 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file() -> Iterator[Any]:
-    """Look for examples in the package only; to look for them in tests takes seconds of each
-    worker.
+    """Look for examples in the package only.
+
+    To look for them in tests takes seconds of each worker.
     """
     collectors = yield
     return [
@@ -156,9 +159,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @cache  # asked for each test
 def group_of(file: str, expression: str) -> str:
-    """Return the name of the group of files that one worker runs, where `-m expression` is asked
-    for.
-    """
+    """Return the name of the group of files that one worker runs under `-m expression`."""
     path = parts.ROOT / file
     text = path.read_text("utf-8") if path.suffix == ".py" else ""
     markers = {*re.findall(r"mark\.(\w+)", text), *parts.of_file(path)}
@@ -184,8 +185,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile | Non
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Modules and tests stay to the end: the garbage collector need not go through them again and
-    again.
+    """Keep the garbage collector from modules and tests, which stay to the end.
 
     Nor need it look for garbage whenever there are 700 more objects, where JAX makes a million to
     trace a step: that took one second in twenty of tests of labs and of compiled steps.
@@ -202,8 +202,9 @@ def pytest_collection() -> Iterator[None]:
 
 @pytest.fixture(scope="module", autouse=True)
 def one_context() -> None:
-    """JAX makes a context of MLIR for each program, which takes as long as to compile a small one:
-    all share one.
+    """Let all programs of JAX share one context of MLIR.
+
+    To make one for each program takes as long as to compile a small one.
     """
     if "jax" in sys.modules:  # else not: to import it takes a second
         from jax._src.interpreters import mlir
@@ -229,8 +230,9 @@ def no_tpu_system() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def own_widgets() -> Iterator[None]:
-    """Widgets that a test makes go with it: until they are closed, ipywidgets holds them, their
-    figures and traces.
+    """Close the widgets that a test has made.
+
+    Until then ipywidgets holds them, their figures and traces.
     """
     made: WeakSet[Any] = WeakSet()
     ipywidgets.Widget.on_widget_constructed(made.add)

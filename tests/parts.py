@@ -112,10 +112,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def _may_hold(path: Path, by_place: list[str], expression: str) -> bool:
-    """Whether a file may hold a test that `-m expression` takes, going by the markers that are
-    written in it.
+    """Tell whether a file may hold a test that `-m expression` takes, by the markers in its text.
+
+    A test without a marker has the marker "", no word of an expression.
     """
     if path.suffix != ".py":
+        # A notebook has the markers of its place, or no marker.
         return any(selected(expression, marker) for marker in by_place or [""])
     text = path.read_text("utf-8", errors="replace")
     if path.is_relative_to(ROOT / "gradlab") and path.name != "__init__.py" and ">>>" not in text:
@@ -127,12 +129,14 @@ def _may_hold(path: Path, by_place: list[str], expression: str) -> bool:
     written = {*by_place, *re.findall(r"mark\.(\w+)", text)} & {*PARTS, "smoke", "long"}
     if "parametrize" in text:
         written.add("exhaustive")  # conftest.py adds it to all cases but two
-    return any(selected(expression, marker) for marker in (written if of_all else {*written, ""}))
+    # Unless a marker is on all of its tests, some have no marker.
+    markers = written if of_all else {*written, ""}
+    return any(selected(expression, marker) for marker in markers)
 
 
 @cache  # asked for each file and each part
 def selected(expression: str, marker: str) -> bool:
-    """Tell whether `-m expression` takes a test that has this marker alone."""
+    """Tell whether `-m expression` takes a test that has this marker alone; "" is no marker."""
     names = dict.fromkeys(re.findall(r"\w+", expression), False) | {marker: True}
     try:
         # A marker expression is Python: names, `and`, `or`, `not`, brackets.

@@ -62,7 +62,7 @@ _ROW = "SELECT is_start, producer, sequence, fields, arrays, crc32 FROM records 
 class GrowingFile:
     """A growing file that this process writes.
 
-    What was appended is read again, whatever ends the process.
+    Appended records survive a crash.
 
     It is locked until `close`, so that no other process writes to it; others may read it. Opening
     waits until another writer has closed it, or has died.
@@ -93,7 +93,7 @@ class GrowingFile:
         check_folder_of(path)
         if self.path.exists():
             require_regular(path)
-        with _translated(self.path):
+        with _translate_errors(self.path):
             self._connection = _connect(self.path, "rwc")
             try:
                 # EXTRA syncs the folder too, without which a commit may be rolled back when the
@@ -101,7 +101,7 @@ class GrowingFile:
                 self._connection.execute(f"PRAGMA synchronous = {'EXTRA' if sync else 'OFF'}")
                 self._lock()
                 self._create()
-                self._last, self.size = self._check()
+                self._last, self.size = self._verify_and_measure()
             except BaseException:
                 self._connection.close()
                 raise
@@ -114,7 +114,7 @@ class GrowingFile:
         producer: int | None = None,
         sequence: int | None = None,
     ) -> None:
-        """Add a record; once this returns it will be read again.
+        """Add a record, which survives a crash once this returns.
 
         Args:
             fields: plain values.
@@ -132,8 +132,7 @@ class GrowingFile:
         self._write(fields, arrays or {}, producer, sequence, is_start=False)
 
     def restart(self, fields: Mapping[str, Any], arrays: Mapping[str, Array] | None = None) -> None:
-        """Let one record take the place of all; a reader meanwhile sees the old ones or the new
-        one.
+        """Replace all records by one, atomically.
 
         Raises: as `append`; then the old ones stay.
         """
@@ -168,11 +167,11 @@ class GrowingFile:
             self._connection.execute(f"PRAGMA application_id = {_APPLICATION}")
             self._commit()
 
-    def _check(self) -> tuple[int, int]:
+    def _verify_and_measure(self) -> tuple[int, int]:
         """Read all records; the number of the last one, and the bytes of all."""
         last = 0
         size = 0
-        for number, _, stored in _stored(self._connection, self.path, None):
+        for number, _, stored in _iter_verified(self._connection, self.path, None):
             last = number
             size += stored
         return last, size
@@ -199,10 +198,10 @@ class GrowingFile:
         place = (number, int(is_start), producer, sequence)
         # As TEXT, so that the fields can be read and searched with any tool for SQLite.
         row = (*place, text.decode(), data, _checksum(*place, text, data))
-        with _translated(self.path):
+        with _translate_errors(self.path):
             try:
                 self._lock()
-                if _last(self._connection) != self._last:
+                if _read_last_number(self._connection) != self._last:
                     # The lock had been lost, as it may be on a network disk, or another writer came
                     # in `_commit` first.
                     raise FailedPreconditionError(_OTHER_WRITER.format(path=self.path))
@@ -243,9 +242,9 @@ def read_records(path: str | os.PathLike[str], max_bytes: int | None = None) -> 
     """
     path = Path(path)
     require_regular(path)
-    with _translated(path), closing(_connect(path, "rw")) as connection:
+    with _translate_errors(path), closing(_connect(path, "rw")) as connection:
         connection.execute("PRAGMA query_only = ON")
-        for _, record, _ in _stored(connection, path, max_bytes):
+        for _, record, _ in _iter_verified(connection, path, max_bytes):
             yield record
 
 
@@ -259,11 +258,14 @@ def is_growing(path: str | os.PathLike[str]) -> bool:
         # locks of the process.
         with open(path, "rb") as file:
             return file.read(len(_MAGIC)) == _MAGIC
-    with _translated(Path(path)), closing(_connect(Path(path), "rw")) as connection:
+    with _translate_errors(Path(path)), closing(_connect(Path(path), "rw")) as connection:
         try:
             return _application(connection) == _APPLICATION
-        except sqlite3.DatabaseError:
-            return False
+        except sqlite3.DatabaseError as error:
+            # A database that is locked or cannot be read may well be one of these files.
+            if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
+                return False
+            raise
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
@@ -298,14 +300,14 @@ def _application(connection: sqlite3.Connection) -> int:
     return int(number)
 
 
-def _last(connection: sqlite3.Connection) -> int:
+def _read_last_number(connection: sqlite3.Connection) -> int:
     """The number of the last record."""
     (number,) = connection.execute("PRAGMA user_version").fetchone()
     return int(number)
 
 
 @contextmanager
-def _translated(path: Path) -> Iterator[None]:
+def _translate_errors(path: Path) -> Iterator[None]:
     """Say errors of SQLite as Python's own, with the name of the file."""
     try:
         import sqlite3
@@ -315,7 +317,7 @@ def _translated(path: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:  # in a message about a damaged schema
-        raise _damage(path, str(error)) from error
+        raise _damage_error(path, str(error)) from error
     except sqlite3.IntegrityError as error:
         raise FailedPreconditionError(_OTHER_WRITER.format(path=path)) from error
     except sqlite3.DataError as error:
@@ -332,10 +334,10 @@ def _translated(path: Path) -> Iterator[None]:
             raise PermissionError(errno.EACCES, str(error), os.fspath(path)) from error
         if code == sqlite3.SQLITE_IOERR:
             raise OSError(errno.EIO, str(error), os.fspath(path)) from error
-        raise _damage(path, str(error)) from error
+        raise _damage_error(path, str(error)) from error
 
 
-def _stored(
+def _iter_verified(
     connection: sqlite3.Connection, path: Path, max_bytes: int | None
 ) -> Iterator[tuple[int, Record, int]]:
     """The number of each record, the record, and the bytes that it takes."""
@@ -344,26 +346,26 @@ def _stored(
     while True:
         # `last` is read first: a record that is appended meanwhile is there, and isn't counted as
         # missing.
-        last = _last(connection)
+        last = _read_last_number(connection)
         following = connection.execute(_SIZE, (number,)).fetchone()
         if following is None:
             if number < last:
-                raise _damage(path, f"record {number + 1} of {last} is missing")
+                raise _damage_error(path, f"record {number + 1} of {last} is missing")
             return
         found, size = following
         if not isinstance(size, int):
-            raise _damage(path, f"record {found} is not complete")
+            raise _damage_error(path, f"record {found} is not complete")
         if max_bytes is not None and size > max_bytes + MAX_TEXT:
             raise DataLossError(
                 f"{path} has a record of {size:,} bytes, {max_bytes + MAX_TEXT:,} are allowed"
             )
         row = connection.execute(_ROW, (found,)).fetchone()
-        if row is None and _last(connection) != last:
+        if row is None and _read_last_number(connection) != last:
             continue  # a restart came between the two queries, and removed the record
         if row is None or found <= number:
             # In a damaged tree a number may be found by its order and not by itself, again and
             # again.
-            raise _damage(path, f"record {found} is not in its place")
+            raise _damage_error(path, f"record {found} is not in its place")
         is_start, producer, sequence, text, data, crc32 = row
         with checked(path, "file that grows"):
             if crc32 != _checksum(found, is_start, producer, sequence, text, data):
@@ -381,13 +383,13 @@ def _check_schema(connection: sqlite3.Connection, path: Path) -> None:
     """
     application = _application(connection)
     if application != _APPLICATION:
-        raise _damage(path, f"it is a database of another application, {application:#x}")
+        raise _damage_error(path, f"it is a database of another application, {application:#x}")
     schema = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
     if schema != [(_TABLE.encode(),)]:
-        raise _damage(path, "its tables are not those that were made")
+        raise _damage_error(path, "its tables are not those that were made")
 
 
-def _damage(path: Path, why: str) -> DataLossError:
+def _damage_error(path: Path, why: str) -> DataLossError:
     return DataLossError(
         f"{path} is not a file of gradlab that grows, or it is damaged: {why}. It was left as it "
         "was; load another copy, or give another path"

@@ -1,5 +1,6 @@
-"""Row indices: the distinct ones, runs of equal ones, and the sizes to which batches of them are
-filled up.
+"""Row indices: the distinct ones, runs of equal ones, and the sizes to which batches are filled up.
+
+Only indices: the rows of equal ones are summed by `sum_duplicates` in `arrays.py`.
 """
 
 from __future__ import annotations

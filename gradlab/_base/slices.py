@@ -1,4 +1,8 @@
-"""IndexedSlices: the gradient of a gather, some rows of a tensor."""
+"""IndexedSlices: the gradient of a gather, some rows of a tensor.
+
+Rows that are named twice are summed by `sum_duplicates` in `arrays.py`. What a rule does with them
+is in `rules/dense_and_sparse.py`.
+"""
 
 from __future__ import annotations
 

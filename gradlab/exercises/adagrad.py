@@ -9,7 +9,7 @@ import numpy as np
 
 from .._base.slices import IndexedSlices
 from ..rules import Adagrad
-from ..rules.apply import each, rows
+from ..rules.dense_and_sparse import each, rows
 from .pictures import bars, cells
 from .prediction import Prediction
 from .prediction_picture import Quantity

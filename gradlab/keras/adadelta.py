@@ -8,7 +8,8 @@ from .. import rules
 from .._base.arrays import Array, namespace
 from .._base.slices import IndexedSlices
 from .._base.sums import decaying_mean
-from ..rules import apply, pure
+from ..rules import dense_and_sparse as apply
+from ..rules import pure
 from ..rules.rule import Rule, Slots
 from ..train.variable import Variable as Variable
 from .optimizer import Optimizer, own_argument

@@ -13,9 +13,9 @@ from .._base.arrays import Array, namespace, take_rows
 from .._base.gradient_types import Gradient
 from .._base.slices import IndexedSlices
 from ..errors import KerasWarning, warn
-from ..rules import apply
+from ..rules import dense_and_sparse as apply
 from ..rules.rule import Slots
-from ..train.update import Look
+from ..train.update import InspectSlots
 from ..train.variable import Variable
 from .clips import has_duplicates
 from .optimizer import Optimizer, own_argument
@@ -49,7 +49,7 @@ def step_unsummed(
 step_unsummed.row_local = True  # type: ignore[attr-defined]  # so large tables are updated in place
 
 
-def _look(version: Version, v: Variable, g: Gradient) -> Look:
+def _look(version: Version, v: Variable, g: Gradient) -> InspectSlots:
     if not version.sums_duplicates and has_duplicates(g):
         warn(
             f"Keras 3 does not sum slices of one row: the accumulator of {v.name} gets the sum of "

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .. import rules
-from ..rules import apply, pure
+from ..rules import dense_and_sparse as apply
+from ..rules import pure
 from ..rules.rule import Rule
 from ..train.variable import Variable as Variable
 from .adam import powers_of_betas

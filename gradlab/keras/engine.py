@@ -30,10 +30,10 @@ from .._base.options import is_strict
 from ..errors import DTypeError, KerasWarning, warn
 from ..rules import pure
 from ..rules.rule import Rule, Slots
-from ..train.buffers import Buffer, Fresh
+from ..train.buffers import Buffer, UnownedSlotBuffer
 from ..train.copies import follow, get_copy
 from ..train.gradient_checks import checked_gradient, read_pairs
-from ..train.update import Commit, Job, commits
+from ..train.update import Commit, Job, prepare_commits
 from ..train.variable import Variable, current_collection
 from .arguments import check_arguments, check_name
 from .backend import current_replicas
@@ -314,7 +314,8 @@ class Engine:
             starts = rule.init(v._value)
         pairs = zip(names, starts, strict=True)
         return tuple(
-            slots[name]._buffer if name in slots else Fresh(start) for name, start in pairs
+            slots[name]._buffer if name in slots else UnownedSlotBuffer(start)
+            for name, start in pairs
         )
 
     def store(self, v: Variable, rule: Rule, values: Slots) -> None:
@@ -396,7 +397,7 @@ class Engine:
         jobs = self.jobs(self.transform(pairs, clip, aggregate))
 
         def prepare(batch: Sequence[Job]) -> list[Commit]:
-            return commits(
+            return prepare_commits(
                 batch, lambda v: self.buffers(v, rule), lambda v, x: self.store(v, rule, x)
             )
 

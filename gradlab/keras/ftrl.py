@@ -10,7 +10,7 @@ from .. import rules
 from ..errors import KerasWarning, warn
 from ..rules import pure
 from ..rules.rule import Rule
-from ..train.sparse_order import with_order
+from ..train.kernel_order import with_order
 from ..train.variable import Variable as Variable
 from .optimizer import Optimizer, own_argument
 from .unsummed import choose_every_row, warn_of_unsummed

@@ -363,8 +363,8 @@ class Keras3Engine(Engine):
                     else tuple(buffer.array for buffer in self.buffers(v, job.rule))
                 )
                 w[v], slots[v] = pure.stepped(job.rule, w[v], old, job.g, job.lr, job.sparse)
-                if not any(is_jax(x) for x in slots[v]):
-                    job.look(old, ..., slots[v])
+                if job.inspect_slots is not None and not any(is_jax(x) for x in slots[v]):
+                    job.inspect_slots(old, ..., slots[v])
         return slots
 
     def _average(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import rules
-from ..rules import apply
+from ..rules import dense_and_sparse as apply
 from ..train.variable import Variable as Variable
 from .optimizer import Optimizer, own_argument
 from .versions import Declaration, Name, Strict

@@ -9,7 +9,8 @@ import numpy as np
 from .. import rules
 from .._base.arrays import Array, set_rows, take_rows
 from .._base.slices import IndexedSlices
-from ..rules import apply, pure
+from ..rules import dense_and_sparse as apply
+from ..rules import pure
 from ..rules.rule import Rule, Shared, Slots
 from ..schedules import LearningRateSchedule
 from ..train.variable import Variable as Variable

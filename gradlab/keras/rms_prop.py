@@ -8,10 +8,11 @@ from typing import Any, ClassVar, Literal
 
 from .. import rules
 from .._base.arrays import Array, namespace
-from ..rules import apply, pure
+from ..rules import dense_and_sparse as apply
+from ..rules import pure
 from ..rules.rms_prop import Order
 from ..rules.rule import Rule, SizedRule, Slots
-from ..train.sparse_order import with_order
+from ..train.kernel_order import with_order
 from ..train.variable import Variable as Variable
 from .optimizer import Optimizer, own_argument
 from .sgd import has_momentum

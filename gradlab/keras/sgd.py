@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from .. import rules
-from ..rules import apply, pure
+from ..rules import dense_and_sparse as apply
+from ..rules import pure
 from ..rules.rule import Rule
 from ..train.variable import Variable as Variable
 from .optimizer import Optimizer, own_argument

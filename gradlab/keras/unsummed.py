@@ -8,9 +8,9 @@ from .._base.arrays import Array, namespace
 from .._base.gradient_types import Gradient
 from .._base.slices import IndexedSlices
 from ..errors import KerasWarning, warn
-from ..rules import apply, pure
+from ..rules import dense_and_sparse as apply
+from ..rules import pure
 from ..rules.rule import Rule, SizedRule, Slots
-from ..train.update import Look, unseen
 from ..train.variable import Variable
 from .clips import has_duplicates
 from .versions import Version
@@ -40,7 +40,7 @@ def choose_every_row(version: Version, rule: type[Rule]) -> pure.Sparse:
     return apply.every_row if version.sums_duplicates else every_row_unsummed
 
 
-def warn_of_unsummed(version: Version, v: Variable, g: Gradient) -> Look:
+def warn_of_unsummed(version: Version, v: Variable, g: Gradient) -> None:
     """Warn where the size of a sum isn't what the original takes."""
     if not version.sums_duplicates and has_duplicates(g):
         warn(
@@ -48,4 +48,3 @@ def warn_of_unsummed(version: Version, v: Variable, g: Gradient) -> Look:
             f"{v.name} get the sum of the sizes",
             KerasWarning,
         )
-    return unseen

@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from .._base.gradient_types import Gradient
-from ..rules import apply, pure
+from ..rules import dense_and_sparse as apply
+from ..rules import pure
 from ..rules.rule import Rule, Shared
-from ..train.update import Look, unseen
+from ..train.update import InspectSlots
 from ..train.variable import Variable
 
 Name = Literal["tf2.3", "legacy", "rewrite", "keras3"]
@@ -169,10 +170,6 @@ def version_of(semantics: str) -> Version:
     return VERSIONS[semantics]
 
 
-def _take_no_look(version: Version, v: Variable, g: Gradient) -> Look:
-    return unseen
-
-
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Declaration:
     """What an optimizer is: its rule, and how its arguments become the fields of the rule.
@@ -217,7 +214,7 @@ class Declaration:
     together: Callable[[Version], tuple[str, ...]] = lambda version: ()
     only: tuple[str, ...] = tuple(VERSIONS)
     choose_sparse: Callable[[Version, type[Rule]], pure.Sparse] = lambda version, rule: apply.rows
-    look: Callable[[Version, Variable, Gradient], Look] = _take_no_look
+    look: Callable[[Version, Variable, Gradient], InspectSlots | None] = lambda version, v, g: None
     needs_count: bool = True
     rebuilds_schedules: bool = True
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._base.slices import IndexedSlices
-from ..rules import Adagrad, Rule, apply
+from ..rules import Adagrad, Rule, dense_and_sparse
 
 # Long topics of pydoc of which none is a part of another, and what to call them.
 TOPICS = {
@@ -109,7 +109,9 @@ def train(rule: Rule, learning_rate: float, text: Text | None = None) -> Trainin
     for step in range(text.steps + 1):
         if step:
             now = chosen(text.train, np.arange(BATCH) + (step - 1) * BATCH)
-            moved, slots = apply.rows(rule, weights, slots, gradient(weights, now), learning_rate)
+            moved, slots = dense_and_sparse.rows(
+                rule, weights, slots, gradient(weights, now), learning_rate
+            )
             weights = np.asarray(moved)
         seen.append(
             slots[0].mean(axis=1)

@@ -12,7 +12,7 @@ from .._base.arrays import Array, as_array, is_float, is_python_number
 from .._base.extras import need
 from .._base.slices import IndexedSlices
 from ..errors import InvalidArgumentError
-from ..rules import Rule, apply, pure
+from ..rules import Rule, dense_and_sparse, pure
 
 if TYPE_CHECKING:
     import optax
@@ -135,7 +135,9 @@ class _OfRule:
         slots = list(zip(*columns, strict=True)) if columns else [()] * tree.num_leaves
         before = {"step": state.count, "shared": state.shared, "slots": slots}
         wide = jax.tree.map(_widen, params)
-        new, after = pure.update(self.rule, rate, before, wide, _widen_gradients(grads), apply.rows)
+        new, after = pure.update(
+            self.rule, rate, before, wide, _widen_gradients(grads), dense_and_sparse.rows
+        )
         named = {
             name: tree.unflatten([s[k] for s in after["slots"]])
             for k, name in enumerate(self.rule.slots)

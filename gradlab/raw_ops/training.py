@@ -1,4 +1,6 @@
-"""TensorFlow's training ops: one step of an optimizer on a variable and its slots, by its names and keywords.
+"""TensorFlow's training ops: one step of an optimizer on a variable and its slots.
+
+Ops and keywords have TensorFlow's names.
 
 | form                                     | the variable                   | returns      |
 |------------------------------------------|--------------------------------|--------------|
@@ -23,12 +25,12 @@ Raises, in all of them:
 Nothing has changed then. Differs from TensorFlow: some of its sparse kernels have moved the rows
 before an index that is out of range; a slot of another dtype ends its process.
 
-Source: `tf.raw_ops`, TensorFlow 2.21 (2026), run.
+Source: `tf.raw_ops`, TensorFlow 2.21 (2026), checked by running it.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from ..rules import (
     Adadelta,
@@ -49,18 +51,18 @@ from ..rules import (
     StochasticGradientDescent,
 )
 from ..train.variable import Variable
-from .training_step import (
-    DOUBLE,
+from .training_op import (
+    FLOAT_32_64,
     NO_BFLOAT16,
     REAL,
     check_penalties,
-    check_positive_rate,
     check_power,
+    check_rate_sign,
+    clamp_negative_l1,
     read_scalars,
     read_step,
     step_dense,
     step_rows,
-    without_negative,
 )
 
 
@@ -99,8 +101,7 @@ def ApplyGradientDescent(
     (True, [-1.0, 4.0])
     """
     ResourceApplyGradientDescent(var=var, delta=delta, alpha=alpha)
-    result: Variable = var
-    return result
+    return cast(Variable, var)
 
 
 def ResourceApplyMomentum(
@@ -160,8 +161,7 @@ def ApplyMomentum(
     ResourceApplyMomentum(
         var=var, accum=accum, grad=grad, lr=lr, momentum=momentum, use_nesterov=use_nesterov
     )
-    result: Variable = var
-    return result
+    return cast(Variable, var)
 
 
 def ResourceSparseApplyMomentum(
@@ -230,8 +230,7 @@ def SparseApplyMomentum(
         momentum=momentum,
         use_nesterov=use_nesterov,
     )
-    result: Variable = var
-    return result
+    return cast(Variable, var)
 
 
 def ResourceApplyKerasMomentum(
@@ -349,8 +348,7 @@ def ApplyAdagrad(
     (True, [0.5, 2.5])
     """
     ResourceApplyAdagrad(var=var, accum=accum, grad=grad, lr=lr, update_slots=update_slots)
-    result: Variable = var
-    return result
+    return cast(Variable, var)
 
 
 def ResourceSparseApplyAdagrad(
@@ -407,8 +405,7 @@ def SparseApplyAdagrad(
     ResourceSparseApplyAdagrad(
         var=var, accum=accum, grad=grad, indices=indices, lr=lr, update_slots=update_slots
     )
-    result: Variable = var
-    return result
+    return cast(Variable, var)
 
 
 def ResourceApplyAdagradV2(
@@ -467,8 +464,7 @@ def ApplyAdagradV2(
     ResourceApplyAdagradV2(
         var=var, accum=accum, grad=grad, lr=lr, epsilon=epsilon, update_slots=update_slots
     )
-    result: Variable = var
-    return result
+    return cast(Variable, var)
 
 
 def ResourceSparseApplyAdagradV2(
@@ -537,8 +533,7 @@ def SparseApplyAdagradV2(
         epsilon=epsilon,
         update_slots=update_slots,
     )
-    result: Variable = var
-    return result
+    return cast(Variable, var)
 
 
 def ResourceApplyAdagradDA(
@@ -576,7 +571,7 @@ def ResourceApplyAdagradDA(
     """
     scalars = read_scalars(var, lr=lr, l1=l1, l2=l2)
     rule = AdagradDA(
-        0.0, without_negative(scalars["l1"]), scalars["l2"], global_step=read_step(global_step)
+        0.0, clamp_negative_l1(scalars["l1"]), scalars["l2"], global_step=read_step(global_step)
     )
     step_dense(
         rule,
@@ -587,7 +582,7 @@ def ResourceApplyAdagradDA(
         },
         scalars["lr"],
         grad,
-        dtypes=DOUBLE,
+        dtypes=FLOAT_32_64,
     )
 
 
@@ -629,8 +624,7 @@ def ApplyAdagradDA(
         l2=l2,
         global_step=global_step,
     )
-    result: Variable = var
-    return result
+    return cast(Variable, var)
 
 
 def ResourceSparseApplyAdagradDA(
@@ -665,7 +659,7 @@ def ResourceSparseApplyAdagradDA(
     """
     scalars = read_scalars(var, lr=lr, l1=l1, l2=l2)
     rule = AdagradDA(
-        0.0, without_negative(scalars["l1"]), scalars["l2"], global_step=read_step(global_step)
+        0.0, clamp_negative_l1(scalars["l1"]), scalars["l2"], global_step=read_step(global_step)
     )
     step_rows(
         rule,
@@ -677,7 +671,7 @@ def ResourceSparseApplyAdagradDA(
         scalars["lr"],
         grad,
         indices,
-        dtypes=DOUBLE,
+        dtypes=FLOAT_32_64,
         order="sparse",
         one_each="scalar",
     )
@@ -724,8 +718,7 @@ def SparseApplyAdagradDA(
         l2=l2,
         global_step=global_step,
     )
-    result: Variable = var
-    return result
+    return cast(Variable, var)
 
 
 def ResourceApplyProximalAdagrad(
@@ -756,10 +749,10 @@ def ResourceApplyProximalAdagrad(
     [0.4375, 2.4375]
     """
     scalars = read_scalars(var, lr=lr, l1=l1, l2=l2)
-    check_positive_rate(scalars["lr"])
+    check_rate_sign(scalars["lr"])
     check_penalties(scalars["l1"], scalars["l2"])
     rule = ProximalAdagrad(0.0, scalars["l1"], scalars["l2"])
-    step_dense(rule, var, {"accum": accum}, scalars["lr"], grad, dtypes=DOUBLE)
+    step_dense(rule, var, {"accum": accum}, scalars["lr"], grad, dtypes=FLOAT_32_64)
 
 
 def ApplyProximalAdagrad(
@@ -785,8 +778,7 @@ def ApplyProximalAdagrad(
     (True, [0.4375, 2.4375])
     """
     ResourceApplyProximalAdagrad(var=var, accum=accum, grad=grad, lr=lr, l1=l1, l2=l2)
-    result: Variable = var
-    return result
+    return cast(Variable, var)
 
 
 def ResourceSparseApplyProximalAdagrad(
@@ -816,7 +808,7 @@ def ResourceSparseApplyProximalAdagrad(
     [[1.0], [1.4375]]
     """
     scalars = read_scalars(var, lr=lr, l1=l1, l2=l2)
-    check_positive_rate(scalars["lr"])
+    check_rate_sign(scalars["lr"])
     check_penalties(scalars["l1"], scalars["l2"])
     rule = ProximalAdagrad(0.0, scalars["l1"], scalars["l2"])
     step_rows(
@@ -826,7 +818,7 @@ def ResourceSparseApplyProximalAdagrad(
         scalars["lr"],
         grad,
         indices,
-        dtypes=DOUBLE,
+        dtypes=FLOAT_32_64,
         order="dense",
         one_each="scalar",
     )
@@ -861,8 +853,7 @@ def SparseApplyProximalAdagrad(
     ResourceSparseApplyProximalAdagrad(
         var=var, accum=accum, grad=grad, indices=indices, lr=lr, l1=l1, l2=l2
     )
-    result: Variable = var
-    return result
+    return cast(Variable, var)
 
 
 def ResourceApplyProximalGradientDescent(
@@ -890,8 +881,8 @@ def ResourceApplyProximalGradientDescent(
     [-0.75, 3.75]
     """
     scalars = read_scalars(var, alpha=alpha, l1=l1, l2=l2)
-    rule = ProximalGradientDescent(without_negative(scalars["l1"]), scalars["l2"])
-    step_dense(rule, var, {}, scalars["alpha"], delta, dtypes=DOUBLE)
+    rule = ProximalGradientDescent(clamp_negative_l1(scalars["l1"]), scalars["l2"])
+    step_dense(rule, var, {}, scalars["alpha"], delta, dtypes=FLOAT_32_64)
 
 
 def ApplyProximalGradientDescent(
@@ -915,8 +906,7 @@ def ApplyProximalGradientDescent(
     (True, [-0.75, 3.75])
     """
     ResourceApplyProximalGradientDescent(var=var, delta=delta, alpha=alpha, l1=l1, l2=l2)
-    result: Variable = var
-    return result
+    return cast(Variable, var)
 
 
 def ResourceSparseApplyProximalGradientDescent(
@@ -944,7 +934,7 @@ def ResourceSparseApplyProximalGradientDescent(
     [[1.0], [0.0]]
     """
     scalars = read_scalars(var, alpha=alpha, l1=l1, l2=l2)
-    rule = ProximalGradientDescent(without_negative(scalars["l1"]), scalars["l2"])
+    rule = ProximalGradientDescent(clamp_negative_l1(scalars["l1"]), scalars["l2"])
     step_rows(
         rule,
         var,
@@ -952,7 +942,7 @@ def ResourceSparseApplyProximalGradientDescent(
         scalars["alpha"],
         grad,
         indices,
-        dtypes=DOUBLE,
+        dtypes=FLOAT_32_64,
         order="dense",
         one_each="scalar",
     )
@@ -985,8 +975,7 @@ def SparseApplyProximalGradientDescent(
     ResourceSparseApplyProximalGradientDescent(
         var=var, grad=grad, indices=indices, alpha=alpha, l1=l1, l2=l2
     )
-    result: Variable = var
-    return result
+    return cast(Variable, var)
 
 
 def ResourceApplyAdadelta(
@@ -1054,8 +1043,7 @@ def ApplyAdadelta(
     ResourceApplyAdadelta(
         var=var, accum=accum, accum_update=accum_update, grad=grad, lr=lr, rho=rho, epsilon=epsilon
     )
-    result: Variable = var
-    return result
+    return cast(Variable, var)
 
 
 def ResourceSparseApplyAdadelta(
@@ -1131,8 +1119,7 @@ def SparseApplyAdadelta(
         rho=rho,
         epsilon=epsilon,
     )
-    result: Variable = var
-    return result
+    return cast(Variable, var)
 
 
 def ResourceApplyRMSProp(
@@ -1199,8 +1186,7 @@ def ApplyRMSProp(
     ResourceApplyRMSProp(
         var=var, ms=ms, mom=mom, grad=grad, lr=lr, rho=rho, momentum=momentum, epsilon=epsilon
     )
-    result: Variable = var
-    return result
+    return cast(Variable, var)
 
 
 def ResourceSparseApplyRMSProp(
@@ -1277,8 +1263,7 @@ def SparseApplyRMSProp(
         momentum=momentum,
         epsilon=epsilon,
     )
-    result: Variable = var
-    return result
+    return cast(Variable, var)
 
 
 def ResourceApplyCenteredRMSProp(
@@ -1357,8 +1342,7 @@ def ApplyCenteredRMSProp(
         momentum=momentum,
         epsilon=epsilon,
     )
-    result: Variable = var
-    return result
+    return cast(Variable, var)
 
 
 def ResourceSparseApplyCenteredRMSProp(
@@ -1447,8 +1431,7 @@ def SparseApplyCenteredRMSProp(
         momentum=momentum,
         epsilon=epsilon,
     )
-    result: Variable = var
-    return result
+    return cast(Variable, var)
 
 
 def ResourceApplyFtrl(
@@ -1533,8 +1516,7 @@ def ApplyFtrl(
         lr_power=lr_power,
         multiply_linear_by_lr=multiply_linear_by_lr,
     )
-    result: Variable = var
-    return result
+    return cast(Variable, var)
 
 
 def ResourceSparseApplyFtrl(
@@ -1568,7 +1550,7 @@ def ResourceSparseApplyFtrl(
     [[1.0], [1.4375]]
     """
     scalars = read_scalars(var, lr=lr, l1=l1, l2=l2, lr_power=lr_power)
-    check_positive_rate(scalars["lr"], multiply_linear_by_lr)
+    check_rate_sign(scalars["lr"], multiply_linear_by_lr)
     check_penalties(scalars["l1"], scalars["l2"])
     check_power(scalars["lr_power"])
     rule = Ftrl(
@@ -1632,8 +1614,7 @@ def SparseApplyFtrl(
         lr_power=lr_power,
         multiply_linear_by_lr=multiply_linear_by_lr,
     )
-    result: Variable = var
-    return result
+    return cast(Variable, var)
 
 
 def ResourceApplyFtrlV2(
@@ -1722,8 +1703,7 @@ def ApplyFtrlV2(
         lr_power=lr_power,
         multiply_linear_by_lr=multiply_linear_by_lr,
     )
-    result: Variable = var
-    return result
+    return cast(Variable, var)
 
 
 def ResourceSparseApplyFtrlV2(
@@ -1758,7 +1738,7 @@ def ResourceSparseApplyFtrlV2(
     [[1.0], [1.4375]]
     """
     scalars = read_scalars(var, lr=lr, l1=l1, l2=l2, l2_shrinkage=l2_shrinkage, lr_power=lr_power)
-    check_positive_rate(scalars["lr"], multiply_linear_by_lr)
+    check_rate_sign(scalars["lr"], multiply_linear_by_lr)
     check_penalties(scalars["l1"], scalars["l2"])
     check_power(scalars["lr_power"])
     rule = Ftrl(
@@ -1825,8 +1805,7 @@ def SparseApplyFtrlV2(
         lr_power=lr_power,
         multiply_linear_by_lr=multiply_linear_by_lr,
     )
-    result: Variable = var
-    return result
+    return cast(Variable, var)
 
 
 def ResourceApplyAdam(
@@ -1928,8 +1907,7 @@ def ApplyAdam(
         epsilon=epsilon,
         use_nesterov=use_nesterov,
     )
-    result: Variable = var
-    return result
+    return cast(Variable, var)
 
 
 def ResourceApplyAdamWithAmsgrad(
@@ -2064,8 +2042,7 @@ def ApplyAdaMax(
         beta2=beta2,
         epsilon=epsilon,
     )
-    result: Variable = var
-    return result
+    return cast(Variable, var)
 
 
 def ResourceApplyAddSign(
@@ -2130,8 +2107,7 @@ def ApplyAddSign(
     ResourceApplyAddSign(
         var=var, m=m, grad=grad, lr=lr, alpha=alpha, sign_decay=sign_decay, beta=beta
     )
-    result: Variable = var
-    return result
+    return cast(Variable, var)
 
 
 def ResourceApplyPowerSign(
@@ -2196,5 +2172,4 @@ def ApplyPowerSign(
     ResourceApplyPowerSign(
         var=var, m=m, grad=grad, lr=lr, logbase=logbase, sign_decay=sign_decay, beta=beta
     )
-    result: Variable = var
-    return result
+    return cast(Variable, var)

@@ -12,10 +12,10 @@ from .adagrad_momentum import AdagradMomentum
 from .adam import Adam
 from .add_sign import AddSign
 from .ams_grad import AMSGrad
-from .apply import every_row, sparse
 from .assign import Assign
 from .bounded_adagrad import BoundedAdagrad
 from .centered_rms_prop import CenteredRMSProp
+from .dense_and_sparse import every_row, sparse
 from .frequency_aware_adagrad import FrequencyAwareAdagrad
 from .frequency_estimator import FrequencyEstimator
 from .ftrl import Ftrl

@@ -26,7 +26,8 @@ class Adam(SizedRule):
     to the power of the step, change from step to step unless `bias_correction` is off; 0 leaves the
     correction out, which is what the TPU embedding engine does. The two orders are TensorFlow's for
     dense gradients and for slices; they differ in their last bits only. `lazy` says that rows
-    without a gradient stand still; else they move on as by a gradient of 0, see `apply.sparse`.
+    without a gradient stand still; else they move on as by a gradient of 0, see
+    `dense_and_sparse.sparse`.
 
     `share1` and `share2` take the place of 1 - beta1 and 1 - beta2 in the means, for libraries
     which round these from double precision.

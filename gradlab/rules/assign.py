@@ -17,7 +17,7 @@ class Assign(Rule):
 
     Shapes: w, g (...). No slots, and the learning rate has no effect. Slices of one row are summed
     before, as for all rules, so a row that comes twice gets the sum; the last of them counts with
-    `apply.each`.
+    `dense_and_sparse.each`.
     Uncertain: the formula is read off the name, because the configuration of TPU embeddings
     documents nothing else.
 

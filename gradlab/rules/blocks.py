@@ -12,7 +12,7 @@ import numpy as np
 from .._base.arrays import CACHED, Array, detect_denormals, flush_denormals
 from .._base.indices import find_distinct
 from .._base.slices import IndexedSlices
-from . import apply
+from . import dense_and_sparse
 from .pure import Sparse
 from .rule import Rule, Slots
 
@@ -80,7 +80,7 @@ def new_rows(
     """
     named, place = find_distinct(np.asarray(g.indices), w.shape[0])
     old, values = tuple(x[named] for x in (w, *slots)), np.asarray(g.values)
-    if way is not apply.rows:
+    if way is not dense_and_sparse.rows:
         new_w, new_slots = way(rule, old[0], old[1:], IndexedSlices(values, place), lr)
         return named, (new_w, *new_slots)
     sums = np.zeros(old[0].shape, values.dtype)

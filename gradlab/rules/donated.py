@@ -12,7 +12,7 @@ import numpy as np
 from .._base.arrays import Array, is_jax, namespace, set_rows, take_rows
 from .._base.indices import find_distinct, padded_size
 from .._base.slices import IndexedSlices
-from . import apply
+from . import dense_and_sparse
 from .pure import Sparse
 from .rule import Rule, Slots, is_moving
 
@@ -22,7 +22,7 @@ Rows = tuple[np.ndarray, tuple[Array, ...]]  # where, and what stands there in w
 def dense(
     rule: Rule, w: Array, slots: Slots, g: Array, lr: Any, donate_w: bool, donate_slots: bool
 ) -> tuple[Array, Slots]:
-    """Return `apply.dense` as one program, which uses up what it is donated."""
+    """Return `dense_and_sparse.dense` as one program, which uses up what it is donated."""
     still, moving = _split(rule)
     new: tuple[Array, Slots] = _dense_program(donate_w, donate_slots)(
         still, moving, w, slots, g, lr
@@ -109,7 +109,7 @@ def _split(rule: Rule) -> tuple[Rule, dict[str, Any]]:
 def _dense(
     still: Rule, moving: dict[str, Array], w: Array, slots: Slots, g: Array, lr: Array
 ) -> tuple[Array, Slots]:
-    return apply.dense(still.at(moving), w, slots, g, lr)
+    return dense_and_sparse.dense(still.at(moving), w, slots, g, lr)
 
 
 def _new_rows(
@@ -128,7 +128,7 @@ def _new_rows(
         take_rows(w, named),
         tuple(take_rows(s, named) for s in slots),
     )
-    if way is not apply.rows:
+    if way is not dense_and_sparse.rows:
         new, new_slots = way(rule, old, old_slots, IndexedSlices(values, place), lr)
     else:
         zeros: Any = namespace(old).zeros(old.shape, values.dtype)

@@ -13,7 +13,7 @@ import numpy as np
 from .._base.arrays import Array, is_jax, is_traced
 from .._base.gradient_types import check_shape
 from .._base.slices import IndexedSlices
-from . import apply, blocks, donated
+from . import blocks, dense_and_sparse, donated
 from .pure import Sparse
 from .rule import Rule, Slots
 
@@ -53,7 +53,7 @@ def dense(
     (True, [0.5, 0.0])
     """
     if out is None and not donate:
-        return apply.dense(rule, w, slots, g, lr)
+        return dense_and_sparse.dense(rule, w, slots, g, lr)
     _check(rule, w, slots, g, lr, out, donate)
     if out is None:
         return donated.dense(rule, w, slots, g, lr, donate_w=True, donate_slots=True)
@@ -85,8 +85,8 @@ def rows(
     [0.0, -2.0, 0.0]
     """
     if out is None and not donate:
-        return apply.rows(rule, w, slots, g, lr)
-    return _step_rows(rule, w, slots, g, lr, apply.rows, out, donate)
+        return dense_and_sparse.rows(rule, w, slots, g, lr)
+    return _step_rows(rule, w, slots, g, lr, dense_and_sparse.rows, out, donate)
 
 
 def each(
@@ -111,8 +111,8 @@ def each(
     [0.0, -2.5]
     """
     if out is None and not donate:
-        return apply.each(rule, w, slots, g, lr)
-    return _step_rows(rule, w, slots, g, lr, apply.each, out, donate)
+        return dense_and_sparse.each(rule, w, slots, g, lr)
+    return _step_rows(rule, w, slots, g, lr, dense_and_sparse.each, out, donate)
 
 
 def _step_rows(

@@ -19,7 +19,7 @@ class Lion(Rule):
         m = m * beta2 + g * (1 - beta2)
 
     `lazy` says that rows without a gradient stand still; else they move on as by a gradient of 0,
-    see `apply.sparse`.
+    see `dense_and_sparse.sparse`.
 
     Shapes: w, g, momenta m (...). Slot: momenta, from 0. Differs from the TPU embedding engine,
     whose arithmetic is not

@@ -12,11 +12,11 @@ from .. import rules
 from .._base.arrays import Array, as_array, namespace, precision
 from .._base.gradient_types import Gradient, check_shape
 from .._base.slices import IndexedSlices
-from . import apply
+from . import dense_and_sparse
 from .rule import Slots
 
 Pair = tuple[Gradient, Any]  # gradient, weights
-# How IndexedSlices meet the rule: `apply.rows`, `apply.each`.
+# How IndexedSlices meet the rule: `dense_and_sparse.rows`, `dense_and_sparse.each`.
 Sparse = Callable[..., tuple[Array, Slots]]
 
 
@@ -50,7 +50,7 @@ def update(
     state: Any,
     values: Any,
     grads: Any,
-    sparse: Sparse = apply.rows,
+    sparse: Sparse = dense_and_sparse.rows,
     process: Callable[[list[Pair]], list[Pair]] = list,
 ) -> tuple[Any, Any]:
     """(new values, new state).
@@ -153,5 +153,5 @@ def stepped(
     return (
         sparse(rule, w, slots, g, rate)
         if isinstance(g, IndexedSlices)
-        else apply.dense(rule, w, slots, g, rate)
+        else dense_and_sparse.dense(rule, w, slots, g, rate)
     )

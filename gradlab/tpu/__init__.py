@@ -11,10 +11,12 @@ _need("google.protobuf", "gl.tpu", "tpu", library="protobuf")
 # Where things are, in the order of a step. Pure functions of arrays, with what they work on:
 #   plan          tables, features, policy: all that is fixed before the first batch
 #   ids, batch    the host's part: ids of any form become one batch; make_batch chooses the engine
-#   state         tables and slots; placement and stacks say which device has which rows
+#   state         tables and slots; row_owners and stacks say which device has which rows
 #   lookup        rows into activations
 #   update        gradients into rows, and train_step; table_update has the arithmetic of one table
 #   dedup         deduplication data, storage: quantized and packed rows, lookup_sparse: TensorFlow's lookups off a TPU
+# The gradients of a row that was looked up more than once are summed in two places: `sum_rows` of
+# lookup adds those of one core, `_base/arrays.py sum_duplicates` those of several cores.
 # Around them:
 #   sharding      tables on several devices: placed, laid out, saved; and the choice of layouts
 #   sparsecore    the batches of TPU v5p and later
@@ -46,8 +48,8 @@ from .ids import Ids, ids_of
 from .lookup import lookup
 from .lookup_sparse import embedding_lookup_sparse, safe_embedding_lookup_sparse
 from .make_batch import make_batch
-from .placement import OneDevice, OnMesh, Shards
 from .plan import Feature, Levels, Plan, Policy, Table, Tag
+from .row_owners import OneDevice, OnMesh, Shards
 from .sharding import (
     cores_here,
     create_placed,

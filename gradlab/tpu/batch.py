@@ -19,8 +19,8 @@ from .._base.indices import as_integers, find_distinct, pad_to, padded_size, ran
 from .._base.jax_or_numpy import register_tree
 from ..errors import InvalidArgumentError
 from .ids import Ids
-from .placement import Placement
 from .plan import PADDING_ID, Combiner, Feature, Plan, Policy, Table
+from .row_owners import Placement
 
 Cores = Sequence[Mapping[str, Ids]] | Mapping[str, Ids]
 

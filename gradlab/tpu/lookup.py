@@ -17,8 +17,8 @@ from .._base.arrays import Array, add_rows, is_jax, namespace, take_rows
 from .._base.jax_or_numpy import jax, jnp, map_over_cores, tree_map
 from ..errors import InvalidArgumentError
 from .batch import Batch, Lookups
-from .placement import Copies, OnMesh, Placement, TablePlacement
 from .plan import Plan, Table
+from .row_owners import Copies, OnMesh, Placement, TablePlacement
 from .stacks import stack_tables
 from .state import State
 from .storage import quantize
@@ -56,14 +56,15 @@ def lookup(state: State, batch: Batch) -> tuple[tuple[Array, ...], Dedup]:
     [4.0, 3.0]
     """
     state.placement.check(batch)
-    plan, placement, *_ = stack_tables(state.plan, state.placement)
-    if len(batch.tables) != len(plan.tables):
+    stacked = stack_tables(state.plan, state.placement)
+    num_tables = len(stacked.plan.tables)
+    if len(batch.tables) != num_tables:
         raise InvalidArgumentError(
-            f"the plan has {len(plan.tables)} tables, the batch is for {len(batch.tables)}"
+            f"the plan has {num_tables} tables, the batch is for {len(batch.tables)}"
         )
     tables = tuple(Lookups(*(jnp.asarray(x) for x in lookups)) for lookups in batch.tables)
-    run = partial(_activations_on_device, plan, placement)
-    activations = placement.run(run, state.tables, tables, specs=specs_of(state)[:1])
+    run = partial(_activations_on_device, stacked.plan, stacked.placement)
+    activations = stacked.placement.run(run, state.tables, tables, specs=specs_of(state)[:1])
     return activations, pack_dedup(tables)
 
 
@@ -74,12 +75,13 @@ def pack_dedup(tables: Sequence[Lookups]) -> Dedup:
 
 def specs_of(state: State) -> tuple[Any, ...]:
     """Return the specs of tables and slots on a mesh: a tree for each of the two."""
-    plan, placement, *_ = stack_tables(state.plan, state.placement)
+    stacked = stack_tables(state.plan, state.placement)
+    placement = stacked.placement
     if not isinstance(placement, OnMesh):
         return ()
     tables = []
     slots = []
-    for k, table in enumerate(plan.tables):
+    for k, table in enumerate(stacked.plan.tables):
         here = placement.of(k)
         tables.append(here.spec)
         row_slots = table.rule.row_slots

@@ -11,7 +11,7 @@ import dataclasses
 import math
 import sys
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args, get_type_hints
 
 from .._base.arrays import as_real_numbers
 from .._base.options import check_choice, check_count
@@ -26,7 +26,7 @@ MOST_ROWS = PADDING_ID
 
 
 class Tag(NamedTuple):
-    """A number that comes with every step: entry `number` of the learning rates.
+    """An index into the numbers passed with each step.
 
     Source: `OptimizerDynamicInput.tag` of `optimization_parameters.proto`, TensorFlow 2.21 (2026).
 
@@ -117,13 +117,13 @@ class Table:
 
 @dataclass(frozen=True)
 class Feature:
-    """One column of ids: which table it reads, and the shape of what one core looks up, without the reduced axis.
+    """One column of ids: the table it reads, and the shape of one core's samples, after combining.
 
     With a `sequence_length` the last entry of the shape is that length: ids are not combined but
     stand in a row.
 
     Raises:
-        ValueError: sizes that aren't integers.
+        ValueError: no sizes, or sizes that aren't integers of at least 0.
 
     Source: `FeatureDescriptor`, TensorFlow 2.21 (2026).
 
@@ -137,6 +137,11 @@ class Feature:
     sequence_length: int = 0
 
     def __post_init__(self) -> None:
+        if not self.shape:
+            raise ValueError(
+                f"the shape of feature {self.name!r} must have at least one size, the samples of "
+                f"one core; got {self.shape}. Pass (1,) for one sample"
+            )
         for n in (*self.shape, self.sequence_length):
             check_count(f"each size of feature {self.name!r}", n, 0)
 
@@ -144,16 +149,6 @@ class Feature:
     def samples(self) -> int:
         """The number of rows that one core gets."""
         return math.prod(self.shape)
-
-
-_POLICY_CHOICES = {
-    "out_of_range": ("raise", "drop", "clamp", "wrap"),
-    "zero_normalizer": ("zero", "raise"),
-    "weight_decay_place": ("before", "after"),
-    "weight_decay_kind": ("subtract", "multiply"),
-    "gradient_clip_place": ("sum", "contribution"),
-    "without_accumulation": ("lookup", "core"),
-}
 
 
 @dataclass(frozen=True)
@@ -202,18 +197,20 @@ class Policy:
     without_accumulation: Literal["lookup", "core"] = "lookup"
 
     def __post_init__(self) -> None:
-        for name, allowed in _POLICY_CHOICES.items():
-            check_choice(name, getattr(self, name), allowed)
+        for name, choices in get_type_hints(Policy).items():
+            check_choice(name, getattr(self, name), get_args(choices))
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Tables, features in the order of activations and gradients, cores, and whether lookups run one update ahead.
+    """Tables, features in the order of activations and gradients, cores, and how they are run.
+
+    With `pipelined` a lookup runs one update ahead.
 
     Raises:
         ValueError: a feature of a table that is not there, no core, or tags of learning rates with
             gaps.
-        TypeError: a policy that is no `Policy`.
+        TypeError: a policy that isn't a `Policy`.
 
     Source: `TPUEmbeddingConfiguration`, TensorFlow 2.21 (2026).
 
@@ -230,7 +227,7 @@ class Plan:
     def __post_init__(self) -> None:
         for f in self.features:
             check_count(f"the table of feature {f.name!r}", f.table, 0)
-            if not 0 <= f.table < len(self.tables):
+            if f.table >= len(self.tables):
                 raise ValueError(
                     f"feature {f.name!r} reads table {f.table}, but there are {len(self.tables)}"
                 )
@@ -257,7 +254,10 @@ class Plan:
         return sum(self.features[k].samples for k in self.features_of(table))
 
     def activation_shape(self, feature: int) -> tuple[int, ...]:
-        """Return the shape of a feature's activations and gradients, with all cores along the first axis."""
+        """Return the shape of a feature's activations and gradients.
+
+        The first axis has the samples of all cores.
+        """
         f = self.features[feature]
         return (self.cores * f.shape[0], *f.shape[1:], self.tables[f.table].width)
 

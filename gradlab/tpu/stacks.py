@@ -22,8 +22,8 @@ import numpy as np
 from ..errors import InvalidArgumentError
 from ..rules.rule import Shared
 from .batch import Lookups
-from .placement import Layout, OnMesh, Placement
 from .plan import PADDING_ID, Plan, Table
+from .row_owners import Layout, OnMesh, Placement
 
 
 @dataclass(frozen=True)

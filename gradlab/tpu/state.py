@@ -11,8 +11,8 @@ import numpy as np
 from .._base.arrays import Array, as_real_numbers
 from .._base.jax_or_numpy import frozen_copy, register_tree
 from ..rules.rule import Shared, Slots
-from .placement import ONE_DEVICE, Placement
 from .plan import Plan, Table
+from .row_owners import ONE_DEVICE, Placement
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@
     w, s   = rule(w, s, G, lr)
     w      = clip(w)
 
-`TableUpdate` is these four lines for one table and one policy. It is itself a `Rule`, so that
-everything that runs a rule (on a dense array, on some rows, on each occurrence of a row) also runs
-the update. `update_table` is the public door; `update_rows` is the fast path for rows that are
-known to be distinct.
+`TableUpdate` is these four lines for one table and one policy. It is itself a `Rule` with the slots
+of the inner rule, so that what runs a rule on arrays (on a dense array, on some rows, on each
+occurrence of a row) also runs the update. `update_table` is the public door; `update_rows` is the
+fast path for rows that are known to be distinct.
 
 The order of the four lines isn't known from hardware. `Policy` has a field for each choice, and a
 source.
@@ -17,7 +17,7 @@ source.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -26,7 +26,7 @@ from .._base.gradient_types import Gradient, check_shape
 from .._base.jax_or_numpy import jax, tree_map
 from .._base.slices import IndexedSlices
 from ..clip import clip_by_value
-from ..rules import Rule, apply
+from ..rules import Rule, dense_and_sparse
 from ..rules.rule import Slots
 from .plan import NO_LIMITS, Limits, Policy, Table
 
@@ -78,14 +78,15 @@ def update_table(
     check_shape(g, tuple(w.shape), f"table {table.name!r}")
     update = TableUpdate(table, rule or table.rule, policy)
     if not isinstance(g, IndexedSlices):
-        return update(w, slots, g, lr)
+        return update(w, slots, g, broadcast_rate(lr, w))
 
-    w, slots, g = apply.of_one_library(w, slots, g, lr)
+    w, slots, g = dense_and_sparse.of_one_library(w, slots, g, lr)
     values = g.values
-    if not update.clips_sum:
+    if not update.clips_inside_update:
         values = clip_to_limits(values, table.gradient_limits)
     if not table.accumulate:
-        return apply.each(update, w, slots, IndexedSlices(values, g.indices, g.dense_shape), lr)
+        slices = IndexedSlices(values, g.indices, g.dense_shape)
+        return dense_and_sparse.each(update, w, slots, slices, broadcast_rate(lr, w, values.shape))
     ids, sums = sum_duplicates(g.indices, values)
     return update_rows(update, w, slots, ids, sums, lr)
 
@@ -129,14 +130,14 @@ def _run_in_parts(
     return arrays
 
 
-def broadcast_rate(lr: Any, like: Array) -> Array:
-    """Return the learning rate once for each entry of `like`.
+def broadcast_rate(lr: Any, w: Array, shape: Sequence[int] | None = None) -> Array:
+    """Return the learning rate in the dtype of w, once for each entry of w or of `shape`.
 
     XLA simplifies a division by a scalar differently in a program for one device and in one for
     many. With a rate for each entry both give the same bits.
     """
-    xp = namespace(like)
-    return xp.broadcast_to(xp.asarray(lr, like.dtype), like.shape)
+    xp = namespace(w)
+    return xp.broadcast_to(xp.asarray(lr, w.dtype), w.shape if shape is None else shape)
 
 
 class UpdateStages(NamedTuple):
@@ -152,7 +153,11 @@ class UpdateStages(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class TableUpdate(Rule):
-    """A rule and what a table does around it: gradient limits, weight decay, weight limits."""
+    """A rule and what a table does around it: gradient limits, weight decay, weight limits.
+
+    `rule` is the rule at this step: fields that change from step to step are in place. So `start`,
+    `advance` and `at` are called on the table's rule, not on this one.
+    """
 
     table: Table
     rule: Rule
@@ -167,8 +172,15 @@ class TableUpdate(Rule):
         return self.rule.row_slots
 
     @property
-    def clips_sum(self) -> bool:
-        """Whether gradients are clipped after they were summed. Otherwise each was before."""
+    def lazy(self) -> bool:  # type: ignore[override]
+        return self.rule.lazy
+
+    def init(self, w: Array) -> Slots:
+        return self.rule.init(w)
+
+    @property
+    def clips_inside_update(self) -> bool:
+        """Whether the update clips the gradient that it gets. Otherwise each part of it was clipped."""
         return self.policy.gradient_clip_place == "sum" or not self.table.accumulate
 
     def __call__(self, w: Array, slots: Slots, g: Array, lr: Any) -> tuple[Array, Slots]:
@@ -177,7 +189,7 @@ class TableUpdate(Rule):
 
     def stages(self, w: Array, slots: Slots, g: Array, lr: Any) -> UpdateStages:
         """Return the update and what it passes through."""
-        if self.clips_sum:
+        if self.clips_inside_update:
             g = clip_to_limits(g, self.table.gradient_limits)
 
         if self.policy.weight_decay_place == "before":

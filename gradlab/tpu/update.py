@@ -26,12 +26,12 @@ from .._base.derivatives import differentiator
 from .._base.jax_or_numpy import HAS_JAX, jax, jnp
 from .._base.slices import IndexedSlices
 from ..errors import InvalidArgumentError
-from ..rules import Rule, apply
+from ..rules import Rule, dense_and_sparse
 from ..rules.rule import Shared, Slots
 from .batch import Batch, Lookups
 from .lookup import Dedup, each_core, identity, join_features, lookup, specs_of, sum_rows
-from .placement import ONE_DEVICE, Placement
 from .plan import Plan, Table, Tag
+from .row_owners import ONE_DEVICE, Placement
 from .stacks import stack_tables
 from .state import State
 from .table_update import TableUpdate, broadcast_rate, clip_to_limits, update_rows
@@ -132,10 +132,12 @@ def row_sums(
     plan: Plan, gradients: Sequence[Any], dedup: Dedup, placement: Placement = ONE_DEVICE
 ) -> tuple[RowSums, ...]:
     """Return, for each table, the rows that each core looked up and their summed gradients."""
-    plan, placement, *_ = stack_tables(plan, placement)
+    stacked = stack_tables(plan, placement)
+    cores = stacked.plan.cores // stacked.placement.devices
     floats = tuple(jnp.asarray(g, jnp.float32) for g in gradients)
-    run = partial(_row_sums_on_device, plan, plan.cores // placement.devices)
-    return cast("tuple[RowSums, ...]", placement.run(run, floats, unpack_dedup(plan, dedup)))
+    run = partial(_row_sums_on_device, stacked.plan, cores)
+    lookups = unpack_dedup(stacked.plan, dedup)
+    return cast("tuple[RowSums, ...]", stacked.placement.run(run, floats, lookups))
 
 
 def _row_sums_on_device(
@@ -152,7 +154,7 @@ def _sum_by_row(plan: Plan, table: Table, gradient: Array, lookups: Lookups, cor
     """Return (cores * rows, width): the sum over the lookups of a row of weight * gradient."""
     width = gradient.shape[-1]
     rows = lookups.unique.shape[0] // cores
-    if TableUpdate(table, table.rule, plan.policy).clips_sum:
+    if TableUpdate(table, table.rule, plan.policy).clips_inside_update:
         clip_contribution = identity
     else:
         clip_contribution = partial(clip_to_limits, limits=table.gradient_limits)
@@ -173,9 +175,9 @@ def merge_row_sums(
     """Return the row sums of several batches as those of one."""
     if len(batches) == 1:
         return batches[0]
-    plan, placement, *_ = stack_tables(plan, placement)
-    run = partial(_merge_on_device, plan, placement)
-    return cast("tuple[RowSums, ...]", placement.run(run, tuple(batches)))
+    stacked = stack_tables(plan, placement)
+    run = partial(_merge_on_device, stacked.plan, stacked.placement)
+    return cast("tuple[RowSums, ...]", stacked.placement.run(run, tuple(batches)))
 
 
 def _merge_on_device(
@@ -220,20 +222,22 @@ def unpack_dedup(plan: Plan, dedup: Dedup) -> list[Lookups]:
 
 def apply_step(state: State, step: Step) -> State:
     """Return the state with every table updated by the row sums of a step."""
-    plan, placement, *_ = stack_tables(state.plan, state.placement)
+    stacked = stack_tables(state.plan, state.placement)
     specs = specs_of(state)
-    tables, slots = placement.run(
-        partial(_apply_row_updates_on_device, plan, placement),
+    tables, slots = stacked.placement.run(
+        partial(_apply_row_updates_on_device, stacked.plan, stacked.placement),
         state.tables,
         state.slots,
         state.shared,
         step.rows,
         step.learning_rates,
+        # The first inputs, tables and slots, lie on the mesh as `specs` say, and so do the results.
         specs=specs,
         out=specs,
     )
     shared = tuple(
-        table.rule.advance(values) for table, values in zip(plan.tables, state.shared, strict=True)
+        table.rule.advance(values)
+        for table, values in zip(stacked.plan.tables, state.shared, strict=True)
     )
     return dataclasses.replace(state, tables=tables, slots=slots, shared=shared)
 
@@ -276,7 +280,8 @@ def _update_one_table(
     ids, sums = rows
     if not update.table.accumulate:
         ids = _make_padding_ids_unique(ids, w.shape[0])
-        return apply.each(update, w, slots, IndexedSlices(sums, ids), broadcast_rate(lr, sums))
+        rates = broadcast_rate(lr, w, sums.shape)
+        return dense_and_sparse.each(update, w, slots, IndexedSlices(sums, ids), rates)
     if cores > 1:
         ids, sums = sum_duplicates(ids, sums)
     return update_rows(update, w, slots, ids, sums, lr)
@@ -285,8 +290,8 @@ def _update_one_table(
 def _make_padding_ids_unique(ids: Array, rows: int) -> Array:
     """Return ids of which no two past the end are the same.
 
-    `apply.each` takes as many turns as the most frequent id has occurrences, and that would be the
-    padding.
+    `dense_and_sparse.each` takes as many turns as the most frequent id has occurrences, and that
+    would be the padding.
     """
     return jnp.where(ids < rows, ids, rows + jnp.arange(ids.shape[0], dtype=ids.dtype))
 
@@ -396,13 +401,16 @@ def train_step(
 #
 # A loss that is linear in a feature's activations has a gradient that can be computed before the
 # rows are read. XLA may then write rows before it reads them, and it copies the table to be safe.
-# So such a gradient is made to depend on its activations, without a change of its numbers.
+# So such a gradient is made to depend on its activations. Its numbers
+# stay equal; a -0 may become 0.
 
 
 def after_lookup(
     gradients_of: Callable[[tuple[Array, ...]], Any], activations: tuple[Array, ...], gradients: Any
 ) -> tuple[Array, ...]:
-    """Return the gradients, with the same numbers; each that doesn't depend on its own activations is made to.
+    """Return the gradients; each that doesn't depend on its own activations is made to.
+
+    The numbers are equal; a -0 may become 0.
 
     Args:
         gradients_of: the function that computed the gradients from the activations; it is traced

@@ -12,8 +12,8 @@ from ..rules.adagrad import LIBRARIES
 from ..rules.rule import Shared
 from .gradient_checks import check_step
 from .hyperparameters import Rate, check_positive
+from .kernel_order import with_order
 from .rule_optimizer import RuleOptimizer
-from .sparse_order import with_order
 from .variable import GraphKey, Variable
 
 

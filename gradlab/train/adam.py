@@ -5,8 +5,8 @@ from __future__ import annotations
 from .. import rules
 from ..rules.rule import Shared
 from .hyperparameters import Rate
+from .kernel_order import with_order
 from .rule_optimizer import RuleOptimizer
-from .sparse_order import with_order
 from .variable import GraphKey
 
 

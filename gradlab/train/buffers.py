@@ -81,12 +81,16 @@ class Buffer:
         """
         with self.lock:
             part: Array = self.array[index]
+            # The caller may keep a view: no step may write into its memory.
             if part is self.array or (not is_jax(part) and np.may_share_memory(part, self.array)):
                 self.is_shared = True
             return part
 
     def replace(self, array: Array, is_shared: bool = True) -> None:
-        """Set the array."""
+        """Set the array.
+
+        By default it counts as shared: the caller may keep it, so no step may write into it.
+        """
         with self.lock:
             self.array = array
             self.is_shared = is_shared
@@ -121,8 +125,9 @@ class Buffer:
             self.array.flags.writeable = False
 
 
-class Fresh(Buffer):
+class UnownedSlotBuffer(Buffer):
     """The buffer of a slot whose variable is made once the first step has worked."""
 
     def __init__(self, array: Array) -> None:
+        # A rule's `init` may return one array for two slots, or keep it: no step may write into it.
         super().__init__(array, is_shared=True)

@@ -20,7 +20,6 @@ Source: `tf.compat.v1.train`, TensorFlow 2.21 (2026), run.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -82,6 +81,7 @@ def natural_exp_decay(
     >>> round(natural_exp_decay(1.0, 4, decay_steps=2, decay_rate=0.5)().item(), 4)
     0.3679
     """
+    # TensorFlow takes exp(-decay_rate) in float32, so a period's factor is rounded to it.
     per_period = np.exp(-np.float64(decay_rate)).astype(np.float32)
     return _rate_of(_Exponential(learning_rate, decay_steps, per_period, staircase), global_step)
 
@@ -281,41 +281,34 @@ def piecewise_constant(
 piecewise_constant_decay = piecewise_constant
 
 
-# The schedules of Keras 3 refuse decay steps of 0 and less; TensorFlow 1's functions don't look at
-# them.
-@dataclass(frozen=True, eq=False)
-class _Exponential(ExponentialDecay):
+class _Unchecked:
+    """Leaves out the checks of a schedule.
+
+    Those of Keras 3 refuse decay steps of 0 and less; TensorFlow 1's functions don't look at them.
+    """
+
     def __post_init__(self) -> None: ...
 
 
-@dataclass(frozen=True, eq=False)
-class _InverseTime(InverseTimeDecay):
-    def __post_init__(self) -> None: ...
+class _Exponential(_Unchecked, ExponentialDecay): ...
 
 
-@dataclass(frozen=True, eq=False)
-class _Polynomial(PolynomialDecay):
-    def __post_init__(self) -> None: ...
+class _InverseTime(_Unchecked, InverseTimeDecay): ...
 
 
-@dataclass(frozen=True, eq=False)
-class _Cosine(CosineDecay):
-    def __post_init__(self) -> None: ...
+class _Polynomial(_Unchecked, PolynomialDecay): ...
 
 
-@dataclass(frozen=True, eq=False)
-class _CosineRestarts(CosineDecayRestarts):
-    def __post_init__(self) -> None: ...
+class _Cosine(_Unchecked, CosineDecay): ...
 
 
-@dataclass(frozen=True, eq=False)
-class _LinearCosine(LinearCosineDecay):
-    def __post_init__(self) -> None: ...
+class _CosineRestarts(_Unchecked, CosineDecayRestarts): ...
 
 
-@dataclass(frozen=True, eq=False)
-class _NoisyLinearCosine(NoisyLinearCosineDecay):
-    def __post_init__(self) -> None: ...
+class _LinearCosine(_Unchecked, LinearCosineDecay): ...
+
+
+class _NoisyLinearCosine(_Unchecked, NoisyLinearCosineDecay): ...
 
 
 def _rate_of(schedule: LearningRateSchedule, global_step: Any) -> Rate:

@@ -180,7 +180,7 @@ class DropStaleGradientOptimizer(Wrapper):
             pairs: GradsAndVars = self._opt.compute_gradients(
                 loss, *args, **kwargs, **self._worker_argument(worker)
             )
-        self._workers.keep(worker, local_step=step if self.step_first else None)
+        self._workers.get(worker).local_step = step if self.step_first else None
         return pairs
 
     def note_step(self, worker: Any = None) -> int:
@@ -190,7 +190,7 @@ class DropStaleGradientOptimizer(Wrapper):
         """
         if not self.step_first:
             with self._enter_collection() as collection:
-                self._workers.keep(worker, local_step=read_global_step(collection))
+                self._workers.get(worker).local_step = read_global_step(collection)
         return self.local_step(worker)
 
     def local_step(self, worker: Any = None) -> int:
@@ -245,7 +245,7 @@ class DropStaleGradientOptimizer(Wrapper):
 
     def verdict(self, worker: Any = None) -> Verdict | None:
         """The verdict on the last gradient that the worker applied. Not in TensorFlow."""
-        return self._workers.get(worker).get("verdict")
+        return self._workers.get(worker).verdict
 
     def minimize(
         self,
@@ -370,7 +370,7 @@ class DropStaleGradientOptimizer(Wrapper):
         self._workers, self._applied_to = WorkerNotes(), None
 
     def _local_step(self, worker: Any) -> LocalStep:
-        step: LocalStep | None = self._workers.get(worker).get("local_step")
+        step = self._workers.get(worker).local_step
         if step is None:
             raise missing_local_step(worker)
         return step
@@ -410,7 +410,7 @@ class DropStaleGradientOptimizer(Wrapper):
             else:
                 self.stale_counter.assign_add(1)
             self._applied_to = step
-            self._workers.keep(worker, verdict=verdict)
+            self._workers.get(worker).verdict = verdict
             return np.float32(self.stale_counter)
 
     def _check_first(self) -> None:

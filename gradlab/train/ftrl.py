@@ -8,8 +8,8 @@ from dataclasses import replace
 from .. import rules
 from .._base.arrays import Array, namespace
 from .hyperparameters import Rate, check_not_negative
+from .kernel_order import with_order
 from .rule_optimizer import RuleOptimizer
-from .sparse_order import with_order
 
 
 class FtrlOptimizer(RuleOptimizer):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from .. import rules
-from ..rules import apply
+from ..rules import dense_and_sparse
 from .hyperparameters import Rate
+from .kernel_order import with_order
 from .rule_optimizer import RuleOptimizer
-from .sparse_order import with_order
 
 
 class GradientDescentOptimizer(RuleOptimizer):
@@ -28,7 +28,7 @@ class GradientDescentOptimizer(RuleOptimizer):
     [0.0, 1.0]
     """
 
-    _sparse = staticmethod(apply.each)
+    _sparse = staticmethod(dense_and_sparse.each)
 
     def __init__(
         self, learning_rate: Rate, use_locking: bool = False, name: str = "GradientDescent"

@@ -9,11 +9,15 @@ the worker's key, or for the calling thread where no key is given.
 from __future__ import annotations
 
 import threading
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import MissingStepError
 from .copies import get_copy
 from .variable import Collection, Variable
+
+if TYPE_CHECKING:
+    from .staleness_check import Verdict
 
 
 class LocalStep(NamedTuple):
@@ -41,31 +45,34 @@ def missing_local_step(worker: Any) -> MissingStepError:
     )
 
 
+@dataclass
+class WorkerNote:
+    """What is remembered of one worker."""
+
+    local_step: LocalStep | None = None
+    verdict: Verdict | None = None
+
+
 class WorkerNotes:
     """Notes by worker: under its key, or under None for the calling thread, as long as the thread lives.
 
     >>> notes = WorkerNotes()
-    >>> notes.keep("a", verdict=3)
-    >>> notes.get("a"), notes.get(None)
-    ({'verdict': 3}, {})
+    >>> notes.get("a").local_step = LocalStep(3, Variable(3))
+    >>> notes.get("a").local_step.value, notes.get(None)
+    (3, WorkerNote(local_step=None, verdict=None))
     """
 
     def __init__(self) -> None:
-        self._by_key: dict[Any, dict[str, Any]] = {}
+        self._by_key: dict[Any, WorkerNote] = {}
         self._by_thread = threading.local()
 
-    def get(self, worker: Any) -> dict[str, Any]:
-        """Return the notes of a worker, empty if there are none."""
+    def get(self, worker: Any) -> WorkerNote:
+        """Return the note of a worker as a live view; an empty one is made if there is none."""
+        # `setdefault` is one step, so two threads of one key get the same note.
         if worker is None:
-            return vars(self._by_thread)
-        return self._by_key.get(worker, {})
-
-    def keep(self, worker: Any, **notes: Any) -> None:
-        """Write notes down; those of the same names are replaced."""
-        if worker is None:
-            vars(self._by_thread).update(notes)
-        else:
-            self._by_key.setdefault(worker, {}).update(notes)
+            of_thread: dict[str, WorkerNote] = vars(self._by_thread)
+            return of_thread.setdefault("note", WorkerNote())
+        return self._by_key.setdefault(worker, WorkerNote())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> WorkerNotes:
         """Copy the notes under a key.
@@ -73,15 +80,15 @@ class WorkerNotes:
         Those of threads stay with the original, as their gradients do.
         """
         new = WorkerNotes()
-        for worker, notes in self._by_key.items():
-            new._by_key[worker] = dict(notes)
-            step = notes.get("local_step")
+        for worker, note in list(self._by_key.items()):
+            step = note.local_step
             if step is not None:
-                new.keep(worker, local_step=LocalStep(step.value, get_copy(step.variable, memo)))
+                step = LocalStep(step.value, get_copy(step.variable, memo))
+            new._by_key[worker] = WorkerNote(step, note.verdict)
         return new
 
     def _follow(self, old: Variable, new: Variable) -> None:
-        for notes in self._by_key.values():
-            step = notes.get("local_step")
+        for note in list(self._by_key.values()):
+            step = note.local_step
             if step is not None and step.variable is old:
-                notes["local_step"] = LocalStep(step.value, new)
+                note.local_step = LocalStep(step.value, new)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from .. import rules
 from .hyperparameters import Rate, check_positive
+from .kernel_order import with_order
 from .rule_optimizer import RuleOptimizer
-from .sparse_order import with_order
 
 
 class ProximalGradientDescentOptimizer(RuleOptimizer):

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from .. import rules
 from .hyperparameters import Rate
+from .kernel_order import with_order
 from .rule_optimizer import RuleOptimizer
-from .sparse_order import with_order
 
 
 class RMSPropOptimizer(RuleOptimizer):

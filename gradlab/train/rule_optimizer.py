@@ -14,7 +14,7 @@ import numpy as np
 from .. import rules
 from .._base.arrays import Array
 from .._base.gradient_types import Gradient
-from ..rules import apply, pure
+from ..rules import dense_and_sparse, pure
 from ..rules.rule import Shared
 from .autodiff import GradsAndVars, Loss, differentiate
 from .copies import follow, get_copy
@@ -34,7 +34,7 @@ from .state_dict import (
     read_array,
     warn_of_changes,
 )
-from .update import Job, commits
+from .update import Job, prepare_commits
 from .variable import GraphKey, Variable, current_collection
 
 
@@ -66,7 +66,7 @@ class RuleOptimizer(Optimizer):
     """
 
     # How IndexedSlices meet the rule.
-    _sparse: ClassVar[Callable[..., Any]] = staticmethod(apply.sparse)
+    _sparse: ClassVar[Callable[..., Any]] = staticmethod(dense_and_sparse.sparse)
 
     def __init__(
         self, rule: rules.Rule, learning_rate: Rate, use_locking: bool, name: str, **fields: Any
@@ -316,7 +316,7 @@ class RuleOptimizer(Optimizer):
             shared = {key: self._shared(key, rule) for key in {v._graph_key for _, v in pairs}}
             store = self._store
             rules_now = {key: rule.at(x) for key, x in shared.items()}
-            for commit in commits(
+            for commit in prepare_commits(
                 [Job(rules_now[v._graph_key], v, g, rate, type(self)._sparse) for g, v in pairs],
                 lambda v: store.buffers(v, rule),
                 lambda v, slots: store.store(v, rule, slots, self._labels()),

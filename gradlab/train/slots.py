@@ -15,7 +15,7 @@ from .._base.forks import renew_in_child
 from ..errors import InvalidArgumentError
 from ..rules import Rule
 from ..rules.rule import Shared, Slots
-from .buffers import Buffer, Fresh
+from .buffers import Buffer, UnownedSlotBuffer
 from .copies import Carried, check_carried, get_copy, list_carried
 from .state_dict import Commit, VariablesByName, convert_saved, get_part, read_array
 from .variable import GraphKey, Variable, current_collection
@@ -124,7 +124,7 @@ class SlotStore:
             self._carried = []
             slots = self._slots.get(v)
             if slots is None:
-                return tuple(Fresh(start) for start in rule.init(v._value))
+                return tuple(UnownedSlotBuffer(start) for start in rule.init(v._value))
             return tuple(slots[name]._buffer for name in rule.slots)
 
     def store(self, v: Variable, rule: Rule, values: Slots, labels: Mapping[str, str]) -> None:

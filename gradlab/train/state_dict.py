@@ -18,7 +18,10 @@ Variables: TypeAlias = VariablesByName | Sequence[Variable] | Variable | None
 
 
 class Stateful:
-    """An optimizer whose state can be read and restored; subclasses bring `_to_save`, `_loading` and `_stepped`."""
+    """An optimizer whose state can be read and restored.
+
+    Subclasses define `_to_save`, `_loading` and `_stepped_variables`.
+    """
 
     def state_dict(self, variables: Variables = None) -> dict[str, Any]:
         """All that changes from step to step, as nested dictionaries of read-only arrays and plain values.
@@ -33,8 +36,9 @@ class Stateful:
         numbers are noted, to be compared.
 
         Raises:
-            ValueError: it has stepped a variable that is not given, or two are of one name. Not in
-                TensorFlow; torch.optim has these two methods.
+            ValueError: it has stepped a variable that is not given, or two are of one name.
+
+        Not in TensorFlow; torch.optim has these two methods.
 
         >>> import gradlab as gl
         >>> v, w = gl.Variable([1.0], name="v"), gl.Variable([1.0], name="w")
@@ -121,23 +125,19 @@ def lock_variables(variables: Iterable[Variable]) -> Iterator[None]:
     finds a lock taken releases the others, waits for that one, and tries again.
     """
     locks = {id(v): v._lock for v in variables}
-    waited = next(iter(locks), None)
-    while waited is not None:
+    if not locks:
+        yield
+        return
+    waited = next(iter(locks))
+    while True:
         with ExitStack() as stack:
             stack.enter_context(locks[waited])
-            busy = next(
-                (
-                    key
-                    for key, lock in locks.items()
-                    if key != waited and not _try_lock(lock, stack)
-                ),
-                None,
-            )
+            others = {key: lock for key, lock in locks.items() if key != waited}
+            busy = next((k for k, lock in others.items() if not _try_lock(lock, stack)), None)
             if busy is None:
                 yield
                 return
         waited = busy
-    yield
 
 
 def _try_lock(lock: Any, stack: ExitStack) -> bool:

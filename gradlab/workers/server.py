@@ -18,7 +18,7 @@ import numpy as np
 from .._base.arrays import Array, as_array, namespace, precision, quiet, set_rows
 from .._base.slices import IndexedSlices
 from ..errors import InvalidArgumentError
-from ..rules import Rule, apply
+from ..rules import Rule, dense_and_sparse
 from ..train.staleness import compensate, compensate_adaptively, damping
 from .experiment import Experiment
 from .ledger import CHECK, JOIN, MOVES, READ, UPDATE, Ledger
@@ -254,7 +254,7 @@ class Server:
         slots = dict(self._slots)
         for name, w in self.weights.items():
             if name not in rows:
-                weights[name], slots[name] = apply.dense(
+                weights[name], slots[name] = dense_and_sparse.dense(
                     rule, w, slots[name], gradient[name], self._learning_rate
                 )
         for name, (ids, new_rows, *new_slot_rows) in rows.items():

@@ -355,6 +355,18 @@ def test_other_files_are_left_alone(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["notes", "other"]
 
 
+def test_a_locked_file_is_not_taken_for_another_kind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "log")
+    monkeypatch.setattr(growing, "_PATIENCE", 0.01)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(TimeoutError, match="another run writes to"):
+            is_growing(path)
+    assert is_growing(path)
+
+
 def test_a_query_in_place_of_the_table_is_not_run(tmp_path: Path) -> None:
     path = write(tmp_path / "log")
     endless = (

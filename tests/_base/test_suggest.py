@@ -36,9 +36,9 @@ def test_what_is_listed_is_public_and_no_file() -> None:
 
 
 def test_a_file_of_a_package_is_still_imported_from_it() -> None:
-    from gradlab.train import sparse_order
+    from gradlab.train import kernel_order
 
-    assert not hasattr(sparse_order, "nothing") and not hasattr(gl.train, "nothing")
+    assert not hasattr(kernel_order, "nothing") and not hasattr(gl.train, "nothing")
 
 
 @pytest.mark.parametrize(

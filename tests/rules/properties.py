@@ -14,7 +14,7 @@ import optax
 import pytest
 
 import gradlab as gl
-from gradlab.rules import Rule, apply
+from gradlab.rules import Rule, dense_and_sparse
 from tests import ways
 from tests.rules.cases import SETS_WEIGHTS, Case
 
@@ -256,7 +256,7 @@ def check_shared(rule: Rule) -> None:
     check_close(expected, jax.tree.map(np.asarray, final), start)
 
 
-def check_duplicates(case: Case, update: Any = apply.rows) -> None:
+def check_duplicates(case: Case, update: Any = dense_and_sparse.rows) -> None:
     """Slices of one row count as their sum, at once; rows without any slice stand still."""
     rule, w, slots = case.started()
     g = gl.IndexedSlices(case.g[:4], np.array([5, 2, 5, 2]), w.shape)

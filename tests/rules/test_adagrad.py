@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradlab import IndexedSlices
-from gradlab.rules import apply
+from gradlab.rules import dense_and_sparse
 from gradlab.rules.adagrad import LIBRARIES, Adagrad
 
 F = np.float32
@@ -51,9 +51,9 @@ def test_an_accumulator_that_is_not_updated_stays_the_divisor() -> None:
     )
     slots = rule.init(w)
     for _ in range(2):
-        w, slots = apply.dense(rule, w, slots, np.array([[2.0], [0.0]]), 0.5)
+        w, slots = dense_and_sparse.dense(rule, w, slots, np.array([[2.0], [0.0]]), 0.5)
     assert (w.tolist(), slots[0].tolist()) == ([[0.0], [1.0]], [[4.0], [4.0]])
-    w, slots = apply.rows(
+    w, slots = dense_and_sparse.rows(
         rule, w, slots, IndexedSlices(np.array([[2.0]]), np.array([1]), (2, 1)), 0.5
     )
     assert (w.tolist(), slots[0].tolist()) == ([[0.0], [0.5]], [[4.0], [4.0]])

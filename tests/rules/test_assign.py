@@ -3,7 +3,7 @@
 import numpy as np
 
 from gradlab import IndexedSlices
-from gradlab.rules import Assign, apply
+from gradlab.rules import Assign, dense_and_sparse
 
 
 def test_whatever_the_rate() -> None:
@@ -15,5 +15,5 @@ def test_whatever_the_rate() -> None:
 def test_rows_are_set_and_others_stay() -> None:
     g = IndexedSlices(np.array([[3.0], [4.0], [5.0]]), np.array([2, 0, 2]), (3, 1))
     w = np.array([[1.0], [2.0], [3.0]])
-    assert apply.rows(Assign(), w, (), g, 0.1)[0].ravel().tolist() == [4.0, 2.0, 8.0]
-    assert apply.each(Assign(), w, (), g, 0.1)[0].ravel().tolist() == [4.0, 2.0, 5.0]
+    assert dense_and_sparse.rows(Assign(), w, (), g, 0.1)[0].ravel().tolist() == [4.0, 2.0, 8.0]
+    assert dense_and_sparse.each(Assign(), w, (), g, 0.1)[0].ravel().tolist() == [4.0, 2.0, 5.0]

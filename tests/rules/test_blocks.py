@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.rules import apply, blocks
+from gradlab.rules import blocks, dense_and_sparse
 
 
-@pytest.mark.parametrize("way", [apply.rows, apply.each])
+@pytest.mark.parametrize("way", [dense_and_sparse.rows, dense_and_sparse.each])
 def test_new_rows_write_nothing(way: Any) -> None:
     w, slot = np.ones((5, 2)), np.ones((5, 2))
     for x in (w, slot):
@@ -18,8 +18,10 @@ def test_new_rows_write_nothing(way: Any) -> None:
     named, (new_w, new_slot) = blocks.new_rows(gl.rules.Momentum(0.5), w, (slot,), g, 1.0, way)
     at = named.tolist().index(4)
     assert sorted(named.tolist()) == [1, 4]
-    assert new_slot[at].tolist() == ([1.75] * 2 if way is apply.each else [2.5] * 2)
-    assert new_w[at].tolist() == ([1 - 1.5 - 1.75] * 2 if way is apply.each else [-1.5] * 2)
+    assert new_slot[at].tolist() == ([1.75] * 2 if way is dense_and_sparse.each else [2.5] * 2)
+    assert new_w[at].tolist() == (
+        [1 - 1.5 - 1.75] * 2 if way is dense_and_sparse.each else [-1.5] * 2
+    )
 
 
 def test_cores_share_large_arrays_and_the_bits_stay(monkeypatch: pytest.MonkeyPatch) -> None:

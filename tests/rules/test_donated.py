@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.rules import apply, donated
+from gradlab.rules import dense_and_sparse, donated
 
 ROWS, WIDTH = 4096, 8
 
@@ -30,7 +30,7 @@ def test_tables_stay_where_they_are() -> None:
     w, slots = _state()
     places = [x.unsafe_buffer_pointer() for x in (w, *slots)]
     for distinct in (20, 30, 20):
-        rows = donated.new_rows(RULE, w, slots, _slices(distinct), LR, apply.rows)
+        rows = donated.new_rows(RULE, w, slots, _slices(distinct), LR, dense_and_sparse.rows)
         w, slots = donated.scatter_all(rows, w, slots, donate=True)
         assert [x.unsafe_buffer_pointer() for x in (w, *slots)] == places
 

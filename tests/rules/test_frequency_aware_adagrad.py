@@ -3,7 +3,7 @@
 import numpy as np
 
 from gradlab import IndexedSlices
-from gradlab.rules import Adagrad, FrequencyAwareAdagrad, apply
+from gradlab.rules import Adagrad, FrequencyAwareAdagrad, dense_and_sparse
 from tests.rules.recorded import F, check_close, steps
 
 RULE = FrequencyAwareAdagrad(0.01, 0.02, 1.5, 0.5)
@@ -38,7 +38,7 @@ def test_rare_rows_step_further_up_to_the_limit() -> None:
             {"step_counter": step}
         )
         g = IndexedSlices(np.ones((1, 1)), np.array([1]), (2, 1))
-        new, (_, counters) = apply.rows(rule, w, rule.init(w), g, 1.0)
+        new, (_, counters) = dense_and_sparse.rows(rule, w, rule.init(w), g, 1.0)
         assert (new.ravel().tolist(), counters.ravel().tolist()) == ([0.0, -moved], [0.0, 1.0])
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from gradlab import IndexedSlices
-from gradlab.rules import FrequencyEstimator, apply
+from gradlab.rules import FrequencyEstimator, dense_and_sparse
 
 VISITS = [(1, [0, 1, 1]), (2, [0]), (5, [0, 1]), (40, [1]), (500, [0])]
 ESTIMATES = [
@@ -21,7 +21,7 @@ def test_visits_of_three_rows() -> None:
     slots = rule.init(w)
     for (step, ids), expected in zip(VISITS, ESTIMATES, strict=True):
         g = IndexedSlices(np.zeros((len(ids), 1)), np.array(ids), (3, 1))
-        w, slots = apply.rows(rule, w, slots, g, step)
+        w, slots = dense_and_sparse.rows(rule, w, slots, g, step)
         np.testing.assert_allclose([w[:, 0], slots[0][:, 0]], expected, rtol=1e-12)
 
 

@@ -146,7 +146,7 @@ def test_jax_agrees_and_uses_its_arguments_up(name: str) -> None:
     rule = RULES[name]()
     w, slots, g = _case(rule, (30, 4))
     sparse = _slices(w.shape)
-    # test_apply.py has both, of every rule.
+    # test_dense_and_sparse.py has both, of every rule.
     with_slices = ("rows", "each")[[*RULES].index(name) % 2]
     for way, grad in (("dense", g), (with_slices, sparse)):
         given = jax.tree.map(lambda x: jnp.array(x, copy=True), (w, slots, grad))

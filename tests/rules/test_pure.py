@@ -9,7 +9,7 @@ import pytest
 
 import gradlab as gl
 from gradlab import rules
-from gradlab.rules import apply, pure
+from gradlab.rules import dense_and_sparse, pure
 from tests import ways
 
 F = np.float32
@@ -72,7 +72,9 @@ def test_inputs_are_only_read() -> None:
     pure.update(MOMENTUM, F(0.1), state, values, grads)
 
 
-@pytest.mark.parametrize(("sparse", "expected"), [(apply.rows, [0, -2]), (apply.each, [0, -2.5])])
+@pytest.mark.parametrize(
+    ("sparse", "expected"), [(dense_and_sparse.rows, [0, -2]), (dense_and_sparse.each, [0, -2.5])]
+)
 def test_slices_meet_the_rule_as_they_are_told_to(
     sparse: pure.Sparse, expected: list[float]
 ) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import gradlab as gl
 from gradlab import IndexedSlices
-from gradlab.rules import Adagrad, RowWiseAdagrad, apply
+from gradlab.rules import Adagrad, RowWiseAdagrad, dense_and_sparse
 
 # Rules with their usual constants, some of which 16 bits cannot hold; what is said of that is in
 # test_rule.py.
@@ -128,6 +128,8 @@ def test_a_row_alone_may_be_a_vector_with_one_accumulator() -> None:
     alone = jax.vmap(rule, in_axes=(0, 0, 0, None))(W, slots, GRADIENTS[0], F(0.1))
     g = IndexedSlices(GRADIENTS[0], np.arange(2), W.shape)
     for a, b in zip(
-        jax.tree.leaves(alone), jax.tree.leaves(apply.rows(rule, W, slots, g, F(0.1))), strict=True
+        jax.tree.leaves(alone),
+        jax.tree.leaves(dense_and_sparse.rows(rule, W, slots, g, F(0.1))),
+        strict=True,
     ):
         np.testing.assert_allclose(a, b, rtol=1e-6)

@@ -62,6 +62,10 @@ def test_plans_are_values() -> None:
         ),
         (lambda: Table("t", 4, 1, Lion(lazy=False), accumulate=False), "needs accumulate=True"),
         (
+            lambda: Feature("x", 0, ()),
+            r"shape of feature 'x' must have at least one size, .*; got \(\)",
+        ),
+        (
             lambda: Plan(TABLES, (Feature("x", 2, (3,)),)),
             "feature 'x' reads table 2, but there are 2",
         ),

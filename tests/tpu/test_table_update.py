@@ -2,13 +2,15 @@
 
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.rules import Adagrad, Momentum, StochasticGradientDescent, apply
-from gradlab.tpu import Table
+from gradlab.rules import Adagrad, Ftrl, Lion, Momentum, StochasticGradientDescent, dense_and_sparse
+from gradlab.tpu import Policy, Table
 from gradlab.tpu import update_table as of_table
+from gradlab.tpu.table_update import TableUpdate
 from tests import ways
 
 W = np.float32([[1.0, -1.0], [2.0, 3.0], [4.0, 5.0]])
@@ -45,7 +47,10 @@ def test_the_sum_is_clipped_and_not_its_parts() -> None:
 
 def test_without_limits_it_is_the_rule_on_rows() -> None:
     rule, g = Momentum(0.5), slices([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [2, 0, 2])
-    got, expected = update(rule, W, rule.init(W), g, 0.1), apply.rows(rule, W, rule.init(W), g, 0.1)
+    got, expected = (
+        update(rule, W, rule.init(W), g, 0.1),
+        dense_and_sparse.rows(rule, W, rule.init(W), g, 0.1),
+    )
     assert [x.tolist() for x in (got[0], *got[1])] == [
         x.tolist() for x in (expected[0], *expected[1])
     ]
@@ -68,6 +73,38 @@ def test_jax_agrees(way: ways.Way) -> None:
     got, expected = way(f, W, rule.init(W), g), f(W, rule.init(W), g)
     np.testing.assert_allclose(got[0], expected[0], rtol=1e-6)
     np.testing.assert_allclose(got[1][0], expected[1][0], rtol=1e-6)
+
+
+def test_a_gradient_of_every_row_gives_the_bits_of_its_slices() -> None:
+    rule = Ftrl(l1=0.1, l2=0.1)
+    w = jnp.asarray(np.linspace(-1.0, 1.0, 400, dtype=np.float32).reshape(50, 8))
+    g = jnp.sin(100 * w)
+    slices = gl.IndexedSlices(g, jnp.arange(50), (50, 8))
+    summed = Table("t", 50, 8, rule)
+    one_by_one = Table("t", 50, 8, rule, accumulate=False)
+    expected = np.asarray(of_table(summed, w, rule.init(w), slices, 0.3)[0])
+    assert (of_table(summed, w, rule.init(w), g, 0.3)[0] == expected).all()
+    assert (of_table(one_by_one, w, rule.init(w), slices, 0.3)[0] == expected).all()
+
+
+def test_a_rate_keeps_the_precision_of_the_weights() -> None:
+    table = Table("t", 3, 2, StochasticGradientDescent(), accumulate=False)
+    w, _ = of_table(table, np.zeros((3, 2)), (), slices([[1.0, 1.0]], [0]), 0.1)
+    assert w[0].tolist() == [-0.1, -0.1]
+
+
+def test_an_update_is_run_as_its_rule() -> None:
+    """Slots of Adagrad start at one of its fields, and a rule that isn't lazy moves every row."""
+    rule = Adagrad(0.25)
+    update = TableUpdate(Table("t", 3, 2, rule), rule, Policy())
+    assert update.init(W)[0].tolist() == rule.init(W)[0].tolist()
+    for lazy in (True, False):
+        rule = Lion(lazy=lazy)
+        update = TableUpdate(Table("t", 3, 2, rule), rule, Policy())
+        slots = (np.ones_like(W),)
+        g = slices([[1.0, 2.0]], [1])
+        got = dense_and_sparse.sparse(update, W, slots, g, 0.1)[0]
+        assert got.tolist() == dense_and_sparse.sparse(rule, W, slots, g, 0.1)[0].tolist()
 
 
 @pytest.mark.parametrize("name", ["gradient_limits", "weight_limits"])

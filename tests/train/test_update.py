@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.rules import apply, pure
+from gradlab.rules import dense_and_sparse, pure
 from gradlab.rules.blocks import BLOCK
 from gradlab.train import update
 
@@ -135,7 +135,7 @@ def test_a_gradient_may_be_the_value_itself() -> None:
 def test_what_cannot_be_done_in_place_is_left_to_the_pure_form() -> None:
     big, rule = np.ones(SHAPE, np.float32), gl.rules.StochasticGradientDescent()
 
-    def is_prepared(v: gl.Variable, g: Any, sparse: Any = apply.rows) -> bool:
+    def is_prepared(v: gl.Variable, g: Any, sparse: Any = dense_and_sparse.rows) -> bool:
         return update.prepare(update.Job(rule, v, g, LR, sparse), ()) is not None
 
     assert is_prepared(gl.Variable(big), big)
@@ -144,7 +144,7 @@ def test_what_cannot_be_done_in_place_is_left_to_the_pure_form() -> None:
     assert not is_prepared(gl.Variable(big[:2]), big[:2])
     assert not is_prepared(gl.Variable(big, constraint=abs), big)
     assert not is_prepared(gl.Variable(big), jnp.asarray(big))
-    assert not is_prepared(gl.Variable(big), _slices(), lambda *args: apply.rows(*args))
+    assert not is_prepared(gl.Variable(big), _slices(), lambda *args: dense_and_sparse.rows(*args))
 
 
 def test_a_constraint_and_two_gradients_for_one_variable_work_as_ever() -> None:
@@ -182,12 +182,12 @@ def test_readers_see_whole_values_only(module: Any, look: Any) -> None:
 def test_commits_are_the_pure_steps() -> None:
     rule, w, g = gl.rules.Adagrad(), _dense(), _dense()
     v, kept = gl.Variable(w), {}
-    slots = [update.Fresh(s) for s in rule.init(w)]
-    for commit in update.commits(
-        [update.Job(rule, v, g, LR, apply.rows)], lambda _: slots, kept.__setitem__
+    slots = [update.UnownedSlotBuffer(s) for s in rule.init(w)]
+    for commit in update.prepare_commits(
+        [update.Job(rule, v, g, LR, dense_and_sparse.rows)], lambda _: slots, kept.__setitem__
     ):
         assert (v.numpy() == w).all()
         commit()
-    expected, (accumulator,) = pure.stepped(rule, w, rule.init(w), g, LR, apply.rows)
+    expected, (accumulator,) = pure.stepped(rule, w, rule.init(w), g, LR, dense_and_sparse.rows)
     np.testing.assert_array_equal(v, expected)
     np.testing.assert_array_equal(kept[v][0], accumulator)

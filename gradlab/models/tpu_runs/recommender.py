@@ -19,8 +19,8 @@ from ...rules import Adagrad
 from ...tpu.batch import Batch, PlacedBatch
 from ...tpu.ids import Ids
 from ...tpu.make_batch import make_batch
-from ...tpu.placement import Placement
 from ...tpu.plan import Feature, Plan, Table
+from ...tpu.row_owners import Placement
 from ...tpu.sharding import create_placed, place_batch
 from ...tpu.state import create
 from ...tpu.training import Training, TrainState

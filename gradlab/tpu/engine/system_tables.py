@@ -14,8 +14,8 @@ from ..._base.jax_or_numpy import Mesh, compile_with_jax, jnp, on_device, tree_m
 from ...errors import InvalidArgumentError
 from ..batch import Batch
 from ..lookup import Dedup, lookup
-from ..placement import OnMesh, Shards, Strategy
 from ..plan import Plan
+from ..row_owners import OnMesh, Shards, Strategy
 from ..sharding import create_placed, place_batch
 from ..sharding.sharded_arrays import make_array, row_reader
 from ..state import State, create

@@ -426,7 +426,7 @@ def _terms(
     """Return the core and the term of each contribution, clipped where the policy clips terms and
     not sums.
     """
-    limits = NO_LIMITS if update.clips_sum else update.table.gradient_limits
+    limits = NO_LIMITS if update.clips_inside_update else update.table.gradient_limits
     return [(c.core, np.asarray(clip_to_limits(c.product, limits))) for c in contributions]
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from ..._base.arrays import Array
 from ..._base.jax_or_numpy import Mesh, compile_with_jax, jnp, process_index, tree_map
 from ...rules.rule import Shared
-from ..placement import ONE_DEVICE, Layout, OnMesh, Placement, Shards, Strategy
 from ..plan import Plan, Table
+from ..row_owners import ONE_DEVICE, Layout, OnMesh, Placement, Shards, Strategy
 from ..state import State
 from ..update import RowSums, Step, flush_pending
 from .layouts import check_layouts, lay_out

@@ -13,8 +13,8 @@ from ..._base.arrays import Array
 from ..._base.jax_or_numpy import PartitionSpec, jax, jnp, tree_map
 from ...errors import InvalidArgumentError
 from ..lookup import specs_of
-from ..placement import Copies, Layout, OnMesh, Shards
 from ..plan import Plan
+from ..row_owners import Copies, Layout, OnMesh, Shards
 from ..stacks import StackedPlan, merge_shared, stack_tables
 from ..state import State
 from .pending import gather_pending, place_pending

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..._base.indices import padded_size
-from ..placement import OnMesh
 from ..plan import PADDING_ID, Plan
+from ..row_owners import OnMesh
 from ..stacks import StackedPlan, stack_tables
 from ..update import RowSums, Step
 from .place_batch import cores_here

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..._base.arrays import Array
 from ..._base.jax_or_numpy import Mesh, jax, tree_map
-from ..placement import ONE_DEVICE, Layout, OnMesh, Strategy
 from ..plan import Plan, Table
+from ..row_owners import ONE_DEVICE, Layout, OnMesh, Strategy
 from ..state import State
 from .layouts import check_layouts, lay_out
 from .pending import place_pending

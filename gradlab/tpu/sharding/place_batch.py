@@ -9,8 +9,8 @@ import numpy as np
 from ..._base.indices import pad_to, padded_size
 from ...errors import InvalidArgumentError
 from ..batch import Batch, Lookups, PlacedBatch
-from ..placement import OnMesh, Placement, Shards, Strategy
 from ..plan import PADDING_ID, Plan
+from ..row_owners import OnMesh, Placement, Shards, Strategy
 from ..stacks import StackedPlan, stack_lookups, stack_tables
 from .sharded_arrays import arrange_by_owner, max_per_owner, put_parts
 

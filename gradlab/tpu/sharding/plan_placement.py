@@ -19,8 +19,8 @@ from ..._base.html import html_table, text_table
 from ..._base.options import check_choice, check_count
 from ...errors import InvalidArgumentError
 from ..batch import Batch
-from ..placement import Layout, Shards, Strategy
 from ..plan import PADDING_ID, Plan, Table
+from ..row_owners import Layout, Shards, Strategy
 from ..stacks import Stack, assign_stacks, stack_key
 
 NUMBER = 4  # bytes of a float32 or an id

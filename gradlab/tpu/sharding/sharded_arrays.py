@@ -11,8 +11,8 @@ import numpy as np
 from ..._base.arrays import Array
 from ..._base.indices import rank_in_groups
 from ..._base.jax_or_numpy import Mesh, jax, jnp
-from ..placement import OnMesh, Placement, Shards
 from ..plan import PADDING_ID
+from ..row_owners import OnMesh, Placement, Shards
 from ..update import RowSums
 
 Reader = Callable[[np.ndarray], np.ndarray]  # the rows with these ids, in their order

@@ -29,8 +29,8 @@ from ..._base.extras import need
 from ..._base.jax import jax, jnp
 from ..._base.options import check_count
 from ...errors import DataLossError
-from ..placement import ONE_DEVICE, Layout, OnMesh, Strategy
 from ..plan import Plan
+from ..row_owners import ONE_DEVICE, Layout, OnMesh, Strategy
 from ..sharding import lay_out
 from ..sharding.checkpoint import Saved, check_tables, content_of, mark_of, state_from, wait_for_all
 from .train_state import TrainState, place_tower

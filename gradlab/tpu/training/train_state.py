@@ -11,7 +11,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from ..._base.arrays import Array, is_jax, is_traced
 from ..._base.jax import jax, jnp
 from ...errors import InvalidArgumentError
-from ..placement import OnMesh, Placement
+from ..row_owners import OnMesh, Placement
 from ..state import State
 
 # These have no types.

@@ -13,8 +13,8 @@ from ..._base.jax import jax, jnp
 from ...errors import InvalidArgumentError
 from ..batch import Batch, PlacedBatch
 from ..lookup import lookup
-from ..placement import OnMesh
 from ..plan import Plan
+from ..row_owners import OnMesh
 from ..state import State
 from ..update import (
     RowSums,

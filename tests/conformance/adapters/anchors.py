@@ -11,7 +11,7 @@ import numpy as np
 
 import gradlab as gl
 from gradlab import IndexedSlices, tpu
-from gradlab.rules import apply
+from gradlab.rules import dense_and_sparse
 from tests.conformance.adapters.ops import against, array
 from tests.conformance.scenarios import Scenario, Unsupported
 
@@ -38,7 +38,7 @@ def lion(inputs: dict[str, Any], steps: int) -> list[Any]:
     rule = gl.rules.Lion(hyper["b1"], hyper["b2"])
     slots = rule.init(w)
     for g in inputs["grads"]:
-        w, slots = apply.dense(rule, w, slots, array(g), hyper["learning_rate"])
+        w, slots = dense_and_sparse.dense(rule, w, slots, array(g), hyper["learning_rate"])
         found.append({"var": w, "mu": slots[0]})
     return found
 
@@ -53,7 +53,7 @@ def sparse_adam(inputs: dict[str, Any], steps: int) -> list[Any]:
     slots = rule.init(w)
     for t in range(1, steps + 1):
         rate = inputs["lr"] * (1 - beta2**t) ** 0.5 / (1 - beta1**t)
-        w, slots = apply.rows(rule, w, slots, gradient(inputs, "mean"), rate)
+        w, slots = dense_and_sparse.rows(rule, w, slots, gradient(inputs, "mean"), rate)
         found.append({"var": w.astype(np.float32)})
     return found
 
@@ -64,7 +64,7 @@ def fbgemm_adagrad(inputs: dict[str, Any], steps: int) -> list[Any]:
     slots = rule.init(w)
     for _ in range(steps):
         output = pooled(w, inputs, pooling)
-        w, slots = apply.rows(rule, w, slots, gradient(inputs, pooling), inputs["lr"])
+        w, slots = dense_and_sparse.rows(rule, w, slots, gradient(inputs, pooling), inputs["lr"])
         found.append({"output": output, "var": w, "state": slots[0][None, None]})
     return found
 
@@ -91,7 +91,7 @@ def fbgemm_sgd(inputs: dict[str, Any], steps: int) -> list[Any]:
     pooling, w, found = POOLING[inputs["pooling"]], array(inputs["table"]), []
     for _ in range(steps):
         output = pooled(w, inputs, pooling)
-        w, _ = apply.rows(
+        w, _ = dense_and_sparse.rows(
             gl.rules.StochasticGradientDescent(), w, (), gradient(inputs, pooling), inputs["lr"]
         )
         found.append({"output": output, "var": w})

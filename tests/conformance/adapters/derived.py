@@ -9,7 +9,7 @@ import numpy as np
 
 import gradlab as gl
 from gradlab import IndexedSlices, tpu
-from gradlab.rules import apply
+from gradlab.rules import dense_and_sparse
 from tests.conformance.adapters.ops import against
 from tests.conformance.ops import TRAINING_OPS
 from tests.conformance.runner import attempt
@@ -69,7 +69,7 @@ def frequencies(inputs: dict[str, Any]) -> dict[str, Any]:
     slots, found = rule.init(w), []
     for step in inputs["steps"]:
         g = IndexedSlices(np.zeros((len(step["ids"]), 1)), np.array(step["ids"]), w.shape)
-        w, slots = apply.rows(rule, w, slots, g, step["global_step"])
+        w, slots = dense_and_sparse.rows(rule, w, slots, g, step["global_step"])
         found.append({"parameters": w[:, 0], "last_hit_step": slots[0][:, 0]})
     return {"after_each_step": found}
 

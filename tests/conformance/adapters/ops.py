@@ -12,7 +12,7 @@ import numpy as np
 
 from gradlab import IndexedSlices, tpu
 from gradlab._base.gradient_types import check_shape
-from gradlab.rules import apply
+from gradlab.rules import dense_and_sparse
 from tests.conformance import compare, decode
 from tests.conformance.ops import SPARSECORE, STATIC, TPU_OPTIMIZERS, Op, known, training_op
 from tests.conformance.runner import attempt, replay
@@ -125,7 +125,11 @@ def step(op: Op, state: Arrays, g: Any, values: dict[str, Any], summed: bool) ->
     check_shape(g, tuple(w.shape), "var")
     sparse = isinstance(g, IndexedSlices)
     rule, rate = op.make(values, int(np.prod(w.shape[1:])) if sparse else None)
-    update = (apply.rows if summed else apply.each) if sparse else apply.dense
+    update = (
+        (dense_and_sparse.rows if summed else dense_and_sparse.each)
+        if sparse
+        else dense_and_sparse.dense
+    )
     return named(op, *update(rule, w, slots, g, rate))
 
 

@@ -19,7 +19,7 @@ import numpy as np
 import gradlab as gl
 from gradlab import IndexedSlices
 from gradlab.clip.peers import GLOBAL_NORM_CLIPS
-from gradlab.rules import apply
+from gradlab.rules import dense_and_sparse
 from gradlab.rules.adagrad import LIBRARIES
 from tests.conformance import compare, decode
 from tests.conformance.runner import attempt
@@ -96,7 +96,7 @@ def adagrad(name: str, scenario: Scenario) -> list[Any]:
     )
     slots = rule.init(w)
     for g in given["grads"]:
-        w, slots = apply.dense(rule, w, slots, f32(g), given["lr"])
+        w, slots = dense_and_sparse.dense(rule, w, slots, f32(g), given["lr"])
         found.append({"var": w, "accumulator": slots[0]})
     return found
 
@@ -110,7 +110,7 @@ def sparse_adagrad(name: str, scenario: Scenario) -> list[Any]:
     rule = dataclasses.replace(LIBRARIES[name], initial_accumulator_value=0.1, epsilon=1e-7)
     w = f32(given["var"])
     g = IndexedSlices(f32(given["values"]), np.array(given["indices"]), w.shape)
-    w, (accumulator,) = apply.rows(rule, w, rule.init(w), g, 0.1)
+    w, (accumulator,) = dense_and_sparse.rows(rule, w, rule.init(w), g, 0.1)
     return [{"var": w, "accumulator": accumulator}]
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import gradlab as gl
 from gradlab.keras.optimizer import own_argument
 from gradlab.keras.versions import Declaration
-from gradlab.rules import apply
+from gradlab.rules import dense_and_sparse
 
 
 def _powers(rule: Any, steps: Any) -> dict[str, Any]:
@@ -35,7 +35,7 @@ class Adam(gl.keras.Optimizer):
         ),
         fields={"beta1": "beta_1", "beta2": "beta_2", "epsilon": "epsilon"},
         step_fields=_powers,
-        choose_sparse=lambda version, rule: apply.every_row,
+        choose_sparse=lambda version, rule: dense_and_sparse.every_row,
         slots={"keras3": {"m": "momentum", "v": "velocity"}},
     )
 

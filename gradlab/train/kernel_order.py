@@ -7,13 +7,16 @@ from typing import Any
 
 from .._base.arrays import Array
 from .._base.slices import IndexedSlices
-from ..rules import apply
+from ..rules import dense_and_sparse
 from ..rules.pure import Sparse
 from ..rules.rule import Slots
 
 
 def with_order(order: str, one_each: str | None = None) -> Sparse:
-    """Return `apply.sparse` for rules with another `order`; `one_each` is the order where a row has one element."""
+    """Return `dense_and_sparse.sparse` for rules with another `order`.
+
+    `one_each` is the order where a row has one element.
+    """
     return _WithOrder(order, one_each)
 
 
@@ -25,7 +28,7 @@ class _WithOrder:
     def __call__(
         self, rule: Any, w: Array, slots: Slots, g: IndexedSlices, lr: Any
     ) -> tuple[Array, Slots]:
-        return apply.sparse(self.rule_for(rule, g), w, slots, g, lr)
+        return dense_and_sparse.sparse(self.rule_for(rule, g), w, slots, g, lr)
 
     def rule_for(self, rule: Any, g: IndexedSlices) -> Any:
         """Return the rule with the order that TensorFlow's kernel has for this gradient."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradlab.tpu.placement import ONE_DEVICE, Shards
+from gradlab.tpu.row_owners import ONE_DEVICE, Shards
 
 
 @pytest.mark.parametrize("strategy", ["div", "mod"])

@@ -1,4 +1,6 @@
-"""Placement of rows: on one device, or sharded over a mesh; and the transfers of requests and results.
+"""Where rows lie: on one device, or sharded over a mesh; and the transfers of requests and results.
+
+Which layout suits a table is chosen in `sharding/plan_placement.py`.
 
 `OneDevice` and `OnMesh` are placements of a whole state. `of(table)` is the placement of one table;
 on a mesh that is `OnMesh` itself (by rows), `Columns` or `Copies`. All answer the same questions,

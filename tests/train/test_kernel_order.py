@@ -7,7 +7,7 @@ import pytest
 
 import gradlab as gl
 from gradlab._base.slices import IndexedSlices
-from gradlab.train.sparse_order import with_order
+from gradlab.train.kernel_order import with_order
 
 F = np.float32
 # Optimizer, rule, order of slices, order where rows have one element.

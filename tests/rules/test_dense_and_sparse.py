@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradlab as gl
-from gradlab.rules import apply
+from gradlab.rules import dense_and_sparse
 from tests import ways
 
 RULES = gl.rules.catalog()
@@ -49,7 +49,10 @@ def _only_named_rows(way: Any, rule: Any, g: gl.IndexedSlices) -> None:
 def test_gradient_descent_on_rows_is_gradient_descent_on_the_dense_gradient(
     g: gl.IndexedSlices,
 ) -> None:
-    rows, dense = apply.rows(SGD, W, (), g, LR)[0], apply.dense(SGD, W, (), g.to_dense(), LR)[0]
+    rows, dense = (
+        dense_and_sparse.rows(SGD, W, (), g, LR)[0],
+        dense_and_sparse.dense(SGD, W, (), g.to_dense(), LR)[0],
+    )
     np.testing.assert_array_equal(rows, dense)
 
 
@@ -58,19 +61,21 @@ def test_gradient_descent_on_rows_is_gradient_descent_on_the_dense_gradient(
 def test_each_is_a_loop_over_the_slices(name: str, g: gl.IndexedSlices) -> None:
     rule = RULES[name]()
     expected = _one_by_one(rule, W, rule.init(W), g)
-    assert ways.ulps(apply.each(rule, W, rule.init(W), g, LR), expected) == 0
+    assert ways.ulps(dense_and_sparse.each(rule, W, rule.init(W), g, LR), expected) == 0
 
 
 @pytest.mark.parametrize("name", RULES)
 @given(slices())
 def test_rows_is_one_step_with_the_sum(name: str, g: gl.IndexedSlices) -> None:
     rule, named = RULES[name](), sorted(set(g.indices.tolist()))
-    w, slots = apply.rows(rule, W, rule.init(W), g, LR)
+    w, slots = dense_and_sparse.rows(rule, W, rule.init(W), g, LR)
     expected = rule(W[named], tuple(s[named] for s in rule.init(W)), g.to_dense()[named], LR)
     assert ways.ulps((w[named], tuple(s[named] for s in slots)), expected) == 0
 
 
-@pytest.mark.parametrize("way", [apply.rows, apply.each], ids=["rows", "each"])
+@pytest.mark.parametrize(
+    "way", [dense_and_sparse.rows, dense_and_sparse.each], ids=["rows", "each"]
+)
 @pytest.mark.parametrize("name", RULES)
 @given(slices())
 def test_rows_that_are_not_named_do_not_move(name: str, way: Any, g: gl.IndexedSlices) -> None:
@@ -83,9 +88,9 @@ EVERY_WAY = [
         way,
         how,
         id=f"{way.__name__}-{how}",
-        marks=[pytest.mark.exhaustive] * ((way, how) != (apply.rows, "jit")),
+        marks=[pytest.mark.exhaustive] * ((way, how) != (dense_and_sparse.rows, "jit")),
     )
-    for way in (apply.rows, apply.each)
+    for way in (dense_and_sparse.rows, dense_and_sparse.each)
     for how in ("eager", "jit", "sharded")
 ]
 
@@ -115,11 +120,19 @@ def test_numpy_and_jax_agree(name: str, way: Any, how: str) -> None:
 def test_twice_the_same_row_is_two_steps_or_one_with_the_sum() -> None:
     g = gl.IndexedSlices(np.ones((2, 1)), np.array([1, 1]), (2, 1))
     w = np.zeros((2, 1))
-    assert apply.each(MOMENTUM, w, MOMENTUM.init(w), g, 1.0)[0].ravel().tolist() == [0.0, -2.5]
-    assert apply.rows(MOMENTUM, w, MOMENTUM.init(w), g, 1.0)[0].ravel().tolist() == [0.0, -2.0]
+    assert dense_and_sparse.each(MOMENTUM, w, MOMENTUM.init(w), g, 1.0)[0].ravel().tolist() == [
+        0.0,
+        -2.5,
+    ]
+    assert dense_and_sparse.rows(MOMENTUM, w, MOMENTUM.init(w), g, 1.0)[0].ravel().tolist() == [
+        0.0,
+        -2.0,
+    ]
 
 
-@pytest.mark.parametrize("way", [apply.rows, apply.each], ids=["rows", "each"])
+@pytest.mark.parametrize(
+    "way", [dense_and_sparse.rows, dense_and_sparse.each], ids=["rows", "each"]
+)
 def test_no_slices_change_nothing(way: Any) -> None:
     empty = gl.IndexedSlices(np.ones((0, 2), np.float32), np.ones(0, np.int32), (6, 2))
     for run in (ways.numpy, ways.jit):
@@ -131,16 +144,19 @@ def test_no_slices_change_nothing(way: Any) -> None:
 @given(slices())
 def test_every_row_is_the_dense_gradient(g: gl.IndexedSlices) -> None:
     start = MOMENTUM.init(W + 1)
-    expected = apply.dense(MOMENTUM, W, start, g.to_dense(), LR)
-    assert ways.ulps(apply.every_row(MOMENTUM, W, start, g, LR), expected) == 0
+    expected = dense_and_sparse.dense(MOMENTUM, W, start, g.to_dense(), LR)
+    assert ways.ulps(dense_and_sparse.every_row(MOMENTUM, W, start, g, LR), expected) == 0
 
 
 @pytest.mark.parametrize("way", [ways.eager, ways.jit], ids=["eager", "jit"])
 def test_every_row_runs_under_jax(way: ways.Way) -> None:
     g = gl.IndexedSlices(np.ones((3, 2), np.float32), np.int32([4, 0, 4]), (6, 2))
-    expected = apply.every_row(MOMENTUM, W, MOMENTUM.init(W), g, LR)
+    expected = dense_and_sparse.every_row(MOMENTUM, W, MOMENTUM.init(W), g, LR)
     got = way(
-        lambda w, slots, g: apply.every_row(MOMENTUM, w, slots, g, LR), W, MOMENTUM.init(W), g
+        lambda w, slots, g: dense_and_sparse.every_row(MOMENTUM, w, slots, g, LR),
+        W,
+        MOMENTUM.init(W),
+        g,
     )
     assert ways.ulps(got, expected) <= 1
 
@@ -149,9 +165,9 @@ def test_a_rule_that_is_not_lazy_moves_every_row() -> None:
     g = gl.IndexedSlices(np.ones((1, 2), np.float32), np.int32([4]), (6, 2))
     for rule in (gl.rules.Adam(), gl.rules.Lion()):
         slots = tuple(np.ones_like(s) for s in rule.init(W))
-        lazy = apply.sparse(rule, W, slots, g, LR)[0]
+        lazy = dense_and_sparse.sparse(rule, W, slots, g, LR)[0]
         assert (lazy != W).any(axis=1).tolist() == [False] * 4 + [True, False]
-        awake = apply.sparse(dataclasses.replace(rule, lazy=False), W, slots, g, LR)[0]
+        awake = dense_and_sparse.sparse(dataclasses.replace(rule, lazy=False), W, slots, g, LR)[0]
         assert (awake != W).any(axis=1).all()
         np.testing.assert_array_equal(awake[4], lazy[4])
 
@@ -160,7 +176,9 @@ def test_rules_without_the_choice_are_lazy() -> None:
     assert all(getattr(rule(), "lazy", None) is True for rule in RULES.values())
 
 
-@pytest.mark.parametrize("way", [apply.rows, apply.each, apply.every_row])
+@pytest.mark.parametrize(
+    "way", [dense_and_sparse.rows, dense_and_sparse.each, dense_and_sparse.every_row]
+)
 def test_numpy_weights_take_slices_of_jax_and_stay_numpy(way: Any) -> None:
     values, ids = np.ones((3, 2), np.float32), np.array([1, 4, 1], np.int32)
     on_jax = gl.IndexedSlices(jax.numpy.asarray(values), jax.numpy.asarray(ids), (6, 2))
@@ -173,7 +191,9 @@ def test_numpy_weights_take_slices_of_jax_and_stay_numpy(way: Any) -> None:
     np.testing.assert_array_equal(m, slot)
 
 
-@pytest.mark.parametrize("way", [apply.rows, apply.each, apply.every_row])
+@pytest.mark.parametrize(
+    "way", [dense_and_sparse.rows, dense_and_sparse.each, dense_and_sparse.every_row]
+)
 def test_numpy_weights_may_be_constants_of_a_traced_step(way: Any) -> None:
     g = gl.IndexedSlices(np.ones((3, 2), np.float32), np.array([1, 4, 1], np.int32), (6, 2))
     expected = way(SGD, W, (), g, LR)[0]
@@ -192,7 +212,9 @@ def test_each_hands_every_slice_to_the_rule_once(monkeypatch: pytest.MonkeyPatch
         lambda *args: (rows.append(len(args[1])), step(*args))[1],
     )
     ids = np.array([0] * 40 + [1, 2, 3, 4, 5], np.int32)
-    apply.each(SGD, W, (), gl.IndexedSlices(np.ones((45, 2), np.float32), ids, (6, 2)), LR)
+    dense_and_sparse.each(
+        SGD, W, (), gl.IndexedSlices(np.ones((45, 2), np.float32), ids, (6, 2)), LR
+    )
     assert (len(rows), sum(rows)) == (40, 45)
 
 
@@ -201,10 +223,10 @@ def test_each_of_a_rule_that_only_adds_is_one_operation_of_jax() -> None:
     g = gl.IndexedSlices(
         np.random.default_rng(0).normal(size=(45, 2)).astype(np.float32), ids, (6, 2)
     )
-    program = jax.jit(lambda w, g: apply.each(SGD, w, (), g, LR)[0])
+    program = jax.jit(lambda w, g: dense_and_sparse.each(SGD, w, (), g, LR)[0])
     assert "while" not in str(jax.make_jaxpr(program)(W, g))
     np.testing.assert_allclose(
-        program(W, g), apply.each(SGD, W, (), g, LR)[0], rtol=1e-5, atol=1e-6
+        program(W, g), dense_and_sparse.each(SGD, W, (), g, LR)[0], rtol=1e-5, atol=1e-6
     )
 
 
@@ -215,5 +237,5 @@ def test_a_step_of_its_own_is_not_taken_for_one_that_only_adds() -> None:
             return w - lr * (g + w), slots
 
     g = gl.IndexedSlices(np.ones((2, 2), np.float32), np.array([1, 1], np.int32), (6, 2))
-    got = apply.each(Decayed(), jax.numpy.asarray(W), (), g, LR)[0]
+    got = dense_and_sparse.each(Decayed(), jax.numpy.asarray(W), (), g, LR)[0]
     np.testing.assert_allclose(got, _one_by_one(Decayed(), W, (), g)[0], rtol=1e-6)

@@ -1,8 +1,8 @@
-"""What all training ops share: how a variable, its slots, scalars and a gradient are checked, and one step.
+"""What all training ops share: checks of a variable, its slots, scalars and a gradient; one step.
 
 An op of `training.py` reads its scalars, chooses the rule, and calls `step_dense` or `step_rows`.
 Everything is checked before anything is written, and the variable and its slots are written
-together, under their locks.
+together, under their locks. `tpu_op.py` is the same for TPU ops.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import numpy as np
 from .._base.arrays import Array, as_array
 from .._base.slices import IndexedSlices
 from ..errors import DTypeError, InvalidArgumentError, NotAVariableError
-from ..rules import Rule, apply
+from ..rules import Rule, dense_and_sparse
 from ..rules.rule import Slots
 from ..train.buffers import Buffer
 from ..train.state_dict import lock_variables
-from ..train.update import Job, commits
+from ..train.update import Job, prepare_commits
 from ..train.variable import Variable
 
 # Dtypes of ops that don't have kernels for all of them.
 REAL = ("float16", "bfloat16", "float32", "float64")
-DOUBLE = ("float32", "float64")
+FLOAT_32_64 = ("float32", "float64")
 NO_BFLOAT16 = ("float16", "float32", "float64", "complex64", "complex128")
 
 
@@ -59,8 +59,8 @@ def read_step(global_step: Any) -> int:
     return int(step)
 
 
-def check_positive_rate(lr: Array, allows_zero: bool = False) -> None:
-    """Refuse a learning rate of 0, of less, or NaN, as the kernels of some ops do."""
+def check_rate_sign(lr: Array, allows_zero: bool = False) -> None:
+    """Refuse a learning rate below 0 or NaN, as the kernels of some ops do; 0 too by default."""
     if not (lr > 0 or (allows_zero and lr == 0)):
         raise InvalidArgumentError(f"lr is not a positive scalar: {lr}")
 
@@ -80,7 +80,7 @@ def check_power(lr_power: Array) -> None:
         raise InvalidArgumentError(f"lr_power is not a non-positive scalar: {lr_power}")
 
 
-def without_negative(l1: Any) -> Any:
+def clamp_negative_l1(l1: Any) -> Any:
     """Return `l1`, or 0 where it is below: then these kernels don't shrink at all."""
     return l1 if l1 > 0 else l1.dtype.type(0)
 
@@ -121,7 +121,7 @@ def step_dense(
         raise InvalidArgumentError(
             f"var and grad do not have the same shape {list(var.shape)} {list(g.shape)}"
         )
-    _step(Job(rule, var, g, lr, apply.dense), slots)
+    _step(Job(rule, var, g, lr, dense_and_sparse.dense), slots)
 
 
 def step_rows(
@@ -143,7 +143,7 @@ def step_rows(
         grad: (n, ...), n rows.
         indices: (n,), of int32 or int64, in range.
         order: the order of operations of TensorFlow's kernel for rows; empty for that of `rule`.
-        one_each: the same of its kernel for rows of one element; None if it is the same one.
+        one_each: `order` for rows of one element; None: use `order`.
 
     Raises:
         InvalidArgumentError: shapes or dtypes differ, or an index is out of range.
@@ -176,7 +176,7 @@ def step_rows(
     if order:
         chosen: Any = one_each if one_each and slices.one_each else order
         rule = dataclasses.replace(rule, order=chosen)  # type: ignore[call-arg]  # rules with such kernels have it
-    _step(Job(rule, var, slices, lr, apply.each), slots)
+    _step(Job(rule, var, slices, lr, dense_and_sparse.each), slots)
 
 
 def _check_slots(var: Variable, slots: Mapping[str, Any], dtypes: tuple[str, ...]) -> None:
@@ -199,6 +199,7 @@ def _check_dtype(name: str, x: Any, var: Variable) -> None:
 def _step(job: Job, slots: Mapping[str, Any]) -> None:
     variables = list(slots.values())
 
+    # There is one job, so `v` is always `job.v`.
     def buffers(v: Variable) -> list[Buffer]:
         return [slot._buffer for slot in variables]
 
@@ -207,5 +208,5 @@ def _step(job: Job, slots: Mapping[str, Any]) -> None:
             slot.assign(value)
 
     with lock_variables([job.v, *variables]):
-        for commit in commits([job], buffers, store):
+        for commit in prepare_commits([job], buffers, store):
             commit()
