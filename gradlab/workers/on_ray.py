@@ -29,6 +29,7 @@ _OBJECT_STORE = 200 * 2**20
 _FEWEST_CPUS = 2  # of a Ray of our own
 _KNOCK_SECONDS = 10.0
 _LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
+_FAREWELL_SECONDS = 2.0
 _MOST_RESTARTS = 100  # of a server or shard, so that one that dies at every start ends the run
 
 
@@ -168,7 +169,11 @@ class _Processes:
             if not ready:
                 raise ray.exceptions.GetTimeoutError
             if ready[0] == trace:
-                return self._join_shards(*self._get(trace))
+                result = self._join_shards(*self._get(trace))
+                # The next answer tells each worker that the run is over. If the server were killed
+                # while it is asked, Ray would print that it tries again.
+                ray.wait([*lives], num_returns=len(lives), timeout=_FAREWELL_SECONDS)
+                return result
             k = lives.pop(ready[0])
             try:
                 ray.get(ready[0])
