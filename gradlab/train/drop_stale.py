@@ -21,8 +21,8 @@ from .gate import GATE_OP
 from .gradient_checks import check_step, checked_pairs
 from .graph import AtOnce, Graph
 from .hyperparameters import describe
-from .local_steps import LocalStep, WorkerNotes, missing_local_step, read_global_step
-from .staleness_check import Verdict, check_staleness, read_limit
+from .local_steps import WorkerNotes, missing_local_step, read_global_step
+from .staleness_check import LocalStep, Verdict, check_staleness, read_limit
 from .state_dict import (
     Commit,
     VariablesByName,

@@ -10,21 +10,12 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from ..errors import MissingStepError
 from .copies import get_copy
+from .staleness_check import LocalStep, Verdict
 from .variable import Collection, Variable
-
-if TYPE_CHECKING:
-    from .staleness_check import Verdict
-
-
-class LocalStep(NamedTuple):
-    """The value that a global step had, and the variable that it was read from."""
-
-    value: int
-    variable: Variable
 
 
 def read_global_step(collection: Collection) -> LocalStep:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._base.arrays import as_array, is_jax
 from ..errors import DTypeError, InvalidArgumentError, StalenessWarning, warn
-from .local_steps import LocalStep
 from .staleness import is_accepted
 from .variable import Variable
+
+
+class LocalStep(NamedTuple):
+    """The value that a global step had, and the variable that it was read from."""
+
+    value: int
+    variable: Variable
 
 
 @dataclass(frozen=True)

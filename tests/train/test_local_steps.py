@@ -5,8 +5,8 @@ import weakref
 from typing import Any
 
 import gradlab as gl
-from gradlab.train.local_steps import LocalStep, WorkerNote, WorkerNotes
-from gradlab.train.staleness_check import Verdict
+from gradlab.train.local_steps import WorkerNote, WorkerNotes
+from gradlab.train.staleness_check import LocalStep, Verdict
 
 VERDICT = Verdict(accepted=True, local_step=1, step=1, limit=0)
 
