@@ -17,8 +17,8 @@ from gradlab.workers import Bowl, Experiment, Speeds, sweep
 WITHOUT_JAX = """
 import sys, pickle
 sys.modules["jax"] = None
-from tests._base import test_library
-print(pickle.dumps({name: f() for name, f in test_library.RUNS.items()}).hex())
+from tests._base import test_jax_or_numpy
+print(pickle.dumps({name: f() for name, f in test_jax_or_numpy.RUNS.items()}).hex())
 """
 
 

@@ -16,7 +16,7 @@ from gradlab._base.suggest import did_you_mean
         ("gradlab.train", "Adam", "did you mean AdamOptimizer?"),
         ("gradlab.train", "MomentumOptimiser", "did you mean MomentumOptimizer?"),
         ("gradlab.keras", "SDG", "did you mean SGD?"),
-        ("gradlab.keras", "Adam", "there are Adagrad, "),
+        ("gradlab.keras", "Quux", "there are Adadelta, "),
         ("gradlab.labs", "optimzers", "did you mean optimizers?"),
     ],
 )

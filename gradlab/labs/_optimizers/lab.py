@@ -42,6 +42,8 @@ RuleName = Literal[
     "AddSign",
     "PowerSign",
     "AMSGrad",
+    "Nadam",
+    "ScheduleFreeAdam",
     "PartialRowWiseAdam",
     "ProximalYogi",
     "LaProp",
