@@ -52,11 +52,11 @@ class Prediction(Lab):
 
     def truth(self, x: np.ndarray) -> Any:
         """The result, from the library: at every x, or one number (x is empty then)."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define truth(x)")
 
     def said(self, guess: np.ndarray, truth: np.ndarray) -> str:
         """One sentence on what the result tells, and what the guess overlooked."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define said(guess, truth)")
 
     # What a prediction does
 

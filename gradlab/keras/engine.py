@@ -164,7 +164,7 @@ class Engine:
 
     def rate(self, step: Array, dtype: Any) -> Array:
         """Return the learning rate of step number `step`, which is not counted yet, for variables of one dtype."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define rate(step, dtype)")
 
     def extras(self) -> dict[str, Any]:
         """Return what acts around the rule, by name: plain attributes, which may be set."""
@@ -178,7 +178,7 @@ class Engine:
 
     def config(self) -> dict[str, Any]:
         """Return the arguments of the constructor by name."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define config()")
 
     def saved_settings(self) -> dict[str, Any]:
         """Return settings that a state notes beside those of the config."""

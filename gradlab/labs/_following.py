@@ -129,19 +129,19 @@ class FollowingLab(Lab):
 
     def renewed(self, rec: Recorder) -> list[Control]:
         """Take over another recording of the same run; the controls as they would be for it."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define renewed(rec)")
 
     def own_presets(self) -> dict[str, Mapping[str, Any]]:
         """Presets for this recording."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define own_presets()")
 
     def needs(self) -> AxesRoom:
         """Return what the axes must have room for."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define needs()")
 
     def arrange_still(self, view: Any) -> None:
         """Fit the still parts of a view to `self._room`, or to what the lab needs."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define arrange_still(view)")
 
     @property
     def follows(self) -> bool:

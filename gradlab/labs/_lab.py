@@ -93,19 +93,19 @@ class Lab:
 
     def make_controls(self) -> list[Control]:
         """The controls in the order shown, at their defaults."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define make_controls()")
 
     def compute(self, values: dict[str, Any]) -> Any:
         """The trace for these control values: plain arrays, from the library."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define compute(values)")
 
     def make_view(self) -> Any:
         """A new view: `.figure`, `.draw(...)` for `draw` below, and `.arrange(narrow)` if it fits a narrow page."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define make_view()")
 
     def describe(self, trace: Any) -> Description:
         """The trace in words and as a table."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define describe(trace)")
 
     def draw(self, view: Any, trace: Any) -> None:
         """Put a trace into a view."""

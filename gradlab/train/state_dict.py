@@ -76,15 +76,15 @@ class Stateful:
 
     def _stepped_variables(self) -> list[Variable]:
         """The variables that it has slots of."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define _stepped_variables()")
 
     def _to_save(self, names: VariablesByName) -> dict[str, Any]:
         """The state; the caller holds the variables."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define _to_save(names)")
 
     def _loading(self, state: Any, names: VariablesByName) -> Commit:
         """Check a state, and return the function that loads it."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define _loading(state, names)")
 
 
 def variables_by_name(variables: Variables | Iterable[Variable]) -> dict[str, Variable]:
