@@ -1,4 +1,8 @@
-"""The catalog of update rules, in order of increasing complexity: one file each, one line here."""
+"""The catalog of update rules, in order of increasing complexity.
+
+A rule is one dataclass with one formula, in a file of its own; `rule.py` has its contract and says
+how to add one. `dense_and_sparse.py` applies a rule to arrays and slices.
+"""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -119,7 +123,7 @@ _CATALOG: tuple[type[Rule], ...] = (
 
 
 def catalog() -> dict[str, type[Rule]]:
-    """Every rule by name; those that keep one entry for a whole row name it in `row_slots`.
+    """Return every rule by name; those that keep one entry for a whole row name it in `row_slots`.
 
     Not in TensorFlow.
 
@@ -132,7 +136,7 @@ def catalog() -> dict[str, type[Rule]]:
 
 
 def from_config(config: Mapping[str, Any]) -> Rule:
-    """The rule whose `get_config` gave this. Not in TensorFlow.
+    """Return the rule whose `get_config` returned this. Not in TensorFlow.
 
     Raises:
         ValueError: no "rule", or one that is not in the catalog.

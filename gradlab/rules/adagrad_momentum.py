@@ -51,7 +51,8 @@ class AdagradMomentum(Rule):
     table_message: ClassVar[str] = "adagrad_momentum"
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
-        xp, one = namespace(w), w.dtype.type(1)
+        xp = namespace(w)
+        one = w.dtype.type(1)
         share = xp.where(self.beta2 == one, one, one - self.beta2)
         accumulators = self.beta2 * slots[0] + share * (g * g)
         scaled = g * xp.power(accumulators + self.epsilon, -one / self.exponent)

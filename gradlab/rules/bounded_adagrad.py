@@ -24,11 +24,10 @@ class BoundedAdagrad(Rule):
     where clip(x) = min(max(x, -max_var_update), max_var_update); a limit of 0 is off.
 
     Shapes: w, g, accumulators (...). Slot: accumulators, from `initial_accumulator_value`. Raises
-    ValueError for a `bounded` that is none of these.
-    Documented: what the flag and the limits are for, that 0 switches them off. Uncertain: which
-    quantity `max_var_update` limits. The field's name says the update, its comment says the
-    gradient, so it is a choice here; that the cap on the accumulator comes before its use, and its
-    initial value, 0.1 as in Adagrad, are guesses.
+    ValueError for any other `bounded`. The proto documents what the flag and the limits are for,
+    and that 0 switches them off. It leaves open which quantity `max_var_update` limits: the field's
+    name says the update, its comment says the gradient, hence `bounded`. Two things are guesses:
+    that the accumulator is capped before it is used, and its initial value, 0.1 as in Adagrad.
 
     Source: `BoundedAdagradParameters` in TensorFlow's `optimization_parameters.proto` (2026), which
     refers to Duchi, Hazan & Singer (2011).
@@ -53,12 +52,15 @@ class BoundedAdagrad(Rule):
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         xp = namespace(w)
-        g = self._limited("gradient", g)
+        g = self._limit("gradient", g)
         new = xp.minimum(slots[0] + g * g, zero_is_no_limit(self.max_accumulator))
         root = xp.sqrt(new if self.update_accumulator_first else slots[0])
-        update = lr * self._limited("scaled_gradient", g / root)
-        return w - self._limited("update", update), (new,)
+        update = lr * self._limit("scaled_gradient", g / root)
+        return w - self._limit("update", update), (new,)
 
-    def _limited(self, what: str, x: Array) -> Array:
+    def _limit(self, quantity: str, x: Array) -> Array:
+        """Return x, clipped if it is the quantity that this rule bounds."""
+        if quantity != self.bounded:
+            return x
         limit = zero_is_no_limit(self.max_var_update)
-        return namespace(x).clip(x, -limit, limit) if what == self.bounded else x
+        return namespace(x).clip(x, -limit, limit)

@@ -1,4 +1,4 @@
-"""Adagrad that steps further for rows that come rarely."""
+"""Adagrad with a larger learning rate for rare rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .table_field import in_tables
 
 @dataclass(frozen=True)
 class FrequencyAwareAdagrad(Rule):
-    """Adagrad with a rate that grows with steps since the start per step with this row: 1 / frequency, to a power.
+    """Adagrad whose rate for a row is multiplied by a power of 1 / the frequency of its gradients.
 
         counters = counters + 1
         multiplier = min((max(step_counter, 1) / counters) ** probability_exponent, max_lr_multiplier)
@@ -46,7 +46,7 @@ class FrequencyAwareAdagrad(Rule):
     probability_exponent: float = 0.5
     accumulator_decay: float = 1.0
     initial_accumulator_value: float = 0.1
-    # The message has a tag of it.
+    # The message holds a tag of this number, not the number itself.
     step_counter: float = field(default=0.0, metadata=in_tables(preset=0.0))
     initial_counter_value: float = 0.0
     slots: ClassVar[dict[str, float | str]] = {
@@ -62,7 +62,8 @@ class FrequencyAwareAdagrad(Rule):
         return {"step_counter": shared["step_counter"] + float32(1)}
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
-        xp, one = namespace(w), w.dtype.type(1)
+        xp = namespace(w)
+        one = w.dtype.type(1)
         counters = slots[1] + one
         inverse_frequency = xp.maximum(self.step_counter, one) / counters
         multiplier = xp.minimum(

@@ -29,8 +29,8 @@ class Ftrl(SizedRule):
         w = (clip(linear, -l1 * lr, l1 * lr) - linear) / (root(accum') + 2 * l2 * lr + beta)
 
     `order` is TensorFlow's: "dense"; "sparse", as for slices; or "scalar", as for slices of one
-    element, which sums from the left and takes a power where the root would do. They differ in
-    their last bits, and "dense" gives 0 where `linear` is 0 or NaN.
+    element, which sums from the left and takes a power for sigma even where lr_power is -0.5. They
+    differ in their last bits, and "dense" gives 0 where `linear` is 0 or NaN.
 
     Shapes: w, g, accum, linear (...). Slots: accum, from `initial_accumulator_value`, and linear,
     from `initial_linear_value`. Raises ValueError for an order that is none of these.
@@ -79,22 +79,27 @@ class Ftrl(SizedRule):
     def step_sized(
         self, w: Array, slots: Slots, g: Array, size: Array, lr: Array
     ) -> tuple[Array, Slots]:
-        (accum, linear), two = slots, w.dtype.type(2)
+        accum, linear = slots
+        two = w.dtype.type(2)
         l1: Number = self.l1
         new = accum + size
-        shrunk = g + two * self.l2_shrinkage * w if _may_differ(self.l2_shrinkage, 0) else g
+        shrunk = g
+        if _may_differ(self.l2_shrinkage, 0):
+            shrunk = g + two * self.l2_shrinkage * w
         # Named once, so that XLA simplifies it alike wherever the rule is compiled.
         root = self.root(new)
         sigma = (self._root(new) if self.order == "scalar" else root) - self._root(accum)
         if self.multiply_linear_by_lr:
-            linear, l1 = self._add(linear, shrunk * lr, sigma * w), l1 * lr
+            linear = self._add(linear, shrunk * lr, sigma * w)
+            l1 = l1 * lr
             quadratic = root + two * self.l2 * lr + self.beta
         else:
             linear = self._add(linear, shrunk, sigma / lr * w)
             quadratic = (root + self.beta) / lr + two * self.l2
-        return self._solved(linear, l1, quadratic), (new, linear)
+        return self._solve(linear, l1, quadratic), (new, linear)
 
-    def _solved(self, linear: Array, l1: Number, quadratic: Array) -> Array:
+    def _solve(self, linear: Array, l1: Number, quadratic: Array) -> Array:
+        """Return the weights that minimize the linearized losses so far plus the penalties."""
         xp = namespace(linear)
         if self.order == "dense":
             return xp.where(
@@ -111,6 +116,7 @@ class Ftrl(SizedRule):
         return namespace(accum).sqrt(accum)
 
     def _root(self, accum: Array) -> Array:
+        """Return the root that sigma needs, in the way of `order`."""
         return power(accum, -self.lr_power) if self.order == "scalar" else self.root(accum)
 
     def _add(self, linear: Array, g: Array, pull: Array) -> Array:
@@ -118,5 +124,5 @@ class Ftrl(SizedRule):
 
 
 def _may_differ(field: Number, value: float) -> bool:
-    """Tell whether a field differs from this value; one that JAX knows may have any value."""
+    """Return False if a field is known to have this value; a JAX array may be traced."""
     return is_jax(field) or bool(field != value)

@@ -42,5 +42,6 @@ class ProximalGradientDescent(Rule):
         check_choice("order", self.order, ("dense", "scalar"))
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
-        l1, l2 = lr * self.l1_regularization_strength, lr * self.l2_regularization_strength
+        l1 = lr * self.l1_regularization_strength
+        l2 = lr * self.l2_regularization_strength
         return shrink(w - g * lr, l1, l2, self.order), slots
