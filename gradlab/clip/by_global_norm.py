@@ -52,7 +52,7 @@ def global_norm(t_list: Sequence[Any], name: str | None = None) -> Array:
 
 
 def _values_of(t_list: Any) -> list[Array]:
-    """The arrays of a list of gradients, None left out."""
+    """Return the arrays of a list of gradients, without None."""
     if not isinstance(t_list, Sequence) or isinstance(t_list, str | bytes):
         raise TypeError(
             f"t_list must be a list or tuple of tensors, got {type(t_list).__name__}; wrap a "
@@ -116,7 +116,7 @@ def clip_by_global_norm(
     Args:
         t_list: list or tuple of float arrays of one dtype, IndexedSlices or None, which stays None.
         clip_norm: number, or array of that dtype.
-        use_norm: scalar array to be believed in place of the global norm.
+        use_norm: scalar array to use in place of the global norm, unchecked.
         semantics: "tf2.21" casts a use_norm of another dtype and so allows mixed tensors, "tf2.3"
             refuses.
 
@@ -142,7 +142,7 @@ def clip_by_global_norm(
     """
     old = is_old(semantics)
     arrays = _values_of(t_list)
-    norm = _global_norm(arrays) if use_norm is None else _believed(use_norm, arrays, cast=not old)
+    norm = _global_norm(arrays) if use_norm is None else _read_norm(use_norm, arrays, cast=not old)
     check_limit(clip_norm, "clip_norm", negative="switches clipping off")
     check_norm(norm, arrays, "clip_by_global_norm makes every entry of every tensor NaN")
     if not arrays:
@@ -150,25 +150,30 @@ def clip_by_global_norm(
     limit = operand(clip_norm, norm, "clip_norm", error=TypeError)
     xp = namespace(norm, limit)
     one = norm.dtype.type(1)
-    shrink, most = flush_denormals(xp.asarray(one / norm)), flush_denormals(xp.asarray(one / limit))
+    one_over_norm = flush_denormals(xp.asarray(one / norm))
+    one_over_limit = flush_denormals(xp.asarray(one / limit))
     # A tie has the derivative of the norm, as in TensorFlow.
-    scale = limit * xp.where(most < shrink, most, shrink)
+    scale = limit * xp.where(one_over_limit < one_over_norm, one_over_limit, one_over_norm)
+    # TensorFlow's way to NaN where the norm is infinite or NaN.
     scale = scale + (norm - norm)
     _check_fits(arrays, tuple(scale.shape))
-    results = iter(scale_arrays(arrays, scale))
-    return [
-        None
-        if t is None
-        else t.with_values(next(results))
-        if isinstance(t, IndexedSlices)
-        else next(results)
-        for t in t_list
-    ], norm
+    scaled = iter(scale_arrays(arrays, scale))
+    clipped: list[Any] = []
+    for t in t_list:
+        if t is None:
+            clipped.append(None)
+        elif isinstance(t, IndexedSlices):
+            clipped.append(t.with_values(next(scaled)))
+        else:
+            clipped.append(next(scaled))
+    return clipped, norm
 
 
 def _check_fits(arrays: list[Array], shape: tuple[int, ...]) -> None:
-    """Refuse a limit with axes that meets a tensor it cannot be multiplied with."""
-    for a in arrays if shape else ():
+    """Refuse a factor of a shape that doesn't broadcast to every tensor."""
+    if shape == ():
+        return
+    for a in arrays:
         try:
             np.broadcast_shapes(tuple(a.shape), shape)
         except ValueError:
@@ -178,7 +183,8 @@ def _check_fits(arrays: list[Array], shape: tuple[int, ...]) -> None:
             ) from None
 
 
-def _believed(use_norm: Any, arrays: list[Array], cast: bool) -> Array:
+def _read_norm(use_norm: Any, arrays: list[Array], cast: bool) -> Array:
+    """Return `use_norm` as an array; without `cast` it must have the dtype of the tensors."""
     if not hasattr(use_norm, "dtype"):
         raise MissingDTypeError(
             f"use_norm must be an array with a dtype, got {use_norm!r}; use "

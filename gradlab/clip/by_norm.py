@@ -104,7 +104,7 @@ def clip_by_norm(
         limit = limit if old else xp.maximum(limit, 0)
         squares = _sum_over(t, axes, repeats_allowed=old)
         positive = squares > 0
-        # Two wheres: derivative 1 at t = 0.
+        # Two wheres, as in TensorFlow: the derivative at t = 0 is 1, not NaN.
         norm = xp.where(positive, xp.sqrt(xp.where(positive, squares, 1)), squares)
         check_norm(norm, [t], "clip_by_norm gives 0 for finite entries and NaN for the others")
         # A tie has the derivative of the norm, as in TensorFlow.
@@ -115,21 +115,22 @@ def clip_by_norm(
 
 
 def _sum_over(t: Array, axes: Any, repeats_allowed: bool) -> Array:
-    """Sum of squares over the axes named, kept as length 1."""
+    """Return the sum of squares over these axes, which keep length 1."""
     if axes is None:
         return sum_squares(t).reshape((1,) * t.ndim)
-    chosen = [
-        operator.index(a)
-        for a in np.atleast_1d(np.asarray(axes if np.size(axes) else [], dtype=object))
-    ]
-    if bad := [a for a in chosen if not -t.ndim <= a < t.ndim]:
-        raise InvalidArgumentError(
-            f"axes must be in [{-t.ndim}, {t.ndim}) for t of shape {t.shape}, got {bad[0]}"
-        )
+    # As objects, so that an axis that isn't an integer reaches `operator.index`, which refuses it.
+    listed = np.atleast_1d(np.asarray(axes if np.size(axes) else [], dtype=object))
+    chosen = [operator.index(a) for a in listed]
+    for a in chosen:
+        if not -t.ndim <= a < t.ndim:
+            raise InvalidArgumentError(
+                f"axes must be in [{-t.ndim}, {t.ndim}) for t of shape {t.shape}, got {a}"
+            )
     distinct = {a % t.ndim for a in chosen}
     if len(distinct) < len(chosen) and not repeats_allowed:
         raise InvalidArgumentError(f"axes must name each axis once, got {chosen}")
     keep = t.ndim - len(distinct)
+    # The last axes are contiguous: `sum_squares` adds them in TensorFlow's order.
     if distinct == set(range(keep, t.ndim)):
         return namespace(t).reshape(sum_squares(t, keep), (*t.shape[:keep], *[1] * len(distinct)))
     return flush_denormals(namespace(t).sum(t * t, axis=tuple(sorted(distinct)), keepdims=True))
@@ -184,15 +185,10 @@ def clip_by_average_norm(
     one = np.float32(1)
     norm = xp.sqrt(sum_squares(t))
     check_norm(norm, [t], "clip_by_average_norm gives 0 for finite entries and NaN for the others")
-    factor, most = (
-        np.float32(t.size) * flush_denormals(xp.asarray(one / norm)),
-        flush_denormals(xp.asarray(one / limit)),
-    )
+    factor = np.float32(t.size) * flush_denormals(xp.asarray(one / norm))
+    largest_factor = flush_denormals(xp.asarray(one / limit))
     # A tie has the derivative of the norm, as in TensorFlow.
-    factor = xp.where(most < factor, most, factor)
-    product = (
-        t * flush_denormals(limit * factor)
-        if mode == "graph"
-        else flush_denormals(t * limit) * factor
-    )
-    return flush_denormals(xp.asarray(product))
+    factor = xp.where(largest_factor < factor, largest_factor, factor)
+    if mode == "graph":
+        return flush_denormals(xp.asarray(t * flush_denormals(limit * factor)))
+    return flush_denormals(xp.asarray(flush_denormals(t * limit) * factor))

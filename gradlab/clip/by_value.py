@@ -56,7 +56,7 @@ def clip_by_value(
     *,
     semantics: Semantics = "tf2.21",
 ) -> Gradient:
-    """Every entry into [clip_value_min, clip_value_max].
+    """Move every entry into [clip_value_min, clip_value_max].
 
         result = max(min(t, clip_value_max), clip_value_min)
 
@@ -86,12 +86,10 @@ def clip_by_value(
                 f"clip_by_value needs real numbers, got {t.dtype}; clip "
                 "real and imaginary parts apart"
             )
-        low, high = (
-            operand(b, t, n)
-            for b, n in ((clip_value_min, "clip_value_min"), (clip_value_max, "clip_value_max"))
-        )
-        for bound, what in ((low, "clip_value_min"), (high, "clip_value_max")):
-            check_broadcast(t.shape, bound.shape, what)
+        low = operand(clip_value_min, t, "clip_value_min")
+        high = operand(clip_value_max, t, "clip_value_max")
+        check_broadcast(t.shape, low.shape, "clip_value_min")
+        check_broadcast(t.shape, high.shape, "clip_value_max")
         check_bounds(t, clip_value_min, clip_value_max)
         xp = namespace(t, low, high)
         # `where` keeps NaN and -0.0 as they are, and has TensorFlow's derivative.
