@@ -1,4 +1,4 @@
-"""Arguments that choose one of a few words, and numbers that count."""
+"""Checks of arguments: a choice among words, a count, `semantics` and `strict`."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ Semantics = Literal["tf2.21", "tf2.3"]
 
 
 def is_old(semantics: str) -> bool:
+    """Tell whether `semantics` is TensorFlow 2.3's; ValueError for any other than the two."""
     if semantics not in ("tf2.21", "tf2.3"):
         raise ValueError(f'semantics must be "tf2.21" or "tf2.3", got {semantics!r}')
     return semantics == "tf2.3"
 
 
 def check_choice(name: str, given: Any, allowed: tuple[str, ...]) -> None:
-    """Refuse a field that is none of its allowed words."""
+    """Refuse a value that isn't one of the allowed words (ValueError)."""
     if given not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {given!r}")
 
 
 def check_count(name: str, given: Any, least: int = 1) -> None:
-    """Refuse anything that isn't an integer, or one below the least."""
+    """Refuse a value that isn't an integer of at least `least` (InvalidArgumentError)."""
     if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
         raise InvalidArgumentError(f"{name} must be an integer of at least {least}, got {given!r}")
 

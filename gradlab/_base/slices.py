@@ -33,8 +33,8 @@ class IndexedSlices:
         InvalidArgumentError: `values` and `indices` differ in length.
         DTypeError: the indices are not integers.
 
-    What meets a table checks that indices and rows fit it. Source: `tf.IndexedSlices`, TensorFlow
-    2.21 (2026).
+    That indices and rows fit a tensor is checked where they are applied to one. Source:
+    `tf.IndexedSlices`, TensorFlow 2.21 (2026).
 
     >>> IndexedSlices([[1.0, 2.0], [3.0, 4.0]], [2, 2], (4, 2)).to_dense()[2].tolist()
     [4.0, 6.0]
@@ -46,7 +46,8 @@ class IndexedSlices:
 
     def __post_init__(self) -> None:
         register()
-        values, indices = as_array(self.values, "values"), as_array(self.indices, "indices")
+        values = as_array(self.values, "values")
+        indices = as_array(self.indices, "indices")
         if indices.size == 0 and not np.issubdtype(indices.dtype, np.integer):
             indices = indices.astype(np.int32)
         if not np.issubdtype(indices.dtype, np.integer):
@@ -78,11 +79,11 @@ class IndexedSlices:
         return math.prod(self.values.shape[1:]) == 1
 
     def with_values(self, values: Array) -> IndexedSlices:
-        """Return the same rows with other values: the result of a clip."""
+        """Return slices of the same rows with other values, as a clip does."""
         return IndexedSlices(values, self.indices, self.dense_shape)
 
     def check_rows(self, rows: int, name: str) -> None:
-        """Refuse indices outside `rows` (InvalidArgumentError); traced indices are believed."""
+        """Refuse indices outside `rows` (InvalidArgumentError); traced indices aren't checked."""
         if is_traced(self.indices) or self.indices.shape[0] == 0:
             return
         indices = np.asarray(self.indices)
@@ -94,7 +95,7 @@ class IndexedSlices:
             )
 
     def to_dense(self) -> Array:
-        """The whole tensor, rows of one index summed (ValueError when `dense_shape` is unknown)."""
+        """Return the whole tensor, rows of one index summed; ValueError without a `dense_shape`."""
         if self.dense_shape is None:
             raise ValueError("these IndexedSlices have no dense_shape; give one to make them dense")
         if tuple(self.values.shape[1:]) != self.dense_shape[1:]:
@@ -117,13 +118,15 @@ def register() -> None:
         return
     IndexedSlices._registered = True  # type: ignore[attr-defined]
     jax.tree_util.register_pytree_node(
-        IndexedSlices, lambda s: ((s.values, s.indices), s.dense_shape), _rebuilt
+        IndexedSlices, lambda s: ((s.values, s.indices), s.dense_shape), _rebuild
     )
 
 
-def _rebuilt(dense_shape: tuple[int, ...] | None, leaves: Any) -> IndexedSlices:
-    """Without checks: JAX rebuilds trees around placeholders, and around arrays with an axis more."""
+def _rebuild(dense_shape: tuple[int, ...] | None, leaves: Any) -> IndexedSlices:
+    """Make slices without checks: JAX rebuilds trees around placeholders and batched arrays."""
+    values, indices = leaves
     slices = object.__new__(IndexedSlices)
-    for name, x in zip(("values", "indices", "dense_shape"), (*leaves, dense_shape), strict=True):
-        object.__setattr__(slices, name, x)
+    object.__setattr__(slices, "values", values)
+    object.__setattr__(slices, "indices", indices)
+    object.__setattr__(slices, "dense_shape", dense_shape)
     return slices
