@@ -1,4 +1,4 @@
-"""The check of one gradient: how many updates came after its weights were read, and how many may."""
+"""The check of one gradient: its staleness, compared with the largest that is accepted."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Verdict:
 
 
 def check_staleness(local_step: LocalStep, global_step: Variable, staleness: Any) -> Verdict:
-    """Return the verdict on a gradient, at the value that `global_step` has now.
+    """Return the verdict on a gradient, at the present value of `global_step`.
 
     Raises:
         DTypeError: the local step was read from a variable of another dtype.
@@ -74,8 +74,8 @@ def read_limit(staleness: Any, dtype: Any = None) -> int:
 
     Args:
         staleness: an integer, a bool, or a scalar integer array or Variable.
-        dtype: that a JAX array or a Variable must have, as TensorFlow converts neither; None if not
-            known yet.
+        dtype: the dtype that a JAX array or a Variable must have, because TensorFlow converts
+            neither; None if it isn't known yet.
 
     Raises:
         ValueError: None, or not a scalar.

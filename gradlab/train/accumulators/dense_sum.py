@@ -24,7 +24,7 @@ import numpy as np
 from ..._base.arrays import Array, flush_denormals, is_jax, namespace, precision, quiet
 from ..._base.forks import renew_in_child
 from ...errors import InvalidArgumentError
-from .arguments import Shape, is_compatible, shown
+from .arguments import Shape, format_shape, is_compatible
 
 
 class DenseSum:
@@ -84,7 +84,7 @@ class DenseSum:
         return self._total.copy(), self._reduce(self._total.copy())
 
     def _copy(self, gradient: Array) -> Array:
-        """Return a copy in the dtype of the sum, as the caller may overwrite or donate its own."""
+        """Return a copy in the dtype of the sum; the caller may later overwrite its gradient."""
         if is_jax(gradient):
             with precision(self._sum_dtype):
                 return namespace(gradient).array(gradient, self._sum_dtype, copy=True)
@@ -127,7 +127,8 @@ class DenseSum:
     def _check_declared_shape(self, shape: tuple[int, ...]) -> None:
         if not is_compatible(shape, self._shape):
             raise InvalidArgumentError(
-                f"the accumulator has shape {shown(self._shape)}, got a gradient of shape {shape}"
+                f"the accumulator has shape {format_shape(self._shape)}, got a gradient of shape "
+                f"{shape}"
             )
 
     def _check_shape_of_round(self, shape: tuple[int, ...]) -> None:

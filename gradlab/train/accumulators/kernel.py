@@ -45,12 +45,12 @@ from ..variable import Collection, current_collection
 from .arguments import (
     Shape,
     check_timeout,
+    format_shape,
     read_count,
     read_dtype,
     read_reduction,
     read_shape,
     read_step,
-    shown,
 )
 from .deadlock import Producer, Wait
 from .dense_sum import DenseSum
@@ -129,9 +129,9 @@ class Kernel:
             raise InvalidArgumentError(
                 f"{self.name} has dtype {self.dtype}, got a gradient of dtype {gradient.dtype}"
             )
-        if type(local_step) is int:  # nearly always
-            step, late_error = local_step, None
-        else:
+        late_error = None
+        step = local_step
+        if type(local_step) is not int:  # rarely
             step, late_error = self._read_scalar(local_step, "local_step")
         with self._lock:
             self._check_open()
@@ -166,7 +166,7 @@ class Kernel:
                 raise
             # It was served between the last look and the withdrawal, so the value counts.
         except BaseException:
-            # Ctrl-C, or a check above that failed. Nobody would collect the value of this take, so
+            # Ctrl-C, or a check above that failed. No caller would get the value of this take, so
             # it must not stay in the queue and use up a round.
             self._withdraw(taker)
             raise
@@ -207,7 +207,7 @@ class Kernel:
             return self._machine.step
 
     def peek(self) -> Peek:
-        """Return copies of what is inside."""
+        """Return a copy of the content."""
         with self._lock:
             self._check_exists()
             return self._machine.peek()
@@ -219,7 +219,7 @@ class Kernel:
             return self._machine.explain_waits()
 
     def close(self) -> None:
-        """End all waits with CancelledError. What is inside can still be looked at."""
+        """End all waits with CancelledError. The content can still be looked at."""
         error = CancelledError(
             f"a take was cancelled: {self.name} was closed while it waited; nothing is lost by that"
         )
@@ -251,7 +251,7 @@ class Kernel:
         """Wait until a take is done, at most `timeout` seconds.
 
         Both loops sleep in slices: on Windows Ctrl-C doesn't interrupt a sleeping lock, and without
-        a timeout somebody must look now and then whether anything alive can still end the wait.
+        a timeout this thread must check now and then whether any other can still end the wait.
 
         Raises: DeadlineExceededError, DeadlockError. The take stays in the queue.
         """
@@ -302,10 +302,12 @@ class Kernel:
         return "served just now"
 
     def _new_taker(self, num_required: Any, dtype: Any = None) -> Taker:
-        if dtype is not None and (requested := read_dtype(dtype, strict=False)) != self.dtype:
-            raise InvalidArgumentError(
-                f"{self.name} has dtype {self.dtype}, a take asks for {requested}"
-            )
+        if dtype is not None:
+            requested = read_dtype(dtype, strict=False)
+            if requested != self.dtype:
+                raise InvalidArgumentError(
+                    f"{self.name} has dtype {self.dtype}, a take asks for {requested}"
+                )
         return Taker(self, _read_num_required(num_required))
 
     def _read_scalar(self, value: Any, name: str) -> tuple[int, InvalidArgumentError | None]:
@@ -326,14 +328,14 @@ class Kernel:
         if self._is_closed:
             raise RuntimeError(f"{self.name} is closed; make a new accumulator")
         if self._is_deleted:
-            raise self._deleted_error()
+            raise self._make_deleted_error()
 
     def _check_exists(self) -> None:
         """Refuse a deleted accumulator. Call it under the lock."""
         if self._is_deleted:
-            raise self._deleted_error()
+            raise self._make_deleted_error()
 
-    def _deleted_error(self) -> NotFoundError:
+    def _make_deleted_error(self) -> NotFoundError:
         return NotFoundError(
             f'{self.name} was deleted: with strict="tf" accumulators without a name are one '
             "object, and it goes with the first of them; give each a shared_name"
@@ -353,7 +355,7 @@ SPARSE = "sparse_conditional_accumulator"
 
 @dataclass(frozen=True)
 class Spec:
-    """What is fixed when an accumulator is made. `Spec.read` checks it."""
+    """The arguments of an accumulator's constructor, checked and converted by `Spec.read`."""
 
     kind: str  # DENSE or SPARSE
     dtype: np.dtype[Any]
@@ -374,7 +376,7 @@ class Spec:
         sum_dtype: Any = None,
         mean: Any = "row",
     ) -> Spec:
-        """Return the spec of a constructor's arguments, which says what is raised."""
+        """Return the spec of these arguments; errors are those of `ConditionalAccumulator`."""
         strict = is_strict(strict)
         if mean not in ("row", "gradient"):
             raise ValueError(f'mean must be "row" or "gradient", got {mean!r}')
@@ -399,7 +401,7 @@ class Spec:
         )
 
     def __str__(self) -> str:
-        text = f"{self.reduction_type} of {self.dtype}, shape {shown(self.shape)}"
+        text = f"{self.reduction_type} of {self.dtype}, shape {format_shape(self.shape)}"
         if self.kind == SPARSE:
             text += f", mean by {self.mean}"
         if self.sum_dtype != self.dtype:
