@@ -1,4 +1,8 @@
-"""Checks of arguments: a choice among words, a count, `semantics` and `strict`."""
+"""Checks of arguments: a choice among words, a count, `semantics` and `strict`.
+
+`semantics` chooses between TensorFlow 2.3 and 2.21 where they differ. The docstring of each
+function with this argument says how; `gl.keras` has more versions, in `keras/versions.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,18 +1,21 @@
 """TensorFlow's training ops: one step of an optimizer on a variable and its slots.
 
-Ops and keywords have TensorFlow's names.
+Ops and keywords have TensorFlow's names. Each op reads its scalars, chooses the rule with the order
+of operations of TensorFlow's kernel, and calls `step_dense` or `step_rows` of `training_op.py`,
+which check shapes, dtypes and indices and make the step.
 
 | form                                     | the variable                   | returns      |
 |------------------------------------------|--------------------------------|--------------|
 | `ResourceApplyX`, `ResourceSparseApplyX` | a resource                     | None         |
 | `ApplyX`, `SparseApplyX`                 | a ref variable of TensorFlow 1 | the variable |
 
-Both forms take a `gl.Variable` here. What all have in common:
+Both forms take a `gl.Variable` here. All of them have in common:
 
 - `var` and its slots are Variables of one shape and dtype.
 - Scalars are numbers, or arrays of shape () and the dtype of `var`.
 - `grad` (or `delta`) is an array like `var`. In a sparse op it is (n, ...), with `indices` (n,) of
-  int32 or int64; a row that is named twice moves twice.
+  int32 or int64; a row that is named twice moves twice, as in TensorFlow's kernels. (Most
+  optimizers of `gl.train` sum such rows first.)
 - `use_locking` has no effect, because a step always holds the locks. `name` is ignored.
 - Formulas are those of `gl.rules`, in the order of operations that each kernel has.
 
@@ -22,8 +25,8 @@ Raises, in all of them:
         a power has a sign that the kernel refuses.
     DTypeError: an array of another dtype, or a dtype that the op has no kernel for.
 
-Nothing has changed then. Differs from TensorFlow: some of its sparse kernels have moved the rows
-before an index that is out of range; a slot of another dtype ends its process.
+After an error nothing has changed. Differs from TensorFlow: some of its sparse kernels have then
+moved the rows before an index that is out of range; a slot of another dtype ends its process.
 
 Source: `tf.raw_ops`, TensorFlow 2.21 (2026), checked by running it.
 """
@@ -244,7 +247,7 @@ def ResourceApplyKerasMomentum(
     use_nesterov: bool = False,
     name: str | None = None,
 ) -> None:
-    """Step by the last step, shortened, plus a step against the gradient.
+    """Step by the last step times `momentum`, plus a step against the gradient.
 
         accum = accum * momentum - grad * lr
         var = var + accum                                   plain
@@ -308,7 +311,7 @@ def ResourceApplyAdagrad(
 ) -> None:
     """Step by the gradient over the root of the sum of its squares.
 
-        accum = accum + grad * grad                         as it was where update_slots is False
+        accum = accum + grad * grad                         unchanged if update_slots is False
         var = var - (grad * lr) * (1 / sqrt(accum))
 
     Source: `tf.raw_ops.ResourceApplyAdagrad`, TensorFlow 2.21 (2026).
@@ -421,7 +424,7 @@ def ResourceApplyAdagradV2(
 ) -> None:
     """Step by the gradient over the root of the sum of its squares, plus epsilon.
 
-        accum = accum + grad * grad                         as it was where update_slots is False
+        accum = accum + grad * grad                         unchanged if update_slots is False
         var = var - (grad * lr) / (sqrt(accum) + epsilon)
 
     Source: `tf.raw_ops.ResourceApplyAdagradV2`, TensorFlow 2.21 (2026).
@@ -990,7 +993,7 @@ def ResourceApplyAdadelta(
     use_locking: bool = False,
     name: str | None = None,
 ) -> None:
-    """Step by the gradient, in units of what steps and gradients have been.
+    """Step by the gradient times the root mean square of past steps over that of past gradients.
 
         accum = accum * rho + grad * grad * (1 - rho)
         u = sqrt(accum_update + epsilon) * (1 / sqrt(accum + epsilon)) * grad
@@ -1632,7 +1635,7 @@ def ResourceApplyFtrlV2(
     multiply_linear_by_lr: bool = False,
     name: str | None = None,
 ) -> None:
-    """Follow the regularized leader, with a penalty that shrinks weights as they are.
+    """Follow the regularized leader, with a penalty on the weights, `l2_shrinkage`, in the gradient.
 
         new = accum + grad * grad;  root(x) = x ** -lr_power
         linear = linear + grad + 2 * l2_shrinkage * var - (root(new) - root(accum)) / lr * var
@@ -1978,7 +1981,7 @@ def ResourceApplyAdaMax(
     use_locking: bool = False,
     name: str | None = None,
 ) -> None:
-    """Step along the mean gradient, in units of the largest gradient seen of late.
+    """Step along the mean gradient, in units of the largest recent gradient.
 
         m = m + (grad - m) * (1 - beta1);  v = max(beta2 * v, |grad|)
         var = var - lr / (1 - beta1_power) * (m / (v + epsilon))

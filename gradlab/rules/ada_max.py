@@ -13,7 +13,7 @@ from .rule import Shared, SizedRule, Slots, float32
 
 @dataclass(frozen=True)
 class AdaMax(SizedRule):
-    """Step along the mean gradient, in units of the largest gradient seen of late.
+    """Step along the mean gradient, in units of the largest recent gradient.
 
         m = m + (g - m) * (1 - beta1)
         v = max(beta2 * v, |g|)

@@ -16,8 +16,12 @@ correction, a step count) is a field too, a *shared* one. `start` returns the sh
 first step and `advance` those of the next. Whatever runs the steps keeps them and steps by
 `rule.at(shared)`.
 
-To add a rule: write its dataclass in a file of its own beside this one, as `lion.py` does, and add
-it to `__all__` and `_CATALOG` in `rules/__init__.py`. `dense_and_sparse.py` has the ways to run it.
+`dense_and_sparse.py` runs a rule on arrays and on slices.
+
+To add an optimizer: write its rule in a file of its own, as in `lion.py`, and add it to `__all__`
+and `_CATALOG` in `rules/__init__.py`. `gl.train.RuleOptimizer` and `gl.optax.from_rule` take any
+rule; for TensorFlow's class and names add a subclass, as in `train/rms_prop.py`. The tests of every
+rule (`tests/rules/test_every_rule.py`) find it in the catalog.
 """
 
 from __future__ import annotations
