@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .._base import notebooks
-from .._base.atomic_files import replaced
+from .._base.atomic_files import atomic_replace
 from .._base.notebooks import UsageError
 from .commands import say
 from .slides import moving
@@ -99,7 +99,7 @@ def _copy(path: Path, options: argparse.Namespace) -> str:
 
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replaced(path) as part:
+    with atomic_replace(path) as part:
         part.write_text(text, "utf-8")
     say(f"wrote {path}")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from .._base import notebooks
 from .._base.addresses import PROMPT
-from .._base.atomic_files import replaced
+from .._base.atomic_files import atomic_replace
 from .._base.extras import missing
 from .._base.notebooks import START, UsageError
 from .commands import follow, is_link
@@ -33,14 +33,14 @@ def copy(source: Path, target: Path) -> Iterator[str]:
         for notebook in sorted(source.glob("*.ipynb")):
             content, place = notebook.read_bytes(), target / notebook.name
             if not place.exists():
-                with replaced(place) as part:
+                with atomic_replace(place) as part:
                     part.write_bytes(content)
                 added += 1
             elif place.read_bytes() != content:
                 kept.append(notebook.name)
         for page in source.glob("*.md"):  # which the notebooks link to
             if not (place := target / page.name).exists():
-                with replaced(place) as part:
+                with atomic_replace(place) as part:
                     part.write_bytes(page.read_bytes())
     except OSError as error:
         raise UsageError(

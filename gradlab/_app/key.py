@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._base import notebooks
-from .._base.atomic_files import replaced
+from .._base.atomic_files import atomic_replace
 from .._base.notebooks import UsageError
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _write_solved(folder: Path) -> Iterator[Path]:
         for path in sources:
             notebook = json.loads(path.read_text("utf-8"))
             notebook["cells"] = [new for cell in notebook["cells"] for new in _solved(cell)]
-            with replaced(folder / path.name) as part:
+            with atomic_replace(folder / path.name) as part:
                 part.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", "utf-8")
             yield folder / path.name
     except OSError as error:

@@ -22,13 +22,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from .atomic_files import replaced
+from .atomic_files import atomic_replace
 from .checked_files import (
     MAX_TEXT,
     check_kind,
-    checked,
     dump_with_checksum,
     load_with_checksum,
+    report_damage,
     require_regular,
 )
 
@@ -78,7 +78,7 @@ class ArchiveWriter:
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            part = stack.enter_context(replaced(self._path))
+            part = stack.enter_context(atomic_replace(self._path))
             self._zip = stack.enter_context(zipfile.ZipFile(part, "w", self._method))
             self._open = stack.pop_all()
         return self
@@ -133,7 +133,7 @@ class Archive:
         require_regular(path)
         with ExitStack() as stack:
             file = stack.enter_context(open(path, "rb"))
-            with checked(path, kind):
+            with report_damage(path, kind):
                 self._zip = stack.enter_context(zipfile.ZipFile(file))
                 self._members = _check_members(self._zip, max_bytes)
                 content = self._read_head()
@@ -170,7 +170,7 @@ class Archive:
         Raises:
             DataLossError: it is missing, damaged, or of another shape or size.
         """
-        with checked(self._path, self._kind):
+        with report_damage(self._path, self._kind):
             info = self._members.get(f"{name}.npy")
             if info is None:
                 raise ValueError(f"it has no array {name!r}")

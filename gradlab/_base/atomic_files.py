@@ -1,9 +1,9 @@
 """Atomic replacement of files and folders.
 
-`replaced(path)` yields a temporary file in the same folder. When its block ends well, that file is
-synced and renamed over `path`, so a reader sees the old content or the new, never a mixture. On
-error, or if the process dies, `path` is unchanged. The file mode and symlinks are preserved; of two
-concurrent writers the last one wins.
+`atomic_replace(path)` yields a temporary file in the same folder. When its block ends well, that
+file is synced and renamed over `path`, so a reader sees the old content or the new, never a
+mixture. On error, or if the process dies, `path` is unchanged. The file mode and symlinks are
+preserved; of two concurrent writers the last one wins.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FORGOTTEN = 24 * 3600  # seconds without a write after which a part file is remo
 
 
 @contextmanager
-def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_replace(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a new, empty file beside `path`; when the block ends well it replaces `path`.
 
     Both the content and the new name are on the disk when the block has ended. A part file that a
@@ -35,7 +35,7 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "numbers.txt"
-    ...     with replaced(path) as part:
+    ...     with atomic_replace(path) as part:
     ...         size = part.write_text("1 2 3")
     ...     path.read_text(), [p.name for p in Path(folder).iterdir()]
     ('1 2 3', ['numbers.txt'])
@@ -89,7 +89,7 @@ def check_folder_of(path: str | os.PathLike[str]) -> None:
 
 
 @contextmanager
-def replaced_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
+def atomic_replace_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
     """Yield a new, empty folder beside `path`; when the block ends well it replaces `path`.
 
     If the block raises, `path` is unchanged.
@@ -103,7 +103,7 @@ def replaced_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as scratch:
     ...     path = Path(scratch) / "site"
-    ...     with replaced_folder(path, "index.html") as new:
+    ...     with atomic_replace_folder(path, "index.html") as new:
     ...         size = (new / "index.html").write_text("here")
     ...     [p.name for p in path.iterdir()], [p.name for p in Path(scratch).iterdir()]
     (['index.html'], ['site'])

@@ -1,8 +1,8 @@
 """JSON files that carry their checksum, and the one error for damaged files of any format.
 
 `write_json` and `read_json` are for files of plain values. Other formats (`archive.py`,
-`growing.py`) use `checked`, which turns any error of a parser into a DataLossError, and the checks
-of fields.
+`growing.py`) use `report_damage`, which turns any error of a parser into a DataLossError, and the
+checks of fields.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..errors import DataLossError
-from .atomic_files import replaced
+from .atomic_files import atomic_replace
 
 MAX_TEXT = 1 << 26  # bytes of JSON that a file may hold
 _SUM = "sha256"
@@ -31,7 +31,7 @@ def write_json(
         OSError: it cannot be written.
     """
     text = dump_with_checksum({"kind": kind, "version": version, **content})
-    with replaced(path) as part:
+    with atomic_replace(path) as part:
         part.write_text(text, "utf-8")
 
 
@@ -43,7 +43,7 @@ def read_json(path: str | os.PathLike[str], kind: str, versions: Collection[int]
         DataLossError: it is something else, damaged, too large, or newer than this.
     """
     require_regular(path)
-    with open(path, "rb") as file, checked(path, kind):
+    with open(path, "rb") as file, report_damage(path, kind):
         text = file.read(MAX_TEXT + 1)
         if len(text) > MAX_TEXT:
             raise ValueError(f"it is larger than {MAX_TEXT:,} bytes")
@@ -114,7 +114,7 @@ def field(content: Mapping[str, Any], name: str, *types: type) -> Any:
     return content[name]
 
 
-def whole(content: Mapping[str, Any], name: str, least: int = 0) -> int:
+def integer_field(content: Mapping[str, Any], name: str, least: int = 0) -> int:
     """Return a field; ValueError unless it is an integer of at least `least`."""
     number: int = field(content, name, int)
     if number < least:
@@ -123,7 +123,7 @@ def whole(content: Mapping[str, Any], name: str, least: int = 0) -> int:
 
 
 @contextmanager
-def checked(path: str | os.PathLike[str], kind: str) -> Iterator[None]:
+def report_damage(path: str | os.PathLike[str], kind: str) -> Iterator[None]:
     """Turn errors of the block, which reads a file, into a DataLossError that names the file.
 
     Errors that say nothing about the file pass: no memory, no library, a lock of another process.

@@ -36,7 +36,7 @@ from ..errors import DataLossError, FailedPreconditionError, InvalidArgumentErro
 from .archive import dtype_named
 from .arrays import Array, as_array, is_jax, precision
 from .atomic_files import check_folder_of
-from .checked_files import MAX_TEXT, checked, require_regular
+from .checked_files import MAX_TEXT, report_damage, require_regular
 from .extras import need
 
 if TYPE_CHECKING:
@@ -365,7 +365,7 @@ def _iter_verified(
             # record for ever.
             raise _damage_error(path, f"record {following_number} is not in its place")
         is_start, producer, sequence, text, data, crc32 = row
-        with checked(path, "file that grows"):
+        with report_damage(path, "file that grows"):
             if crc32 != _checksum(following_number, is_start, producer, sequence, text, data):
                 raise ValueError(f"the checksum of record {following_number} is wrong")
             if following_number != number + 1 and not is_start:

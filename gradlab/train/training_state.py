@@ -16,7 +16,7 @@ import numpy as np
 
 from .._base.archive import MAX_BYTES, Archive, ArchiveWriter
 from .._base.arrays import is_jax
-from .._base.checked_files import checked
+from .._base.checked_files import report_damage
 from .._base.suggest import did_you_mean
 from ..errors import InvalidArgumentError
 from .state_dict import Commit, lock_variables, prepare_assign, read_array
@@ -110,7 +110,7 @@ def load(
     ...     gl.load(path)
     {'weights': {'w': array([1., 2.], dtype=float32)}, 'rate': 0.5}
     """
-    with Archive(path, _KIND, (_VERSION,), max_bytes=max_bytes) as file, checked(path, _KIND):
+    with Archive(path, _KIND, (_VERSION,), max_bytes=max_bytes) as file, report_damage(path, _KIND):
         arrays = file.arrays()
         tree = {name: _checked_node(node, arrays) for name, node in file.head["things"]}
     if not things:
