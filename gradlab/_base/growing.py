@@ -411,7 +411,9 @@ def _pack(fields: Mapping[str, Any], arrays: Mapping[str, Array]) -> tuple[bytes
         if x.dtype.hasobject:
             objects.append(name)
             continue
-        layout.append([name, _dtype_name(x.dtype), x.shape, is_jax(array)])
+        # JAX's bfloat16 and its kin have only names; others have their byte order in `str`.
+        dtype = x.dtype.name if x.dtype.kind == "V" else x.dtype.str
+        layout.append([name, dtype, x.shape, is_jax(array)])
         parts.append(x.tobytes())
     if objects:
         raise TypeError(
@@ -432,11 +434,6 @@ def _unpack(text: bytes, data: bytes) -> Record:
         start += x.nbytes
         arrays[name] = _to_jax(x) if was_jax else x
     return head["fields"], arrays
-
-
-def _dtype_name(dtype: np.dtype) -> str:
-    """Return the name that `dtype_named` reads: with the byte order, which bfloat16's lacks."""
-    return dtype.name if dtype.kind == "V" else dtype.str
 
 
 def _to_jax(x: np.ndarray) -> Array:

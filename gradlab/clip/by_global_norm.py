@@ -109,7 +109,7 @@ def clip_by_global_norm(
     *,
     semantics: Semantics = "tf2.21",
 ) -> tuple[list[Any], Array]:
-    """Shrink all tensors by one factor so that their global norm is at most clip_norm; the direction stays.
+    """Shrink all tensors by one factor so that their global norm is at most clip_norm.
 
         s = clip_norm * min(1/norm, 1/clip_norm),  result_i = t_i * (s + (norm - norm))
 

@@ -150,7 +150,9 @@ def clip_by_average_norm(
 def clip_by_average_norm(
     t: Any, clip_norm: ArrayLike, name: str | None = None, *, mode: Mode = "eager"
 ) -> Array:
-    """Shrink t so that its norm divided by its number of entries is at most clip_norm (TensorFlow 1, deprecated there).
+    """Shrink t so that its norm divided by its number of entries is at most clip_norm.
+
+    Of TensorFlow 1, and deprecated there.
 
         result = t * clip_norm * min(size / sqrt(sum(t*t)), 1 / clip_norm)
 

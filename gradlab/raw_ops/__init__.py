@@ -1,7 +1,8 @@
-"""TensorFlow's ops of training, conditional accumulators and TPU embeddings, by its names and keywords.
+"""TensorFlow's ops of training, conditional accumulators and TPU embeddings.
 
-Each op is one function, in the module of its family. Training ops, `ResourceApplyAdam` and 56
-others, take a `gl.Variable` and its slots; `training.py` says what they have in common.
+Each op is one function with TensorFlow's name and keywords, in the module of its family. Training
+ops, `ResourceApplyAdam` and 56 others, take a `gl.Variable` and its slots; `training.py` says what
+they have in common.
 
 A handle of an accumulator is the result of a constructor here, or the `accumulator_ref` of an
 accumulator object. As in TensorFlow there are two types: `Resource...` ops take dense accumulators

@@ -91,7 +91,7 @@ def ResourceAccumulatorApplyGradient(
 def ResourceAccumulatorTakeGradient(
     *, handle: Any, num_required: Any, dtype: Any, name: str | None = None
 ) -> Array:
-    """Wait for `num_required` gradients, return their mean (or sum), start a new round: global step + 1.
+    """Wait for `num_required` gradients, return their mean (or sum), add 1 to the global step.
 
     Args:
         handle: what `ResourceConditionalAccumulator` returned.
@@ -202,11 +202,10 @@ def AccumulatorTakeGradient(
 
 
 def AccumulatorNumAccumulated(*, handle: Any, name: str | None = None) -> np.int32:
-    """Return the number of gradients counted since the last take, by a "string_ref" handle, dense or sparse.
+    """Return the number of gradients since the last take, by a "string_ref" handle of either kind.
 
     Source: `tf.raw_ops.AccumulatorNumAccumulated`, TensorFlow 2.21 (2026).
 
-    >>> from gradlab.raw_ops import SparseConditionalAccumulator
     >>> int(AccumulatorNumAccumulated(handle=SparseConditionalAccumulator(dtype="float32", shape=None)))
     0
     """
@@ -214,14 +213,13 @@ def AccumulatorNumAccumulated(*, handle: Any, name: str | None = None) -> np.int
 
 
 def AccumulatorSetGlobalStep(*, handle: Any, new_global_step: Any, name: str | None = None) -> None:
-    """Set the global step, as `ResourceAccumulatorSetGlobalStep` does, by a "string_ref" handle, dense or sparse.
+    """Set the global step, to a lower one too, by a "string_ref" handle of either kind.
 
     Raises:
         InvalidArgumentError: `new_global_step` isn't a scalar.
 
     Source: `tf.raw_ops.AccumulatorSetGlobalStep`, TensorFlow 2.21 (2026).
 
-    >>> from gradlab.raw_ops import SparseConditionalAccumulator
     >>> handle = SparseConditionalAccumulator(dtype="float32", shape=None)
     >>> AccumulatorSetGlobalStep(handle=handle, new_global_step=7)
     >>> handle.kernel.step

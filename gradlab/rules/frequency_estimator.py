@@ -11,7 +11,7 @@ from .rule import Rule, Slots
 
 @dataclass(frozen=True)
 class FrequencyEstimator(Rule):
-    """Average the number of steps between visits to a row; the weight is that average, 1 / w the frequency.
+    """Average the number of steps between visits to a row, so that 1 / w is their frequency.
 
         delta = lr - last_hit_step
         c = min(delta, max_delta)

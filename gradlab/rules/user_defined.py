@@ -86,7 +86,7 @@ class UserDefined(Rule):
         return new_w, tuple(new_slots)
 
     def get_config(self) -> dict[str, Any]:
-        """The address of the function and the initial values of the slots; ValueError if it has no address."""
+        """Return the address of the function and the initial values; ValueError without address."""
         address = f"{getattr(self.function, '__module__', None)}:{self._name}"
         try:
             is_importable = _import_function(address) is self.function

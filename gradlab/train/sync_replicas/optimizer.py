@@ -206,7 +206,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         worker: Worker = None,
         timeout: float | None = None,
     ) -> Any:
-        """`compute_gradients` and `apply_gradients` in one; in a Graph an Operation that does both at every run."""
+        """Compute and apply gradients; in a Graph return an Operation that does both at each run."""
         options = (gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss)
         pairs = self.compute_gradients(loss, var_list, *options, worker=worker)
         collection = current_collection()
