@@ -1,7 +1,7 @@
 """The chief as a thread, and the hook of a worker's session.
 
 The chief waits for the first push, puts in the start tokens, and then makes one update after
-another until its block ends. Only `Exchange` has state; both classes here call it.
+another until its block ends. The state and its lock are in `Exchange`, which both classes call.
 """
 
 from __future__ import annotations
@@ -38,10 +38,7 @@ class Chief:
         self.error: BaseException | None = None
 
     def __enter__(self) -> Chief:
-        x = self._exchange
-        with x._changed:
-            if x._closed is not None:  # an earlier chief has stopped: start a new round
-                x._begin(x._rounds.sparse)
+        self._exchange._reopen()
         self.create_threads(start=True)
         return self
 
@@ -71,8 +68,8 @@ class Chief:
 
     def _run(self) -> None:
         try:
-            self._wait_for_first_push()
-            self._begin()
+            self._exchange._wait_for_build()
+            self._exchange._add_chief(self, self._tokens)
             while True:
                 self._exchange._sync(self._timeout, idle=True)
         except CancelledError:  # by stop
@@ -81,22 +78,7 @@ class Chief:
             self.error = error
             self._exchange.close(f"the chief has failed with {type(error).__name__}: {error}")
         finally:
-            self._exchange._chiefs.discard(self)
-
-    def _wait_for_first_push(self) -> None:
-        x = self._exchange
-        with x._changed:
-            while not x._rounds.sparse:
-                x._refuse_if_closed()
-                x._changed.wait()
-
-    def _begin(self) -> None:
-        x = self._exchange
-        with x._changed:
-            if self._tokens is not None:
-                x._rounds.set_global_step(x._step())
-                x.put_tokens(self._tokens)
-            x._chiefs.add(self)  # from now on new tokens come only after pushes
+            self._exchange._remove_chief(self)
 
 
 class Hook:

@@ -250,6 +250,33 @@ class Exchange(ABC):
                 self.cancel(waiting)  # type: ignore[arg-type]  # mypy takes their common base
             self._changed.notify_all()
 
+    def _reopen(self) -> None:
+        """Start again if an earlier chief has closed the exchange."""
+        with self._changed:
+            if self._closed is not None:
+                self._begin(self._rounds.sparse)
+
+    def _wait_for_build(self) -> None:
+        """Wait for the accumulators, which `build` or the first push makes."""
+        with self._changed:
+            while not self._rounds.sparse:
+                self._refuse_if_closed()
+                self._changed.wait()
+
+    def _add_chief(self, chief: object, start_tokens: int | None) -> None:
+        """Put in the start tokens, unless that is left to the caller, and count on this chief.
+
+        From now on new tokens come only after pushes, so that a wait may turn out to be hopeless.
+        """
+        with self._changed:
+            if start_tokens is not None:
+                self._rounds.set_global_step(self._step())
+                self.put_tokens(start_tokens)
+            self._chiefs.add(chief)
+
+    def _remove_chief(self, chief: object) -> None:
+        self._chiefs.discard(chief)  # atomic without the lock
+
     def _begin(self, sparse: Mapping[Variable, bool]) -> None:
         """Start again at the present global step, without gradients, tokens and local steps."""
         with self._changed:
