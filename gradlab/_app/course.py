@@ -67,13 +67,13 @@ def _course(options: argparse.Namespace) -> None:
     if options.slides and options.no_outputs:
         raise UsageError("--slides is about what cells show: leave out --no-outputs")
     try:
-        for path in sorted(notebooks.shipped().glob("*.ipynb")):
+        for path in sorted(notebooks.find_folder().glob("*.ipynb")):
             to = folder / "source" / path.stem if options.nbgrader else folder
             _write(to / path.name, _copy(path, options))
         if options.nbgrader:
             _write(folder / "nbgrader_config.py", _NBGRADER_CONFIG)
         elif not options.otter:
-            for path in sorted(notebooks.shipped().glob("*.md")):
+            for path in sorted(notebooks.find_folder().glob("*.md")):
                 _write(folder / path.name, path.read_text("utf-8"))
     except OSError as error:
         raise UsageError(f"cannot write to {folder}: {error.strerror or error}") from error

@@ -47,7 +47,7 @@ def _cells(
     from ..labs import about
 
     make = catalog()[lab]
-    first, *_ = [*notebooks.holding(lab), ""]
+    first, *_ = [*notebooks.find_with_lab(lab), ""]
     notebook = ""
     if first:
         address = address_of(first)
@@ -119,7 +119,7 @@ def _dashboard(options: argparse.Namespace) -> None:
 
 def _below(top: Path) -> str:
     """Return the folder of the notebooks, from the one that JupyterLab shows."""
-    folder = notebooks.shipped().resolve()
+    folder = notebooks.find_folder().resolve()
     if not folder.is_relative_to(top):
         raise UsageError(
             "the folder above DIR must be above the notebooks, too, "

@@ -61,7 +61,7 @@ def folder_to_open(wanted: Path | None) -> tuple[Path, list[str]]:
     Raises:
         UsageError: it cannot be a folder.
     """
-    source, target = notebooks.shipped(), wanted or DEFAULT_FOLDER
+    source, target = notebooks.find_folder(), wanted or DEFAULT_FOLDER
     if target.resolve() == source.resolve():
         return target, [
             f"{target} holds the tracked notebooks of your clone: what you save changes them"
@@ -164,7 +164,7 @@ def _place(link: str) -> tuple[str, str]:
     has the lab.
     """
     to = follow(link)
-    if not (found := notebooks.holding(to.lab)):
+    if not (found := notebooks.find_with_lab(to.lab)):
         raise UsageError(
             f"no notebook shows the lab {to.lab}; `gradlab run {to.lab} "
             "--link LINK --save FILE` does"

@@ -101,7 +101,7 @@ def _block(head: str, text: str) -> str:
 def _asked() -> dict[str, str]:
     """The text of each notebook's cell before a check or a prediction, from the last question on."""
     found: dict[str, str] = {}
-    for path in sorted(notebooks.shipped().glob("*.ipynb")):
+    for path in sorted(notebooks.find_folder().glob("*.ipynb")):
         said = ""
         for cell in json.loads(path.read_text("utf-8"))["cells"]:
             source = "".join(cell["source"])
@@ -125,7 +125,7 @@ def _write_solved(folder: Path) -> Iterator[Path]:
     """Copies of the notebooks with answers in place of starters, and a word after each prediction;
     none is replaced.
     """
-    sources = sorted(notebooks.shipped().glob("*.ipynb"))
+    sources = sorted(notebooks.find_folder().glob("*.ipynb"))
     if there := [path.name for path in sources if (folder / path.name).exists()]:
         raise UsageError(f"{folder} holds {', '.join(there)} already: give another folder")
     try:

@@ -24,7 +24,7 @@ class UsageError(Exception):
     """A command that cannot be carried out; one line says what was given and what to do."""
 
 
-def shipped() -> Path:
+def find_folder() -> Path:
     """Return the folder of the notebooks that came with gradlab.
 
     Raises:
@@ -66,7 +66,7 @@ class Introduction:
 
 def introductions() -> Iterator[Introduction]:
     """Yield the introduction of each notebook that came with gradlab."""
-    for path in sorted(shipped().glob("*.ipynb")):
+    for path in sorted(find_folder().glob("*.ipynb")):
         text = "\n".join(_sources(path, "markdown"))
         heading = next((line for line in text.splitlines() if line.startswith("# ")), "# ")
         minutes = re.search(r"\*\*Time\*\* (\d+) minutes", text)
@@ -88,7 +88,7 @@ def titles() -> Iterator[tuple[str, str]]:
 def pictures(name: str) -> dict[str, bytes]:
     """Return the PNGs with which the labs of a notebook were saved, by label; the first of each."""
     pngs: dict[str, bytes] = {}
-    for cell in _cells(shipped() / name):
+    for cell in _cells(find_folder() / name):
         for output in cell.get("outputs", ()):
             page = "".join(output.get("data", {}).get("text/html", ""))
             for match in _PICTURE.finditer(page):
@@ -96,12 +96,12 @@ def pictures(name: str) -> dict[str, bytes]:
     return pngs
 
 
-def holding(lab: str) -> list[str]:
+def find_with_lab(lab: str) -> list[str]:
     """Return the file names of the notebooks that show a lab, the introductory tour last."""
     call = re.compile(rf"\blabs\.{re.escape(lab)}\(")
     names = [
         path.name
-        for path in shipped().glob("*.ipynb")
+        for path in find_folder().glob("*.ipynb")
         if any(map(call.search, _sources(path, "code")))
     ]
     return sorted(names, key=lambda name: (name == START, name))
