@@ -15,23 +15,22 @@ from .._base.slices import IndexedSlices
 from ..errors import ClipWarning, DTypeError, warn
 
 
-def on_values(clip: Callable[[Array], Array], t: Any) -> Gradient:
+def clip_values(clip: Callable[[Array], Array], t: Any) -> Gradient:
     """Clip an array, or the values of IndexedSlices."""
     if isinstance(t, IndexedSlices):
         return t.with_values(clip(t.values))
     return clip(as_array(t))
 
 
-def need_float(t: Array, function: str) -> Array:
-    """Return t; DTypeError unless it is floating point."""
+def check_float(t: Array, function: str) -> None:
+    """Refuse an array that isn't floating point (DTypeError)."""
     if not is_float(t.dtype):
         raise DTypeError(
             f"{function} needs a floating-point dtype, got {t.dtype}; convert it with .astype(...)"
         )
-    return t
 
 
-def operand(
+def read_limit(
     x: Any, t: Array, name: str, cast: bool = False, error: type[Exception] = DTypeError
 ) -> Array:
     """Return a limit as an array of t's dtype.
@@ -119,7 +118,7 @@ def _entries_are(count: int) -> str:
     return f"{counted(count, 'entry')} {'is' if count == 1 else 'are'}"
 
 
-def floats(arrays: Sequence[Any], what: str) -> list[Array]:
+def read_floats(arrays: Sequence[Any], what: str) -> list[Array]:
     """Return the list as arrays; DTypeError unless all are floating point."""
     checked = [as_array(a, what) for a in arrays]
     for a in checked:
@@ -128,11 +127,10 @@ def floats(arrays: Sequence[Any], what: str) -> list[Array]:
     return checked
 
 
-def positive(value: float, name: str) -> float:
-    """Return the value; ValueError unless it is positive."""
+def check_positive(value: float, name: str) -> None:
+    """Refuse a value that isn't positive (ValueError)."""
     if not value > 0:
         raise ValueError(f"{name} must be > 0, got {value!r}")
-    return value
 
 
 def check_norm(norm: Array, arrays: list[Array], consequence: str) -> None:

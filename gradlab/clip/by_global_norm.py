@@ -20,7 +20,7 @@ from .._base.gradient_types import MaybeG
 from .._base.options import Semantics, is_old
 from .._base.slices import IndexedSlices
 from ..errors import DTypeError, InvalidArgumentError, MissingDTypeError
-from ._limits import check_limit, check_norm, need_float, operand
+from ._limits import check_float, check_limit, check_norm, read_limit
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -74,7 +74,7 @@ def _global_norm(arrays: list[Array]) -> Array:
             "tensors of one global norm must share a dtype, got "
             f"{sorted(map(str, dtypes))}; cast them first"
         )
-    need_float(arrays[0], "global_norm")
+    check_float(arrays[0], "global_norm")
     xp = namespace(*arrays)
     halves = xp.stack([sum_squares(a) * a.dtype.type(0.5) for a in arrays])
     return xp.sqrt(xp.sum(halves) * halves.dtype.type(2))
@@ -147,7 +147,7 @@ def clip_by_global_norm(
     check_norm(norm, arrays, "clip_by_global_norm makes every entry of every tensor NaN")
     if not arrays:
         return list(t_list), norm
-    limit = operand(clip_norm, norm, "clip_norm", error=TypeError)
+    limit = read_limit(clip_norm, norm, "clip_norm", error=TypeError)
     xp = namespace(norm, limit)
     one = norm.dtype.type(1)
     one_over_norm = flush_denormals(xp.asarray(one / norm))
@@ -192,7 +192,7 @@ def _read_norm(use_norm: Any, arrays: list[Array], cast: bool) -> Array:
         )
     norm = as_array(use_norm, "use_norm")
     for a in arrays:
-        need_float(a, "clip_by_global_norm")
+        check_float(a, "clip_by_global_norm")
         if not cast and a.dtype != norm.dtype:
             raise DTypeError(
                 f"use_norm is {norm.dtype} but a tensor is {a.dtype}; tf2.3 refuses to mix them"

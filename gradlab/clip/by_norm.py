@@ -22,7 +22,7 @@ from .._base.options import Semantics, is_old
 from .._base.slices import IndexedSlices
 from .._base.types import A
 from ..errors import DTypeError, InvalidArgumentError
-from ._limits import check_limit, check_norm, need_float, on_values, operand
+from ._limits import check_float, check_limit, check_norm, clip_values, read_limit
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -96,22 +96,22 @@ def clip_by_norm(
     old = is_old(semantics)
 
     def clip(t: Array) -> Array:
-        need_float(t, "clip_by_norm")
-        limit = operand(clip_norm, t, "clip_norm", cast=not old)
+        check_float(t, "clip_by_norm")
+        limit = read_limit(clip_norm, t, "clip_norm", cast=not old)
         check_broadcast(t.shape, limit.shape, "clip_norm")
         check_limit(clip_norm, "clip_norm", negative="flips the sign" if old else "gives 0")
         xp = namespace(t, limit)
         limit = limit if old else xp.maximum(limit, 0)
         squares = _sum_over(t, axes, repeats_allowed=old)
-        positive = squares > 0
+        is_positive = squares > 0
         # Two wheres, as in TensorFlow: the derivative at t = 0 is 1, not NaN.
-        norm = xp.where(positive, xp.sqrt(xp.where(positive, squares, 1)), squares)
+        norm = xp.where(is_positive, xp.sqrt(xp.where(is_positive, squares, 1)), squares)
         check_norm(norm, [t], "clip_by_norm gives 0 for finite entries and NaN for the others")
         # A tie has the derivative of the norm, as in TensorFlow.
         larger = xp.where(limit > norm, limit, norm)
         return flush_denormals(xp.asarray(flush_denormals(t * limit) / larger, dtype=t.dtype))
 
-    return on_values(clip, t)
+    return clip_values(clip, t)
 
 
 def _sum_over(t: Array, axes: Any, repeats_allowed: bool) -> Array:
@@ -180,7 +180,7 @@ def clip_by_average_norm(
             f"clip_by_average_norm needs float32, got {t.dtype}; convert it with "
             ".astype(np.float32)"
         )
-    limit = operand(clip_norm, t, "clip_norm")
+    limit = read_limit(clip_norm, t, "clip_norm")
     check_broadcast(t.shape, limit.shape, "clip_norm")
     check_limit(clip_norm, "clip_norm", negative="switches clipping off")
     xp = namespace(t, limit)

@@ -12,7 +12,7 @@ from .._base.options import Semantics, is_old
 from .._base.slices import IndexedSlices
 from .._base.types import A
 from ..errors import DTypeError
-from ._limits import check_bounds, on_values, operand
+from ._limits import check_bounds, clip_values, read_limit
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -86,8 +86,8 @@ def clip_by_value(
                 f"clip_by_value needs real numbers, got {t.dtype}; clip "
                 "real and imaginary parts apart"
             )
-        low = operand(clip_value_min, t, "clip_value_min")
-        high = operand(clip_value_max, t, "clip_value_max")
+        low = read_limit(clip_value_min, t, "clip_value_min")
+        high = read_limit(clip_value_max, t, "clip_value_max")
         check_broadcast(t.shape, low.shape, "clip_value_min")
         check_broadcast(t.shape, high.shape, "clip_value_max")
         check_bounds(t, clip_value_min, clip_value_max)
@@ -99,4 +99,4 @@ def clip_by_value(
             return result
         return xp.where(xp.isnan(low) | xp.isnan(high), xp.asarray(np.nan, t.dtype), result)
 
-    return on_values(clip, t)
+    return clip_values(clip, t)

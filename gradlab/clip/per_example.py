@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import Array, as_array, is_float, namespace, quiet
-from ._limits import floats, positive
+from ._limits import check_positive, read_floats
 
 
 @quiet
@@ -49,7 +49,8 @@ def per_example_clip(
             f"{[a.shape for a in arrays]}"
         )
     xp = namespace(*arrays)
-    limits = _layer_limits(arrays, positive(l2_norm_clip, "l2_norm_clip"), per_layer)
+    check_positive(l2_norm_clip, "l2_norm_clip")
+    limits = _layer_limits(arrays, l2_norm_clip, per_layer)
     # One row for each tensor, or a single row for all of them; one column for each example.
     norms = xp.sqrt(xp.stack([xp.sum(a * a, axis=tuple(range(1, a.ndim))) for a in arrays]))
     if not per_layer:
@@ -73,7 +74,7 @@ def _to_float(grads: Sequence[Any]) -> list[Array]:
     dtypes = [a.dtype for a in arrays if is_float(a.dtype)]
     widest = max(dtypes, key=lambda d: d.itemsize, default=np.dtype(np.float32))
     cast = [a.astype(widest) if np.dtype(a.dtype).kind in "iu" else a for a in arrays]
-    return floats(cast, "grads")
+    return read_floats(cast, "grads")
 
 
 def _layer_limits(arrays: list[Array], limit: float, per_layer: bool | str) -> list[float]:

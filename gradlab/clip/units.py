@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, overload
 
 from .._base.arrays import Array, namespace, quiet, sum_squares
 from .._base.types import A, MaybeA
-from ._limits import floats, positive
+from ._limits import check_positive, read_floats
 
 Axis: TypeAlias = int | tuple[int, ...] | None
 
@@ -78,8 +78,8 @@ def adaptive_grad_clip(
     >>> adaptive_grad_clip([np.array([3.0, 4.0])], [np.array([0.6, 0.8])], 0.1)[0].round(3).tolist()
     [0.06, 0.08]
     """
-    positive(clipping, "clipping")
-    positive(eps, "eps")
+    check_positive(clipping, "clipping")
+    check_positive(eps, "eps")
     if len(grads) != len(params):
         raise ValueError(
             f"grads and params must be equally long, got {len(grads)} and {len(params)}"
@@ -90,7 +90,7 @@ def adaptive_grad_clip(
 def _agc(grad: Any, param: Any, clipping: float, eps: float, axis: Axis) -> Any:
     if grad is None:
         return None
-    g, w = floats([grad, param], "grads and params")
+    g, w = read_floats([grad, param], "grads and params")
     if g.shape != w.shape:
         raise ValueError(f"a gradient has shape {g.shape}, its parameter {w.shape}")
     xp = namespace(g, w)
@@ -125,12 +125,12 @@ def clip_by_block_rms(t_list: Any, threshold: float) -> Any:
     >>> clip_by_block_rms([np.array([3.0, 4.0])], 1.0)[0].round(4).tolist()
     [0.8485, 1.1314]
     """
-    positive(threshold, "threshold")
+    check_positive(threshold, "threshold")
 
     def clip(t: Any) -> Any:
         if t is None:
             return None
-        (t,) = floats([t], "t_list")
+        (t,) = read_floats([t], "t_list")
         xp = namespace(t)
         rms = xp.sqrt(sum_squares(t) / t.dtype.type(max(t.size, 1)))
         return xp.asarray(t / xp.maximum(t.dtype.type(1), rms / t.dtype.type(threshold)))

@@ -77,7 +77,7 @@ class Decay(FieldSchedule):
     @quiet
     def __call__(self, step: Any) -> Array:
         xp = namespace(self.initial_learning_rate, step)
-        initial_rate = xp.asarray(floating(self.initial_learning_rate))
+        initial_rate = xp.asarray(read_rate(self.initial_learning_rate))
         dtype = initial_rate.dtype
 
         def cast(hyperparameter: Any) -> Array:
@@ -104,7 +104,7 @@ class Decay(FieldSchedule):
         )
 
 
-def floating(rate: Number) -> Array:
+def read_rate(rate: Number) -> Array:
     """Return a rate as an array of float dtype; integers become float32."""
     array = as_array(rate, "initial_learning_rate")
     return array if is_float(array.dtype) else array.astype(np.float32)
@@ -112,7 +112,7 @@ def floating(rate: Number) -> Array:
 
 def check_rate(rate: Number) -> None:
     """Refuse an initial learning rate that isn't a scalar number."""
-    shape = tuple(floating(rate).shape)
+    shape = tuple(read_rate(rate).shape)
     if shape != ():
         raise InvalidArgumentError(f"initial_learning_rate must be a scalar, got shape {shape}")
 
