@@ -20,8 +20,9 @@ first step and `advance` those of the next. Whatever runs the steps keeps them a
 
 To add an optimizer: write its rule in a file of its own, as in `lion.py`, and add it to `__all__`
 and `_CATALOG` in `rules/__init__.py`. `gl.train.RuleOptimizer` and `gl.optax.from_rule` take any
-rule; for TensorFlow's class and names add a subclass, as in `train/rms_prop.py`. The tests of every
-rule (`tests/rules/test_every_rule.py`) find it in the catalog.
+rule; for TensorFlow's class and names add a subclass, as in `train/rms_prop.py`, and for Keras's
+what `keras/versions.py` says. The tests of every rule (`tests/rules/test_every_rule.py`) find it in
+the catalog.
 """
 
 from __future__ import annotations
