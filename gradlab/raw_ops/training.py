@@ -55,6 +55,7 @@ from ..rules import (
 )
 from ..train.variable import Variable
 from .training_op import (
+    FLOAT_16_32_64,
     FLOAT_32_64,
     NO_BFLOAT16,
     REAL,
@@ -1223,7 +1224,16 @@ def ResourceSparseApplyRMSProp(
     """
     scalars = read_scalars(var, lr=lr, rho=rho, momentum=momentum, epsilon=epsilon)
     rule = RMSProp(scalars["rho"], scalars["momentum"], scalars["epsilon"])
-    step_rows(rule, var, {"ms": ms, "mom": mom}, scalars["lr"], grad, indices, order="sparse")
+    step_rows(
+        rule,
+        var,
+        {"ms": ms, "mom": mom},
+        scalars["lr"],
+        grad,
+        indices,
+        order="sparse",
+        dtypes=NO_BFLOAT16,
+    )
 
 
 def SparseApplyRMSProp(
@@ -2003,7 +2013,8 @@ def ResourceApplyAdaMax(
         var, beta1_power=beta1_power, lr=lr, beta1=beta1, beta2=beta2, epsilon=epsilon
     )
     rule = AdaMax(scalars["beta1"], scalars["beta2"], scalars["epsilon"], scalars["beta1_power"])
-    step_dense(rule, var, {"m": m, "v": v}, scalars["lr"], grad, dtypes=REAL)
+    slots = {"m": m, "v": v}
+    step_dense(rule, var, slots, scalars["lr"], grad, dtypes=FLOAT_16_32_64)
 
 
 def ApplyAdaMax(

@@ -26,6 +26,7 @@ from ..train.variable import Variable
 
 # Dtypes of the ops that lack kernels for some dtypes.
 REAL = ("float16", "bfloat16", "float32", "float64")
+FLOAT_16_32_64 = ("float16", "float32", "float64")
 FLOAT_32_64 = ("float32", "float64")
 NO_BFLOAT16 = ("float16", "float32", "float64", "complex64", "complex128")
 
