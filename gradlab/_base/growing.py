@@ -247,23 +247,34 @@ def read_records(path: str | os.PathLike[str], max_bytes: int | None = None) -> 
 
 
 def is_growing(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a file is one of `GrowingFile`."""
+    """Tell whether a file is one of `GrowingFile`.
+
+    Closing a file drops all locks that the process has on it (POSIX), so a database that SQLite has
+    open must not be opened here: SQLite itself is asked. Where it is missing or can't open the
+    file, as on a read-only disk in a browser, no connection of this process has it open, and the
+    first bytes tell.
+    """
     require_regular(path)
     try:
         import sqlite3
     except ImportError:
-        # Closing a file drops all locks of the process on it (POSIX), so a database that SQLite has
-        # open must not be opened here. Without SQLite that cannot be.
-        with open(path, "rb") as file:
-            return file.read(len(_MAGIC)) == _MAGIC
-    with _translate_errors(Path(path)), closing(_connect(Path(path), "rw")) as connection:
-        try:
-            return _application(connection) == _APPLICATION
-        except sqlite3.DatabaseError as error:
-            # A database that is locked or cannot be read may well be one of these files.
-            if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
-                return False
-            raise
+        return _begins_as_database(path)
+    try:
+        with _translate_errors(Path(path)), closing(_connect(Path(path), "rw")) as connection:
+            try:
+                return _application(connection) == _APPLICATION
+            except sqlite3.DatabaseError as error:
+                # A database that is locked or cannot be read may well be one of these files.
+                if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
+                    return False
+                raise
+    except PermissionError:
+        return _begins_as_database(path)
+
+
+def _begins_as_database(path: str | os.PathLike[str]) -> bool:
+    with open(path, "rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
