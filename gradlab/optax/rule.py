@@ -270,6 +270,12 @@ def _differentiable() -> Callable[[Array, Array], Array]:
     return exact
 
 
+_ONLY_LAST = (
+    "this update is a new weight, which only optax.apply_updates can use: make "
+    "from_rule(..., replace=True) the last transformation of a chain, or leave replace out"
+)
+
+
 class Replacement:
     """A new weight where optax expects an update: added to the old weight it takes its place.
 
@@ -290,15 +296,14 @@ class Replacement:
     def __radd__(self, old: Any) -> Array:
         return self.weights
 
-    def _refuse(self, *_: Any) -> Any:
-        raise TypeError(
-            "this update is a new weight, which only optax.apply_updates can use: make "
-            "from_rule(..., replace=True) the last transformation of a chain, or leave replace out"
-        )
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise TypeError(_ONLY_LAST)
 
     __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __add__ = __sub__ = __rsub__ = __neg__ = (
         _refuse
     )
+    __pow__ = __abs__ = __array__ = _refuse
+    dtype = shape = ndim = size = real = property(_refuse)
 
     def __repr__(self) -> str:
         return f"Replacement({self.weights!r})"
