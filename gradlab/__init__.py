@@ -96,10 +96,10 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return _import_module(f".{name}", __name__)
     if name not in _NAMES:
-        from ._base.suggest import did_you_mean
+        from ._base.suggest import missing
 
         raise AttributeError(
-            f"module 'gradlab' has no attribute {name!r}; {did_you_mean(name, __all__)}"
+            f"module 'gradlab' has no attribute {name!r}; {missing('gradlab', name, __all__)}"
         )
     value = globals()[name] = getattr(_import_module(f".{_NAMES[name]}", __name__), name)
     return value
