@@ -329,19 +329,27 @@ LEFT_OUT = (
     # gl.raw_ops.
     LeftOut(
         "gradlab.raw_ops",
-        "XlaSparseDenseMatmul* XlaSparseCore* *SparseCoreCooTensor* *SparseCoreCsr*",
+        "XlaSparseDenseMatmul* XlaSparseCore* XlaSparseActivationsUnstack XlaSparseGradientsStack "
+        "*SparseCoreCooTensor* *SparseCoreCsr*",
         "ops for tables in the SparseCores' own layout aren't here; gl.tpu.sparsecore makes their "
         "batches, and gl.tpu.lookup, gl.tpu.update and gl.tpu.train_step do what they do",
     ),
     LeftOut(
         "gradlab.raw_ops",
-        "ConfigureDistributedTPU ShutdownDistributedTPU",
+        "EnqueueTPUEmbeddingBatch",
+        "it takes batches in a serialized form that isn't public: use "
+        "EnqueueTPUEmbeddingSparseTensorBatch",
+    ),
+    LeftOut(
+        "gradlab.raw_ops",
+        "ConfigureDistributedTPU ConfigureAndInitializeGlobalTPU DTensorSetGlobalTPUArray "
+        "ShutdownDistributedTPU ShutdownTPUSystem",
         "gl.tpu.initialize_system and gl.tpu.shutdown_system start and stop the system",
     ),
     LeftOut(
         "gradlab.raw_ops",
-        "TPUAnnotate* TPUCompilationResult TPUCopy* TPUDummyInput TPUOrdinalSelector "
-        "TPUPartitioned* TPUReplicate*",
+        "TPUAnnotate* TPUCompile* TPUCompilationResult TPUCopy* TPUDummyInput TPUExecute* TPUOrdinalSelector "
+        "TPUPartitioned* TPUReplicate* TPUReshardVariables TPURoundRobin",
         "the op places parts of a program on TPUs; gradlab runs on any machine, and jax.sharding "
         "places arrays",
     ),

@@ -14,10 +14,10 @@ _ROOMS = (
     "gradlab.train",
     "gradlab.keras",
     "gradlab.schedules",
+    "gradlab.rules",
     "gradlab.raw_ops",
     "gradlab.tpu",
     "gradlab.tpu.experimental.embedding",
-    "gradlab.rules",
     "gradlab.workers",
 )
 

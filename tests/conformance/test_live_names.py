@@ -10,11 +10,14 @@ import importlib
 import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from gradlab._base.left_out import LEFT_OUT, explain
+from tests.conformance import tensorflow_ops
+from tests.coverage import ARRIVING, TABLES, Table
 from tests.golden.tensorflow_values import tensorflow
 
 pytestmark = pytest.mark.tensorflow
@@ -49,27 +52,21 @@ MODULES = {
     "keras.optimizers": "gradlab.keras.optimizers",
     "keras.optimizers.schedules": "gradlab.schedules",
 }
-# Of TensorFlow's 1,462 ops only these are about optimizers, accumulators and TPUs.
+# Of all ops that TensorFlow registers, these are about optimizers, accumulators and TPUs. A few of
+# them have no function in `tf.raw_ops`.
 OPS = re.compile(r"Apply[A-Z]|Accumulator|TPU|Dedup|Sdca|SparseCore|XlaSparse")
-# Names that gradlab is about to have.
-ARRIVING: set[str] = {
-    "Adafactor", "AggregationMethod", "DynamicLossScale", "FixedLossScale", "LossScale",
-    "LossScaleOptimizer", "MixedPrecisionLossScaleOptimizer", "MultiOptimizer", "Muon",
-    "OptimizerMap", "Session", "assert_global_step", "create_global_step", "custom_gradient",
-    "get", "global_step", "global_variables", "global_variables_initializer", "hessians",
-    "stop_gradient",
-}  # fmt: skip
 
 
 def public_names(original: str) -> list[str]:
     """Return the public names of a module of TensorFlow, tf_keras or Keras."""
     tf = tensorflow()
+    if original == "tf.raw_ops":
+        return sorted(name for name in tensorflow_ops.registered_names() if OPS.search(name))
     first, *rest = original.split(".")
     module: Any = tf if first == "tf" else importlib.import_module(first)
     for part in rest:
         module = getattr(module, part)
-    names = [n for n in dir(module) if not n.startswith("_")]
-    return [n for n in names if OPS.search(n)] if original == "tf.raw_ops" else names
+    return [name for name in dir(module) if not name.startswith("_")]
 
 
 def is_here(place: str, name: str) -> bool:
@@ -111,3 +108,23 @@ def test_every_name_left_out_is_a_name_of_the_originals() -> None:
         known = set().union(*(names[place] for place in left_out.places.split()))
         for pattern in set(left_out.names.split()) - older:
             assert any(fnmatchcase(name, pattern) for name in known), pattern
+
+
+@pytest.mark.parametrize("original", MODULES)
+def test_a_name_that_is_here_is_in_a_table(original: str) -> None:
+    place = MODULES[original]
+    room = importlib.import_module(place)
+    tabled = {name for table in TABLES if table.place == place for name, _ in table.names()}
+    if place == "gradlab.keras":
+        tabled = set(dir(importlib.import_module("gradlab.keras.optimizers")))
+    for name in public_names(original):
+        if is_here(place, name) and not isinstance(getattr(room, name), ModuleType):
+            assert name in tabled, f"{original}.{name} is in {place} and in no table"
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.title)
+def test_a_table_has_names_of_the_originals_only(table: Table) -> None:
+    known = {name for original in table.originals for name in public_names(original)}
+    known.add("DropStaleGradientOptimizer")  # of tf.contrib, which went with TensorFlow 1
+    for names in table.since.values():
+        assert set(names.split()) <= known

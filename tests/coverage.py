@@ -1,0 +1,513 @@
+"""What gradlab has of the pages of TensorFlow and Keras, and how each name is tested: one table a
+page.
+
+`python -m tests.coverage` writes the page of the site. `SINCE` of a table is the one list of its
+names; a live test compares it with the installed packages. Where a name is in gradlab and which
+tests are about it is looked up, so no row can say what isn't true.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import gradlab as gl
+from gradlab._base.left_out import LEFT_OUT
+from tests.originals.manifest import SUITES
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "notebooks" / "site" / "guide" / "coverage.md"
+GOLDEN = ROOT / "tests" / "golden"
+KERAS = "gradlab.keras.optimizers"
+
+# Names that are in the tables but not yet in gradlab: no row is written for them.
+ARRIVING = {
+    "Adafactor",
+    "AggregationMethod",
+    "DynamicLossScale",
+    "FixedLossScale",
+    "LossScale",
+    "LossScaleOptimizer",
+    "MixedPrecisionLossScaleOptimizer",
+    "MultiOptimizer",
+    "Muon",
+    "OptimizerMap",
+    "Session",
+    "assert_global_step",
+    "create_global_step",
+    "custom_gradient",
+    "get",
+    "global_step",
+    "global_variables",
+    "global_variables_initializer",
+    "hessians",
+    "stop_gradient",
+}
+
+HEAD = """\
+# What is here, name by name
+
+Each table is a page of the originals' documentation. "Since" is the first release in which the name
+was found: every minor release of TensorFlow from 1.0 to 2.21 was looked through, of `keras` from 2.6
+to 2.15, and of Keras 3 from 3.0 to 3.15. 1.0 stands for 1.0 or older, and a dash for an op that has no function in
+Python. "Tested by" names files:
+
+- `.json`: golden files, with the number of scenarios that TensorFlow or Keras wrote for that name
+- `test_live_….py`: runs gradlab and the installed TensorFlow or Keras side by side
+- `…_test.py`: a [suite of the originals](originals.md), run against gradlab
+- other `test_….py`: gradlab's own tests of what TensorFlow specifies
+
+What an original has and gradlab doesn't have is in the last table, with the reason. The same sentence is the error
+message of the missing name: try `gl.train.MonitoredSession`. This page is written by `python -m tests.coverage`; a test
+compares it with the installed TensorFlow, tf_keras, and Keras.
+"""
+
+
+class Table(NamedTuple):
+    """The names of one page of the originals.
+
+    `since` has names separated by blanks, by the release they are in since. `tests` returns the
+    tests that are about a name.
+    """
+
+    title: str
+    text: str
+    originals: tuple[str, ...]
+    place: str
+    since: dict[str, str]
+    tests: Callable[[str], Iterator[str]]
+
+    def names(self) -> list[tuple[str, str]]:
+        """Return name and release of each row, by release."""
+        pairs = [(n, release) for release, names in self.since.items() for n in names.split()]
+        return [p for p in pairs if p[0] not in ARRIVING or self.has(p[0])]
+
+    def has(self, name: str) -> bool:
+        """Tell whether gradlab has the name."""
+        return name in dir(importlib.import_module(self.place))
+
+
+# Which tests are about a name.
+
+
+@cache
+def scenarios(file: str) -> Counter[str]:
+    """Count the scenarios of a golden file by the ops, classes and functions that they are about."""
+    data = json.loads((GOLDEN / file).read_text("utf-8"))
+    counts: Counter[str] = Counter()
+    for scenario in data if isinstance(data, list) else data["scenarios"]:
+        subjects = {str(scenario.get(key)) for key in ("op", "class")}
+        if "accumulator" in scenario:
+            is_sparse = scenario["accumulator"].get("kind") == "sparse"
+            subjects.add("SparseConditionalAccumulator" if is_sparse else "ConditionalAccumulator")
+        for call in scenario.get("calls", ()):
+            subjects |= {str(call.get(key)) for key in ("class", "fn", "do")}
+        counts.update({subject.rpartition(".")[2] for subject in subjects})
+    return counts
+
+
+def golden(name: str, *files: str) -> Iterator[str]:
+    """Yield the golden files that have scenarios about a name."""
+    for file in files:
+        if scenarios(file)[name]:
+            yield f"`{file.removeprefix('library/')}` ({scenarios(file)[name]})"
+
+
+@cache
+def read(file: str) -> str:
+    return (ROOT / "tests" / file).read_text("utf-8")
+
+
+def mentioning(name: str, *files: str) -> Iterator[str]:
+    """Yield the tests that have a name in their text."""
+    for file in files:
+        if re.search(rf"\b{name}\b", read(file)):
+            yield f"`{file.rpartition('/')[2]}`"
+
+
+def suites(name: str) -> Iterator[str]:
+    """Yield the originals' suites that are named after a class, without their folders."""
+    wanted = name.removesuffix("Optimizer").lower()
+    files = {suite.path.rpartition("/")[2] for suite in SUITES}
+    for file in sorted(files):
+        subject = file.removesuffix("_test.py").replace("_", "").removesuffix("optimizer")
+        if subject == wanted:
+            yield f"`{file}`"
+
+
+def tests_of_training_op(name: str) -> Iterator[str]:
+    yield from golden(name, "library/training_ops.json")
+
+
+def tests_of_accumulator(name: str) -> Iterator[str]:
+    yield from golden(name, "accumulators.json")
+    if name.startswith("Resource"):
+        yield "`test_live_raw_ops.py`"
+    yield "`test_accumulators.py`"
+
+
+def tests_of_keras_optimizer(name: str) -> Iterator[str]:
+    yield from golden(name, "library/keras_optimizers.json", "keras.json")
+    yield from mentioning(name, "conformance/test_live_keras.py", "keras/test_serialization.py")
+    yield from suites(name)
+    if name == "SGD":
+        yield from suites("GradientDescent")
+    if name == "Optimizer":
+        yield "`test_optimizer.py`"
+
+
+def tests_of_schedule(name: str) -> Iterator[str]:
+    yield from mentioning(
+        name,
+        "conformance/test_live_schedules.py",
+        "schedules/test_schedule.py",
+        "schedules/test_serialization.py",
+    )
+    yield "`learning_rate_schedule_test.py`"
+
+
+def tests_of_train(name: str) -> Iterator[str]:
+    yield from golden(name, "library/train_v1.json", "v1.json", "train.json")
+    yield from suites(name)
+    if "decay" in name or "constant" in name:
+        yield "`learning_rate_decay_test.py`"
+    yield from mentioning(
+        name,
+        "conformance/test_live_stale.py",
+        "conformance/test_live_sync.py",
+        "train/test_decays.py",
+        "train/test_variable.py",
+        "train/test_optimizer.py",
+    )
+
+
+def tests_of_function(name: str) -> Iterator[str]:
+    yield from golden(name, "clip.json", "train.json", "accumulators.json")
+    yield from mentioning(
+        name,
+        "conformance/test_live_tensorflow.py",
+        "train/test_variable.py",
+        "train/test_graph.py",
+        "train/test_autodiff.py",
+        "_base/test_slices.py",
+    )
+
+
+def tests_of_tpu_function(name: str) -> Iterator[str]:
+    yield from mentioning(
+        name,
+        "conformance/test_live_tpu.py",
+        "tpu/test_lookup_sparse.py",
+        "tpu/engine/test_system.py",
+    )
+
+
+def tests_of_tpu_op(name: str) -> Iterator[str]:
+    if hasattr(getattr(gl.raw_ops, name), "shapes"):
+        yield "`test_live_tpu_ops.py`"
+    for file in ("configure", "dedup", "enqueue", "parameters", "step"):
+        yield from mentioning(name, f"raw_ops/test_tpu_{file}.py")
+
+
+def tests_of_tpu_class(name: str) -> Iterator[str]:
+    yield from mentioning(
+        name,
+        "conformance/test_live_mid_level.py",
+        "conformance/test_live_mid_level_errors.py",
+        "conformance/test_live_serving.py",
+        "tpu/experimental/embedding/test_embedding_v2.py",
+    )
+
+
+TABLES = (
+    Table(
+        "Training ops",
+        "`org.tensorflow.op.train`, `tf.raw_ops`. Ops without `Resource` take TensorFlow 1's reference variables.",
+        ("tf.raw_ops",),
+        "gradlab.raw_ops",
+        {
+            "1.0": (
+                "ApplyAdadelta ApplyAdagrad ApplyAdagradDA ApplyAdam ApplyCenteredRMSProp "
+                "ApplyFtrl ApplyGradientDescent ApplyMomentum ApplyProximalAdagrad "
+                "ApplyProximalGradientDescent ApplyRMSProp ResourceApplyAdadelta "
+                "ResourceApplyAdagrad ResourceApplyAdagradDA ResourceApplyAdam "
+                "ResourceApplyCenteredRMSProp ResourceApplyFtrl ResourceApplyGradientDescent "
+                "ResourceApplyMomentum ResourceApplyProximalAdagrad "
+                "ResourceApplyProximalGradientDescent ResourceApplyRMSProp "
+                "ResourceSparseApplyAdadelta ResourceSparseApplyAdagrad "
+                "ResourceSparseApplyAdagradDA ResourceSparseApplyCenteredRMSProp "
+                "ResourceSparseApplyFtrl ResourceSparseApplyMomentum "
+                "ResourceSparseApplyProximalAdagrad ResourceSparseApplyProximalGradientDescent "
+                "ResourceSparseApplyRMSProp SparseApplyAdadelta SparseApplyAdagrad "
+                "SparseApplyAdagradDA SparseApplyCenteredRMSProp SparseApplyFtrl "
+                "SparseApplyMomentum SparseApplyProximalAdagrad "
+                "SparseApplyProximalGradientDescent SparseApplyRMSProp"
+            ),
+            "1.3": "ApplyFtrlV2 ResourceApplyFtrlV2 ResourceSparseApplyFtrlV2 SparseApplyFtrlV2",
+            "1.5": "ApplyAddSign ApplyPowerSign ResourceApplyAddSign ResourceApplyPowerSign",
+            "1.9": "ApplyAdaMax ResourceApplyAdaMax",
+            "1.13": (
+                "ResourceApplyAdamWithAmsgrad ResourceApplyKerasMomentum "
+                "ResourceSparseApplyKerasMomentum"
+            ),
+            "1.15": (
+                "ApplyAdagradV2 ResourceApplyAdagradV2 ResourceSparseApplyAdagradV2 "
+                "SparseApplyAdagradV2"
+            ),
+        },
+        tests_of_training_op,
+    ),
+    Table(
+        "Conditional accumulators",
+        "`org.tensorflow.op.train`, `tf.raw_ops`. The classes of the same names are in the table of `tf`.",
+        ("tf.raw_ops",),
+        "gradlab.raw_ops",
+        {
+            "1.0": (
+                "AccumulatorApplyGradient AccumulatorNumAccumulated AccumulatorSetGlobalStep "
+                "AccumulatorTakeGradient ConditionalAccumulator SparseAccumulatorApplyGradient "
+                "SparseAccumulatorTakeGradient SparseConditionalAccumulator"
+            ),
+            "1.15": (
+                "ResourceAccumulatorApplyGradient ResourceAccumulatorNumAccumulated "
+                "ResourceAccumulatorSetGlobalStep ResourceAccumulatorTakeGradient "
+                "ResourceConditionalAccumulator"
+            ),
+        },
+        tests_of_accumulator,
+    ),
+    Table(
+        "tf.keras.optimizers",
+        "`semantics=` takes the versions of Keras that have the class: `tf2.3`, `legacy` (TensorFlow "
+        "2.4 to 2.10, and `tf.keras.optimizers.legacy` since), `rewrite` (2.11 to 2.15) and `keras3`.",
+        ("tf.keras.optimizers", "tf_keras.optimizers", "tf_keras.optimizers.legacy"),
+        KERAS,
+        {
+            "1.4": (
+                "Adadelta Adagrad Adam Adamax Nadam RMSprop SGD Optimizer deserialize get serialize"
+            ),
+            "1.13": "Ftrl",
+            "1.14": "LossScaleOptimizer",
+            "2.9": "AdamW",
+            "2.11": "Adafactor",
+            "2.13": "Lion",
+            "Keras 3.5": "Lamb",
+            "Keras 3.10": "Muon",
+            "Keras 3.14": "ScheduleFreeAdamW",
+            "Keras 3.15": "MultiOptimizer OptimizerMap",
+        },
+        tests_of_keras_optimizer,
+    ),
+    Table(
+        "tf.keras.optimizers.schedules",
+        "The same objects are in `gl.keras.optimizers.schedules`.",
+        ("tf.keras.optimizers.schedules",),
+        "gradlab.schedules",
+        {
+            "1.14": (
+                "CosineDecay CosineDecayRestarts ExponentialDecay InverseTimeDecay "
+                "LearningRateSchedule PiecewiseConstantDecay PolynomialDecay deserialize serialize"
+            )
+        },
+        tests_of_schedule,
+    ),
+    Table(
+        "tf.train",
+        "`tf.compat.v1.train`; loss scales are in `tf.compat.v1.mixed_precision`, too.",
+        (
+            "tf.compat.v1.train",
+            "tf.compat.v1.train.experimental",
+            "tf.compat.v1.mixed_precision",
+        ),
+        "gradlab.train",
+        {
+            "1.0": (
+                "AdadeltaOptimizer AdagradDAOptimizer AdagradOptimizer AdamOptimizer "
+                "ExponentialMovingAverage FtrlOptimizer GradientDescentOptimizer "
+                "MomentumOptimizer Optimizer ProximalAdagradOptimizer "
+                "ProximalGradientDescentOptimizer RMSPropOptimizer SyncReplicasOptimizer "
+                "assert_global_step exponential_decay get_global_step global_step "
+                "inverse_time_decay natural_exp_decay piecewise_constant polynomial_decay"
+            ),
+            "1.1": "create_global_step get_or_create_global_step",
+            "1.5": "cosine_decay linear_cosine_decay noisy_linear_cosine_decay",
+            "1.6": "cosine_decay_restarts",
+            "1.13": "piecewise_constant_decay",
+            "1.14": ("DynamicLossScale FixedLossScale LossScale MixedPrecisionLossScaleOptimizer"),
+        },
+        tests_of_train,
+    ),
+    Table(
+        "tf.contrib.opt",
+        "",
+        (),
+        "gradlab.train",
+        {"1.2": "DropStaleGradientOptimizer"},
+        tests_of_train,
+    ),
+    Table(
+        "tf",
+        "`tf.compat.v1` and `tf`: clips, gradients, variables, accumulators.",
+        ("tf.compat.v1", "tf"),
+        "gradlab",
+        {
+            "1.0": (
+                "AggregationMethod ConditionalAccumulator Graph IndexedSlices Operation Session "
+                "SparseConditionalAccumulator Variable clip_by_average_norm clip_by_global_norm "
+                "clip_by_norm clip_by_value gather global_norm global_variables "
+                "global_variables_initializer gradients hessians stop_gradient trainable_variables"
+            ),
+            "1.7": "custom_gradient",
+        },
+        tests_of_function,
+    ),
+    Table(
+        "tf.tpu and tf.nn",
+        "`tf.compat.v1.tpu`, `tf.nn`.",
+        ("tf.compat.v1.tpu", "tf.nn"),
+        "gradlab.tpu",
+        {
+            "1.0": "embedding_lookup_sparse",
+            "1.3": "initialize_system shutdown_system",
+            "1.10": "safe_embedding_lookup_sparse",
+        },
+        tests_of_tpu_function,
+    ),
+    Table(
+        "Ops of TPU embeddings",
+        "`org.tensorflow.op.tpu`, `tf.raw_ops`.",
+        ("tf.raw_ops",),
+        "gradlab.raw_ops",
+        {
+            "1.6": "TPUEmbeddingActivations",
+            "1.12": (
+                "EnqueueTPUEmbeddingIntegerBatch EnqueueTPUEmbeddingSparseBatch "
+                "EnqueueTPUEmbeddingSparseTensorBatch LoadTPUEmbeddingADAMParameters "
+                "LoadTPUEmbeddingAdadeltaParameters LoadTPUEmbeddingAdagradParameters "
+                "LoadTPUEmbeddingCenteredRMSPropParameters LoadTPUEmbeddingFTRLParameters "
+                "LoadTPUEmbeddingMDLAdagradLightParameters LoadTPUEmbeddingMomentumParameters "
+                "LoadTPUEmbeddingProximalAdagradParameters LoadTPUEmbeddingRMSPropParameters "
+                "LoadTPUEmbeddingStochasticGradientDescentParameters RecvTPUEmbeddingActivations "
+                "RetrieveTPUEmbeddingADAMParameters RetrieveTPUEmbeddingAdadeltaParameters "
+                "RetrieveTPUEmbeddingAdagradParameters "
+                "RetrieveTPUEmbeddingCenteredRMSPropParameters "
+                "RetrieveTPUEmbeddingFTRLParameters RetrieveTPUEmbeddingMDLAdagradLightParameters "
+                "RetrieveTPUEmbeddingMomentumParameters "
+                "RetrieveTPUEmbeddingProximalAdagradParameters "
+                "RetrieveTPUEmbeddingRMSPropParameters "
+                "RetrieveTPUEmbeddingStochasticGradientDescentParameters "
+                "SendTPUEmbeddingGradients"
+            ),
+            "1.15": "ConfigureTPUEmbedding",
+            "2.3": (
+                "EnqueueTPUEmbeddingRaggedTensorBatch LoadTPUEmbeddingProximalYogiParameters "
+                "RetrieveTPUEmbeddingProximalYogiParameters"
+            ),
+            "2.5": (
+                "LoadTPUEmbeddingFrequencyEstimatorParameters "
+                "RetrieveTPUEmbeddingFrequencyEstimatorParameters"
+            ),
+            "2.7": (
+                "IsTPUEmbeddingInitialized LoadTPUEmbeddingAdagradMomentumParameters "
+                "RetrieveTPUEmbeddingAdagradMomentumParameters"
+            ),
+            "2.8": (
+                "DynamicEnqueueTPUEmbeddingArbitraryTensorBatch "
+                "EnqueueTPUEmbeddingArbitraryTensorBatch"
+            ),
+            "2.11": (
+                "CollateTPUEmbeddingMemory ConfigureTPUEmbeddingHost ConfigureTPUEmbeddingMemory "
+                "ConnectTPUEmbeddingHosts ExecuteTPUEmbeddingPartitioner FinalizeTPUEmbedding "
+                "LoadAllTPUEmbeddingParameters RetrieveAllTPUEmbeddingParameters "
+                "XlaRecvTPUEmbeddingActivations XlaRecvTPUEmbeddingDeduplicationData "
+                "XlaSendTPUEmbeddingGradients"
+            ),
+            "2.12": "ComputeDedupDataTupleMask MergeDedupData SplitDedupData",
+            "2.15": "DynamicEnqueueTPUEmbeddingRaggedTensorBatch",
+            "-": (
+                "ComputeDedupDataSize ComputeDedupDataSizeV2 ComputeDedupDataTupleMaskV2 "
+                "FinalizeTPUEmbeddingV2 XlaRecvTPUEmbeddingActivationsV2 "
+                "XlaRecvTPUEmbeddingDeduplicationDataV2 XlaSendTPUEmbeddingGradientsV2"
+            ),
+        },
+        tests_of_tpu_op,
+    ),
+    Table(
+        "tf.tpu.experimental.embedding",
+        "",
+        ("tf.tpu.experimental.embedding",),
+        "gradlab.tpu.experimental.embedding",
+        {
+            "2.3": "Adagrad Adam FeatureConfig SGD TPUEmbedding TableConfig",
+            "2.4": "serving_embedding_lookup",
+            "2.5": "FTRL",
+            "2.9": "AdagradMomentum TPUEmbeddingForServing",
+            "2.11": "QuantizationConfig",
+            "2.16": "RowIdInitializer TPUEmbeddingV2",
+            "2.17": "SparseCoreEmbeddingConfig",
+            "2.18": "CustomOptimizer",
+            "2.20": "CustomCombiner",
+        },
+        tests_of_tpu_class,
+    ),
+)
+
+
+def row(table: Table, name: str, release: str) -> list[str]:
+    """Return the cells of a row."""
+    cells = [f"`{name}`", f"`gl{table.place.removeprefix('gradlab')}.{name}`", release]
+    if table.place == KERAS:
+        cells.append(", ".join(semantics(name)) or "-")
+    return [*cells, ", ".join(table.tests(name))]
+
+
+def semantics(name: str) -> list[str]:
+    """Return the versions of Keras of which gradlab has an optimizer."""
+    optimizer: Any = getattr(gl.keras.optimizers, name)
+    if not isinstance(optimizer, type) or optimizer is gl.keras.Optimizer:
+        return []
+    return [version for version in gl.keras.VERSIONS if takes(optimizer, version)]
+
+
+def takes(optimizer: Any, version: str) -> bool:
+    try:
+        optimizer(semantics=version)
+    except ValueError:
+        return False
+    return True
+
+
+def page() -> str:
+    """Return the text of the site's page."""
+    lines = [HEAD]
+    for table in TABLES:
+        lines += [f"## {table.title}", ""]
+        if table.text:
+            lines += [table.text, ""]
+        heads = ["name", "here", "since", "tested by"]
+        if table.place == KERAS:
+            heads.insert(3, "semantics")
+        lines += [line(heads), line(["---"] * len(heads))]
+        lines += [line(row(table, *pair)) for pair in table.names()]
+        lines.append("")
+    lines += ["## What is left out, and why", ""]
+    lines += ["| asked of | names | what to do |", "|---|---|---|"]
+    for places, names, sentence in LEFT_OUT:
+        modules = ", ".join(f"`gl{place.removeprefix('gradlab')}`" for place in places.split())
+        listed = ", ".join(f"`{name}`" for name in names.split())
+        lines.append(line([modules, listed, sentence]))
+    return "\n".join(lines) + "\n"
+
+
+def line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), "utf-8")
