@@ -32,6 +32,7 @@ ARRIVING = {
     "AggregationMethod",
     "DynamicLossScale",
     "FixedLossScale",
+    "GradientTape",
     "LossScale",
     "LossScaleOptimizer",
     "MixedPrecisionLossScaleOptimizer",
@@ -39,15 +40,31 @@ ARRIVING = {
     "Muon",
     "OptimizerMap",
     "Session",
+    "Tensor",
     "assert_global_step",
+    "assign",
+    "assign_add",
+    "assign_sub",
+    "control_dependencies",
     "create_global_step",
     "custom_gradient",
+    "disable_eager_execution",
+    "disable_v2_behavior",
+    "executing_eagerly",
+    "experimental",
     "get",
+    "get_default_graph",
     "global_step",
     "global_variables",
     "global_variables_initializer",
+    "group",
     "hessians",
+    "local_variables_initializer",
+    "mixed_precision",
+    "no_op",
+    "reset_default_graph",
     "stop_gradient",
+    "variables_initializer",
 }
 
 HEAD = """\
@@ -359,11 +376,16 @@ TABLES = (
         {
             "1.0": (
                 "AggregationMethod ConditionalAccumulator Graph IndexedSlices Operation Session "
-                "SparseConditionalAccumulator Variable clip_by_average_norm clip_by_global_norm "
-                "clip_by_norm clip_by_value gather global_norm global_variables "
-                "global_variables_initializer gradients hessians stop_gradient trainable_variables"
+                "SparseConditionalAccumulator Tensor Variable assign assign_add assign_sub "
+                "clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value "
+                "control_dependencies gather get_default_graph global_norm global_variables "
+                "global_variables_initializer gradients group hessians "
+                "local_variables_initializer no_op reset_default_graph stop_gradient "
+                "trainable_variables variables_initializer"
             ),
-            "1.7": "custom_gradient",
+            "1.7": "custom_gradient executing_eagerly",
+            "1.8": "GradientTape",
+            "1.13": "disable_eager_execution disable_v2_behavior",
         },
         tests_of_function,
     ),

@@ -34,12 +34,16 @@ LEFT_OUT = (
     ),
     LeftOut("gradlab", "optimizers", "Keras's optimizers are in gl.keras.optimizers"),
     LeftOut(
-        "gradlab gradlab.keras gradlab.train",
-        "mixed_precision Policy dtype_policy global_policy set_dtype_policy set_global_policy",
-        "loss scales are in gl.train, LossScaleOptimizer is in gl.keras; a policy of dtypes isn't "
-        "here: cast arrays yourself",
+        "gradlab",
+        "mixed_precision",
+        "loss scales are in gl.train, and LossScaleOptimizer is in gl.keras; a policy of dtypes "
+        "isn't here: cast arrays yourself",
     ),
-    LeftOut("gradlab.train", "experimental", "loss scales are in gl.train itself"),
+    LeftOut(
+        "gradlab.keras",
+        "Policy dtype_policy global_policy set_dtype_policy set_global_policy DTypePolicy",
+        "a policy of dtypes isn't here: cast arrays yourself",
+    ),
     LeftOut("gradlab gradlab.keras", "experimental", "gradlab has nothing of `experimental`"),
     LeftOut(
         "gradlab",
@@ -62,24 +66,22 @@ LEFT_OUT = (
     LeftOut(
         "gradlab",
         "placeholder placeholder_with_default sparse_placeholder",
-        "nothing is fed to a graph here: write a function of arrays, or assign the value to a "
-        "gl.Variable before each step",
+        "nothing is fed to a graph here: make what changes from step to step a "
+        "gl.Variable(..., trainable=False), and assign it before the step",
     ),
     LeftOut(
         "gradlab",
         "InteractiveSession get_default_session delete_session_tensor get_session_handle "
-        "get_session_tensor get_default_graph reset_default_graph container op_scope name_scope "
-        "get_current_name_scope colocate_with",
-        "operations run at once, or as a gl.Graph says inside `with graph.as_default():`; nothing "
-        "else is kept between them",
+        "get_session_tensor container op_scope name_scope get_current_name_scope colocate_with",
+        "only a gl.Graph can be made the default, by `with graph.as_default():`; pass on whatever "
+        "else you use again",
     ),
     LeftOut(
         "gradlab",
-        "control_dependencies group tuple no_op identity identity_n init_scope count_up_to "
+        "tuple identity identity_n init_scope count_up_to "
         "CriticalSection grad_pass_through guarantee_const Print print Assert "
         "add_check_numerics_ops",
-        "operations run in the order in which Python calls them, so none has to wait for another: "
-        "use a plain statement",
+        "operations run in the order of your program: use a plain statement of Python",
     ),
     LeftOut(
         "gradlab",
@@ -94,9 +96,11 @@ LEFT_OUT = (
     ),
     LeftOut(
         "gradlab",
-        "enable_* disable_* executing_eagerly* inside_function control_flow_v2_enabled "
-        "resource_variables_enabled is_symbolic_tensor",
-        "there are no modes to switch: operations run at once, and wait only inside a gl.Graph",
+        "enable_* disable_control_flow_v2 disable_resource_variables disable_tensor_equality "
+        "disable_v2_tensorshape executing_eagerly_outside_functions inside_function "
+        "control_flow_v2_enabled resource_variables_enabled is_symbolic_tensor",
+        "it is about a part of TensorFlow that gradlab doesn't have: operations run at once, and "
+        "wait only inside a gl.Graph",
     ),
     LeftOut(
         "gradlab",
@@ -123,15 +127,14 @@ LEFT_OUT = (
     LeftOut(
         "gradlab",
         "initialize_all_tables initialize_all_variables initialize_local_variables "
-        "initialize_variables local_variables_initializer tables_initializer "
-        "variables_initializer is_variable_initialized report_uninitialized_variables "
-        "assert_variables_initialized",
+        "initialize_variables tables_initializer is_variable_initialized "
+        "report_uninitialized_variables assert_variables_initialized",
         "a gl.Variable has its value when it is created; nothing else has to be initialized",
     ),
     LeftOut(
         "gradlab",
-        "assign assign_add assign_sub scatter_* batch_scatter_update",
-        "use the methods of a variable, v.assign, v.assign_add and v.assign_sub, with an array",
+        "scatter_* batch_scatter_update",
+        "change the array and assign it to the variable as a whole, with v.assign",
     ),
     LeftOut(
         "gradlab",
@@ -141,7 +144,7 @@ LEFT_OUT = (
     # Gradients.
     LeftOut(
         "gradlab",
-        "GradientTape autodiff UnconnectedGradients",
+        "autodiff UnconnectedGradients",
         "gl.gradients(loss, variables) differentiates a function of variables; jax.grad does it "
         "for a function of arrays",
     ),
@@ -159,7 +162,7 @@ LEFT_OUT = (
     # Tensors, and functions of them.
     LeftOut(
         "gradlab",
-        "Tensor TensorShape TensorSpec TensorArray TensorArraySpec TypeSpec NoneTensorSpec "
+        "TensorShape TensorSpec TensorArray TensorArraySpec TypeSpec NoneTensorSpec "
         "OptionalSpec Dimension dimension_at_index dimension_value type_spec_from_value "
         "convert_to_tensor* register_tensor_conversion_function is_tensor get_static_value "
         "constant make_ndarray make_tensor_proto ensure_shape nest types IndexedSlicesSpec",
@@ -317,7 +320,7 @@ LEFT_OUT = (
     ),
     LeftOut(
         "gradlab.keras",
-        "DTypePolicy FloatDTypePolicy Function Initializer Input InputSpec KerasTensor Layer Loss "
+        "FloatDTypePolicy Function Initializer Input InputSpec KerasTensor Layer Loss "
         "Metric Model Operation Quantizer Regularizer RematScope Sequential StatelessScope "
         "SymbolicScope Variable activations applications backend callbacks config constraints "
         "datasets device distillation distribution dtensor dtype_policies estimator export "
