@@ -9,6 +9,7 @@ tests are about it is looked up, so no row can say what isn't true.
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 import re
 from collections import Counter
@@ -70,27 +71,29 @@ ARRIVING = {
 HEAD = """\
 # What is here, name by name
 
-Each table is a page of the originals' documentation. "Since" is the first release in which the name
-was found: every minor release of TensorFlow from 1.0 to 2.21 was looked through, of `keras` from 2.6
-to 2.15, and of Keras 3 from 3.0 to 3.15. 1.0 stands for 1.0 or older, and a dash for an op that has no function in
-Python. "Tested by" names files:
+Each table has the names of a page of the originals' documentation.
 
-- `.json`: golden files, with the number of scenarios that TensorFlow or Keras wrote for that name
-- `test_live_….py`: runs gradlab and the installed TensorFlow or Keras side by side
-- `…_test.py`: a [suite of the originals](originals.md), run against gradlab
-- other `test_….py`: gradlab's own tests of what TensorFlow specifies
+**Since** is the first release that has the name. Every minor release of TensorFlow from 1.0 to 2.21 was searched, of Keras from
+2.6 to 2.15, and of Keras 3 from 3.0 to 3.15. 1.0 means 1.0 or older. A dash means that the op has no function in Python.
 
-What an original has and gradlab doesn't have is in the last table, with the reason. The same sentence is the error
-message of the missing name: try `gl.train.MonitoredSession`. This page is written by `python -m tests.coverage`; a test
-compares it with the installed TensorFlow, tf_keras, and Keras.
+**Tested by** names files:
+
+- `.json`: golden files, which TensorFlow or Keras wrote, with the number of scenarios about the name
+- `test_live_….py`: tests that run gradlab and the installed TensorFlow or Keras side by side
+- `…_test.py`: [suites of the originals](originals.md), run against gradlab
+- other `test_….py`: gradlab's own tests, in `tests/`
+
+The last table lists what is left out, and what to use instead. Python says the same when you ask for such a name: try
+`gl.train.MonitoredSession`. `python -m tests.coverage` writes this page, and a test compares it with the installed TensorFlow, tf_keras,
+and Keras.
 """
 
 
 class Table(NamedTuple):
     """The names of one page of the originals.
 
-    `since` has names separated by blanks, by the release they are in since. `tests` returns the
-    tests that are about a name.
+    `since` has names separated by blanks, by the release they are in since. `compared` yields the
+    golden files, live tests and suites that compare a name with its original.
     """
 
     title: str
@@ -98,7 +101,7 @@ class Table(NamedTuple):
     originals: tuple[str, ...]
     place: str
     since: dict[str, str]
-    tests: Callable[[str], Iterator[str]]
+    compared: Callable[[str], Iterator[str]]
 
     def names(self) -> list[tuple[str, str]]:
         """Return name and release of each row, by release."""
@@ -108,6 +111,11 @@ class Table(NamedTuple):
     def has(self, name: str) -> bool:
         """Tell whether gradlab has the name."""
         return name in dir(importlib.import_module(self.place))
+
+    def tests(self, name: str) -> list[str]:
+        """Return the tests that are about a name."""
+        thing = getattr(importlib.import_module(self.place), name)
+        return [*self.compared(name), *own_test(thing)]
 
 
 # Which tests are about a name.
@@ -158,6 +166,16 @@ def suites(name: str) -> Iterator[str]:
             yield f"`{file}`"
 
 
+def own_test(thing: Any) -> Iterator[str]:
+    """Yield the test file of the module in which something is written."""
+    file = inspect.getsourcefile(inspect.unwrap(thing))
+    assert file
+    module = Path(file).relative_to(ROOT / "gradlab")
+    test = module.parent / f"test_{module.stem.lstrip('_')}.py"
+    if (ROOT / "tests" / test).is_file():
+        yield f"`{test.as_posix()}`"
+
+
 def tests_of_training_op(name: str) -> Iterator[str]:
     yield from golden(name, "library/training_ops.json")
 
@@ -166,70 +184,41 @@ def tests_of_accumulator(name: str) -> Iterator[str]:
     yield from golden(name, "accumulators.json")
     if name.startswith("Resource"):
         yield "`test_live_raw_ops.py`"
-    yield "`test_accumulators.py`"
 
 
 def tests_of_keras_optimizer(name: str) -> Iterator[str]:
     yield from golden(name, "library/keras_optimizers.json", "keras.json")
-    yield from mentioning(name, "conformance/test_live_keras.py", "keras/test_serialization.py")
-    yield from suites(name)
+    yield from mentioning(name, "conformance/test_live_keras.py")
+    yield from suites("GradientDescent" if name == "SGD" else name)
     if name == "SGD":
-        yield from suites("GradientDescent")
-    if name == "Optimizer":
-        yield "`test_optimizer.py`"
+        yield "`sgd_test.py`"
 
 
 def tests_of_schedule(name: str) -> Iterator[str]:
-    yield from mentioning(
-        name,
-        "conformance/test_live_schedules.py",
-        "schedules/test_schedule.py",
-        "schedules/test_serialization.py",
-    )
+    yield from mentioning(name, "conformance/test_live_schedules.py")
     yield "`learning_rate_schedule_test.py`"
 
 
 def tests_of_train(name: str) -> Iterator[str]:
     yield from golden(name, "library/train_v1.json", "v1.json", "train.json")
+    yield from mentioning(name, "conformance/test_live_stale.py", "conformance/test_live_sync.py")
     yield from suites(name)
     if "decay" in name or "constant" in name:
         yield "`learning_rate_decay_test.py`"
-    yield from mentioning(
-        name,
-        "conformance/test_live_stale.py",
-        "conformance/test_live_sync.py",
-        "train/test_decays.py",
-        "train/test_variable.py",
-        "train/test_optimizer.py",
-    )
 
 
 def tests_of_function(name: str) -> Iterator[str]:
     yield from golden(name, "clip.json", "train.json", "accumulators.json")
-    yield from mentioning(
-        name,
-        "conformance/test_live_tensorflow.py",
-        "train/test_variable.py",
-        "train/test_graph.py",
-        "train/test_autodiff.py",
-        "_base/test_slices.py",
-    )
+    yield from mentioning(name, "conformance/test_live_tensorflow.py")
 
 
 def tests_of_tpu_function(name: str) -> Iterator[str]:
-    yield from mentioning(
-        name,
-        "conformance/test_live_tpu.py",
-        "tpu/test_lookup_sparse.py",
-        "tpu/engine/test_system.py",
-    )
+    yield from mentioning(name, "conformance/test_live_tpu.py")
 
 
 def tests_of_tpu_op(name: str) -> Iterator[str]:
     if hasattr(getattr(gl.raw_ops, name), "shapes"):
         yield "`test_live_tpu_ops.py`"
-    for file in ("configure", "dedup", "enqueue", "parameters", "step"):
-        yield from mentioning(name, f"raw_ops/test_tpu_{file}.py")
 
 
 def tests_of_tpu_class(name: str) -> Iterator[str]:
@@ -238,7 +227,6 @@ def tests_of_tpu_class(name: str) -> Iterator[str]:
         "conformance/test_live_mid_level.py",
         "conformance/test_live_mid_level_errors.py",
         "conformance/test_live_serving.py",
-        "tpu/experimental/embedding/test_embedding_v2.py",
     )
 
 
@@ -492,15 +480,17 @@ def row(table: Table, name: str, release: str) -> list[str]:
 def semantics(name: str) -> list[str]:
     """Return the versions of Keras of which gradlab has an optimizer."""
     optimizer: Any = getattr(gl.keras.optimizers, name)
-    if not isinstance(optimizer, type) or optimizer is gl.keras.Optimizer:
+    if not isinstance(optimizer, type) or not issubclass(optimizer, gl.keras.Optimizer):
         return []
     return [version for version in gl.keras.VERSIONS if takes(optimizer, version)]
 
 
-def takes(optimizer: Any, version: str) -> bool:
+def takes(optimizer: Any, version: Any) -> bool:
+    inner = gl.keras.SGD(semantics=version)
+    arguments = {"LossScaleOptimizer": [inner], "MultiOptimizer": [lambda variable: inner]}
     try:
-        optimizer(semantics=version)
-    except ValueError:
+        optimizer(*arguments.get(optimizer.__name__, []), semantics=version)
+    except (TypeError, ValueError):  # a version without it, or `Optimizer` itself
         return False
     return True
 

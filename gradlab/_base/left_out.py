@@ -138,7 +138,11 @@ LEFT_OUT = (
     ),
     LeftOut(
         "gradlab",
-        "initializers *_initializer no_regularizer",
+        "initializers constant_initializer glorot_normal_initializer glorot_uniform_initializer "
+        "ones_initializer orthogonal_initializer random_normal_initializer "
+        "random_uniform_initializer truncated_normal_initializer "
+        "uniform_unit_scaling_initializer variance_scaling_initializer zeros_initializer "
+        "no_regularizer",
         "gl.Variable takes its first value as an array: make it with NumPy or jax.random",
     ),
     # Gradients.
