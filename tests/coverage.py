@@ -73,8 +73,9 @@ HEAD = """\
 
 Each table has the names of a page of the originals' documentation.
 
-**Since** is the first release that has the name. Every minor release of TensorFlow from 1.0 to 2.21 was searched, of Keras from
-2.6 to 2.15, and of Keras 3 from 3.0 to 3.15. 1.0 means 1.0 or older. A dash means that the op has no function in Python.
+**Since** is the first release that has the name. Every minor release of TensorFlow from 1.0 to 2.21 was searched, every
+one of Keras from 2.6 to 2.15, and of Keras 3 from 3.0 to 3.15. 1.0 means 1.0 or older. A dash means that the op has no
+function in Python.
 
 **Tested by** names files:
 
@@ -84,8 +85,8 @@ Each table has the names of a page of the originals' documentation.
 - other `test_….py`: gradlab's own tests, in `tests/`
 
 The last table lists what is left out, and what to use instead. Python says the same when you ask for such a name: try
-`gl.train.MonitoredSession`. `python -m tests.coverage` writes this page, and a test compares it with the installed TensorFlow, tf_keras,
-and Keras.
+`gl.train.MonitoredSession`. `python -m tests.coverage` writes this page, and a test compares it with the installed
+TensorFlow, tf_keras and Keras.
 """
 
 

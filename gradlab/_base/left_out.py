@@ -15,7 +15,7 @@ class LeftOut(NamedTuple):
     """Names that are left out for one reason.
 
     `places` are modules of gradlab and `names` are names in them, separated by blanks; `*` stands
-    for any text. The sentence follows a semicolon; `{name}` in it is the name that was asked for.
+    for any text. The sentence follows a semicolon in an error message.
     """
 
     places: str
@@ -51,7 +51,11 @@ LEFT_OUT = (
         "lookups of embedding rows are in gl.tpu, clips in gl; for layers and losses use the "
         "library your model is written in",
     ),
-    LeftOut("gradlab", "distribute", "replicas are in gl.keras, workers in gl.workers"),
+    LeftOut(
+        "gradlab",
+        "distribute",
+        "gl.keras.replicas steps replicas together, and gl.workers runs asynchronous workers",
+    ),
     LeftOut(
         "gradlab",
         "summary Summary SummaryMetadata Event HistogramProto LogMessage SessionLog trace profiler",
@@ -73,8 +77,8 @@ LEFT_OUT = (
         "gradlab",
         "InteractiveSession get_default_session delete_session_tensor get_session_handle "
         "get_session_tensor container op_scope name_scope get_current_name_scope colocate_with",
-        "only a gl.Graph can be made the default, by `with graph.as_default():`; pass on whatever "
-        "else you use again",
+        "`with graph.as_default():` of a gl.Graph is the one block that operations look at; pass "
+        "everything else as an argument",
     ),
     LeftOut(
         "gradlab",
@@ -90,7 +94,7 @@ LEFT_OUT = (
         "import_graph_def saved_model lite mlir xla autograph function py_function py_func "
         "numpy_function wrap_function nondifferentiable_batch_function make_template Module "
         "DeviceSpec device sysconfig load_library load_op_library load_file_system_library "
-        "user_ops check_pinned approx_top_k dtensor",
+        "user_ops dtensor",
         "gradlab has no runtime to configure and no graph to export: its functions are Python, "
         "which jax.jit compiles",
     ),
@@ -114,8 +118,8 @@ LEFT_OUT = (
         "variable_scope variable_op_scope variable_creator_scope create_partitioned_variables "
         "fixed_size_partitioner min_max_variable_partitioner variable_axis_size_partitioner "
         "VariableAggregation VariableSynchronization",
-        "make a variable with gl.Variable(value, name=...), and share it by passing it on; "
-        "gl.variable_collection keeps what is created apart",
+        "make a variable with gl.Variable(value, name=...), and share it by passing it as an "
+        "argument",
     ),
     LeftOut(
         "gradlab",
@@ -155,8 +159,8 @@ LEFT_OUT = (
     LeftOut(
         "gradlab",
         "RegisterGradient NoGradient NotDifferentiable no_gradient recompute_grad",
-        "JAX differentiates: jax.custom_vjp sets the derivative of a function, jax.checkpoint "
-        "computes it again",
+        "JAX differentiates: jax.custom_vjp sets the derivative of a function, and "
+        "jax.checkpoint saves memory by computing values again",
     ),
     LeftOut(
         "gradlab",
@@ -195,9 +199,9 @@ LEFT_OUT = (
     ),
     LeftOut(
         "gradlab",
-        "abs accumulate_n acos acosh add add_n angle arg_max arg_min argmax argmin argsort asin "
+        "abs accumulate_n acos acosh add add_n angle approx_top_k arg_max arg_min argmax argmin argsort asin "
         "asinh atan atan2 atanh batch_gather batch_to_space batch_to_space_nd betainc bincount "
-        "bitcast bitwise boolean_mask broadcast_* cast ceil check_numerics cholesky cholesky_solve "
+        "bitcast bitwise boolean_mask broadcast_* cast ceil check_numerics check_pinned cholesky cholesky_solve "
         "concat confusion_matrix conj conv conv2d_* cos cosh count_nonzero cross cumprod cumsum "
         "depth_to_space diag diag_part digamma div div_no_nan divide dynamic_partition "
         "dynamic_stitch edit_distance eig eigvals einsum equal erf erfc exp expand_dims expm1 "
@@ -263,8 +267,8 @@ LEFT_OUT = (
     LeftOut(
         "gradlab.train",
         "Coordinator LooperThread QueueRunner add_queue_runner queue_runner start_queue_runners",
-        "threads are Python's: start threading.Thread, and stop accumulators with "
-        "SyncReplicasOptimizer.chief",
+        "use threading.Thread; gl.train.SyncReplicasOptimizer.chief stops the accumulators that "
+        "threads wait for",
     ),
     LeftOut(
         "gradlab.train",
@@ -297,8 +301,8 @@ LEFT_OUT = (
     LeftOut(
         "gradlab.train gradlab.raw_ops",
         "sdca_* Sdca*",
-        "SDCA fits linear models by their dual, from examples and not from a gradient; "
-        "gl.train.ProximalAdagradOptimizer and gl.train.FtrlOptimizer have L1 and L2 penalties, too",
+        "SDCA fits a linear model to examples and takes no gradient; for penalties of L1 and L2 "
+        "use gl.train.FtrlOptimizer or gl.train.ProximalAdagradOptimizer",
     ),
     LeftOut(
         "gradlab.train",
@@ -309,24 +313,26 @@ LEFT_OUT = (
     LeftOut(
         "gradlab.keras gradlab.keras.optimizers",
         "legacy",
-        "Adagrad(...) and the others in gl.keras are the legacy optimizers, "
-        'semantics="legacy" being the default',
+        "the optimizers of gl.keras are the legacy ones unless you pass another semantics=, such "
+        'as gl.keras.Adagrad(..., semantics="keras3")',
     ),
     LeftOut(
         "gradlab.keras.optimizers",
         "experimental",
-        'the optimizers of the rewrite are gl.keras.Adagrad(..., semantics="rewrite") and so on',
+        "the optimizers that began as experimental are those of the rewrite: "
+        'gl.keras.Adagrad(..., semantics="rewrite")',
     ),
     LeftOut(
         "gradlab.keras",
         "schedules",
         "schedules are in gl.schedules and gl.keras.optimizers.schedules",
     ),
+    LeftOut("gradlab.keras", "Variable", "variables are gl.Variable in all of gradlab"),
     LeftOut(
         "gradlab.keras",
         "FloatDTypePolicy Function Initializer Input InputSpec KerasTensor Layer Loss "
         "Metric Model Operation Quantizer Regularizer RematScope Sequential StatelessScope "
-        "SymbolicScope Variable activations applications backend callbacks config constraints "
+        "SymbolicScope activations applications backend callbacks config constraints "
         "datasets device distillation distribution dtensor dtype_policies estimator export "
         "initializers layers losses metrics models name_scope ops preprocessing protobuf "
         "quantizers random regularizers remat saving src tree utils version visualization wrappers",
@@ -355,8 +361,8 @@ LEFT_OUT = (
     ),
     LeftOut(
         "gradlab.raw_ops",
-        "TPUAnnotate* TPUCompile* TPUCompilationResult TPUCopy* TPUDummyInput TPUExecute* TPUOrdinalSelector "
-        "TPUPartitioned* TPUReplicate* TPUReshardVariables TPURoundRobin",
+        "TPUAnnotate* TPUCompile* TPUCompilationResult TPUCopy* TPUDummyInput TPUExecute* "
+        "TPUOrdinalSelector TPUPartitioned* TPUReplicate* TPUReshardVariables TPURoundRobin",
         "the op places parts of a program on TPUs; gradlab runs on any machine, and jax.sharding "
         "places arrays",
     ),
@@ -393,7 +399,7 @@ LEFT_OUT = (
     LeftOut(
         "gradlab.tpu.experimental.embedding",
         "TPUEmbeddingV0",
-        "it is TPUEmbedding for older TPUs, with their engine: use TPUEmbedding",
+        "it looks rows up without the embedding engine of the TPU; use TPUEmbedding",
     ),
 )
 
@@ -416,5 +422,5 @@ def explain(place: str, name: str) -> str | None:
     """
     for places, names, sentence in LEFT_OUT:
         if place in places.split() and any(fnmatchcase(name, n) for n in names.split()):
-            return sentence.format(name=name)
+            return sentence
     return None

@@ -31,7 +31,7 @@ from gradlab._base.suggest import did_you_mean
         ("gradlab", "Lion", "did you mean gl.keras.Lion, gl.rules.Lion or gl.tpu.experimental."),
         ("gradlab", "ResourceApplyAdam", "did you mean gl.raw_ops.ResourceApplyAdam?"),
         ("gradlab.keras.optimizers", "CosineDecay", "did you mean gl.schedules.CosineDecay?"),
-        ("gradlab.keras.optimizers", "legacy", "Adagrad(...) and the others in gl.keras are "),
+        ("gradlab.keras.optimizers", "legacy", "the optimizers of gl.keras are the legacy "),
         ("gradlab.train", "MonitoredSession", "sessions that run hooks aren't here: "),
         ("gradlab.tpu.experimental", "Topology", "it describes a TPU; "),
         ("gradlab.labs", "optimzers", "did you mean optimizers?"),
