@@ -96,11 +96,10 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return _import_module(f".{name}", __name__)
     if name not in _NAMES:
-        from ._base.suggest import missing
+        from ._base.suggest import explain_missing_name
 
-        raise AttributeError(
-            f"module 'gradlab' has no attribute {name!r}; {missing('gradlab', name, __all__)}"
-        )
+        explanation = explain_missing_name("gradlab", name, __all__)
+        raise AttributeError(f"module 'gradlab' has no attribute {name!r}; {explanation}")
     value = globals()[name] = getattr(_import_module(f".{_NAMES[name]}", __name__), name)
     return value
 

@@ -1,7 +1,7 @@
 """What gradlab has of the pages of TensorFlow and Keras, and how each name is tested: one table a
 page.
 
-`python -m tests.coverage` writes the page of the site. `SINCE` of a table is the one list of its
+`python -m tests.coverage` writes the page of the site. `since` of a table is the one list of its
 names; a live test compares it with the installed packages. Where a name is in gradlab and which
 tests are about it is looked up, so no row can say what isn't true.
 """

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-# Where the names of TensorFlow and Keras live, and what is gradlab's own.
+# The modules in which a name that is missing in another one is looked for.
 _ROOMS = (
     "gradlab",
     "gradlab.train",
@@ -31,16 +31,16 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     ('did you mean clipnorm?', 'there are clipnorm, clipvalue')
     """
     names = list(names)
-    near = _nearest(name, names)
+    near = _find_nearest(name, names)
     return f"did you mean {near}?" if near else f"there are {', '.join(names)}"
 
 
-def missing(module: str, name: str, names: Iterable[str]) -> str:
+def explain_missing_name(module: str, name: str, names: Iterable[str]) -> str:
     """The end of a sentence about a name that a module lacks: where it is, or what to use instead.
 
-    >>> missing("gradlab.train", "SessionRunHook", ["Optimizer"])[:35]
+    >>> explain_missing_name("gradlab.train", "SessionRunHook", ["Optimizer"])[:35]
     "sessions that run hooks aren't here"
-    >>> missing("gradlab.keras", "ExponentialDecay", ["Adagrad", "SGD"])
+    >>> explain_missing_name("gradlab.keras", "ExponentialDecay", ["Adagrad", "SGD"])
     'did you mean gl.schedules.ExponentialDecay?'
     """
     names = list(names)
@@ -51,40 +51,41 @@ def missing(module: str, name: str, names: Iterable[str]) -> str:
     sentence = explain(module, name)
     if sentence:
         return sentence
-    homes = [] if _longer(name, names) else _homes(name)
+    # The beginning of a name of this module is nearer than the same name in another one, and that
+    # is nearer than a name that is spelled almost alike.
+    homes = [] if _find_longer(name, names) else _find_homes(name)
     if homes:
         *others, last = homes
         return f"did you mean {', '.join(others)}{' or ' if others else ''}{last}?"
-    if module in ELSE and not _nearest(name, names):
+    if module in ELSE and not _find_nearest(name, names):
         return ELSE[module]
     return did_you_mean(name, names)
 
 
-def _nearest(name: str, names: list[str]) -> str | None:
+def _find_nearest(name: str, names: list[str]) -> str | None:
     import difflib
 
     if not name or name.startswith("__"):
         return None
-    longer = _longer(name, names)
-    near = longer or difflib.get_close_matches(name, names, n=1)
+    near = _find_longer(name, names) or difflib.get_close_matches(name, names, n=1)
     return near[0] if near else None
 
 
-def _longer(name: str, names: list[str]) -> list[str]:
-    return [n for n in names if name and n.lower().startswith(name.lower())]
+def _find_longer(name: str, names: list[str]) -> list[str]:
+    return [n for n in names if n.lower().startswith(name.lower())]
 
 
-def _homes(name: str) -> list[str]:
-    """Return the public paths that end in a name.
-
-    Each module's `__all__` is read from its file: an import would bring JAX, or need an extra that
-    isn't installed.
-    """
-    rooms = [room for room in _ROOMS if name in _public_names(room)]
+def _find_homes(name: str) -> list[str]:
+    """Return the public paths that end in a name."""
+    rooms = [room for room in _ROOMS if name in _read_public_names(room)]
     return [f"gl{room.removeprefix('gradlab')}.{name}" for room in rooms]
 
 
-def _public_names(module: str) -> list[str]:
+def _read_public_names(module: str) -> list[str]:
+    """Return `__all__` of a module, from its file unless it is imported.
+
+    To import it could load JAX, or need an extra that isn't installed.
+    """
     import ast
 
     if module in sys.modules:
@@ -112,9 +113,8 @@ def only_public(module: str) -> tuple[Callable[[str], Any], Callable[[], list[st
     """
 
     def __getattr__(name: str) -> Any:
-        raise AttributeError(
-            f"module {module!r} has no attribute {name!r}; {missing(module, name, __dir__())}"
-        )
+        explanation = explain_missing_name(module, name, __dir__())
+        raise AttributeError(f"module {module!r} has no attribute {name!r}; {explanation}")
 
     def __dir__() -> list[str]:
         has = vars(sys.modules[module])
