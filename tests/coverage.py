@@ -26,6 +26,8 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "notebooks" / "site" / "guide" / "coverage.md"
 GOLDEN = ROOT / "tests" / "golden"
 KERAS = "gradlab.keras.optimizers"
+PATH = re.compile(r"\bgl(\.\w+)+(\([^)]*\))?")
+CODE = r"`\g<0>`"
 
 # Names that are in the tables but not yet in gradlab: no row is written for them.
 ARRIVING = {
@@ -84,7 +86,7 @@ function in Python.
 - `…_test.py`: [suites of the originals](originals.md), run against gradlab
 - other `test_….py`: gradlab's own tests, in `tests/`
 
-The last table lists what is left out, and what to use instead. Python says the same when you ask for such a name: try
+The last list has what is left out, and what to use instead. Python says the same when you ask for such a name: try
 `gl.train.MonitoredSession`. `python -m tests.coverage` writes this page, and a test compares it with the installed
 TensorFlow, tf_keras and Keras.
 """
@@ -234,7 +236,8 @@ def tests_of_tpu_class(name: str) -> Iterator[str]:
 TABLES = (
     Table(
         "Training ops",
-        "`org.tensorflow.op.train`, `tf.raw_ops`. Ops without `Resource` take TensorFlow 1's reference variables.",
+        "Original: `org.tensorflow.op.train`, `tf.raw_ops`. Ops without `Resource` take the reference "
+        "variables of TensorFlow 1.",
         ("tf.raw_ops",),
         "gradlab.raw_ops",
         {
@@ -271,7 +274,7 @@ TABLES = (
     ),
     Table(
         "Conditional accumulators",
-        "`org.tensorflow.op.train`, `tf.raw_ops`. The classes of the same names are in the table of `tf`.",
+        "Original: `org.tensorflow.op.train`, `tf.raw_ops`. The classes of the same names are in the table of `tf`.",
         ("tf.raw_ops",),
         "gradlab.raw_ops",
         {
@@ -325,7 +328,7 @@ TABLES = (
     ),
     Table(
         "tf.train",
-        "`tf.compat.v1.train`; loss scales are in `tf.compat.v1.mixed_precision`, too.",
+        "Original: `tf.compat.v1.train`; loss scales are in `tf.compat.v1.mixed_precision`, too.",
         (
             "tf.compat.v1.train",
             "tf.compat.v1.train.experimental",
@@ -359,7 +362,7 @@ TABLES = (
     ),
     Table(
         "tf",
-        "`tf.compat.v1` and `tf`: clips, gradients, variables, accumulators.",
+        "Original: `tf.compat.v1` and `tf`.",
         ("tf.compat.v1", "tf"),
         "gradlab",
         {
@@ -380,7 +383,7 @@ TABLES = (
     ),
     Table(
         "tf.tpu and tf.nn",
-        "`tf.compat.v1.tpu`, `tf.nn`.",
+        "Original: `tf.compat.v1.tpu`, `tf.nn`.",
         ("tf.compat.v1.tpu", "tf.nn"),
         "gradlab.tpu",
         {
@@ -392,7 +395,7 @@ TABLES = (
     ),
     Table(
         "Ops of TPU embeddings",
-        "`org.tensorflow.op.tpu`, `tf.raw_ops`.",
+        "Original: `org.tensorflow.op.tpu`, `tf.raw_ops`.",
         ("tf.raw_ops",),
         "gradlab.raw_ops",
         {
@@ -472,7 +475,7 @@ TABLES = (
 
 def row(table: Table, name: str, release: str) -> list[str]:
     """Return the cells of a row."""
-    cells = [f"`{name}`", f"`gl{table.place.removeprefix('gradlab')}.{name}`", release]
+    cells = [f"`{name}`", release]
     if table.place == KERAS:
         cells.append(", ".join(semantics(name)) or "-")
     return [*cells, ", ".join(table.tests(name))]
@@ -500,22 +503,28 @@ def page() -> str:
     """Return the text of the site's page."""
     lines = [HEAD]
     for table in TABLES:
-        lines += [f"## {table.title}", ""]
-        if table.text:
-            lines += [table.text, ""]
-        heads = ["name", "here", "since", "tested by"]
+        heads = ["name", "since", "tested by"]
         if table.place == KERAS:
-            heads.insert(3, "semantics")
+            heads.insert(2, "semantics")
+        where = f"Here: `{public_path(table.place)}`. {table.text}".strip()
+        lines += [f"## {table.title}", "", where, ""]
         lines += [line(heads), line(["---"] * len(heads))]
         lines += [line(row(table, *pair)) for pair in table.names()]
         lines.append("")
-    lines += ["## What is left out, and why", ""]
-    lines += ["| asked of | names | what to do |", "|---|---|---|"]
-    for places, names, sentence in LEFT_OUT:
-        modules = ", ".join(f"`gl{place.removeprefix('gradlab')}`" for place in places.split())
-        listed = ", ".join(f"`{name}`" for name in names.split())
-        lines.append(line([modules, listed, sentence]))
+    lines += ["## What is left out, and what to use instead", ""]
+    for places in dict.fromkeys(left_out.places for left_out in LEFT_OUT):
+        lines += [f"### {' and '.join(public_path(place) for place in places.split())}", ""]
+        for left_out in LEFT_OUT:
+            if left_out.places == places:
+                names = ", ".join(f"`{name}`" for name in left_out.names.split())
+                lines.append(f"- {names}: {PATH.sub(CODE, left_out.sentence)}")
+        lines.append("")
+    lines.pop()
     return "\n".join(lines) + "\n"
+
+
+def public_path(place: str) -> str:
+    return f"gl{place.removeprefix('gradlab')}"
 
 
 def line(cells: list[str]) -> str:
