@@ -118,7 +118,7 @@ class Table(NamedTuple):
     def tests(self, name: str) -> list[str]:
         """Return the tests that are about a name."""
         thing = getattr(importlib.import_module(self.place), name)
-        return [*self.compared(name), *own_test(thing)]
+        return list(dict.fromkeys([*self.compared(name), *own_test(thing)]))
 
 
 # Which tests are about a name.
@@ -156,7 +156,7 @@ def mentioning(name: str, *files: str) -> Iterator[str]:
     """Yield the tests that have a name in their text."""
     for file in files:
         if re.search(rf"\b{name}\b", read(file)):
-            yield f"`{file.rpartition('/')[2]}`"
+            yield f"`{file.removeprefix('conformance/')}`"
 
 
 def suites(name: str) -> Iterator[str]:
@@ -192,6 +192,8 @@ def tests_of_accumulator(name: str) -> Iterator[str]:
 def tests_of_keras_optimizer(name: str) -> Iterator[str]:
     yield from golden(name, "library/keras_optimizers.json", "keras.json")
     yield from mentioning(name, "conformance/test_live_keras.py")
+    if name.islower():  # get, serialize, deserialize
+        yield from mentioning(name, "keras/test_serialization.py")
     yield from suites("GradientDescent" if name == "SGD" else name)
     if name == "SGD":
         yield "`sgd_test.py`"
