@@ -21,8 +21,9 @@ from .extras import need
 
 need("autograd", "gradients without JAX")
 
+import autograd  # noqa: E402
 from autograd.core import make_vjp  # noqa: E402
-from autograd.extend import defvjp, defvjp_argnum, primitive  # noqa: E402
+from autograd.extend import defvjp, defvjp_argnum, defvjp_argnums, primitive  # noqa: E402
 from autograd.numpy.numpy_boxes import ArrayBox  # noqa: E402
 from autograd.tracer import Node, getval, isbox, new_box, trace_stack  # noqa: E402
 
@@ -161,6 +162,33 @@ def reads(run: Run, inputs: Sequence[Array]) -> list[set[int]]:
             [np.ones(np.shape(getval(y)), getval(y).dtype) for y in outputs]
         )
     return [g._node.sources if isbox(g) else set() for g in found]
+
+
+def hessian(function: Callable[[Array], Array], x: Array) -> Array:
+    """The second derivatives."""
+    with _one_at_a_time:
+        return _cast(autograd.hessian(function)(x), x)
+
+
+def custom_gradient(function: Callable[..., tuple[Array, Any]]) -> Callable[..., Array]:
+    """A function with the derivative that `function` returns beside its value."""
+
+    def value(*args: Any) -> Array:
+        return function(*args)[0]
+
+    def derivatives(numbers: Sequence[int], ans: Array, args: Any, kwargs: Any) -> Any:
+        _, pullback = function(*args)
+
+        def back(g: Array) -> tuple[Array, ...]:
+            found = pullback(g)
+            gradients = found if isinstance(found, list | tuple) else [found]
+            return tuple(gradients[k] for k in numbers)
+
+        return back
+
+    customized: Any = primitive(value)
+    defvjp_argnums(customized, derivatives)
+    return customized  # type: ignore[no-any-return]
 
 
 def explain(error: BaseException) -> None:

@@ -74,6 +74,18 @@ def reads(run: Run, inputs: Sequence[Array]) -> list[set[int]]:
     return [set() if hasattr(x, "val") else seen.get(x, set()) for x in jaxpr.outvars]
 
 
+def hessian(function: Callable[[Array], Array], x: Array) -> Array:
+    """The second derivatives; in reverse mode twice, because `take` has no forward one."""
+    second: Array = jax.jacrev(jax.grad(function))(jnp.asarray(x))
+    return second
+
+
+def custom_gradient(function: Callable[..., tuple[Array, Any]]) -> Callable[..., Array]:
+    """A function with the derivative that `function` returns beside its value."""
+    customized: Callable[..., Array] = jax.custom_gradient(function)
+    return customized
+
+
 def explain(error: BaseException) -> None:
     """Say of an error of a traced loss how losses are written."""
     if isinstance(

@@ -81,6 +81,10 @@ class IndexedSlices:
         """Return the same rows with other values: the result of a clip."""
         return IndexedSlices(values, self.indices, self.dense_shape)
 
+    def with_parts(self, values: Any, indices: Any) -> IndexedSlices:
+        """Return slices of the same tensor, unchecked: the parts may be placeholders for arrays."""
+        return _rebuilt(self.dense_shape, (values, indices))
+
     def check_rows(self, rows: int, name: str) -> None:
         """Refuse indices outside `rows` (InvalidArgumentError); traced indices are believed."""
         if is_traced(self.indices) or self.indices.shape[0] == 0:

@@ -25,6 +25,7 @@ from .._base.derivatives import differentiator
 from .._base.gradient_types import Gradient
 from .._base.options import is_strict
 from .._base.slices import IndexedSlices
+from .._base.tensors import deferrable, describe, new_run
 from ..errors import DTypeError, InvalidArgumentError, NotAVariableError
 from .variable import Variable, _tape, current_collection, register
 
@@ -48,9 +49,13 @@ class Tape:
 
     def __enter__(self) -> Tape:
         self._token = _tape.set(self)
+        # Tensors that the loss computes with are traced too, so those of the run outside don't fit.
+        self._run = new_run(is_replay=True)
+        self._run.__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._run.__exit__(None, None, None)
         _tape.reset(self._token)
 
     def read(self, variable: Variable) -> Array:
@@ -72,6 +77,7 @@ class Tape:
         return differentiator().take(self.values[id(variable)], indices, keep)
 
 
+@deferrable
 def gather(params: Any, indices: Any) -> Array:
     """Rows `params[indices]`; the gradient with respect to a variable is IndexedSlices, duplicates kept.
 
@@ -171,19 +177,59 @@ def gradients(
         raise ValueError(
             f"grad_ys must have one entry for each y: {len(losses)} ys, {len(upstream)} grad_ys"
         )
-    found = differentiate(losses, variables, upstream)[0]
-    if unconnected_gradients == "zero":
-        return [_zeros(v) if g is None else g for v, g in zip(variables, found, strict=True)]
-    return found
+
+    def compute() -> list[Gradient | None]:
+        found = differentiate(losses, variables, upstream)[0]
+        if unconnected_gradients == "none":
+            return found
+        return [zeros_like(v) if g is None else g for v, g in zip(variables, found, strict=True)]
+
+    return describe_in_graph(compute)
+
+
+def describe_in_graph(compute: Callable[[], list[Gradient | None]]) -> list[Gradient | None]:
+    """Return gradients; in a Graph, where each run computes them, tensors that stand for them."""
+    if not current_collection().graph:
+        return compute()
+    described: list[Gradient | None] = describe(compute)
+    return described
+
+
+class AggregationMethod:
+    """How TensorFlow adds the parts of a gradient that come from several places.
+
+    `ADD_N`, the `DEFAULT`, adds them all at once, `EXPERIMENTAL_TREE` and
+    `EXPERIMENTAL_ACCUMULATE_N` in pairs. The memory that TensorFlow needs differs, and the last
+    bits may. gradlab takes each of them and adds in the order of JAX, or of autograd.
+
+    Source: `tf.AggregationMethod`, TensorFlow 2.21 (2026).
+
+    >>> v = Variable([3.0])
+    >>> tree = AggregationMethod.EXPERIMENTAL_TREE
+    >>> gradients(lambda: v * v + v, [v], aggregation_method=tree)
+    [array([7.], dtype=float32)]
+    """
+
+    ADD_N = 0
+    DEFAULT = ADD_N
+    EXPERIMENTAL_TREE = 1
+    EXPERIMENTAL_ACCUMULATE_N = 2
+
+
+_METHODS = (
+    AggregationMethod.ADD_N,
+    AggregationMethod.EXPERIMENTAL_TREE,
+    AggregationMethod.EXPERIMENTAL_ACCUMULATE_N,
+)
 
 
 def check_aggregation(method: int | None, strict: bool) -> None:
     """ValueError for an unknown `tf.AggregationMethod`, which eager TensorFlow ignores."""
-    if strict and method not in (None, 0, 1, 2):
+    if strict and method not in (None, *_METHODS):
         raise ValueError(f"aggregation_method must be None, 0, 1 or 2, got {method!r}")
 
 
-def _zeros(v: Variable) -> Array:
+def zeros_like(v: Variable) -> Array:
     return namespace(v._value).zeros(v.shape, v.dtype)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from .._base.forks import call_in_child
 from .._base.options import is_strict
+from .._base.tensors import compute_now
 from ..errors import InvalidArgumentError
 from .autodiff import GradsAndVars, Loss
 from .copies import follow, get_copy
@@ -177,8 +178,11 @@ class DropStaleGradientOptimizer(Wrapper):
                     'strict="tf" works in a Graph only'
                 )
             step = read_global_step(collection)
-            pairs: GradsAndVars = self._opt.compute_gradients(
-                loss, *args, **kwargs, **self._worker_argument(worker)
+            # Now, in a Graph too: the step that is noted is the one of these numbers.
+            pairs: GradsAndVars = compute_now(
+                self._opt.compute_gradients(
+                    loss, *args, **kwargs, **self._worker_argument(worker)
+                )
             )
         self._workers.get(worker).local_step = step if self.step_first else None
         return pairs

@@ -14,6 +14,7 @@ from .autodiff import (
     Loss,
     check_aggregation,
     check_variables,
+    describe_in_graph,
     differentiate,
     listed,
     touched_variables,
@@ -114,14 +115,18 @@ class Optimizer(Stateful, ABC):
             return pairs
         items = trainable_variables() if var_list is None else listed(var_list)
         if any(map(is_jax, items)):
-            return differentiate_by_all(loss, items, grad_loss)
+            by_all = describe_in_graph(
+                lambda: [g for g, _ in differentiate_by_all(loss, items, grad_loss)]
+            )
+            return list(zip(by_all, items, strict=True))
         variables = check_variables(items, "var_list")
         if not variables:
             raise ValueError("No variables to optimize: var_list is empty")
         if not any(is_inexact(v.dtype) for v in variables):
             v = variables[0]
             raise DTypeError(f"{v.name} is {v.dtype}; only floating-point variables have gradients")
-        return list(zip(differentiate([loss], variables, [grad_loss])[0], variables, strict=True))
+        grads = describe_in_graph(lambda: differentiate([loss], variables, [grad_loss])[0])
+        return list(zip(grads, variables, strict=True))
 
     @abstractmethod
     def apply_gradients(

@@ -14,6 +14,7 @@ import numpy as np
 from .. import rules
 from .._base.arrays import Array
 from .._base.gradient_types import Gradient
+from .._base.tensors import compute_now
 from ..rules import dense_and_sparse, pure
 from ..rules.rule import Shared
 from .autodiff import GradsAndVars, Loss, differentiate
@@ -130,14 +131,20 @@ class RuleOptimizer(Optimizer):
             TypeError: not pairs, not variables, strings.
             RuntimeError: slices for a variable with a constraint.
         """
-        pairs = checked_pairs(grads_and_vars)
+        given = list(grads_and_vars)
+        pairs = checked_pairs(given)
         if global_step is not None:
             check_step(global_step)
         collection = current_collection()
         scope = name or self._name
         collection.check_scope(scope)
+        if not collection.graph:
+            return self._update(pairs, global_step)
         self._declare_slots([v for _, v in pairs])
-        return collection.finish(lambda: self._update(pairs, global_step), scope)
+        # Tensors among the gradients have other values at every run.
+        return collection.finish(
+            lambda: self._update(checked_pairs(compute_now(given)), global_step), scope
+        )
 
     def minimize(
         self,

@@ -137,7 +137,7 @@ class SlotStore:
                 self._slots[v] = _made(v, dict(zip(rule.slots, values, strict=True)), labels)
                 return
             for name, value in zip(rule.slots, values, strict=True):
-                self._slots[v][name].assign(value)
+                self._slots[v][name].load(value)
 
     def shared(self, key: GraphKey, rule: Rule) -> Shared:
         """The shared scalars of a graph now, or those of the first step."""
@@ -148,7 +148,7 @@ class SlotStore:
             known = self._shared.setdefault(key, {})
             if name not in known:
                 known[name] = Variable(value, trainable=False, name=f"{scope}{name}")
-            known[name].assign(value)
+            known[name].load(value)
 
     def stepped(self) -> list[Variable]:
         """The variables that have slots."""

@@ -1,4 +1,4 @@
-"""Variables, the collections they are in, and the global step."""
+"""Variables and the collections they are in."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +26,15 @@ from .._base.arrays import (
     precision,
 )
 from .._base.forks import renew_in_child
+from .._base.tensors import (
+    Described,
+    apply_ufunc,
+    compute_now,
+    describe,
+    is_running,
+    recorder,
+    to_numpy,
+)
 from ..errors import InvalidArgumentError
 from .buffers import Buffer
 
@@ -56,7 +66,7 @@ else:
     _Operators = NDArrayOperatorsMixin
 
 
-class Variable(_Operators):
+class Variable(Described, _Operators):
     """An array that keeps its name, dtype and shape while its value changes.
 
     Args:
@@ -125,8 +135,21 @@ class Variable(_Operators):
     def value(self) -> Array:
         """The array now, which never changes; while a gradient is being computed, the value to differentiate."""
         tape = _tape.get()
-        value: Array = self._buffer.share() if tape is None else tape.read(self)
+        if tape is not None:
+            read: Array = tape.read(self)
+            return read
+        value = self._buffer.share()
+        tape = recorder.get()
+        if tape is not None:
+            tape.note_read(self, value)
         return value
+
+    @property
+    def is_described(self) -> bool:
+        """Whether what is done with it now makes a `gl.Tensor`: in a Graph, or on a GradientTape."""
+        if is_running():
+            return False
+        return current_collection().graph or recorder.get() is not None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -140,22 +163,49 @@ class Variable(_Operators):
         """A copy of the value as a NumPy array."""
         return self._buffer.copy()
 
-    def assign(self, value: Any) -> Variable:
-        """Set the value, cast to this dtype; another shape is an InvalidArgumentError."""
-        new = self._fitting(value)
-        with self._lock:
+    def eval(self, session: Any = None) -> Any:
+        """Return the value, as `gl.Session.run` does; sessions have no variables of their own."""
+        return to_numpy(self._buffer.share())
+
+    def assign(self, value: Any) -> Any:
+        """Set the value, cast to this dtype.
+
+        Returns:
+            the variable; in a `gl.Graph`, where this is done when it's run, a `gl.Tensor` of the
+            new value.
+
+        Raises:
+            InvalidArgumentError: another shape.
+        """
+        return self._update_by(lambda x: x, value)
+
+    def assign_add(self, delta: Any) -> Any:
+        """value = value + delta, in one piece for other threads; for the rest as `assign`."""
+        return self._update_by(lambda x: self._value + self._fitting(x), delta)
+
+    def assign_sub(self, delta: Any) -> Any:
+        """value = value - delta, in one piece for other threads; for the rest as `assign`."""
+        return self._update_by(lambda x: self._value - self._fitting(x), delta)
+
+    def _update_by(self, new_value: Callable[[Any], Array], operand: Any) -> Any:
+        """Set the value to `new_value(operand)`, now or, in a Graph, when it's run."""
+        collection = current_collection()
+        if collection.graph and not is_running():
+            return collection.describe_update(
+                lambda: self._update_now(new_value, compute_now(operand)).value,
+                lambda: self._fitting(new_value(compute_now(operand))),
+            )
+        return self._update_now(new_value, operand)
+
+    def _update_now(self, new_value: Callable[[Any], Array], operand: Any) -> Variable:
+        with self._lock, precision(self.dtype):
+            new = self._fitting(new_value(operand))
             self._buffer.replace(_frozen(new), is_shared=is_jax(new))
         return self
 
-    def assign_add(self, delta: Any) -> Variable:
-        """value = value + delta, in one piece for other threads."""
-        with self._lock, precision(self.dtype):
-            return self.assign(self._value + self._fitting(delta))
-
-    def assign_sub(self, delta: Any) -> Variable:
-        """value = value - delta, in one piece for other threads."""
-        with self._lock, precision(self.dtype):
-            return self.assign(self._value - self._fitting(delta))
+    def load(self, value: Any, session: Any = None) -> None:
+        """Set the value as `assign` does, in a Graph too at once."""
+        self._update_now(lambda x: x, value)
 
     def _fitting(self, value: Any) -> Array:
         """`value` as an array of this variable's kind and dtype; its shape must be the variable's."""
@@ -229,12 +279,14 @@ class Variable(_Operators):
                 "a Variable cannot be changed in place: use "
                 "v.assign_add(x), or v = v + x for an array"
             )
-        values = [x.value if isinstance(x, Variable) else x for x in inputs]
-        if method == "__call__" and any(is_jax(x) or is_traced(x) for x in values):
-            return getattr(namespace(*values), ufunc.__name__)(*values, **kwargs)
-        return getattr(ufunc, method)(*values, **kwargs)
+        if self.is_described:
+            return describe(partial(apply_ufunc, ufunc, method), *inputs, **kwargs)
+        return apply_ufunc(ufunc, method, *inputs, **kwargs)
 
     def __getitem__(self, index: Any) -> Array:
+        if self.is_described:
+            rows: Array = describe(lambda: self.value[index])
+            return rows
         return self._buffer.take(index) if _tape.get() is None else self.value[index]
 
     def __iter__(self) -> Iterator[Array]:
@@ -348,6 +400,10 @@ class Collection:
         """Run an update that has a result, and return it."""
         return run()
 
+    def describe_update(self, run: Callable[[], Any], first: Callable[[], Any]) -> Any:
+        """Describe the assignment of a variable: in a Graph, where it waits."""
+        raise NotImplementedError(f"{type(self).__name__} must define describe_update()")
+
 
 _current: ContextVar[Collection] = ContextVar("gradlab_collection")
 _outermost = Collection()
@@ -366,6 +422,17 @@ def enter_collection(collection: Collection) -> Iterator[Collection]:
         yield collection
     finally:
         _current.reset(token)
+
+
+def is_outermost(collection: Collection) -> bool:
+    """Tell whether this is the collection of threads that have entered none."""
+    return collection is _outermost
+
+
+def replace_outermost(collection: Collection) -> None:
+    """Make `collection` the one of threads that have entered none."""
+    global _outermost
+    _outermost = collection
 
 
 def variable_collection() -> AbstractContextManager[Collection]:
@@ -402,31 +469,70 @@ def trainable_variables(scope: str | None = None) -> list[Variable]:
     return [v for v in current_collection() if v.trainable and pattern.match(v.name)]
 
 
-def get_global_step() -> Variable | None:
-    """The global step of the current collection, or None if none was made.
+def global_variables(scope: str | None = None) -> list[Variable]:
+    """Return all variables of the current collection, slots and steps among them, in order of creation.
 
-    Source: `tf.compat.v1.train.get_global_step`.
+    Args:
+        scope: regular expression, matched at the start of the name.
 
-    >>> import gradlab as gl
-    >>> with gl.variable_collection():
-    ...     print(get_global_step())
-    None
-    """
-    return current_collection().global_step
-
-
-def get_or_create_global_step() -> Variable:
-    """The global step of the current collection: an int64 variable that starts at 0 and is not trainable.
-
-    Source: `tf.compat.v1.train.get_or_create_global_step`.
+    Source: `tf.compat.v1.global_variables`.
 
     >>> import gradlab as gl
     >>> with gl.variable_collection():
-    ...     get_or_create_global_step().assign_add(2).numpy().item(), get_global_step().name
-    (2, 'global_step:0')
+    ...     v, step = Variable(0.0, name="v"), gl.train.create_global_step()
+    ...     [v.name for v in global_variables()]
+    ['v:0', 'global_step:0']
     """
-    collection = current_collection()
-    with collection._lock:
-        if collection.global_step is None:
-            collection.global_step = Variable(np.int64(0), trainable=False, name="global_step")
-        return collection.global_step
+    pattern = re.compile(scope or "")
+    return [v for v in current_collection() if pattern.match(v.name)]
+
+
+def assign(
+    ref: Variable,
+    value: Any,
+    validate_shape: bool | None = None,
+    use_locking: bool | None = None,
+    name: str | None = None,
+) -> Any:
+    """Set a variable: `ref.assign(value)`, in a `gl.Graph` when it's run.
+
+    Args:
+        ref: a Variable.
+        value: what its `assign` takes.
+        validate_shape, use_locking, name: no effect; another shape is always refused.
+
+    Source: `tf.compat.v1.assign`.
+
+    >>> v = Variable(1.0)
+    >>> assign(v, 3.0).numpy().item()
+    3.0
+    """
+    return ref.assign(value)
+
+
+def assign_add(
+    ref: Variable, value: Any, use_locking: bool | None = None, name: str | None = None
+) -> Any:
+    """Add to a variable: `ref.assign_add(value)`, in a `gl.Graph` when it's run.
+
+    Source: `tf.compat.v1.assign_add`.
+
+    >>> v = Variable(1.0)
+    >>> assign_add(v, 3.0).numpy().item()
+    4.0
+    """
+    return ref.assign_add(value)
+
+
+def assign_sub(
+    ref: Variable, value: Any, use_locking: bool | None = None, name: str | None = None
+) -> Any:
+    """Subtract from a variable: `ref.assign_sub(value)`, in a `gl.Graph` when it's run.
+
+    Source: `tf.compat.v1.assign_sub`.
+
+    >>> v = Variable(1.0)
+    >>> assign_sub(v, 3.0).numpy().item()
+    -2.0
+    """
+    return ref.assign_sub(value)
