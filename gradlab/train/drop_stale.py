@@ -180,9 +180,7 @@ class DropStaleGradientOptimizer(Wrapper):
             step = read_global_step(collection)
             # Now, in a Graph too: the step that is noted is the one of these numbers.
             pairs: GradsAndVars = compute_now(
-                self._opt.compute_gradients(
-                    loss, *args, **kwargs, **self._worker_argument(worker)
-                )
+                self._opt.compute_gradients(loss, *args, **kwargs, **self._worker_argument(worker))
             )
         self._workers.get(worker).local_step = step if self.step_first else None
         return pairs

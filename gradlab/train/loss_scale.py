@@ -308,28 +308,6 @@ class MixedPrecisionLossScaleOptimizer(Wrapper):
 
         return collection.fetch(step, scope)
 
-    def minimize(
-        self,
-        loss: Loss,
-        global_step: Variable | None = None,
-        var_list: Sequence[Variable] | None = None,
-        gate_gradients: int = GATE_OP,
-        aggregation_method: int | None = None,
-        colocate_gradients_with_ops: bool = False,
-        name: str | None = None,
-        grad_loss: Any = None,
-    ) -> Any:
-        """`compute_gradients` and `apply_gradients` in one; in a Graph an Operation that does both at every run."""
-        pairs = self.compute_gradients(
-            loss,
-            var_list,
-            gate_gradients,
-            aggregation_method,
-            colocate_gradients_with_ops,
-            grad_loss,
-        )
-        return self.apply_gradients(pairs, global_step, name)
-
     def variables(self) -> list[Variable]:
         """The wrapped optimizer's variables, then those of the loss scale."""
         return [*super().variables(), *self._loss_scale.weights().values()]

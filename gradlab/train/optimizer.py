@@ -134,7 +134,6 @@ class Optimizer(Stateful, ABC):
     ) -> Any:
         """Third step: update every variable, then add 1 to global_step."""
 
-    @abstractmethod
     def minimize(
         self,
         loss: Loss,
@@ -146,4 +145,20 @@ class Optimizer(Stateful, ABC):
         name: str | None = None,
         grad_loss: Any = None,
     ) -> Any:
-        """`compute_gradients` and `apply_gradients` in one; in a Graph an Operation that does both at every run."""
+        """`compute_gradients` and `apply_gradients` in one; in a Graph an Operation that does both at every run.
+
+        >>> from gradlab.train import GradientDescentOptimizer
+        >>> v = Variable([1.0, -2.0], name="v")
+        >>> GradientDescentOptimizer(0.25).minimize(lambda: (v * v).sum())
+        >>> v.numpy().tolist()
+        [0.5, -1.0]
+        """
+        pairs = self.compute_gradients(
+            loss,
+            var_list,
+            gate_gradients,
+            aggregation_method,
+            colocate_gradients_with_ops,
+            grad_loss,
+        )
+        return self.apply_gradients(pairs, global_step, name)

@@ -12,16 +12,23 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import rules
-from .._base.arrays import Array
+from .._base.arrays import Array, as_array
 from .._base.gradient_types import Gradient
 from .._base.tensors import compute_now
+from ..errors import MissingStepError
 from ..rules import dense_and_sparse, pure
 from ..rules.rule import Shared
-from .autodiff import GradsAndVars, Loss, differentiate
+from ..schedules import LearningRateSchedule
 from .copies import follow, get_copy
-from .gate import GATE_OP
 from .gradient_checks import check_step, checked_pairs
-from .hyperparameters import Rate, check_functions, describe, is_plain, read_scalar
+from .hyperparameters import (
+    LearningRate,
+    Rate,
+    check_functions,
+    describe,
+    is_plain,
+    read_scalar,
+)
 from .optimizer import Optimizer
 from .slots import SlotStore, shared_of
 from .state_dict import (
@@ -48,7 +55,9 @@ class RuleOptimizer(Optimizer):
 
     Args:
         rule: a rule of `gl.rules`, with the hyperparameters that don't change.
-        learning_rate: a number, a Variable, a schedule or a function without arguments.
+        learning_rate: a number, a Variable, a function without arguments, or a schedule of
+            `gl.schedules`, which is asked at the value of the global step: of `global_step` where
+            `apply_gradients` and `minimize` are given it, else of the collection's.
         use_locking: no effect.
         name: a string, not empty; in a `Graph` a valid scope name.
         **fields: hyperparameters of the rule that may be functions or Variables, by field.
@@ -70,10 +79,17 @@ class RuleOptimizer(Optimizer):
     _sparse: ClassVar[Callable[..., Any]] = staticmethod(dense_and_sparse.sparse)
 
     def __init__(
-        self, rule: rules.Rule, learning_rate: Rate, use_locking: bool, name: str, **fields: Any
+        self,
+        rule: rules.Rule,
+        learning_rate: LearningRate,
+        use_locking: bool,
+        name: str,
+        **fields: Any,
     ) -> None:
         super().__init__(name)
-        check_functions(learning_rate=learning_rate, **fields)
+        if not isinstance(learning_rate, LearningRateSchedule):
+            check_functions(learning_rate=learning_rate)
+        check_functions(**fields)
         fixed = {field: x for field, x in fields.items() if is_plain(x)}
         self._fixed = replace(rule, **{field: read_scalar(x, field) for field, x in fixed.items()})
         # Read again at every step.
@@ -129,7 +145,7 @@ class RuleOptimizer(Optimizer):
             ValueError: nothing to apply, a shape or dtype differs from the variable's, an index
                 outside it. In a Graph: `name` isn't a scope name.
             TypeError: not pairs, not variables, strings.
-            RuntimeError: slices for a variable with a constraint.
+            RuntimeError: slices for a variable with a constraint; a schedule and no global step.
         """
         given = list(grads_and_vars)
         pairs = checked_pairs(given)
@@ -138,59 +154,19 @@ class RuleOptimizer(Optimizer):
         collection = current_collection()
         scope = name or self._name
         collection.check_scope(scope)
+        step = collection.global_step if global_step is None else global_step
+        if step is None and isinstance(self._learning_rate, LearningRateSchedule):
+            raise MissingStepError(
+                f"the learning rate is {self._learning_rate!r}, which needs a global step: pass "
+                "global_step=gl.train.get_or_create_global_step()"
+            )
         if not collection.graph:
-            return self._update(pairs, global_step)
+            return self._update(pairs, global_step, step)
         self._declare_slots([v for _, v in pairs])
         # Tensors among the gradients have other values at every run.
         return collection.finish(
-            lambda: self._update(checked_pairs(compute_now(given)), global_step), scope
+            lambda: self._update(checked_pairs(compute_now(given)), global_step, step), scope
         )
-
-    def minimize(
-        self,
-        loss: Loss,
-        global_step: Variable | None = None,
-        var_list: Sequence[Variable] | None = None,
-        gate_gradients: int = GATE_OP,
-        aggregation_method: int | None = None,
-        colocate_gradients_with_ops: bool = False,
-        name: str | None = None,
-        grad_loss: Any = None,
-    ) -> Any:
-        """`compute_gradients` and `apply_gradients` in one; in a Graph an Operation that does both at every run.
-
-        >>> v = Variable([1.0, -2.0], name="v")
-        >>> from gradlab.train import GradientDescentOptimizer
-        >>> GradientDescentOptimizer(0.25).minimize(lambda: (v * v).sum())
-        >>> v.numpy().tolist()
-        [0.5, -1.0]
-        """
-
-        def pairs() -> GradsAndVars:
-            return self.compute_gradients(
-                loss,
-                var_list,
-                gate_gradients,
-                aggregation_method,
-                colocate_gradients_with_ops,
-                grad_loss,
-            )
-
-        collection = current_collection()
-        if not collection.graph:
-            return self.apply_gradients(pairs(), global_step, name)
-        if global_step is not None:
-            check_step(global_step)
-        scope = name or self._name
-        collection.check_scope(scope)
-        variables = [v for _, v in checked_pairs(pairs())]
-        self._declare_slots(variables)
-
-        def run() -> None:
-            grads = differentiate([loss], variables, [grad_loss])[0]
-            self._update(checked_pairs(zip(grads, variables, strict=True)), global_step)
-
-        return collection.finish(run, scope)
 
     def init(self, values: Any) -> Any:
         """State of the pure form for a tree of weights: a step count and the slots of every leaf.
@@ -209,7 +185,7 @@ class RuleOptimizer(Optimizer):
 
         `grads` is a tree like `values` whose leaves are arrays, IndexedSlices or None.
         """
-        rate = self._rate()
+        rate = self._rate(state["step"])
         return pure.update(self._rule_at(rate), rate, state, values, grads, type(self)._sparse)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
@@ -273,11 +249,15 @@ class RuleOptimizer(Optimizer):
         }
         return plain_numbers({**fixed, **self._reads()})
 
-    def _rate(self) -> Any:
-        """The learning rate of one step, a scalar array; a function is called once for all
-        variables.
+    def _rate(self, step: Any) -> Any:
+        """Return the learning rate of one step for all variables, a scalar array.
+
+        A function is called once. `step`, which schedules need, is an array, a Variable, or None.
         """
-        return _number(self._learning_rate, "learning_rate")
+        rate = self._learning_rate
+        if isinstance(rate, LearningRateSchedule):
+            return _number(rate(as_array(step, "the step")), "learning_rate")
+        return _number(rate, "learning_rate")
 
     def _rule_at(self, rate: Array) -> rules.Rule:
         """The rule of a step at this learning rate."""
@@ -309,14 +289,20 @@ class RuleOptimizer(Optimizer):
                     self._store.store(v, rule, self._store.values(v, rule), self._labels())
 
     def _update(
-        self, pairs: Sequence[tuple[Gradient, Variable]], global_step: Variable | None
+        self,
+        pairs: Sequence[tuple[Gradient, Variable]],
+        global_step: Variable | None,
+        step: Variable | None,
     ) -> None:
-        """All updates, in order, or none: values are stored when the last one has been computed."""
+        """All updates, in order, or none: values are stored when the last one has been computed.
+
+        `global_step` is counted up, `step` is read by schedules.
+        """
         with ExitStack() as stack:
             # One order for all threads, or two could deadlock.
             for v in sorted({v for _, v in pairs}, key=id):
                 stack.enter_context(v._lock)
-            rate = self._rate()
+            rate = self._rate(step)
             rule = self._rule_at(rate)
             if rule.start():
                 stack.enter_context(self._store.lock)

@@ -64,7 +64,6 @@ class Rate:
 @pytest.mark.parametrize(
     ("given", "what"),
     [
-        (gl.schedules.ExponentialDecay(0.1, 10, 0.5), "ExponentialDecay"),
         (lambda step: 0.1, "<lambda>"),
         (Rate(), "Rate"),
     ],
