@@ -46,12 +46,13 @@ class IndexedSlices:
 
     def __post_init__(self) -> None:
         register()
-        values, indices = as_array(self.values, "values"), as_array(self.indices, "indices")
-        if indices.size == 0 and not np.issubdtype(indices.dtype, np.integer):
+        values = _to_array(self.values, "values")
+        indices = _to_array(self.indices, "indices")
+        if math.prod(indices.shape) == 0 and not np.issubdtype(indices.dtype, np.integer):
             indices = indices.astype(np.int32)
         if not np.issubdtype(indices.dtype, np.integer):
             raise DTypeError(f"indices must be integers, got {indices.dtype}")
-        if indices.ndim != 1 or values.ndim < 1 or values.shape[0] != indices.shape[0]:
+        if len(indices.shape) != 1 or len(values.shape) < 1 or values.shape[0] != indices.shape[0]:
             raise InvalidArgumentError(
                 f"values of shape {values.shape} need one index for each row, got indices of "
                 f"shape {indices.shape}"
@@ -112,6 +113,11 @@ class IndexedSlices:
             return dense.at[self.indices].add(self.values)
         np.add.at(dense, np.asarray(self.indices), np.asarray(self.values))
         return dense
+
+
+def _to_array(x: Any, name: str) -> Any:
+    """Return an array, or a tensor of a Graph as it is, which has a shape and a dtype too."""
+    return x if getattr(x, "is_described", False) else as_array(x, name)
 
 
 def register() -> None:

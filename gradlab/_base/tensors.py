@@ -18,7 +18,7 @@ import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -127,19 +127,15 @@ class Tensor(Described, NDArrayOperatorsMixin):
         return np.array(self(), dtype=dtype, copy=copy)
 
     def __jax_array__(self) -> Array:
-        """JAX would take the value now for a constant, whose derivative is lost."""
         if self.is_described:
-            raise TypeError(
-                "jax.numpy takes no tensor of a Graph or a GradientTape: use NumPy's functions on "
-                "it, or describe the loss as a function, lambda: jnp.mean(...)"
-            )
+            refuse_jax("a tensor")
         return as_array(self())
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return _defer(functools.partial(apply_ufunc, ufunc, method), *inputs, **kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return _defer(functools.partial(_apply_function, function), *args, **kwargs)
+        return _defer(functools.partial(apply_function, function), *args, **kwargs)
 
     def __getitem__(self, index: Any) -> Any:
         return _defer(lambda x, i: x[i], self, index)
@@ -166,6 +162,15 @@ class Tensor(Described, NDArrayOperatorsMixin):
     __eq__ = object.__eq__
     __ne__ = object.__ne__
     __hash__ = object.__hash__
+
+
+def refuse_jax(what: str) -> NoReturn:
+    """Raise TypeError for what would be taken for a constant, so that its derivative was lost."""
+    raise TypeError(
+        f"{what} of a Graph or a GradientTape has no value while it's described. Compute with "
+        "operators and NumPy's functions, np.mean(x); describe the loss as a function, lambda: "
+        "jnp.mean(x); or take its value now, x.eval()"
+    )
 
 
 class Update(Tensor):
@@ -200,7 +205,7 @@ def once(key: Any, compute: Callable[[], Any]) -> Any:
 
 def compute_now(x: Any) -> Any:
     """Return `x` with the value of each tensor in its lists, tuples, dicts and slices."""
-    return _map_leaves(lambda leaf: leaf() if isinstance(leaf, Tensor) else leaf, x)
+    return map_leaves(lambda leaf: leaf() if isinstance(leaf, Tensor) else leaf, x)
 
 
 def describe(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -242,12 +247,12 @@ def _pick(value: Any, path: tuple[Any, ...]) -> Any:
     return value
 
 
-def _map_leaves(change: Callable[[Any], Any], x: Any) -> Any:
+def map_leaves(change: Callable[[Any], Any], x: Any) -> Any:
     if isinstance(x, list | tuple):
-        items = [_map_leaves(change, item) for item in x]
+        items = [map_leaves(change, item) for item in x]
         return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
     if isinstance(x, dict):
-        return {key: _map_leaves(change, item) for key, item in x.items()}
+        return {key: map_leaves(change, item) for key, item in x.items()}
     if isinstance(x, IndexedSlices):
         values = change(x.values)
         indices = change(x.indices)
@@ -287,6 +292,9 @@ def _is_any_described(items: Any) -> bool:
         elif isinstance(x, list | tuple):
             if _is_any_described(x):
                 return True
+        elif isinstance(x, dict):
+            if _is_any_described(x.values()):
+                return True
         elif isinstance(x, IndexedSlices) and isinstance(x.values, Tensor) and not is_running():
             return True
     return False
@@ -300,8 +308,9 @@ def apply_ufunc(ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
     return getattr(ufunc, method)(*values, **kwargs)
 
 
-def _apply_function(function: Any, *args: Any, **kwargs: Any) -> Any:
+def apply_function(function: Any, *args: Any, **kwargs: Any) -> Any:
     """Return what a function of NumPy's computes, or JAX's or autograd's function of its name."""
+    args, kwargs = map_leaves(_read_described, (args, kwargs))
     xp: Any = namespace(*_arrays_in((args, kwargs)))
     if xp is np:
         return function(*args, **kwargs)
@@ -310,9 +319,13 @@ def _apply_function(function: Any, *args: Any, **kwargs: Any) -> Any:
     return getattr(xp, function.__name__)(*args, **kwargs)
 
 
+def _read_described(x: Any) -> Any:
+    return as_array(x) if isinstance(x, Described) else x
+
+
 def _arrays_in(x: Any) -> list[Any]:
     found: list[Any] = []
-    _map_leaves(found.append, x)
+    map_leaves(found.append, x)
     return found
 
 

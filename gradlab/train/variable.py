@@ -28,11 +28,16 @@ from .._base.arrays import (
 from .._base.forks import renew_in_child
 from .._base.tensors import (
     Described,
+    Tensor,
+    Update,
+    apply_function,
     apply_ufunc,
     compute_now,
     describe,
     is_running,
+    map_leaves,
     recorder,
+    refuse_jax,
     to_numpy,
 )
 from ..errors import InvalidArgumentError
@@ -261,7 +266,13 @@ class Variable(Described, _Operators):
     def __repr__(self) -> str:
         return f"<gradlab.Variable {self.name!r} shape={self.shape} dtype={self.dtype}>"
 
+    def read_now(self) -> Array:
+        """Return `value`, for gradlab's functions, which know what they do with it."""
+        return self.value
+
     def __jax_array__(self) -> Array:
+        if self.is_described:
+            refuse_jax(self.name)
         return self.value
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -282,6 +293,12 @@ class Variable(Described, _Operators):
         if self.is_described:
             return describe(partial(apply_ufunc, ufunc, method), *inputs, **kwargs)
         return apply_ufunc(ufunc, method, *inputs, **kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if self.is_described:
+            return describe(partial(apply_function, function), *args, **kwargs)
+        args, kwargs = map_leaves(_to_array, (args, kwargs))
+        return function(*args, **kwargs)
 
     def __getitem__(self, index: Any) -> Array:
         if self.is_described:
@@ -311,14 +328,19 @@ class Variable(Described, _Operators):
 
 
 def register() -> None:
-    """Make a Variable among the arguments of a JAX function stand for its value, as soon as JAX is there."""
+    """Make variables and tensors among the arguments of a JAX function stand for their values."""
     jax = sys.modules.get("jax")
     if jax is None or getattr(Variable, "_registered", False):
         return
     Variable._registered = True  # type: ignore[attr-defined]
-    jax.tree_util.register_pytree_node(
-        Variable, lambda v: ((v.value,), None), lambda _, values: values[0]
-    )
+    for kind in (Variable, Tensor, Update):
+        jax.tree_util.register_pytree_node(
+            kind, lambda x: ((x.__jax_array__(),), None), lambda _, values: values[0]
+        )
+
+
+def _to_array(x: Any) -> Any:
+    return np.asarray(x) if isinstance(x, Variable) else x
 
 
 def _frozen(value: Array) -> Array:
