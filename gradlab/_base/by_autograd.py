@@ -9,6 +9,7 @@ is never delivered.
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -165,8 +166,9 @@ def reads(run: Run, inputs: Sequence[Array]) -> list[set[int]]:
 
 
 def hessian(function: Callable[[Array], Array], x: Array) -> Array:
-    """The second derivatives."""
-    with _one_at_a_time:
+    """The second derivatives; zeros, of which autograd warns, where there are none."""
+    with _one_at_a_time, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Output seems independent of input", UserWarning)
         return _cast(autograd.hessian(function)(x), x)
 
 

@@ -208,6 +208,11 @@ def compute_now(x: Any) -> Any:
     return map_leaves(lambda leaf: leaf() if isinstance(leaf, Tensor) else leaf, x)
 
 
+def take_first(x: Any) -> Any:
+    """Return `x` with the value that each tensor in it had when it was described."""
+    return map_leaves(lambda leaf: leaf._first if isinstance(leaf, Tensor) else leaf, x)
+
+
 def describe(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Return `function(*args, **kwargs)`, computed at every run: a tensor, or a tree of tensors.
 
@@ -221,7 +226,9 @@ def describe(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     if is_running():
         return compute()
     with new_run():
-        first = compute()
+        # Not the values now: that would compute all that comes before at each description, and
+        # would assign what an `Update` among the arguments assigns.
+        first = function(*take_first(args), **take_first(kwargs))
     return _split(first, Tensor(compute, first, recorder.get() is not None), ())
 
 

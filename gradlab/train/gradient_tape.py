@@ -43,7 +43,8 @@ class GradientTape:
         self._is_used = False
 
     def __enter__(self) -> GradientTape:
-        self._token = recorder.set(self)
+        # In a Graph every tensor knows how it comes about.
+        self._token = recorder.set(None if current_collection().graph else self)
         return self
 
     def __exit__(self, *error: object) -> None:

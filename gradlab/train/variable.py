@@ -38,6 +38,7 @@ from .._base.tensors import (
     map_leaves,
     recorder,
     refuse_jax,
+    take_first,
     to_numpy,
 )
 from ..errors import InvalidArgumentError
@@ -198,7 +199,7 @@ class Variable(Described, _Operators):
         if collection.graph and not is_running():
             return collection.describe_update(
                 lambda: self._update_now(new_value, compute_now(operand)).value,
-                lambda: self._fitting(new_value(compute_now(operand))),
+                lambda: self._fitting(new_value(take_first(operand))),
             )
         return self._update_now(new_value, operand)
 
