@@ -196,7 +196,7 @@ class DynamicLossScale(LossScale):
 
     def __repr__(self) -> str:
         return (
-            f"DynamicLossScale(current_loss_scale={float(self._current_loss_scale)}, "
+            f"DynamicLossScale(current_loss_scale={np.float32(self._current_loss_scale)!s}, "
             f"num_good_steps={int(self._num_good_steps)}, "
             f"initial_loss_scale={self._initial_loss_scale}, "
             f"increment_period={self._increment_period}, multiplier={self._multiplier})"

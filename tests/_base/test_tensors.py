@@ -46,7 +46,13 @@ def test_a_tree_of_values_is_a_tree_of_tensors() -> None:
 def test_numpys_functions_describe() -> None:
     tensor = describe(lambda: np.float32([3, 4]))
     stacked = np.stack([tensor, tensor * 2])
-    described = [np.linalg.norm(tensor), np.max(stacked, axis=0), tensor[1], -tensor, tensor @ tensor]
+    described = [
+        np.linalg.norm(tensor),
+        np.max(stacked, axis=0),
+        tensor[1],
+        -tensor,
+        tensor @ tensor,
+    ]
     assert all(isinstance(x, gl.Tensor) for x in described)
     assert [x.eval().tolist() for x in described] == [5, [6, 8], 4, [-3, -4], 25]
     assert [x.eval() for x in tensor] == [3, 4]
