@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
@@ -75,6 +75,17 @@ class Tape:
                 self.slices.setdefault(id(variable), []).append((site, indices, rows))
 
         return differentiator().take(self.values[id(variable)], indices, keep)
+
+
+@contextmanager
+def without_tape() -> Iterator[None]:
+    """Inside, variables and tensors have their values, which aren't followed."""
+    token = _tape.set(None)
+    try:
+        with new_run():
+            yield
+    finally:
+        _tape.reset(token)
 
 
 @deferrable

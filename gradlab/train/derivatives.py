@@ -19,7 +19,15 @@ from .._base.arrays import (
 )
 from .._base.derivatives import differentiator
 from .._base.tensors import deferrable, describe
-from .autodiff import Loss, Tape, check_aggregation, check_variables, checked_loss, listed
+from .autodiff import (
+    Loss,
+    Tape,
+    check_aggregation,
+    check_variables,
+    checked_loss,
+    listed,
+    without_tape,
+)
 from .variable import Variable, current_collection
 
 
@@ -71,7 +79,12 @@ def custom_gradient(f: Callable[..., tuple[Any, Callable[..., Any]]]) -> Callabl
         arrays = [as_array(x) for x in args]
         if not any(is_traced(x) for x in arrays):
             return f(*arrays)[0]
-        return differentiator().custom_gradient(f)(*arrays)
+        return differentiator().custom_gradient(apart)(*arrays)
+
+    def apart(*args: Any) -> Any:
+        # Variables and tensors that it reads would be followed into a derivative that isn't theirs.
+        with without_tape():
+            return f(*args)
 
     return deferrable(wrapper)
 

@@ -50,6 +50,18 @@ def test_a_custom_gradient_takes_the_place_of_the_real_one() -> None:
         assert gradient.eval().tolist() == [0.5]
 
 
+@differs(
+    "a variable that a `gl.custom_gradient` function reads and isn't given",
+    tensorflow="the function's gradient may return one for it",
+    gradlab="no gradient",
+)
+def test_a_variable_that_is_not_an_argument_has_no_gradient() -> None:
+    v, w = gl.Variable([2.0]), gl.Variable([3.0])
+    times_w = gl.custom_gradient(lambda x: (x * w.value, lambda upstream: upstream * 7))
+    gradients = gl.gradients(lambda: times_w(v), [v, w])
+    assert [None if g is None else g.tolist() for g in gradients] == [[7], None]
+
+
 def test_a_custom_gradient_of_several_arguments() -> None:
     @gl.custom_gradient
     def product(x: Any, y: Any) -> Any:

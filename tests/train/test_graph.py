@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
+from tests.differences import differs
 
 SGD = gl.train.GradientDescentOptimizer
 
@@ -84,10 +85,15 @@ def test_outside_its_block_a_graph_is_not_current() -> None:
 # Expressions and assignments
 
 
+@differs(
+    "math of a `gl.Tensor`",
+    tensorflow="TensorFlow's own functions; NumPy's are refused in a graph",
+    gradlab="operators and NumPy's functions",
+)
 def test_a_loss_may_be_an_expression() -> None:
     with gl.Graph().as_default():
         v = gl.Variable([8.0])
-        op = SGD(0.25).minimize(v * v)
+        op = SGD(0.25).minimize(np.sum(np.square(v)))
         op.run()
         op.run()
     assert v.numpy().tolist() == [2]
@@ -113,6 +119,11 @@ def test_an_assignment_of_another_shape_is_refused_when_it_is_described() -> Non
             v.assign([1.0, 2.0])
 
 
+@differs(
+    "the parts of a `gl.group`",
+    tensorflow="run in any order",
+    gradlab="run in the order of the arguments",
+)
 def test_a_group_runs_all_of_its_parts() -> None:
     with gl.Graph().as_default():
         v, w = gl.Variable(1.0), gl.Variable(2.0)
@@ -175,6 +186,11 @@ print(gl.global_variables(), gl.Variable(1.0, name="v").name, gl.get_default_gra
     assert done.stdout == "[4.] True\n[] v:0 False\n"
 
 
+@differs(
+    "`gl.get_default_graph` outside of a block",
+    tensorflow="the graph that there always is",
+    gradlab="RuntimeError, unless `gl.disable_eager_execution` was called",
+)
 def test_a_block_has_the_only_graph() -> None:
     assert gl.executing_eagerly()
     with pytest.raises(RuntimeError, match=r"there is no default graph"):

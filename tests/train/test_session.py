@@ -145,6 +145,21 @@ def test_the_initializer_takes_everything_back(graph: gl.Graph) -> None:
     assert again == once
 
 
+@differs(
+    "`gl.variables_initializer` and `gl.global_variables_initializer` of a function's values",
+    tensorflow="the function is computed again",
+    gradlab="the values that it gave first",
+)
+def test_an_initial_value_is_computed_once(graph: gl.Graph) -> None:
+    values = iter([1.0, 2.0])
+    v = gl.Variable(lambda: next(values))
+    gl.Session().run(v.assign(5.0))
+
+    gl.Session().run(gl.global_variables_initializer())
+
+    assert v.eval() == 1
+
+
 def test_one_variable_is_initialized_alone(graph: gl.Graph) -> None:
     v = gl.Variable(1.0)
     w = gl.Variable(2.0)
