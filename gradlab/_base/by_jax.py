@@ -82,7 +82,7 @@ def hessian(function: Callable[[Array], Array], x: Array) -> Array:
 
 def custom_gradient(function: Callable[..., tuple[Array, Any]]) -> Callable[..., Array]:
     """A function with the derivative that `function` returns beside its value."""
-    customized: Callable[..., Array] = jax.custom_gradient(function)
+    customized: Callable[..., Array] = jax.custom_gradient(function)  # type: ignore[no-untyped-call]
     return customized
 
 
