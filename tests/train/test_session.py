@@ -272,3 +272,22 @@ def test_a_session_needs_a_graph() -> None:
         gl.Session()
     with pytest.raises(TypeError, match=r"must be a gl\.Graph"):
         gl.Session(graph="graph")
+
+
+# Keras's optimizers
+
+
+@pytest.mark.parametrize("semantics", ["tf2.3", "legacy", "rewrite", "keras3"])
+def test_a_keras_optimizer_applies_tensors(graph: gl.Graph, semantics: str) -> None:
+    v = gl.Variable([8.0])
+    table = gl.Variable(np.ones((2, 1), np.float32))
+    loss = [v * v, gl.gather(table, [1]) * 3]
+    gradients, norm = gl.clip_by_global_norm(gl.gradients(loss, [v, table]), 1e6)
+    opt = gl.keras.SGD(0.25, semantics=semantics)
+    train_op = opt.apply_gradients(zip(gradients, [v, table], strict=True))
+
+    with gl.Session() as sess:
+        norms = [sess.run([norm, train_op])[0] for _ in range(2)]
+
+    assert norms == pytest.approx([np.hypot(16, 3), np.hypot(8, 3)])
+    assert (v.eval().tolist(), table.eval().tolist()) == ([2], [[1], [-0.5]])
