@@ -24,7 +24,7 @@ from .autodiff import (
     Tape,
     check_aggregation,
     check_variables,
-    checked_loss,
+    compute_loss,
     listed,
     without_tape,
 )
@@ -138,7 +138,7 @@ def hessians(
 def _hessian(losses: Sequence[Loss], v: Variable) -> Array:
     def total(value: Array) -> Array:
         with Tape([v], [value]):
-            values = [checked_loss(loss) for loss in losses]
+            values = [compute_loss(loss) for loss in losses]
         return sum(y.sum() for y in values[1:]) + values[0].sum()
 
     with precision(np.float64 if is_double(v.dtype) else np.float32):

@@ -12,7 +12,7 @@ from .._base.arrays import Array
 from .._base.derivatives import differentiator
 from ..errors import GateWarning, warn
 from ..rules import StochasticGradientDescent
-from .autodiff import Loss, Tape, check_variables, checked_loss, differentiate
+from .autodiff import Loss, Tape, check_variables, compute_loss, differentiate
 from .graph import Graph
 from .variable import Variable
 
@@ -197,7 +197,7 @@ def _reads(loss: Loss, variables: dict[str, Variable]) -> dict[str, frozenset[st
 
     def run(values: list[Array]) -> list[Array]:
         with Tape(list(variables.values()), values):
-            return [checked_loss(loss)]
+            return [compute_loss(loss)]
 
     names = list(variables)
     found = differentiator().reads(run, [v._buffer.share() for v in variables.values()])

@@ -16,8 +16,8 @@ from .autodiff import (
     check_variables,
     describe_in_graph,
     differentiate,
+    differentiate_touched,
     listed,
-    touched_variables,
 )
 from .gate import GATE_GRAPH, GATE_NONE, GATE_OP, check_gate
 from .state_dict import Stateful
@@ -106,7 +106,7 @@ class Optimizer(Stateful, ABC):
         check_gate(gate_gradients, strict=graph)
         check_aggregation(aggregation_method, strict=graph)
         if var_list is None and not graph:
-            pairs = touched_variables(loss, grad_loss)
+            pairs = differentiate_touched(loss, grad_loss)
             if not pairs:
                 raise ValueError(
                     "No variables: the loss reads no trainable variable; pass var_list or read "

@@ -30,7 +30,7 @@ from .hyperparameters import (
     read_scalar,
 )
 from .optimizer import Optimizer
-from .slots import SlotStore, shared_of
+from .slots import SlotStore, read_shared
 from .state_dict import (
     Commit,
     VariablesByName,
@@ -222,7 +222,7 @@ class RuleOptimizer(Optimizer):
             raise ValueError(
                 f"the state is of the rule {settings.get('rule')}, it does not fit {self!r}"
             )
-        shared = shared_of(state, names, self._fixed)
+        shared = read_shared(state, names, self._fixed)
         store = self._store.loading(slots, shared, names, self._fixed, self._labels())
         own = {name: x for name, x in self._reads().items() if isinstance(x, Variable)}
         values = [

@@ -45,7 +45,7 @@ from ..errors import InvalidArgumentError
 from .buffers import Buffer
 
 _tape: ContextVar[Any] = ContextVar("gradlab_tape", default=None)
-# Whose id is the place in a memo of copy.deepcopy where `copies.follow` keeps a list.
+# `copies.follow` keeps a list in the memo of `copy.deepcopy`, which has ids for keys: this one's.
 FOLLOWERS = object()
 
 
@@ -108,14 +108,18 @@ class Variable(Described, _Operators):
         dtype: Any = None,
         constraint: Callable[[Array], Array] | None = None,
     ) -> None:
-        value = as_array(
-            initial_value() if callable(initial_value) else initial_value, "initial_value"
-        )
+        if callable(initial_value):
+            initial_value = initial_value()
+        value = as_array(initial_value, "initial_value")
+        if dtype is not None:
+            value = value.astype(native_dtype(dtype))
         collection = current_collection()
-        unique = name is None or collection.graph
-        base = collection.unique_name(name or "Variable") if unique else name
-        self.name, self.trainable, self.constraint = f"{base}:0", trainable, constraint
-        self._set_up(_frozen(value if dtype is None else value.astype(native_dtype(dtype))))
+        if name is None or collection.graph:
+            name = collection.unique_name(name or "Variable")
+        self.name = f"{name}:0"
+        self.trainable = trainable
+        self.constraint = constraint
+        self._set_up(_freeze(value))
         self._graph_key = collection.graph_key
         collection.add(self)
         register()
@@ -127,8 +131,9 @@ class Variable(Described, _Operators):
 
     @property
     def _value(self) -> Array:
-        """The array now, for the library alone: what is kept, or given to a user, comes from
-        `_buffer.share`.
+        """The array now, for gradlab alone.
+
+        A step may write into it. What is kept, or given to a user, comes from `_buffer.share`.
         """
         array: Array = self._buffer.array
         return array
@@ -206,7 +211,7 @@ class Variable(Described, _Operators):
     def _update_now(self, new_value: Callable[[Any], Array], operand: Any) -> Variable:
         with self._lock, precision(self.dtype):
             new = self._fitting(new_value(operand))
-            self._buffer.replace(_frozen(new), is_shared=is_jax(new))
+            self._buffer.replace(_freeze(new), is_shared=is_jax(new))
         return self
 
     def load(self, value: Any, session: Any = None) -> None:
@@ -214,7 +219,10 @@ class Variable(Described, _Operators):
         self._update_now(lambda x: x, value)
 
     def _fitting(self, value: Any) -> Array:
-        """`value` as an array of this variable's kind and dtype; its shape must be the variable's."""
+        """Return `value` as an array of this variable's library and dtype.
+
+        InvalidArgumentError for another shape.
+        """
         new = as_array(value, f"the value for {self.name}")
         if tuple(new.shape) != self.shape:
             raise InvalidArgumentError(
@@ -222,15 +230,12 @@ class Variable(Described, _Operators):
             )
         with precision(self.dtype):
             xp = namespace(self._value)
-            same = xp is namespace(new)
-            return (
-                new.astype(self.dtype, copy=False)
-                if same
-                else xp.asarray(_not_followed(new), self.dtype)
-            )
+            if namespace(new) is xp:
+                return new.astype(self.dtype, copy=False)
+            return xp.asarray(_refuse_followed(new), self.dtype)
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but what belongs to this process, such as the lock."""
+        """Return all but what belongs to this process, such as the lock."""
         return {
             "value": self._buffer.share(),
             "name": self.name,
@@ -239,9 +244,9 @@ class Variable(Described, _Operators):
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Into the current collection, under the same name; in a Graph, where names are unique, under one like it."""
+        """Join the current collection under the same name; in a Graph, where names are unique, under one like it."""
         collection = current_collection()
-        self._set_up(_frozen(state["value"]))
+        self._set_up(_freeze(state["value"]))
         self._graph_key = collection.graph_key
         self.name = state["name"]
         self.trainable = state["trainable"]
@@ -253,11 +258,11 @@ class Variable(Described, _Operators):
         register()
 
     def __copy__(self) -> Variable:
-        """A Variable of its own: two that share a value would not be two."""
+        """Return a variable of its own: an assignment to one must not change the other."""
         return self.__deepcopy__({})
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Variable:
-        """A Variable of the same name and value, in the current collection; the constraint is shared."""
+        """Return a variable of the same name and value, in the current collection; the constraint is shared."""
         new = memo[id(self)] = object.__new__(type(self))
         new.__setstate__(self.__getstate__())
         for follower in memo.get(id(FOLLOWERS), []):
@@ -344,15 +349,17 @@ def _to_array(x: Any) -> Any:
     return np.asarray(x) if isinstance(x, Variable) else x
 
 
-def _frozen(value: Array) -> Array:
+def _freeze(value: Array) -> Array:
+    """Return a read-only copy; JAX's arrays are immutable and stay."""
     if is_jax(value):
         return value
-    value = np.array(_not_followed(value))
+    value = np.array(_refuse_followed(value))
     value.flags.writeable = False
     return value
 
 
-def _not_followed(value: Array) -> Array:
+def _refuse_followed(value: Array) -> Array:
+    """Return the value; TypeError for one that autograd follows, and that a variable would keep alive."""
     if is_boxed(value):
         raise TypeError(
             "a value that is being differentiated cannot be kept in a "
@@ -362,7 +369,7 @@ def _not_followed(value: Array) -> Array:
 
 
 class GraphKey:
-    """Which graph a variable is of; a key that keeps no graph alive."""
+    """Says which graph a variable is of, and keeps no graph alive."""
 
 
 _EAGER = GraphKey()
@@ -375,8 +382,8 @@ class Collection:
     back.
     """
 
-    graph = False  # a Graph defers updates and makes names unique
-    graph_key = _EAGER  # one for all that are no Graph
+    graph = False  # whether updates wait until they're run, and names are unique
+    graph_key = _EAGER  # variables outside of a Graph count as those of one
 
     def __init__(self) -> None:
         self._variables: list[weakref.ref[Variable]] = []
@@ -386,7 +393,7 @@ class Collection:
         self.global_step: Variable | None = None
 
     def unique_name(self, name: str) -> str:
-        """`name`, or `name_1`, `name_2`, ... if it is taken."""
+        """Take `name`, or `name_1`, `name_2`, ... if it is taken."""
         with self._lock:
             candidate = self.next_name(name)
             self._names.add(candidate)
@@ -433,7 +440,7 @@ _outermost = Collection()
 
 
 def current_collection(otherwise: Collection | None = None) -> Collection:
-    """The collection of this thread; where it has none, which is how threads start, `otherwise` or the outermost."""
+    """Return the collection of this thread; where it has none, as threads start, `otherwise` or the outermost."""
     return _current.get(_outermost if otherwise is None else otherwise)
 
 
@@ -473,7 +480,7 @@ def variable_collection() -> AbstractContextManager[Collection]:
 
 
 def trainable_variables(scope: str | None = None) -> list[Variable]:
-    """Trainable variables of the current collection in order of creation.
+    """Return the trainable variables of the current collection, in order of creation.
 
     Args:
         scope: regular expression, matched at the start of the name.
