@@ -90,10 +90,10 @@ class RuleOptimizer(Optimizer):
         if not isinstance(learning_rate, LearningRateSchedule):
             check_functions(learning_rate=learning_rate)
         check_functions(**fields)
-        fixed = {field: x for field, x in fields.items() if is_plain(x)}
-        self._fixed = replace(rule, **{field: read_scalar(x, field) for field, x in fixed.items()})
-        # Read again at every step.
-        self._fields = {field: x for field, x in fields.items() if field not in fixed}
+        plain = {field: read_scalar(x, field) for field, x in fields.items() if is_plain(x)}
+        self._fixed = replace(rule, **plain)
+        # Variables and functions are read again at every step.
+        self._fields = {field: x for field, x in fields.items() if field not in plain}
         self._learning_rate = learning_rate
         self._store = SlotStore()
 
@@ -111,16 +111,15 @@ class RuleOptimizer(Optimizer):
     @property
     def _rule(self) -> rules.Rule:
         """The rule with its hyperparameters as they are now."""
-        return replace(
-            self._fixed, **{field: _number(x, field) for field, x in self._fields.items()}
-        )
+        now = {field: _read_number(x, field) for field, x in self._fields.items()}
+        return replace(self._fixed, **now)
 
     def get_slot(self, var: Variable, name: str) -> Variable | None:
-        """The slot variable, or None where there is none (Keras raises KeyError)."""
+        """Return the slot variable, or None where there is none (Keras raises KeyError)."""
         return self._store.slot(var, name)
 
     def get_slot_names(self) -> list[str]:
-        """Sorted names of the slots that exist: none before the first step."""
+        """Return the sorted names of the slots that exist: none before the first step."""
         return self._store.names()
 
     def variables(self) -> list[Variable]:
@@ -169,7 +168,7 @@ class RuleOptimizer(Optimizer):
         )
 
     def init(self, values: Any) -> Any:
-        """State of the pure form for a tree of weights: a step count and the slots of every leaf.
+        """Return the state of the pure form for a tree of weights: a step count and the slots of every leaf.
 
         >>> import jax, jax.numpy as jnp
         >>> from gradlab.train import MomentumOptimizer
@@ -189,10 +188,14 @@ class RuleOptimizer(Optimizer):
         return pure.update(self._rule_at(rate), rate, state, values, grads, type(self)._sparse)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        """Slots of its own, of the variables copied with it, else of the same; variables it reads likewise."""
+        """Return an optimizer with slots of its own.
+
+        They are of the variables that are copied with it, else of the same variables. It's the same
+        with variables that are hyperparameters.
+        """
         new = memo[id(self)] = object.__new__(type(self))
         for name, x in vars(self).items():
-            vars(new)[name] = _copied(x, memo)
+            vars(new)[name] = _copy_setting(x, memo)
         follow(new, memo)
         return new
 
@@ -237,11 +240,11 @@ class RuleOptimizer(Optimizer):
         return combine_commits([store, *powers, *values])
 
     def _reads(self) -> dict[str, Any]:
-        """Hyperparameters that are read at every step, and may be Variables."""
+        """Return the hyperparameters that are read at every step, and may be Variables."""
         return {"learning_rate": self._learning_rate, **self._fields}
 
     def _settings(self) -> dict[str, Any]:
-        """The constructor's arguments, as far as they are numbers."""
+        """Return the constructor's arguments, as far as they are numbers."""
         fixed = {
             k: x
             for k, x in self._fixed.get_config().items()
@@ -256,37 +259,37 @@ class RuleOptimizer(Optimizer):
         """
         rate = self._learning_rate
         if isinstance(rate, LearningRateSchedule):
-            return _number(rate(as_array(step, "the step")), "learning_rate")
-        return _number(rate, "learning_rate")
+            return _read_number(rate(as_array(step, "the step")), "learning_rate")
+        return _read_number(rate, "learning_rate")
 
     def _rule_at(self, rate: Array) -> rules.Rule:
-        """The rule of a step at this learning rate."""
+        """Return the rule of a step at this learning rate, on which FTRL's depends."""
         return self._rule
 
     def _labels(self) -> Mapping[str, str]:
-        """Slot name -> last part of the name of its variable, in the order in which they are made."""
+        """Return for each slot the last part of its variable's name, in the order in which they are made."""
         return dict.fromkeys(self._fixed.slots, self._name)
 
     def _shared(self, key: GraphKey, rule: rules.Rule) -> Shared:
-        """The current values that change from step to step and are common to the variables of a
-        graph.
-        """
+        """Return the values that all variables of a graph share and that change with each step."""
         return self._store.shared(key, rule)
 
     def _keep_shared(self, key: GraphKey, values: Shared) -> None:
         self._store.store_shared(key, values)
 
     def _declare_slots(self, variables: Sequence[Variable]) -> None:
-        """In a Graph slots exist as soon as the update is described; outside, once the first one
-        has worked.
+        """Make the slots of an update that is described.
+
+        Outside of a Graph slots are made once the first update has worked.
         """
-        if current_collection().graph:
-            rule = self._rule
-            for key in {v._graph_key for v in variables}:
-                self._keep_shared(key, self._shared(key, rule))
-            for v in variables:
-                if v not in self._store:
-                    self._store.store(v, rule, self._store.values(v, rule), self._labels())
+        if not current_collection().graph:
+            return
+        rule = self._rule
+        for key in {v._graph_key for v in variables}:
+            self._keep_shared(key, self._shared(key, rule))
+        for v in variables:
+            if v not in self._store:
+                self._store.store(v, rule, self._store.values(v, rule), self._labels())
 
     def _update(
         self,
@@ -307,13 +310,16 @@ class RuleOptimizer(Optimizer):
             if rule.start():
                 stack.enter_context(self._store.lock)
             shared = {key: self._shared(key, rule) for key in {v._graph_key for _, v in pairs}}
-            store = self._store
-            rules_now = {key: rule.at(x) for key, x in shared.items()}
-            for commit in prepare_commits(
-                [Job(rules_now[v._graph_key], v, g, rate, type(self)._sparse) for g, v in pairs],
-                lambda v: store.buffers(v, rule),
-                lambda v, slots: store.store(v, rule, slots, self._labels()),
-            ):
+            rule_of_graph = {key: rule.at(x) for key, x in shared.items()}
+            sparse = type(self)._sparse
+            jobs = [Job(rule_of_graph[v._graph_key], v, g, rate, sparse) for g, v in pairs]
+            commits = prepare_commits(
+                jobs,
+                lambda v: self._store.buffers(v, rule),
+                lambda v, slots: self._store.store(v, rule, slots, self._labels()),
+            )
+            # Nothing has changed so far, and what may fail has been done.
+            for commit in commits:
                 commit()
             for key, x in shared.items():
                 self._keep_shared(key, rule.advance(x))
@@ -321,15 +327,15 @@ class RuleOptimizer(Optimizer):
                 global_step.assign_add(1)
 
 
-def _copied(x: Any, memo: dict[int, Any]) -> Any:
+def _copy_setting(x: Any, memo: dict[int, Any]) -> Any:
     if isinstance(x, Variable):
         return get_copy(x, memo)
     if isinstance(x, dict):
-        return {name: _copied(value, memo) for name, value in x.items()}
+        return {name: _copy_setting(value, memo) for name, value in x.items()}
     return copy.deepcopy(x, memo)
 
 
-def _number(x: Rate, name: str) -> Any:
+def _read_number(x: Rate, name: str) -> Any:
     """A hyperparameter as a scalar array, so that a compiled step takes its next value too."""
     number = read_scalar(x, name)
     return np.float32(number) if type(number) is float else number
