@@ -15,6 +15,7 @@ tape, that is being described.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -39,9 +40,15 @@ class _Run:
 
 
 _run: ContextVar[_Run | None] = ContextVar("gradlab_run", default=None)
-
-
 recorder: ContextVar[Any] = ContextVar("gradlab_recorder", default=None)  # a GradientTape
+
+
+# NumPy's functions of a shape, which is known without a run, and while a loss is traced.
+SHAPE_FUNCTIONS: dict[Any, Callable[[tuple[int, ...]], Any]] = {
+    np.shape: tuple,
+    np.ndim: len,
+    np.size: math.prod,
+}
 
 
 class Described:
@@ -135,6 +142,8 @@ class Tensor(Described, NDArrayOperatorsMixin):
         return _defer(functools.partial(apply_ufunc, ufunc, method), *inputs, **kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if function in SHAPE_FUNCTIONS and args == (self,):
+            return SHAPE_FUNCTIONS[function](self.shape)
         return _defer(functools.partial(apply_function, function), *args, **kwargs)
 
     def __getitem__(self, index: Any) -> Any:
@@ -255,6 +264,7 @@ def _pick(value: Any, path: tuple[Any, ...]) -> Any:
 
 
 def map_leaves(change: Callable[[Any], Any], x: Any) -> Any:
+    """Return `x` with `change(leaf)` for everything in its lists, tuples, dicts and slices."""
     if isinstance(x, list | tuple):
         items = [map_leaves(change, item) for item in x]
         return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
@@ -297,7 +307,8 @@ def _is_any_described(items: Any) -> bool:
             if x.is_described:
                 return True
         elif isinstance(x, list | tuple):
-            if _is_any_described(x):
+            is_data = bool(x) and isinstance(x[0], int | float)  # which may be long
+            if not is_data and _is_any_described(x):
                 return True
         elif isinstance(x, dict):
             if _is_any_described(x.values()):

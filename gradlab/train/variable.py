@@ -27,6 +27,7 @@ from .._base.arrays import (
 )
 from .._base.forks import renew_in_child
 from .._base.tensors import (
+    SHAPE_FUNCTIONS,
     Described,
     Tensor,
     Update,
@@ -301,6 +302,8 @@ class Variable(Described, _Operators):
         return apply_ufunc(ufunc, method, *inputs, **kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if function in SHAPE_FUNCTIONS and args == (self,):
+            return SHAPE_FUNCTIONS[function](self.shape)
         if self.is_described:
             return describe(partial(apply_function, function), *args, **kwargs)
         args, kwargs = map_leaves(_to_array, (args, kwargs))
@@ -313,6 +316,8 @@ class Variable(Described, _Operators):
         return self._buffer.take(index) if _tape.get() is None else self.value[index]
 
     def __iter__(self) -> Iterator[Array]:
+        if self.is_described:
+            return (self[k] for k in range(len(self)))
         return iter(self.value)
 
     def __len__(self) -> int:
