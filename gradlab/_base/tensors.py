@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NoReturn, ParamSpec, TypeVar
@@ -37,6 +37,10 @@ class _Run:
     def __init__(self, is_replay: bool) -> None:
         self.values: dict[Any, Any] = {}
         self.is_replay = is_replay
+
+    def has(self, tensor: Tensor) -> bool:
+        """Tell whether a tensor needs no more computing."""
+        return tensor in self.values or (tensor._is_recorded and not self.is_replay)
 
 
 _run: ContextVar[_Run | None] = ContextVar("gradlab_run", default=None)
@@ -72,6 +76,7 @@ class Tensor(Described, NDArrayOperatorsMixin):
         compute: function without arguments that computes the value.
         first: the value now.
         is_recorded: whether this stays the value, as under a GradientTape.
+        inputs: tensors that it's computed from.
 
     Differs from TensorFlow: NumPy's functions work on it (`np.mean(loss)`), TensorFlow's own math
     isn't there. Shapes are known, because each value is computed once when it's described.
@@ -90,10 +95,17 @@ class Tensor(Described, NDArrayOperatorsMixin):
 
     __array_priority__ = 100
 
-    def __init__(self, compute: Callable[[], Any], first: Any, is_recorded: bool = False) -> None:
+    def __init__(
+        self,
+        compute: Callable[[], Any],
+        first: Any,
+        is_recorded: bool = False,
+        inputs: Sequence[Tensor] = (),
+    ) -> None:
         self._compute = compute
         self._first = first
         self._is_recorded = is_recorded
+        self._inputs = tuple(inputs)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -115,9 +127,21 @@ class Tensor(Described, NDArrayOperatorsMixin):
     def __call__(self) -> Any:
         """Compute the value; in one run once."""
         run = _run.get()
-        if self._is_recorded and not (run is not None and run.is_replay):
+        if run is None:
+            with new_run():
+                return self()
+        if self._is_recorded and not run.is_replay:
             return self._first
-        return once(self, self._compute)
+        # Inputs first, or a long program would be deeper than Python's stack.
+        waiting = [self]
+        while waiting:
+            missing = [x for x in waiting[-1]._inputs if not run.has(x)]
+            if missing:
+                waiting.extend(missing)
+            else:
+                tensor = waiting.pop()
+                once(tensor, tensor._compute)
+        return run.values[self]
 
     def eval(self, session: Any = None) -> Any:
         """Compute the value, as `Session.run` does; sessions have no variables of their own."""
@@ -238,7 +262,8 @@ def describe(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         # Not the values now: that would compute all that comes before at each description, and
         # would assign what an `Update` among the arguments assigns.
         first = function(*take_first(args), **take_first(kwargs))
-    return _split(first, Tensor(compute, first, recorder.get() is not None), ())
+    inputs = [x for x in _list_leaves((args, kwargs)) if isinstance(x, Tensor)]
+    return _split(first, Tensor(compute, first, recorder.get() is not None, inputs), ())
 
 
 def _split(first: Any, whole: Tensor, path: tuple[Any, ...]) -> Any:
@@ -254,7 +279,7 @@ def _split(first: Any, whole: Tensor, path: tuple[Any, ...]) -> Any:
         return None
     if not path:
         return whole
-    return Tensor(lambda: _pick(whole(), path), first, whole._is_recorded)
+    return Tensor(lambda: _pick(whole(), path), first, whole._is_recorded, [whole])
 
 
 def _pick(value: Any, path: tuple[Any, ...]) -> Any:
@@ -329,7 +354,7 @@ def apply_ufunc(ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
 def apply_function(function: Any, *args: Any, **kwargs: Any) -> Any:
     """Return what a function of NumPy's computes, or JAX's or autograd's function of its name."""
     args, kwargs = map_leaves(_read_described, (args, kwargs))
-    xp: Any = namespace(*_arrays_in((args, kwargs)))
+    xp: Any = namespace(*_list_leaves((args, kwargs)))
     if xp is np:
         return function(*args, **kwargs)
     for part in function.__module__.split(".")[1:]:  # numpy.linalg
@@ -341,10 +366,10 @@ def _read_described(x: Any) -> Any:
     return as_array(x) if isinstance(x, Described) else x
 
 
-def _arrays_in(x: Any) -> list[Any]:
-    found: list[Any] = []
-    map_leaves(found.append, x)
-    return found
+def _list_leaves(x: Any) -> list[Any]:
+    leaves: list[Any] = []
+    map_leaves(leaves.append, x)
+    return leaves
 
 
 def to_numpy(x: Any) -> Any:

@@ -82,3 +82,16 @@ def test_jax_takes_no_tensor_while_it_is_described() -> None:
         (gradient,) = gl.gradients(lambda: jnp.mean(tensor) + jnp.mean(v), [v])
         assert gradient.eval().tolist() == [1.5, 1.5]
         assert jnp.mean(tensor.eval()) == 4
+
+
+def test_a_program_may_be_longer_than_pythons_stack() -> None:
+    tensor = describe(lambda: np.float32(0))
+    for _ in range(3000):
+        tensor = tensor + 1
+    assert tensor.eval() == 3000
+    v = gl.Variable(1.0)
+    with gl.GradientTape() as tape:
+        loss = v * 2
+        for _ in range(300):
+            loss = loss + v
+    assert (float(loss), tape.gradient(loss, v)) == (302, 302)
