@@ -147,14 +147,14 @@ def gradients(
     JAX's is none.
 
     Args:
-        ys: function without arguments that computes with jax.numpy on variables, or a list of such.
-            Where JAX is not installed autograd differentiates: compute with operators and
-            autograd.numpy.
+        ys: function without arguments that computes with jax.numpy on variables, or a tensor of a
+            `gl.Graph`, or a list of such. Where JAX is not installed autograd differentiates:
+            compute with operators and autograd.numpy.
         xs: variable or list of variables.
         grad_ys: upstream gradient for each y, of y's shape; 1 by default, so a vector is summed. A
             complex y needs it.
         stop_gradients: variables to take as constants beyond their own derivative. Variables do not
-            depend on one another, so nothing changes; inside a loss use `jax.lax.stop_gradient`.
+            depend on one another, so nothing changes; inside a loss use `gl.stop_gradient`.
         unconnected_gradients: "none" gives None for an x that no y depends on, "zero" gives zeros.
         name, colocate_gradients_with_ops, gate_gradients, aggregation_method: accepted and without
             effect, because values are computed at once and in one place. An unknown
@@ -163,7 +163,7 @@ def gradients(
 
     Returns:
         a list parallel to xs: arrays (NumPy for NumPy variables), IndexedSlices for rows read by
-        `gather`, None.
+        `gather`, None. In a `gl.Graph` they're tensors, which each run computes.
 
     Raises:
         TypeError: a y is not callable, not floating point or complex, or complex without its

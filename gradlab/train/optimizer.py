@@ -78,11 +78,11 @@ class Optimizer(Stateful, ABC):
         colocate_gradients_with_ops: bool = False,
         grad_loss: Any = None,
     ) -> GradsAndVars:
-        """First step: (gradient or None, variable) for each variable, in order.
+        """First step: (gradient or None, variable) for each variable, in order; in a Graph, tensors for gradients.
 
         Args:
-            loss: function without arguments that computes with jax.numpy on variables; a vector is
-                summed.
+            loss: function without arguments that computes with jax.numpy on variables, or a tensor
+                of a `gl.Graph`; a vector is summed.
             var_list: variables, or one; None means the trainable ones the loss reads (in a Graph:
                 all trainable ones). JAX arrays that the loss computes with may be among them, as
                 tensors in TensorFlow; `apply_gradients` refuses them. Not NumPy's, which are
@@ -93,7 +93,7 @@ class Optimizer(Stateful, ABC):
             grad_loss: upstream gradient, of the loss's shape.
 
         Raises:
-            RuntimeError or TypeError: the loss is not callable.
+            RuntimeError or TypeError: the loss is neither a function nor a tensor.
             ValueError: no variables, integer ones only; in a Graph an unknown gate or aggregation
                 method. Integer variables beside others have no gradient: None.
         """
