@@ -184,7 +184,9 @@ class RuleOptimizer(Optimizer):
 
         `grads` is a tree like `values` whose leaves are arrays, IndexedSlices or None.
         """
-        rate = self._rate(state["step"])
+        # `pure.update` refuses what isn't a state.
+        step = state.get("step", 0) if isinstance(state, Mapping) else 0
+        rate = self._rate(step)
         return pure.update(self._rule_at(rate), rate, state, values, grads, type(self)._sparse)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
