@@ -160,7 +160,8 @@ class DropStaleGradientOptimizer(Wrapper):
     ) -> GradsAndVars:
         """The wrapped optimizer's pairs; the global step is noted for this worker.
 
-        Arguments are the wrapped one's.
+        Arguments are the wrapped one's. In a `gl.Graph` gradients and step are those of this
+        moment; `minimize` takes new ones at every run.
         """
         pairs = self.forward(loss, *args, worker=worker, **kwargs)
         self.note_step(worker)

@@ -162,6 +162,24 @@ def test_every_clip_takes_tensors() -> None:
     assert all(x != y for x, y in zip(before, after, strict=True))
 
 
+@differs(
+    "`DropStaleGradientOptimizer.compute_gradients` in a `Graph`",
+    tensorflow="gradients and local step are new at every run",
+    gradlab="they are those of the call; `minimize` takes new ones at every run",
+)
+def test_gradients_that_may_be_stale_are_of_one_moment() -> None:
+    with gl.Graph().as_default():
+        v, step = gl.Variable([8.0]), gl.train.create_global_step()
+        opt = gl.train.DropStaleGradientOptimizer(SGD(0.25), staleness=0)
+        apply = opt.apply_gradients(opt.compute_gradients(v * v), step)
+        minimize = opt.minimize(v * v, step)
+        stale = gl.Session().run([apply, apply])
+        again = [gl.Session().run(x) for x in (apply, minimize, minimize)]
+    assert stale == [0, 0]
+    assert again == [1, 1, 1]
+    assert v.numpy().item() == 1
+
+
 # The default graph
 
 

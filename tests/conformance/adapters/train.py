@@ -11,8 +11,6 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 import gradlab as gl
 from tests.conformance import compare, decode
 from tests.conformance.adapters.clip import function, run_call
