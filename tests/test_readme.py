@@ -38,6 +38,7 @@ def printed(program: str) -> list[str]:
 
 (TOUR,) = programs("README.md")
 (OPTIMIZERS,) = programs("notebooks/site/guide/optimizers.md")
+(GRAPH,) = programs("notebooks/site/guide/tensorflow1.md")
 # The others are run on Ray: workers/test_on_ray.py.
 WORKERS, CLUSTER, SHARDS = programs("notebooks/site/guide/asynchronous.md")
 TPU, RECOMMENDER, PLANNER = programs("notebooks/site/guide/tpu_embeddings.md")
@@ -56,6 +57,10 @@ def test_the_optimizers_print_what_their_comments_say() -> None:
     lines = printed(OPTIMIZERS)
     assert lines[0] == "[4.1 1.1 0.1]"
     assert lines[2:] == ["legacy [-0.6 -0.8]", "keras3 [-1. -1.]"]
+
+
+def test_the_graph_prints_what_its_comments_say() -> None:
+    assert printed(GRAPH) == re.findall(r"# (norm .*|\[.*)", GRAPH)
 
 
 def test_asynchronous_training_prints_what_its_comments_say() -> None:

@@ -117,9 +117,12 @@ def as_array(x: Any, name: str = "t") -> Array:
             f"{name} is None; give an array. Only lists may hold None, for "
             "variables without a gradient"
         )
-    if hasattr(x, "__jax_array__"):  # a Variable
-        value: Array = x.__jax_array__()
+    if hasattr(x, "read_now"):  # a Variable, which may refuse JAX
+        value: Array = x.read_now()
         return value
+    if hasattr(x, "__jax_array__"):
+        converted: Array = x.__jax_array__()
+        return converted
     if isinstance(x, str | bytes):
         raise TypeError(f"{name} must be numbers, got {x!r}")
     try:

@@ -13,6 +13,7 @@ output depends on an input, its `deliver` is never called.
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -25,8 +26,9 @@ from .extras import need
 
 need("autograd", "gradients without JAX")
 
+import autograd  # noqa: E402
 from autograd.core import make_vjp  # noqa: E402
-from autograd.extend import defvjp, defvjp_argnum, primitive  # noqa: E402
+from autograd.extend import defvjp, defvjp_argnum, defvjp_argnums, primitive  # noqa: E402
 from autograd.numpy.numpy_boxes import ArrayBox  # noqa: E402
 from autograd.tracer import Node, getval, isbox, new_box, trace_stack  # noqa: E402
 
@@ -165,6 +167,34 @@ def reads(run: Run, inputs: Sequence[Array]) -> list[set[int]]:
         ones: list[Array] = [np.ones(np.shape(getval(y)), getval(y).dtype) for y in outputs]
         gradients: list[Any] = pullback(ones)
     return [g._node.sources if isbox(g) else set() for g in gradients]
+
+
+def hessian(function: Callable[[Array], Array], x: Array) -> Array:
+    """The second derivatives; zeros, of which autograd warns, where there are none."""
+    with _one_at_a_time, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Output seems independent of input", UserWarning)
+        return _cast(autograd.hessian(function)(x), x)
+
+
+def custom_gradient(function: Callable[..., tuple[Array, Any]]) -> Callable[..., Array]:
+    """A function with the derivative that `function` returns beside its value."""
+
+    def value(*args: Any) -> Array:
+        return function(*args)[0]
+
+    def derivatives(numbers: Sequence[int], ans: Array, args: Any, kwargs: Any) -> Any:
+        _, pullback = function(*args)
+
+        def back(g: Array) -> tuple[Array, ...]:
+            found = pullback(g)
+            gradients = found if isinstance(found, list | tuple) else [found]
+            return tuple(gradients[k] for k in numbers)
+
+        return back
+
+    customized: Any = primitive(value)
+    defvjp_argnums(customized, derivatives)
+    return customized  # type: ignore[no-any-return]
 
 
 def explain(error: BaseException) -> None:

@@ -76,6 +76,18 @@ def reads(run: Run, inputs: Sequence[Array]) -> list[set[int]]:
     return [set() if hasattr(x, "val") else sources.get(x, set()) for x in jaxpr.outvars]
 
 
+def hessian(function: Callable[[Array], Array], x: Array) -> Array:
+    """The second derivatives; in reverse mode twice, because `take` has no forward one."""
+    second: Array = jax.jacrev(jax.grad(function))(jnp.asarray(x))
+    return second
+
+
+def custom_gradient(function: Callable[..., tuple[Array, Any]]) -> Callable[..., Array]:
+    """A function with the derivative that `function` returns beside its value."""
+    customized: Callable[..., Array] = jax.custom_gradient(function)  # type: ignore[no-untyped-call]
+    return customized
+
+
 def explain(error: BaseException) -> None:
     """Add a note about how to write a loss to an error that tracing has caused."""
     if isinstance(

@@ -50,6 +50,16 @@ class Differentiator(Protocol):
         """Return, for the gradient of the outputs' sum by each input, which inputs it reads."""
         ...
 
+    def hessian(self, function: Callable[[Array], Array], x: Array) -> Array:
+        """The second derivatives of a scalar function, of the shape of `x` twice."""
+        ...
+
+    def custom_gradient(self, function: Callable[..., tuple[Array, Any]]) -> Callable[..., Array]:
+        """A function whose derivative is what `function` says: it returns its value, and a function
+        from the gradient upstream to those of its arguments.
+        """
+        ...
+
     def explain(self, error: BaseException) -> None:
         """Add a note to an error that a loss raises because it is traced."""
         ...

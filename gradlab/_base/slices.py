@@ -46,13 +46,13 @@ class IndexedSlices:
 
     def __post_init__(self) -> None:
         register()
-        values = as_array(self.values, "values")
-        indices = as_array(self.indices, "indices")
-        if indices.size == 0 and not np.issubdtype(indices.dtype, np.integer):
+        values = _to_array(self.values, "values")
+        indices = _to_array(self.indices, "indices")
+        if math.prod(indices.shape) == 0 and not np.issubdtype(indices.dtype, np.integer):
             indices = indices.astype(np.int32)
         if not np.issubdtype(indices.dtype, np.integer):
             raise DTypeError(f"indices must be integers, got {indices.dtype}")
-        if indices.ndim != 1 or values.ndim < 1 or values.shape[0] != indices.shape[0]:
+        if len(indices.shape) != 1 or len(values.shape) < 1 or values.shape[0] != indices.shape[0]:
             raise InvalidArgumentError(
                 f"values of shape {values.shape} need one index for each row, got indices of "
                 f"shape {indices.shape}"
@@ -82,6 +82,10 @@ class IndexedSlices:
         """Return slices of the same rows with other values, as a clip does."""
         return IndexedSlices(values, self.indices, self.dense_shape)
 
+    def with_parts(self, values: Any, indices: Any) -> IndexedSlices:
+        """Return slices of the same tensor, unchecked: the parts may be placeholders for arrays."""
+        return _rebuild(self.dense_shape, (values, indices))
+
     def check_rows(self, rows: int, name: str) -> None:
         """Refuse indices outside `rows` (InvalidArgumentError); traced indices aren't checked."""
         if is_traced(self.indices) or self.indices.shape[0] == 0:
@@ -109,6 +113,11 @@ class IndexedSlices:
             return dense.at[self.indices].add(self.values)
         np.add.at(dense, np.asarray(self.indices), np.asarray(self.values))
         return dense
+
+
+def _to_array(x: Any, name: str) -> Any:
+    """Return an array, or a tensor of a Graph as it is, which has a shape and a dtype too."""
+    return x if getattr(x, "is_described", False) else as_array(x, name)
 
 
 def register() -> None:

@@ -19,6 +19,7 @@ from .._base.arrays import (
 from .._base.gradient_types import MaybeG
 from .._base.options import Semantics, is_old
 from .._base.slices import IndexedSlices
+from .._base.tensors import deferrable
 from ..errors import DTypeError, InvalidArgumentError, MissingDTypeError
 from ._limits import check_float, check_limit, check_norm, read_limit
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+@deferrable
 @quiet
 def global_norm(t_list: Sequence[Any], name: str | None = None) -> Array:
     """Euclidean norm of all tensors taken as one vector.
@@ -100,6 +102,7 @@ def clip_by_global_norm(
 ) -> tuple[list[Any], Array]: ...
 
 
+@deferrable
 @quiet
 def clip_by_global_norm(
     t_list: Sequence[Any],

@@ -20,6 +20,7 @@ from .._base.arrays import (
 from .._base.gradient_types import Gradient
 from .._base.options import Semantics, is_old
 from .._base.slices import IndexedSlices
+from .._base.tensors import deferrable
 from .._base.types import A
 from ..errors import DTypeError, InvalidArgumentError
 from ._limits import check_float, check_limit, check_norm, clip_values, read_limit
@@ -60,6 +61,7 @@ def clip_by_norm(
 ) -> Array: ...
 
 
+@deferrable
 @quiet
 def clip_by_norm(
     t: Any,
@@ -146,6 +148,7 @@ def clip_by_average_norm(
 ) -> Array: ...
 
 
+@deferrable
 @quiet
 def clip_by_average_norm(
     t: Any, clip_norm: ArrayLike, name: str | None = None, *, mode: Mode = "eager"

@@ -10,6 +10,7 @@ from .._base.arrays import Array, check_broadcast, flush_denormals, is_float, na
 from .._base.gradient_types import Gradient
 from .._base.options import Semantics, is_old
 from .._base.slices import IndexedSlices
+from .._base.tensors import deferrable
 from .._base.types import A
 from ..errors import DTypeError
 from ._limits import check_bounds, clip_values, read_limit
@@ -47,6 +48,7 @@ def clip_by_value(
 ) -> Array: ...
 
 
+@deferrable
 @quiet
 def clip_by_value(
     t: Any,

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import Array, as_array, is_float, namespace, quiet
+from .._base.tensors import deferrable
 from ._limits import check_positive, read_floats
 
 
+@deferrable
 @quiet
 def per_example_clip(
     grads: Sequence[Any], l2_norm_clip: float, per_layer: bool | str = False

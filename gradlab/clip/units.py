@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias, overload
 
 from .._base.arrays import Array, namespace, quiet, sum_squares
+from .._base.tensors import deferrable
 from .._base.types import A, MaybeA
 from ._limits import check_positive, read_floats
 
@@ -47,6 +48,7 @@ def _read_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     return tuple(axes)
 
 
+@deferrable
 @quiet
 def adaptive_grad_clip(
     grads: Sequence[MaybeA],
@@ -108,6 +110,7 @@ def _agc(grad: Any, param: Any, clipping: float, eps: float, axis: Axis) -> Any:
 def clip_by_block_rms(t_list: A, threshold: float) -> A: ...
 @overload
 def clip_by_block_rms(t_list: Sequence[MaybeA], threshold: float) -> list[MaybeA]: ...
+@deferrable
 @quiet
 def clip_by_block_rms(t_list: Any, threshold: float) -> Any:
     """Limit the root mean square of each tensor by itself.

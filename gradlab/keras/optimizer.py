@@ -10,6 +10,7 @@ import numpy as np
 from .. import schedules
 from .._base.gradient_types import Gradient
 from .._base.slices import IndexedSlices
+from .._base.tensors import compute_now
 from ..clip import ClipReport, clip_report
 from ..errors import KerasWarning, warn
 from ..train.autodiff import Loss, check_variables, differentiate
@@ -379,7 +380,12 @@ class Optimizer(Stateful):
         collection.check_scope(scope)
         if collection.graph:
             engine.create([v for _, v in pairs])
-        operation = collection.finish(lambda: engine.step(pairs, clip, aggregate), scope)
+
+        def step() -> None:
+            # Tensors of a Graph have other values at every run.
+            engine.step(compute_now(pairs) if collection.graph else pairs, clip, aggregate)
+
+        operation = collection.finish(step, scope)
         return self.iterations if operation is None else operation
 
     def minimize(

@@ -1,8 +1,8 @@
 """Learning rates that decay with a step variable: tf.compat.v1.train's functions, around the formulas of gl.schedules.
 
 Each returns a function without arguments, as in eager TensorFlow: it reads the global step when it
-is called, and `gl.train`'s optimizers call it at every step. In a `Graph`, where TensorFlow returns
-a tensor, it is the same function.
+is called, and `gl.train`'s optimizers call it at every step. In a `Graph` it's a `gl.Tensor`, as in
+TensorFlow, which can be called too.
 
 What all have in common:
 
@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import Array, as_array
+from .._base.tensors import describe
 from ..errors import DTypeError, InvalidArgumentError
 from ..schedules import (
     CosineDecay,
@@ -37,7 +38,7 @@ from ..schedules import (
     PiecewiseConstantDecay,
     PolynomialDecay,
 )
-from .variable import Variable
+from .variable import Variable, current_collection
 
 Rate = Callable[[], Array]
 
@@ -275,7 +276,7 @@ def piecewise_constant(
                 )
         return schedule(read)
 
-    return value
+    return _describe_in_graph(value)
 
 
 piecewise_constant_decay = piecewise_constant
@@ -312,7 +313,14 @@ class _NoisyLinearCosine(_Unchecked, NoisyLinearCosineDecay): ...
 
 
 def _rate_of(schedule: LearningRateSchedule, global_step: Any) -> Rate:
-    return lambda: schedule(_read(global_step))
+    return _describe_in_graph(lambda: schedule(_read(global_step)))
+
+
+def _describe_in_graph(rate: Rate) -> Rate:
+    if not current_collection().graph:
+        return rate
+    tensor: Rate = describe(rate)
+    return tensor
 
 
 def _read(step: Any) -> Array:

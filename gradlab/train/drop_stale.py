@@ -22,6 +22,7 @@ import numpy as np
 
 from .._base.forks import call_in_child
 from .._base.options import is_strict
+from .._base.tensors import compute_now
 from ..errors import InvalidArgumentError
 from .autodiff import GradsAndVars, Loss
 from .copies import follow, get_copy
@@ -172,7 +173,8 @@ class DropStaleGradientOptimizer(Wrapper):
     ) -> GradsAndVars:
         """Return the wrapped optimizer's pairs, and note the global step for this worker.
 
-        Arguments are the wrapped optimizer's.
+        Arguments are the wrapped optimizer's. In a `gl.Graph` gradients and step are those of this
+        moment; `minimize` takes new ones at every run.
         """
         pairs = self.forward(loss, *args, worker=worker, **kwargs)
         self.note_step(worker)
@@ -190,8 +192,9 @@ class DropStaleGradientOptimizer(Wrapper):
                     'strict="tf" works in a Graph only'
                 )
             step = read_global_step(collection)
-            pairs: GradsAndVars = self._opt.compute_gradients(
-                loss, *args, **kwargs, **self._worker_argument(worker)
+            # Now, in a Graph too: the step that is noted is the one of these numbers.
+            pairs: GradsAndVars = compute_now(
+                self._opt.compute_gradients(loss, *args, **kwargs, **self._worker_argument(worker))
             )
         self._workers.get(worker).local_step = step if self.step_first else None
         return pairs

@@ -19,7 +19,7 @@ from .._base.derivatives import differentiator
 from .._base.slices import IndexedSlices
 from ..errors import GateWarning, warn
 from ..rules import StochasticGradientDescent
-from .autodiff import Loss, Tape, check_variables, checked_loss, differentiate
+from .autodiff import Loss, Tape, check_variables, compute_loss, differentiate
 from .graph import Graph
 from .variable import Variable
 
@@ -219,7 +219,7 @@ def _find_reads(loss: Loss, variables: dict[str, Variable]) -> dict[str, frozens
 
     def run(values: list[Array]) -> list[Array]:
         with Tape(list(variables.values()), values):
-            return [checked_loss(loss)]
+            return [compute_loss(loss)]
 
     names = list(variables)
     reads = differentiator().reads(run, [v._buffer.share() for v in variables.values()])

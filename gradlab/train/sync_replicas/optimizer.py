@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from ..._base.slices import IndexedSlices
+from ..._base.tensors import compute_now
 from ...errors import FailedPreconditionError, NotAGradientError, NotAVariableError
 from ..accumulators.arguments import check_timeout
 from ..autodiff import GradsAndVars, Loss
@@ -190,7 +191,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         scope = name or self._name
         collection.check_scope(scope)
         self.build(pairs, global_step)
-        return collection.fetch(lambda: self._train(pairs, worker, timeout), scope)
+        return collection.fetch(lambda: self._train(compute_now(pairs), worker, timeout), scope)
 
     def minimize(
         self,
