@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._base.suggest import only_public as _only_public
 from .adadelta import Adadelta as Adadelta
+from .adafactor import Adafactor as Adafactor
 from .adagrad import Adagrad as Adagrad
 from .adam import Adam as Adam
 from .adamax import Adamax as Adamax
@@ -14,6 +15,7 @@ from .backend import set_epsilon as set_epsilon
 from .ftrl import Ftrl as Ftrl
 from .lamb import Lamb as Lamb
 from .lion import Lion as Lion
+from .muon import Muon as Muon
 from .nadam import Nadam as Nadam
 from .optimizer import Optimizer as Optimizer
 from .replicas import Replicas as Replicas
@@ -32,6 +34,7 @@ __all__ = [
     "SGD",
     "VERSIONS",
     "Adadelta",
+    "Adafactor",
     "Adagrad",
     "Adam",
     "AdamW",
@@ -39,6 +42,7 @@ __all__ = [
     "Ftrl",
     "Lamb",
     "Lion",
+    "Muon",
     "Nadam",
     "Optimizer",
     "RMSprop",

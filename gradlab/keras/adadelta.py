@@ -102,7 +102,7 @@ class Adadelta(Optimizer):
         },
         together=lambda version: ("accum", "accum_update") if version.engine == "keras3" else (),
         choose_sparse=_choose_sparse,
-        look=warn_of_unsummed,
+        inspect_gradient=warn_of_unsummed,
         needs_count=False,
     )
 

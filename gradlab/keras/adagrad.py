@@ -49,7 +49,7 @@ def step_unsummed(
 step_unsummed.row_local = True  # type: ignore[attr-defined]  # so large tables are updated in place
 
 
-def _look(version: Version, v: Variable, g: Gradient) -> InspectSlots:
+def _inspect_gradient(version: Version, rule: Rule, v: Variable, g: Gradient) -> InspectSlots:
     if not version.sums_duplicates and has_duplicates(g):
         warn(
             f"Keras 3 does not sum slices of one row: the accumulator of {v.name} gets the sum of "
@@ -135,7 +135,7 @@ class Adagrad(Optimizer):
         choose_sparse=lambda version, rule: (
             apply.rows if version.sums_duplicates else step_unsummed
         ),
-        look=_look,
+        inspect_gradient=_inspect_gradient,
         rebuilds_schedules=False,
         needs_count=False,
     )

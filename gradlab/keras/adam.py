@@ -87,7 +87,7 @@ class Adam(Optimizer):
         slots={"keras3": {"m": "momentum", "v": "velocity", "vhat": "velocity_hat"}},
         together=lambda version: ("m", "v") if version.engine == "keras3" else (),
         choose_sparse=choose_every_row,
-        look=warn_of_unsummed,
+        inspect_gradient=warn_of_unsummed,
     )
 
     def __init__(

@@ -75,7 +75,7 @@ class Adamax(Optimizer):
         slots={"rewrite": {"v": "u"}, "keras3": {"m": "momentum", "v": "norm"}},
         together=lambda version: ("m", "v") if version.engine == "keras3" else (),
         choose_sparse=_choose_sparse,
-        look=warn_of_unsummed,
+        inspect_gradient=warn_of_unsummed,
     )
 
     def __init__(

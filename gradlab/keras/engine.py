@@ -40,7 +40,7 @@ from .backend import current_replicas
 from .clips import check_limit, clip_pairs
 from .hyperparameters import Hyperparameter
 from .versions import CLIPS, Declaration, Strict, Version
-from .weights import Weights, is_trainable
+from .weights import Weights, is_trainable, path_of
 
 Pairs = Sequence[tuple[Any, Variable]]  # gradient, variable
 Process = Callable[[list[pure.Pair]], list[pure.Pair]]
@@ -108,7 +108,8 @@ class Engine:
         self.asked: tuple[Variable, ...] = ()
         self.known: tuple[Variable, ...] = ()
         self.undecayed: tuple[Variable, ...] = ()
-        self.weights = Weights(self.version)
+        unnamed_slots = self.declaration.unnamed_slots.get(self.version.name, ())
+        self.weights = Weights(self.version, unnamed_slots)
         renew_in_child(self, "lock")
 
     # Settings
@@ -199,6 +200,10 @@ class Engine:
         hyperparameters = self.declaration.hyperparameters
         return self._make_rule({k: x for k, x in self.own.items() if k not in hyperparameters})
 
+    def blank_rule_for(self, v: Variable) -> Rule:
+        """Return the rule of one variable as far as its slots go."""
+        return self.blank_rule().for_weights(path_of(v), v.shape)
+
     def _make_rule(self, values: Mapping[str, Any]) -> Rule:
         if values.get("epsilon", 0.0) is None:
             raise ValueError(
@@ -213,6 +218,7 @@ class Engine:
                 if argument in self.declaration.hyperparameters:
                     value = _as_number(value)
                 fields[field] = bool(value) if isinstance(defaults[field], bool) else value
+        fields.update(self.declaration.argument_fields(values))
         for field, argument in self.declaration.shares.items():
             if self.version.shares_in_double and argument in values and field in defaults:
                 fields[field] = 1 - values[argument]
@@ -221,10 +227,13 @@ class Engine:
                 fields[start] = float(np.float32(fields[start]))
         return self.rule_class(**fields)
 
+    def slot_name(self, slot: str) -> str:
+        """Return the version's name for a slot of the rule."""
+        return self.declaration.slots.get(self.version.name, {}).get(slot, slot)
+
     def slot_names(self, rule: Rule) -> list[str]:
         """Return the version's names for the slots of the rule, in their order."""
-        names = self.declaration.slots.get(self.version.name, {})
-        return [names.get(slot, slot) for slot in rule.slots]
+        return [self.slot_name(slot) for slot in rule.slots]
 
     def extra_slots(self) -> tuple[str, ...]:
         """Return the slots of every variable beside those of the rule, in the order in which Keras makes them."""
@@ -256,8 +265,12 @@ class Engine:
 
     def keep_only(self, slots: Mapping[Variable, Mapping[str, Array]]) -> None:
         """Set the slots to these values, made in Keras's order, and drop all others."""
-        names = set(self.slot_names(self.blank_rule()))
-        self.make_slots([v for v, values in slots.items() if names <= values.keys()])
+        complete = [
+            v
+            for v, values in slots.items()
+            if set(self.slot_names(self.blank_rule_for(v))) <= values.keys()
+        ]
+        self.make_slots(complete)
         self.weights.keep_only(slots, self.prefix)
 
     def create(self, variables: Sequence[Variable]) -> None:
@@ -268,26 +281,34 @@ class Engine:
 
     def make_slots(self, variables: Sequence[Variable]) -> None:
         """Make missing slots of the rule, in Keras's order."""
-        rule = self.blank_rule()
-        names = self.slot_names(rule)
         starts = {}
         for v in variables:
-            if names and not is_trainable(v.dtype):
+            values = self.slot_starts(v)
+            if values and not is_trainable(v.dtype):
                 raise DTypeError(
                     f"{v.name} is {v.dtype}; only floating-point variables can have slots"
                 )
-            if not set(names) <= self.weights.of(v).keys():
-                starts[v] = dict(zip(rule.slots, self.buffers(v, rule), strict=True))
+            if not {self.slot_name(slot) for slot in values} <= self.weights.of(v).keys():
+                starts[v] = values
         is_legacy = self.version.engine == "legacy"
         if is_legacy:
             self.make_counted(variables)
-        for group in self.declaration.group_slots(self.version, rule):
-            for v, buffers in starts.items():
+        slots = chain.from_iterable(starts.values())
+        for group in self.declaration.group_slots(self.version, slots):
+            for v, values in starts.items():
                 for slot in group:
-                    name = names[list(rule.slots).index(slot)]
-                    self.weights.add_slot(v, name, buffers[slot].array, self.prefix)
+                    if slot in values:
+                        name = self.slot_name(slot)
+                        self.weights.add_slot(v, name, values[slot], self.prefix)
         if not is_legacy:
             self.make_counted(variables)
+
+    def slot_starts(self, v: Variable) -> dict[str, Array]:
+        """Return the slots of a variable by the rule's names: what they hold, or will start with."""
+        rule = self.blank_rule_for(v)
+        unused = self.declaration.unused_slots(self.version, rule)
+        arrays = [buffer.array for buffer in self.buffers(v, rule)]
+        return {**unused, **dict(zip(rule.slots, arrays, strict=True))}
 
     def make_counted(self, variables: Sequence[Variable]) -> None:
         """Make the weight that depends on the count only, in the dtype of the first variable."""
@@ -398,7 +419,9 @@ class Engine:
 
         def prepare(batch: Sequence[Job]) -> list[Commit]:
             return prepare_commits(
-                batch, lambda v: self.buffers(v, rule), lambda v, x: self.store(v, rule, x)
+                batch,
+                lambda v: self.buffers(v, rule.for_weights(path_of(v), v.shape)),
+                lambda v, x: self.store(v, rule.for_weights(path_of(v), v.shape), x),
             )
 
         stores: Iterable[Commit]
@@ -439,8 +462,9 @@ class Engine:
         sparse = self.sparse()
         for gradient, v in pairs:
             g = self.check_gradient(gradient, v)
-            look = self.declaration.look(self.version, v, g)
-            yield Job(rule, v, g, rates[v.dtype], sparse, look)
+            rule_of_v = rule.for_weights(path_of(v), v.shape)
+            inspect_slots = self.declaration.inspect_gradient(self.version, rule_of_v, v, g)
+            yield Job(rule_of_v, v, g, rates[v.dtype], sparse, inspect_slots)
 
     def sparse(self) -> pure.Sparse:
         """Return how IndexedSlices meet the rule."""
@@ -452,13 +476,26 @@ class Engine:
         """Return the state for a tree of weights."""
         return pure.init(self.rule(), values)
 
-    def pure_update(self, state: Any, values: Any, grads: Any, process: Process) -> tuple[Any, Any]:
-        """Return new values and the new state; `process` gets the gradients there are and returns them clipped."""
+    def pure_update(
+        self,
+        state: Any,
+        values: Any,
+        grads: Any,
+        process: Process,
+        names: Sequence[str] | None = None,
+    ) -> tuple[Any, Any]:
+        """Return new values and the new state.
+
+        Args:
+            process: gets the gradients there are and returns them clipped.
+            names: of the leaves, their paths in the tree by default.
+        """
 
         def rate(dtype: Any) -> Any:
             return self.rate(state["step"], dtype)
 
-        return pure.update(self.rule(), rate, state, values, grads, self.sparse(), process)
+        rule = self.rule()
+        return pure.update(rule, rate, state, values, grads, self.sparse(), process, names)
 
     # Copies
 

@@ -34,6 +34,7 @@ from .._base.arrays import Array, as_array, is_jax, is_traced, namespace, precis
 from .._base.gradient_types import Gradient
 from .._base.slices import IndexedSlices
 from ..rules import pure
+from ..rules.rule import Rule
 from ..schedules import LearningRateSchedule
 from ..train.update import Commit
 from ..train.variable import Variable
@@ -258,8 +259,15 @@ class Keras3Engine(Engine):
 
     def acts_around(self) -> bool:
         """Return whether anything is done beside the rule."""
-        is_set = self.weight_decay is not None or self.loss_scale_factor is not None
+        decay_arguments = self.declaration.decay_arguments.values()
+        decays = [self.weight_decay, *(self.own[name] for name in decay_arguments)]
+        is_set = self.loss_scale_factor is not None or any(x is not None for x in decays)
         return is_set or bool(self.use_ema or self.gradient_accumulation_steps)
+
+    def weight_decay_of(self, rule: Rule) -> float | None:
+        """Return the weight decay of the variables of a rule."""
+        argument = self.declaration.decay_arguments.get(type(rule))
+        return self.own[argument] if argument else self.weight_decay
 
     def check_known(self, variables: Sequence[Variable]) -> None:
         """Refuse variables that were not there at the first step."""
@@ -334,17 +342,16 @@ class Keras3Engine(Engine):
                 if x is not v._value:
                     v.assign(x)
             for v, values in slots.items():
-                self.store(v, self.blank_rule(), values)
+                self.store(v, self.blank_rule_for(v), values)
 
         return [store, self.count]
 
     def _decay(self, w: dict[Variable, Array], pairs: Pairs) -> None:
-        if self.weight_decay is None:
-            return
         for _, v in pairs:
-            if self._is_decayed(v):
+            weight_decay = self.weight_decay_of(self.blank_rule_for(v))
+            if weight_decay is not None and self._is_decayed(v):
                 rate = self.rate(np.asarray(self.steps_made()), v.dtype)
-                w[v] = decay_weights(w[v], self.weight_decay, rate)
+                w[v] = decay_weights(w[v], weight_decay, rate)
 
     def _is_decayed(self, v: Variable) -> bool:
         if v in set(self.undecayed):
@@ -393,10 +400,18 @@ class Keras3Engine(Engine):
         extras = {slot: [self._start_of(w, slot) for w in leaves] for slot in self.extra_slots()}
         return {**super().pure_init(values), **extras}
 
-    def pure_update(self, state: Any, values: Any, grads: Any, process: Process) -> tuple[Any, Any]:
+    def pure_update(
+        self,
+        state: Any,
+        values: Any,
+        grads: Any,
+        process: Process,
+        names: Sequence[str] | None = None,
+    ) -> tuple[Any, Any]:
         """Return new values and the new state."""
         if not self.acts_around():
-            return super().pure_update(state, values, grads, process)
+            return super().pure_update(state, values, grads, process, names)
+        names = names or pure.leaf_names(values)
         if self.undecayed or self.undecayed_names:
             raise ValueError(
                 "update() knows weights, not variables: exclude_from_weight_decay cannot act; "
@@ -405,22 +420,28 @@ class Keras3Engine(Engine):
         tree, (w, given) = pure.matched(state, values, grads)
         made = state["step"] if is_traced(state["step"]) else np.asarray(state["step"])
         given = [unscale(g, self.loss_scale_factor) for g in given]
-        new, after = self._pure_accumulate(state, made, w, given, process)
+        new, after = self._pure_accumulate(state, made, w, given, process, names)
         if self.use_ema:
             new, after[AVERAGE] = self._pure_average(state[AVERAGE], made, new, given)
         return tree.unflatten(new), after
 
     def _pure_accumulate(
-        self, state: Any, made: Any, w: Leaves, given: Given, process: Process
+        self,
+        state: Any,
+        made: Any,
+        w: Leaves,
+        given: Given,
+        process: Process,
+        names: Sequence[str],
     ) -> tuple[Leaves, dict[str, Any]]:
         """Return weights and state after the gradients of one call, averages left out."""
         steps = self.gradient_accumulation_steps
         if not steps:
-            return self._pure_step(state, made, w, given, process)
+            return self._pure_step(state, made, w, given, process, names)
         pairs = list(zip(state[SUM], given, strict=True))
         means: Given = [None if g is None else take_mean(s, g, steps) for s, g in pairs]
         sums = [s if g is None else add_gradient(s, g) for s, g in pairs]
-        new, after = self._pure_step(state, made, w, means, process)
+        new, after = self._pure_step(state, made, w, means, process, names)
         zeros = [namespace(s).zeros_like(s) for s in sums]
         waiting = {**after, "slots": state["slots"], "shared": state["shared"], SUM: sums}
         is_update = (made + 1) % steps == 0
@@ -429,15 +450,23 @@ class Keras3Engine(Engine):
         return chosen
 
     def _pure_step(
-        self, state: Any, made: Any, w: Leaves, given: Given, process: Process
+        self,
+        state: Any,
+        made: Any,
+        w: Leaves,
+        given: Given,
+        process: Process,
+        names: Sequence[str],
     ) -> tuple[Leaves, dict[str, Any]]:
         """Decay the weights, then step."""
-        if self.weight_decay is not None:
-            w = [
-                x if g is None else decay_weights(x, self.weight_decay, self.rate(made, x.dtype))
-                for x, g in zip(w, given, strict=True)
-            ]
-        return super().pure_update(state, w, given, process)
+        rule = self.blank_rule()
+        decayed = []
+        for name, x, g in zip(names, w, given, strict=True):
+            weight_decay = self.weight_decay_of(rule.for_weights(name, x.shape))
+            if g is not None and weight_decay is not None:
+                x = decay_weights(x, weight_decay, self.rate(made, x.dtype))
+            decayed.append(x)
+        return super().pure_update(state, decayed, given, process, names)
 
     def _pure_average(
         self, averages: Leaves, made: Any, w: Leaves, given: Given

@@ -134,7 +134,7 @@ class Nadam(Optimizer):
         slots={"keras3": {"m": "momentum", "v": "velocity"}},
         together=lambda version: ("m", "v") if version.engine == "keras3" else (),
         choose_sparse=_choose_sparse,
-        look=warn_of_unsummed,
+        inspect_gradient=warn_of_unsummed,
     )
 
     def __init__(

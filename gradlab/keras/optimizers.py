@@ -13,6 +13,7 @@ from .. import schedules as schedules
 from .._base.suggest import only_public as _only_public
 from . import SGD as SGD
 from . import Adadelta as Adadelta
+from . import Adafactor as Adafactor
 from . import Adagrad as Adagrad
 from . import Adam as Adam
 from . import Adamax as Adamax
@@ -20,6 +21,7 @@ from . import AdamW as AdamW
 from . import Ftrl as Ftrl
 from . import Lamb as Lamb
 from . import Lion as Lion
+from . import Muon as Muon
 from . import Nadam as Nadam
 from . import Optimizer as Optimizer
 from . import RMSprop as RMSprop
@@ -30,6 +32,7 @@ from . import serialize as serialize
 __all__ = [
     "SGD",
     "Adadelta",
+    "Adafactor",
     "Adagrad",
     "Adam",
     "AdamW",
@@ -37,6 +40,7 @@ __all__ = [
     "Ftrl",
     "Lamb",
     "Lion",
+    "Muon",
     "Nadam",
     "Optimizer",
     "RMSprop",

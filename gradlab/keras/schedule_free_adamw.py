@@ -78,7 +78,7 @@ class ScheduleFreeAdamW(Optimizer):
         together=lambda version: ("z", "v"),
         only=("keras3",),
         choose_sparse=choose_every_row,
-        look=warn_of_unsummed,
+        inspect_gradient=warn_of_unsummed,
     )
 
     def __init__(

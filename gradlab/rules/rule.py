@@ -5,7 +5,9 @@
 - row-local: row i of every result depends on row i of the inputs only, which is what makes sparse
   updates, `vmap` and sharding right without further code. A row is what has one index of the first
   axis. Slots have an entry for each weight, or, where `row_slots` names them, one for each row:
-  axes but the first have length 1 then;
+  axes but the first have length 1 then. A tensor rule (`is_row_local = False`) reads norms or
+  factors of the whole tensor instead, so it takes dense gradients only: steps of single rows, and
+  tables, refuse it;
 - free of Python `if` on array values; its numbers are fields, or `w.dtype.type(2)`, so that no
   dtype is widened;
 - harmless on zeros: a zero gradient leaves a row finite.
@@ -56,7 +58,7 @@ class Rule:
     # of 0.
     lazy = True
 
-    is_row_local: ClassVar[bool] = True  # rules outside the catalog may read whole tensors
+    is_row_local: ClassVar[bool] = True  # False for tensor rules
     adds: ClassVar[bool] = False  # a step adds something to w that knows neither w nor a slot
 
     def __init_subclass__(cls) -> None:
@@ -71,6 +73,13 @@ class Rule:
         All arguments, and all fields that are numbers, have the dtype of w.
         """
         raise NotImplementedError(f"{type(self).__name__} must define step(w, slots, g, lr)")
+
+    def for_weights(self, name: str, shape: Sequence[int]) -> Rule:
+        """Return the rule for weights of this name and shape: itself, unless it depends on them.
+
+        `Muon` steps matrices, for example, and leaves other weights to Adam.
+        """
+        return self
 
     def init(self, w: Array) -> Slots:
         """The slots of weights `w` before the first step."""
@@ -128,7 +137,8 @@ class Rule:
             raise InvalidArgumentError(
                 f"the weights have shape {np.shape(w)} but their gradient {np.shape(g)}"
             )
-        for name, s in zip(self.slots, slots, strict=True) if self.row_slots else ():
+        has_other_shapes = bool(self.row_slots) or not self.is_row_local
+        for name, s in zip(self.slots, slots, strict=True) if has_other_shapes else ():
             wanted = self.slot_shape(name, np.shape(w))
             if np.shape(s) != wanted and not (
                 name in self.row_slots and np.ndim(w) == 1 and np.shape(s) == (1,)
@@ -157,6 +167,21 @@ class Rule:
                     _warn_if_lost(type(self).__name__, name, x, np.dtype(dtype))
         return dataclasses.replace(
             self, **{n: rounded(x, dtype) for n, x in fields.items() if _is_number(x)}
+        )
+
+
+def check_row_local(rule: Rule, what: str) -> None:
+    """Refuse a tensor rule where rows are stepped by themselves.
+
+    >>> from gradlab.rules import Lamb
+    >>> check_row_local(Lamb(), "a table")
+    Traceback (most recent call last):
+    ValueError: Lamb reads whole tensors, which a table cannot serve; give a rule of rows, as in gl.rules.catalog()
+    """
+    if not rule.is_row_local:
+        raise ValueError(
+            f"{type(rule).__name__} reads whole tensors, which {what} cannot serve; give a rule of "
+            "rows, as in gl.rules.catalog()"
         )
 
 

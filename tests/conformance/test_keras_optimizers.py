@@ -26,7 +26,11 @@ KERAS3_SCHEDULES = {
     "ExponentialDecay": "ExponentialDecay",
     "PiecewiseConstantDecay": "PiecewiseConstant",
 }
-ERRORS = {"TypeError": TypeError, "ValueError": ValueError}
+ERRORS = {
+    "TypeError": TypeError,
+    "ValueError": ValueError,
+    "InvalidArgumentError": gl.errors.InvalidArgumentError,
+}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
