@@ -78,6 +78,7 @@ class Engine:
         asked: the variables of this step, in its order.
         known: those of the first step or of `build`.
         undecayed: variables that are excluded from weight decay.
+        scope: what stands ahead of the optimizer's name in names of weights, "outer/" for example.
     """
 
     declaration: Declaration
@@ -108,6 +109,7 @@ class Engine:
         self.asked: tuple[Variable, ...] = ()
         self.known: tuple[Variable, ...] = ()
         self.undecayed: tuple[Variable, ...] = ()
+        self.scope = ""
         unnamed_slots = self.declaration.unnamed_slots.get(self.version.name, ())
         self.weights = Weights(self.version, unnamed_slots)
         renew_in_child(self, "lock")
@@ -244,7 +246,7 @@ class Engine:
     @property
     def prefix(self) -> str:
         """What names of weights begin with where a step makes them."""
-        return f"{self.name}/"
+        return f"{self.scope}{self.name}/"
 
     def iterations(self) -> Any:
         """Return the count of updates that users see, made now if there is none."""
@@ -279,8 +281,10 @@ class Engine:
         self.create_hyper(self.prefix)
         self.make_slots(variables)
 
-    def make_slots(self, variables: Sequence[Variable]) -> None:
-        """Make missing slots of the rule, in Keras's order."""
+    def make_slots(self, variables: Sequence[Variable], prefix: str | None = None) -> None:
+        """Make missing slots of the rule, in Keras's order; `prefix` is as of `build`."""
+        if prefix is None:
+            prefix = self.prefix
         starts = {}
         for v in variables:
             values = self.slot_starts(v)
@@ -292,16 +296,16 @@ class Engine:
                 starts[v] = values
         is_legacy = self.version.engine == "legacy"
         if is_legacy:
-            self.make_counted(variables)
+            self.make_counted(variables, prefix)
         slots = chain.from_iterable(starts.values())
         for group in self.declaration.group_slots(self.version, slots):
             for v, values in starts.items():
                 for slot in group:
                     if slot in values:
                         name = self.slot_name(slot)
-                        self.weights.add_slot(v, name, values[slot], self.prefix)
+                        self.weights.add_slot(v, name, values[slot], prefix)
         if not is_legacy:
-            self.make_counted(variables)
+            self.make_counted(variables, prefix)
 
     def slot_starts(self, v: Variable) -> dict[str, Array]:
         """Return the slots of a variable by the rule's names: what they hold, or will start with."""
@@ -310,11 +314,11 @@ class Engine:
         arrays = [buffer.array for buffer in self.buffers(v, rule)]
         return {**unused, **dict(zip(rule.slots, arrays, strict=True))}
 
-    def make_counted(self, variables: Sequence[Variable]) -> None:
+    def make_counted(self, variables: Sequence[Variable], prefix: str) -> None:
         """Make the weight that depends on the count only, in the dtype of the first variable."""
         name = self.declaration.counted.get(self.version.name)
         if name and variables:
-            self.weights.make_counted(name, variables[0].dtype, self.prefix)
+            self.weights.make_counted(name, variables[0].dtype, prefix)
             self.update_counted()
 
     def update_counted(self) -> None:

@@ -183,15 +183,20 @@ class Keras3Engine(Engine):
             )
         super().set_weights(weights)
 
-    def build(self, variables: tuple[Variable, ...]) -> None:
-        """Make all that is kept for these variables. A second call does nothing."""
+    def build(self, variables: tuple[Variable, ...], prefix: str | None = None) -> None:
+        """Make all that is kept for these variables. A second call does nothing.
+
+        `prefix` is what names of weights begin with, as in a step unless it is given.
+        """
         if self.known:
             return
+        if prefix is None:
+            prefix = self.prefix
         self.known = variables
         for slot in self.extra_slots():
             for v in variables:
-                self.weights.add_slot(v, slot, self._start_of(v.value, slot), self.prefix)
-        self.make_slots(variables)
+                self.weights.add_slot(v, slot, self._start_of(v.value, slot), prefix)
+        self.make_slots(variables, prefix)
 
     def create(self, variables: Sequence[Variable]) -> None:
         """Build, then make what is missing."""
@@ -446,7 +451,7 @@ class Keras3Engine(Engine):
         waiting = {**after, "slots": state["slots"], "shared": state["shared"], SUM: sums}
         is_update = (made + 1) % steps == 0
         chosen: tuple[Leaves, dict[str, Any]]
-        chosen = _choose(is_update, (new, {**after, SUM: zeros}), (w, waiting))
+        chosen = choose(is_update, (new, {**after, SUM: zeros}), (w, waiting))
         return chosen
 
     def _pure_step(
@@ -482,13 +487,13 @@ class Keras3Engine(Engine):
         if every:
             overwrites = (updates + 1) % every == 0
             w = [
-                _choose(overwrites, a, x) if is_moving else x
+                choose(overwrites, a, x) if is_moving else x
                 for a, x, is_moving in zip(new, w, moves, strict=True)
             ]
         return w, new
 
 
-def _choose(condition: Any, yes: Any, no: Any) -> Any:
+def choose(condition: Any, yes: Any, no: Any) -> Any:
     """Return one of two trees; entry by entry where the condition is not known yet."""
     if not is_traced(condition):
         return yes if condition else no

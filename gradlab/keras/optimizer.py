@@ -370,7 +370,7 @@ class Optimizer(Stateful):
     ) -> Any:
         """Step now, or in a Graph describe a step."""
         engine = self._engine
-        pairs = engine.fill(grads_and_vars)
+        pairs = self._fill(grads_and_vars)
         if not pairs:
             engine.create([])
             return None if engine.version.engine == "legacy" else self.iterations
@@ -379,8 +379,20 @@ class Optimizer(Stateful):
         collection.check_scope(scope)
         if collection.graph:
             engine.create([v for _, v in pairs])
-        operation = collection.finish(lambda: engine.step(pairs, clip, aggregate), scope)
+        operation = collection.finish(lambda: self._step(pairs, clip, aggregate), scope)
         return self.iterations if operation is None else operation
+
+    def _fill(self, grads_and_vars: Iterable[Any]) -> Pairs:
+        """Return the pairs that have a gradient."""
+        return self._engine.fill(grads_and_vars)
+
+    def _step(self, pairs: Pairs, clip: bool, aggregate: bool) -> None:
+        """Do everything that one step does, or nothing."""
+        self._engine.step(pairs, clip, aggregate)
+
+    def _apply_on_replicas(self, replicas: Any, lists: Sequence[Pairs], aggregate: bool) -> None:
+        """Make one step on every replica; `replicas` is a `gl.keras.Replicas`."""
+        replicas._apply(self, lists, aggregate)
 
     def minimize(
         self,
@@ -425,11 +437,11 @@ class Optimizer(Stateful):
         engine = self._engine
         scope = name or engine.name
         collection.check_scope(scope)
-        filled = engine.fill(pairs())
+        filled = self._fill(pairs())
         engine.create([v for _, v in filled])
         if not filled and engine.version.engine == "legacy":
             return None
-        return collection.finish(lambda: engine.step(engine.fill(pairs()), clip=True), scope)
+        return collection.finish(lambda: self._step(self._fill(pairs()), True, True), scope)
 
     def get_gradients(self, loss: Loss, params: Any) -> list[Gradient]:
         """Gradients of a loss, for a `gl.Graph`; "tf2.3" clips them here.
@@ -509,7 +521,9 @@ class Optimizer(Stateful):
         ['sgd/iteration:0', 'sgd/learning_rate:0', 'sgd/v_momentum:0']
         """
         engine = self._engine_with("build")
-        engine.build(tuple(check_variables(list(variables), "variables")))
+        # Keras 3 always puts its name in front of those of its weights, the rewrite in steps only.
+        prefix = engine.prefix if engine.is_keras3 else ""
+        engine.build(tuple(check_variables(list(variables), "variables")), prefix)
 
     @_newer
     def apply(
@@ -618,14 +632,14 @@ class Optimizer(Stateful):
         if var_list is None:
             raise ValueError("var_list is None; give the variables to update")
         variables = check_variables(list(_flatten(var_list)), "var_list")
-        loss = self._scale(loss)
+        loss = self._scale_loss_function(loss)
         if tape is not None:
             value = loss() if callable(loss) else loss
             return list(zip(tape.gradient(value, variables, grad_loss), variables, strict=True))
         grads = differentiate([loss], variables, [grad_loss], complex_losses=True)[0]
         return list(zip(grads, variables, strict=True))
 
-    def _scale(self, loss: Any) -> Any:
+    def _scale_loss_function(self, loss: Any) -> Any:
         """Return the loss that gradients are taken of."""
         engine = self._engine
         if not isinstance(engine, Keras3Engine) or engine.loss_scale_factor is None:

@@ -21,12 +21,16 @@ from . import AdamW as AdamW
 from . import Ftrl as Ftrl
 from . import Lamb as Lamb
 from . import Lion as Lion
+from . import LossScaleOptimizer as LossScaleOptimizer
+from . import MultiOptimizer as MultiOptimizer
 from . import Muon as Muon
 from . import Nadam as Nadam
 from . import Optimizer as Optimizer
+from . import OptimizerMap as OptimizerMap
 from . import RMSprop as RMSprop
 from . import ScheduleFreeAdamW as ScheduleFreeAdamW
 from . import deserialize as deserialize
+from . import get as get
 from . import serialize as serialize
 
 __all__ = [
@@ -40,12 +44,16 @@ __all__ = [
     "Ftrl",
     "Lamb",
     "Lion",
+    "LossScaleOptimizer",
+    "MultiOptimizer",
     "Muon",
     "Nadam",
     "Optimizer",
+    "OptimizerMap",
     "RMSprop",
     "ScheduleFreeAdamW",
     "deserialize",
+    "get",
     "schedules",
     "serialize",
 ]

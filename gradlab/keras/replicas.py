@@ -151,18 +151,23 @@ class Replicas:
             TypeError: no aggregation in "keras3".
             RuntimeError: slots in "keras3" for an optimizer made outside. Nothing changes then.
         """
-        self._check(optimizer, experimental_aggregate_gradients)
+        lists: list[Pairs] = [read_pairs(pairs) for pairs in per_replica]
+        self._check_number(lists, "lists of pairs")
+        optimizer._apply_on_replicas(self, lists, experimental_aggregate_gradients)
+        return optimizer.iterations
+
+    def _apply(self, optimizer: Optimizer, lists: Sequence[Pairs], aggregate: bool) -> None:
+        """Step an optimizer that has an engine of its own."""
+        self._check(optimizer, aggregate)
         engine = optimizer._engine
         version = engine.version
         limits = engine.limits
         if not version.clips_in_apply:
             warn_of_no_clipping(limits)
         clip = version.clips_in_apply
-        lists: list[Pairs] = [read_pairs(pairs) for pairs in per_replica]
-        self._check_number(lists, "lists of pairs")
-        if not experimental_aggregate_gradients:
+        if not aggregate:
             self._step(optimizer, [engine.fill(pairs) for pairs in lists], clip)
-            return optimizer.iterations
+            return
         filled = engine.fill(summed(lists))
         ready, kept = self._ready(optimizer, lists)
         if clip and version.clips_each_replica:
@@ -170,7 +175,6 @@ class Replicas:
             clip = False
         total = [(g, v) for g, v in summed(ready) if g is not None]
         self._step(optimizer, [total] * self.n, clip, [v for _, v in filled], kept)
-        return optimizer.iterations
 
     def _check(self, optimizer: Optimizer, aggregate: bool) -> None:
         engine = optimizer._engine

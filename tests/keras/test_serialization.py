@@ -25,7 +25,7 @@ def test_formats() -> None:
 
 
 def test_what_is_refused() -> None:
-    with pytest.raises(ValueError, match="one of Adadelta, Adagrad, Adam"):
+    with pytest.raises(ValueError, match="one of Adadelta, Adafactor, Adagrad, Adam"):
         deserialize({"class_name": "Rprop", "config": {}})
     config = serialize(Adagrad(gl.schedules.ExponentialDecay(0.5, 2, 0.5)))
     with pytest.warns(gl.errors.KerasWarning, match="does not rebuild a schedule"):
