@@ -15,7 +15,7 @@ from .unsummed import choose_every_row, warn_of_unsummed
 from .versions import Declaration, Name, Strict, Version
 
 
-def _step_fields(rule: Any, steps: Any) -> Shared:
+def _step_fields(rule: Any, steps: Any, dtype: Any) -> Shared:
     return {"steps": 1 + int(np.asarray(steps))}
 
 

@@ -191,11 +191,18 @@ class Engine:
 
     def rule(self) -> Rule:
         """Return the rule of the next step, with the arguments as they are now."""
+        return self.rule_at(self.read_rule(), np.dtype(np.float32))
+
+    def rule_at(self, rule: Rule, dtype: Any) -> Rule:
+        """Return a rule as it is at the next step, for variables of one dtype."""
+        return rule.at(self.declaration.step_fields(rule, self.updates_made(), dtype))
+
+    def read_rule(self) -> Rule:
+        """Return the rule without what changes from step to step; functions are called for it."""
         values = dict(self.own)
         for name in self.declaration.hyperparameters:
             values[name] = self.own[name].read()
-        rule = self._make_rule(values)
-        return rule.at(self.declaration.step_fields(rule, self.updates_made()))
+        return self._make_rule(values)
 
     def blank_rule(self) -> Rule:
         """Return the rule as far as its slots go: hyperparameters that are functions are not called for it."""
@@ -326,7 +333,7 @@ class Engine:
         weight = self.weights.counted
         steps = self.updates_made()
         if weight is not None and steps > 0:
-            fields = self.declaration.step_fields(self.rule(), steps - 1)
+            fields = self.declaration.step_fields(self.read_rule(), steps - 1, weight.dtype)
             weight.assign(np.asarray(fields[self.declaration.counted_field], weight.dtype))
 
     def buffers(self, v: Variable, rule: Rule) -> tuple[Buffer, ...]:
@@ -459,14 +466,14 @@ class Engine:
         """Yield what is to be done for each pair."""
         iterations = self.weights.iterations
         step = np.asarray(np.int64(0) if iterations is None else iterations.value)
-        rates = {
-            dtype: self.rate(step, dtype) for dtype in dict.fromkeys(v.dtype for _, v in pairs)
-        }
-        rule = self.rule()
+        dtypes = dict.fromkeys(v.dtype for _, v in pairs)
+        rates = {dtype: self.rate(step, dtype) for dtype in dtypes}
+        rule = self.read_rule()
+        rules = {dtype: self.rule_at(rule, dtype) for dtype in dtypes}
         sparse = self.sparse()
         for gradient, v in pairs:
             g = self.check_gradient(gradient, v)
-            rule_of_v = rule.for_weights(path_of(v), v.shape)
+            rule_of_v = rules[v.dtype].for_weights(path_of(v), v.shape)
             inspect_slots = self.declaration.inspect_gradient(self.version, rule_of_v, v, g)
             yield Job(rule_of_v, v, g, rates[v.dtype], sparse, inspect_slots)
 

@@ -55,8 +55,8 @@ def _argument_fields(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"others": adam, "excluded": excluded, "coefficients": coefficients}
 
 
-def _step_fields(rule: Any, steps: Any) -> Shared:
-    return powers_of_betas(rule.others, steps)
+def _step_fields(rule: Any, steps: Any, dtype: Any) -> Shared:
+    return powers_of_betas(rule.others, steps, dtype)
 
 
 def _inspect_gradient(version: Version, rule: Rule, v: Variable, g: Gradient) -> None:

@@ -15,8 +15,8 @@ from .unsummed import choose_every_row, warn_of_unsummed
 from .versions import Declaration, Name, Strict
 
 
-def _step_fields(rule: Any, steps: Any) -> Shared:
-    return {"steps": 1 + int(np.asarray(steps)), **powers_of_betas(rule, steps)}
+def _step_fields(rule: Any, steps: Any, dtype: Any) -> Shared:
+    return {"steps": 1 + int(np.asarray(steps)), **powers_of_betas(rule, steps, dtype)}
 
 
 class ScheduleFreeAdamW(Optimizer):

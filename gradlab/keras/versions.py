@@ -181,7 +181,8 @@ class Declaration:
             without.
         version_fields: fields of the rule that the version gives.
         shares: field of the rule -> the argument whose rest to 1 it is, where `shares_in_double`.
-        step_fields: fields of the rule that change with the count of steps made, as the powers of
+        step_fields: fields of the rule that change with the count of steps made, for variables of
+            one dtype, as the powers of
             Adam's betas do.
         decays_rate: `decay` of "tf2.3" and "legacy" is of the learning rate. A field of the rule
             may be named for it.
@@ -212,7 +213,7 @@ class Declaration:
     fields: Mapping[str, str]
     version_fields: Callable[[Version], Mapping[str, Any]] = lambda version: {}
     shares: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    step_fields: Callable[[Rule, Any], Shared] = lambda rule, steps: {}
+    step_fields: Callable[[Rule, Any, Any], Shared] = lambda rule, steps, dtype: {}
     decays_rate: bool = True
     counted: Mapping[str, str] = dataclasses.field(default_factory=dict)
     counted_field: str = ""

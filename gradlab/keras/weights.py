@@ -102,10 +102,11 @@ class Weights:
             self.slot_names.append(slot)
         slots = self.slots.setdefault(v, {})
         if slot not in slots:
-            variable = path_of(v)
+            path = path_of(v)
+            variable = path.replace("/", "_") if self.version.name == "keras3" else path
             name = self.version.slot_name.format(optimizer=prefix, variable=variable, slot=slot)
             if slot in self.unnamed_slots:
-                name = prefix + variable
+                name = prefix + path.rpartition("/")[2]
             slots[slot] = Variable(value, trainable=False, name=name)
             self.all.append(slots[slot])
         return slots[slot]
