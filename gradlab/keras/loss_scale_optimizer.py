@@ -16,6 +16,7 @@ import numpy as np
 from .._base.arrays import Array, is_traced, namespace, quiet
 from .._base.gradient_types import Gradient
 from .._base.slices import IndexedSlices
+from ..errors import KerasWarning, warn
 from ..train.autodiff import Loss
 from ..train.hyperparameters import describe
 from ..train.state_dict import (
@@ -70,13 +71,17 @@ class LossScaleOptimizer(Optimizer):
 
     Whatever else is set or read (rates, clips, averages, slots) is the inner optimizer's.
 
+    On `gl.keras.Replicas` "keras3" looks at the gradients of the first replica only, as Keras does
+    (a warning says so where those of another one aren't finite).
+
     Raises:
         TypeError: the inner optimizer is none, or is a LossScaleOptimizer; dynamic isn't a bool.
         ValueError: an inner optimizer of "tf2.3", or one that is inside another; a fixed scale
             without a number, or with growth steps; in "keras3" other settings.
 
     Differs from Keras: all arguments but the first are by name, because their order differs between
-    versions.
+    versions. Gradients of float16 keep their dtype in "keras3", where Keras goes on in float32 and
+    so refuses to accumulate them.
 
     Source: `tf.keras.mixed_precision.LossScaleOptimizer`, tf_keras 2.21 and
     `keras.optimizers.LossScaleOptimizer`, Keras 3.15 (2026); Micikevicius et al., "Mixed Precision
@@ -313,6 +318,9 @@ class LossScaleOptimizer(Optimizer):
         return list(zip(grads, [v for _, v in pairs], strict=True))
 
     def _fill(self, grads_and_vars: Iterable[Any]) -> Pairs:
+        if self._is_keras3 and not self.built:
+            # Keras 3 makes these weights in the scope of this optimizer, but by `build` in none.
+            self.inner_optimizer._set_scope(f"{self._own_name}/")
         return self.inner_optimizer._fill(grads_and_vars)
 
     def _step(self, pairs: Pairs, clip: bool, aggregate: bool) -> None:
@@ -324,17 +332,29 @@ class LossScaleOptimizer(Optimizer):
             is_finite = self._can_step(g for g, _ in pairs)
             if is_finite:
                 self.inner_optimizer._step(self._unscale(pairs), clip, aggregate)
-            self._finish_step(is_finite)
+            elif not self._is_keras3:
+                engine.iterations().assign_add(1)
+            self._change_scale(is_finite)
 
     def _apply_on_replicas(self, replicas: Any, lists: Sequence[Pairs], aggregate: bool) -> None:
-        """Do the same on all replicas, or on none if one has gradients that aren't finite."""
+        """Do the same on all replicas, or on none if there are gradients that aren't finite."""
         self._engine.check_known([v for pairs in lists for _, v in pairs])
         self._build_inner()
-        is_finite = self._can_step(g for pairs in lists for g, _ in pairs)
+        are_finite = [self._can_step(g for g, _ in pairs) for pairs in lists]
+        is_finite = all(are_finite)
+        if self._is_keras3 and are_finite[0] and not is_finite:
+            warn(
+                "Keras 3 looks at the gradients of the first replica only: the step is made, "
+                "though those of another one are not finite",
+                KerasWarning,
+            )
+            is_finite = True
         if is_finite:
             unscaled = [self._unscale(pairs) for pairs in lists]
             self.inner_optimizer._apply_on_replicas(replicas, unscaled, aggregate)
-        self._finish_step(is_finite)
+        elif not self._is_keras3:
+            replicas._count(self.inner_optimizer)
+        self._change_scale(is_finite)
 
     def _can_step(self, grads: Iterable[Any]) -> bool:
         return not self.dynamic or bool(all_finite([g for g in grads if g is not None]))
@@ -343,8 +363,6 @@ class LossScaleOptimizer(Optimizer):
         """Build the inner optimizer, as Keras 3 and the rewrite do ahead of the first step."""
         engine = self._engine
         if engine.version.engine == "keras3" and not engine.known:
-            if self._is_keras3:
-                engine.scope = f"{self._own_name}/"
             self.inner_optimizer.build(engine.asked)
 
     def _unscale(self, pairs: Pairs) -> Pairs:
@@ -362,10 +380,8 @@ class LossScaleOptimizer(Optimizer):
                 "by the scale: call get_scaled_loss() and get_unscaled_gradients() first"
             )
 
-    def _finish_step(self, is_finite: bool) -> None:
-        """Count a step that was left out, and change the scale."""
-        if not is_finite and not self._is_keras3:
-            self._engine.iterations().assign_add(1)
+    def _change_scale(self, is_finite: bool) -> None:
+        """Change the scale after a step, or after none."""
         if not self.dynamic:
             return
         scale, good_steps = next_scale(
@@ -419,7 +435,9 @@ class LossScaleOptimizer(Optimizer):
         new, inner = self.inner_optimizer.step(values, state["inner"], grads, axis_name)
         skipped = state["inner"]
         if not self._is_keras3:
-            skipped = {**skipped, "step": skipped["step"] + 1}
+            # Count, and move nothing.
+            none = jax.tree.map(lambda w: None, values)
+            skipped = self.inner_optimizer.step(values, skipped, none)[1]
         new, inner = choose(is_finite, (new, inner), (values, skipped))
         good_steps = state["good_steps"]
         if self.dynamic:

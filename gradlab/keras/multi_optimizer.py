@@ -205,6 +205,7 @@ class MultiOptimizer(Optimizer):
             if other is optimizer:
                 return place
         optimizer.loss_scale_factor = self.loss_scale_factor
+        optimizer._set_scope(self._engine.scope)
         self._optimizers.append(optimizer)
         return len(self._optimizers) - 1
 
@@ -282,7 +283,9 @@ class MultiOptimizer(Optimizer):
         """Return the pairs, those without a gradient, too."""
         engine = self._engine
         pairs = read_pairs(grads_and_vars)
-        engine.fill(pairs)
+        if all(g is None for g, _ in pairs):
+            return engine.fill(pairs)  # which raises
+        engine.check_known([v for _, v in pairs])
         self.build(engine.asked)
         if len(pairs) != len(engine.known):
             raise ValueError(
@@ -315,6 +318,11 @@ class MultiOptimizer(Optimizer):
             if own:
                 parts.append((optimizer, own))
         return parts
+
+    def _set_scope(self, scope: str) -> None:
+        super()._set_scope(scope)
+        for optimizer in self._optimizers:
+            optimizer._set_scope(scope)
 
     def _apply_on_replicas(self, replicas: Any, lists: Sequence[Pairs], aggregate: bool) -> None:
         filled = [self._fill(pairs) for pairs in lists]

@@ -390,6 +390,10 @@ class Optimizer(Stateful):
         """Do everything that one step does, or nothing."""
         self._engine.step(pairs, clip, aggregate)
 
+    def _set_scope(self, scope: str) -> None:
+        """Put the name of an outer optimizer in front of those of weights that are made later."""
+        self._engine.scope = scope
+
     def _apply_on_replicas(self, replicas: Any, lists: Sequence[Pairs], aggregate: bool) -> None:
         """Make one step on every replica; `replicas` is a `gl.keras.Replicas`."""
         replicas._apply(self, lists, aggregate)

@@ -176,6 +176,11 @@ class Replicas:
         total = [(g, v) for g, v in summed(ready) if g is not None]
         self._step(optimizer, [total] * self.n, clip, [v for _, v in filled], kept)
 
+    def _count(self, optimizer: Optimizer) -> None:
+        """Count a step that is left out, on every replica."""
+        for view in self._views(optimizer):
+            view.count()
+
     def _check(self, optimizer: Optimizer, aggregate: bool) -> None:
         engine = optimizer._engine
         is_keras3 = engine.version.name == "keras3"

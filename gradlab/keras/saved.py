@@ -102,8 +102,11 @@ def _check_slots(engine: Engine, key: str, saved: Any, names: VariablesByName) -
     """Return the slots that the rule has and this optimizer was given, with checked shapes."""
     v = names[key]
     kept = engine.weights.slots.get(v, {})
-    own = (*engine.extra_slots(), *engine.slot_names(engine.blank_rule()))
-    expected: dict[str, Variable] = {**dict.fromkeys(own, v), **kept}
+    expected: dict[str, Array] = dict.fromkeys(engine.extra_slots(), v._value)
+    for slot, start in engine.slot_starts(v).items():
+        expected[engine.slot_name(slot)] = start
+    for slot, variable in kept.items():
+        expected[slot] = variable._value
     if not isinstance(saved, Mapping) or not set(kept) <= set(saved) <= set(expected):
         found = ", ".join(saved) if isinstance(saved, Mapping) else type(saved).__name__
         raise InvalidArgumentError(
@@ -113,8 +116,8 @@ def _check_slots(engine: Engine, key: str, saved: Any, names: VariablesByName) -
         )
     checked = {}
     for name, x in saved.items():
-        like = expected[name]
-        checked[name] = convert_saved(x, like._value, f"slot {name} of {key}", like.name)
+        owner = kept[name].name if name in kept else v.name
+        checked[name] = convert_saved(x, expected[name], f"slot {name} of {key}", owner)
     return checked
 
 

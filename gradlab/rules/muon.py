@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from .._base.arrays import Array, namespace
 from .adam import Adam
@@ -87,6 +87,14 @@ class Muon(Rule):
     slots: ClassVar[dict[str, float | str]] = {"m": 0.0}
     is_row_local: ClassVar[bool] = False
 
+    def __post_init__(self) -> None:
+        if isinstance(self.others, Mapping):  # as a config has it
+            from . import from_config
+
+            object.__setattr__(self, "others", from_config(self.others))
+        object.__setattr__(self, "coefficients", tuple(self.coefficients))
+        object.__setattr__(self, "excluded", tuple(self.excluded))
+
     def for_weights(self, name: str, shape: Sequence[int]) -> Rule:
         is_excluded = any(re.search(pattern, name) for pattern in self.excluded)
         return self.others if len(shape) != 2 or is_excluded else self
@@ -99,6 +107,10 @@ class Muon(Rule):
 
     def at(self, shared: Shared) -> Self:
         return dataclasses.replace(self, others=self.others.at(shared))
+
+    def get_config(self) -> dict[str, Any]:
+        """The hyperparameters by name, with the config of `others`."""
+        return {**super().get_config(), "others": self.others.get_config()}
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         m = slots[0] + (g + slots[0] * (self.momentum - w.dtype.type(1)))
