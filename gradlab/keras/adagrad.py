@@ -14,7 +14,7 @@ from .._base.gradient_types import Gradient
 from .._base.slices import IndexedSlices
 from ..errors import KerasWarning, warn
 from ..rules import dense_and_sparse as apply
-from ..rules.rule import Slots
+from ..rules.rule import Rule, Slots
 from ..train.update import InspectSlots
 from ..train.variable import Variable
 from .clips import has_duplicates

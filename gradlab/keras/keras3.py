@@ -272,7 +272,8 @@ class Keras3Engine(Engine):
     def weight_decay_of(self, rule: Rule) -> float | None:
         """Return the weight decay of the variables of a rule."""
         argument = self.declaration.decay_arguments.get(type(rule))
-        return self.own[argument] if argument else self.weight_decay
+        weight_decay: float | None = self.own[argument] if argument else self.weight_decay
+        return weight_decay
 
     def check_known(self, variables: Sequence[Variable]) -> None:
         """Refuse variables that were not there at the first step."""

@@ -29,6 +29,7 @@ from ..train.state_dict import (
 )
 from ..train.variable import Variable as Variable
 from ..train.variable import current_collection
+from .configs import deserialize, serialize
 from .engine import Pairs, snake_case
 from .keras3 import choose
 from .optimizer import CallableList, Optimizer, _newer
@@ -108,7 +109,7 @@ class LossScaleOptimizer(Optimizer):
         **kwargs: Any,
     ) -> None:
         _check_inner(inner_optimizer, semantics)
-        self.inner_optimizer = inner_optimizer
+        self.inner_optimizer: Optimizer = inner_optimizer
         self._engine = inner_optimizer._engine
         self._is_keras3 = self._engine.version.name == "keras3"
         _check_scale(self._is_keras3, dynamic, initial_scale, dynamic_growth_steps)
@@ -119,10 +120,11 @@ class LossScaleOptimizer(Optimizer):
             raise TypeError(f"LossScaleOptimizer of tf_keras has no argument {unknown!r}")
         self.dynamic = dynamic
         self.initial_scale = 2.0**15 if initial_scale is None else float(initial_scale)
-        self.dynamic_growth_steps = None
-        if dynamic:
-            is_default = dynamic_growth_steps is None
-            self.dynamic_growth_steps = 2000 if is_default else int(dynamic_growth_steps)
+        self.dynamic_growth_steps: int | None = None
+        if dynamic and dynamic_growth_steps is None:
+            self.dynamic_growth_steps = 2000
+        elif dynamic_growth_steps is not None:
+            self.dynamic_growth_steps = int(dynamic_growth_steps)
         inner_optimizer._is_loss_scaled = True
         self._has_scaled_loss = False
         self._has_unscaled_gradients = False
@@ -146,7 +148,7 @@ class LossScaleOptimizer(Optimizer):
     def __repr__(self) -> str:
         return describe(
             self,
-            self._own_name or None,
+            self._name,
             inner_optimizer=self.inner_optimizer,
             dynamic=self.dynamic,
             initial_scale=self.initial_scale,
@@ -228,8 +230,6 @@ class LossScaleOptimizer(Optimizer):
 
     def get_config(self) -> dict[str, Any]:
         """The arguments of the constructor by name, the inner optimizer as `gl.keras.serialize` gives it."""
-        from .serialization import serialize  # which knows this class
-
         config: dict[str, Any] = {"inner_optimizer": serialize(self.inner_optimizer)}
         if self._is_keras3:
             config = {"name": self._own_name, **config}
@@ -239,13 +239,18 @@ class LossScaleOptimizer(Optimizer):
         config["dynamic_growth_steps"] = self.dynamic_growth_steps
         return config
 
+    def _names_in_config(self) -> tuple[str, str, str | None]:
+        if self._is_keras3:
+            return super()._names_in_config()
+        is_rewrite = self._engine.version.name == "rewrite"
+        name = "LossScaleOptimizerV3" if is_rewrite else "LossScaleOptimizer"
+        return "tf_keras.src.mixed_precision.loss_scale_optimizer", name, name
+
     @classmethod
     def from_config(
         cls, config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None, **changes: Any
     ) -> Self:
         """The optimizer of a config, as of `Optimizer`; `changes` are of the inner optimizer."""
-        from .serialization import deserialize  # which knows this class
-
         arguments = dict(config)
         inner = arguments.pop("inner_optimizer")
         if not isinstance(inner, Optimizer):
@@ -307,7 +312,8 @@ class LossScaleOptimizer(Optimizer):
             hint = "scale_loss(loss)" if self._is_keras3 else "get_scaled_loss(loss)"
             raise ValueError(f"the loss must be scaled on the tape: tape {hint}, apply_gradients")
         if not self._is_keras3:
-            return self.get_scaled_loss(loss)
+            scaled: Loss = self.get_scaled_loss(loss)
+            return scaled
         return lambda: self.scale_loss(loss())
 
     def _gradients(self, loss: Any, var_list: Any, grad_loss: Any, tape: Any) -> Pairs:
@@ -427,7 +433,7 @@ class LossScaleOptimizer(Optimizer):
         leaves = [g for g in jax.tree.leaves(grads, is_leaf=is_gradient) if g is not None]
         is_finite = all_finite(leaves) if self.dynamic else np.bool_(True)
         if axis_name is not None and self.dynamic:
-            is_finite = jax.lax.pmin(is_finite, axis_name)
+            is_finite = jax.lax.pmin(is_finite, axis_name)  # type: ignore[no-untyped-call]  # JAX says no types of it
         if self._is_keras3:
             grads = jax.tree.map(
                 lambda g: None if g is None else _divide(g, scale), grads, is_leaf=is_gradient
@@ -601,7 +607,7 @@ def next_scale(
 
 def _multiply(g: Gradient, factor: Any) -> Gradient:
     if isinstance(g, IndexedSlices):
-        return g.with_values(_multiply(g.values, factor))
+        return g.with_values(g.values * np.asarray(factor).astype(g.values.dtype))
     product: Array = g * np.asarray(factor).astype(g.dtype)
     return product
 

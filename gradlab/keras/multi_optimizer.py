@@ -23,7 +23,9 @@ from ..train.gradient_checks import read_pairs
 from ..train.hyperparameters import describe
 from ..train.state_dict import Commit, VariablesByName, check_class, get_part
 from ..train.variable import Variable as Variable
+from .configs import deserialize, serialize
 from .engine import Pairs
+from .keras3 import Keras3Engine
 from .loss_scale_optimizer import LossScaleOptimizer
 from .optimizer import CallableList, Optimizer
 from .saved import load_engine, save_engine
@@ -98,8 +100,6 @@ class OptimizerMap(MutableMapping[str, Optimizer]):
 
     def get_config(self) -> dict[str, Any]:
         """The optimizers as `gl.keras.serialize` gives them."""
-        from .serialization import serialize  # which knows this class
-
         return {
             "default_optimizer": serialize(self.default_optimizer),
             "optimizer_map": {key: serialize(x) for key, x in self._optimizers.items()},
@@ -107,17 +107,15 @@ class OptimizerMap(MutableMapping[str, Optimizer]):
 
     @classmethod
     def from_config(
-        cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None
+        cls,
+        config: Mapping[str, Any],
+        custom_objects: Mapping[str, Any] | None = None,
+        **changes: Any,
     ) -> Self:
-        """The map of a config."""
-        from .serialization import deserialize  # which knows this class
-
+        """The map of a config; `changes` are of all optimizers in it."""
         return cls(
-            deserialize(config["default_optimizer"], custom_objects),
-            {
-                key: deserialize(x, custom_objects)
-                for key, x in config["optimizer_map"].items()
-            },
+            deserialize(config["default_optimizer"], custom_objects, **changes),
+            {key: deserialize(x, custom_objects) for key, x in config["optimizer_map"].items()},
         )
 
 
@@ -209,6 +207,10 @@ class MultiOptimizer(Optimizer):
         self._optimizers.append(optimizer)
         return len(self._optimizers) - 1
 
+    @property
+    def _own_engine(self) -> Keras3Engine:
+        return self._engine_with("apply")
+
     # Settings
 
     @property
@@ -234,18 +236,16 @@ class MultiOptimizer(Optimizer):
     @property
     def loss_scale_factor(self) -> Any:
         """Gradients are divided by it, or None; of all inner optimizers."""
-        return self._engine.loss_scale_factor
+        return self._own_engine.loss_scale_factor
 
     @loss_scale_factor.setter
     def loss_scale_factor(self, value: Any) -> None:
-        self._engine.loss_scale_factor = value
+        self._own_engine.loss_scale_factor = value
         for optimizer in self._optimizers:
             optimizer.loss_scale_factor = value
 
     def get_config(self) -> dict[str, Any]:
         """The arguments of the constructor by name. A function is there by its name."""
-        from .serialization import serialize  # which knows this class
-
         return {
             "optimizer_map": serialize(self._optimizer_map),
             "loss_scale_factor": self.loss_scale_factor,
@@ -257,8 +257,6 @@ class MultiOptimizer(Optimizer):
         cls, config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None, **changes: Any
     ) -> Self:
         """The optimizer of a config. A function must be in `custom_objects` under its name."""
-        from .serialization import deserialize  # which knows this class
-
         arguments = {**config, **changes}
         optimizer_map = arguments.pop("optimizer_map")
         return cls(deserialize(optimizer_map, custom_objects), **arguments)
@@ -267,7 +265,7 @@ class MultiOptimizer(Optimizer):
 
     def build(self, variables: Iterable[Variable]) -> None:
         """Choose the optimizer of each variable, and build them. A second call does nothing."""
-        engine = self._engine
+        engine = self._own_engine
         if engine.known:
             return
         known = tuple(check_variables(list(variables), "variables"))
@@ -312,7 +310,7 @@ class MultiOptimizer(Optimizer):
     def _split(self, pairs: Pairs) -> list[tuple[Optimizer, Pairs]]:
         """Return the pairs of each optimizer that has some."""
         choices = dict(zip(self._engine.known, self._choices, strict=True))
-        parts = []
+        parts: list[tuple[Optimizer, Pairs]] = []
         for place, optimizer in enumerate(self._optimizers):
             own = [(g, v) for g, v in pairs if choices[v] == place]
             if own:
@@ -371,8 +369,8 @@ class MultiOptimizer(Optimizer):
             after, inner_state = optimizer.step(leaves, before, own, axis_name)
             new |= after
             states.append(inner_state)
-        leaves = [new[name] for name in names]
-        return tree.unflatten(leaves), {"step": state["step"] + 1, "optimizers": states}
+        after_step = tree.unflatten([new[name] for name in names])
+        return after_step, {"step": state["step"] + 1, "optimizers": states}
 
     def _split_tree(self, values: Any) -> tuple[Any, list[tuple[Optimizer, dict[str, Any]]]]:
         """Return the structure of a tree, and the leaves of each optimizer by name."""
@@ -407,9 +405,12 @@ class MultiOptimizer(Optimizer):
                 f"but the optimizer was expecting {len(self.weights)} weights"
             )
         rest = list(weights)
-        for owner in (self._engine, *self._optimizers):
-            count = len(owner.weights.all if owner is self._engine else owner.weights)
-            owner.set_weights(rest[:count])
+        count = len(self._engine.weights.all)
+        self._engine.set_weights(rest[:count])
+        rest = rest[count:]
+        for optimizer in self._optimizers:
+            count = len(optimizer.weights)
+            optimizer.set_weights(rest[:count])
             rest = rest[count:]
 
     def get_slot(self, var: Variable, slot_name: str) -> Variable:

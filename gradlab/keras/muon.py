@@ -43,8 +43,8 @@ def _argument_fields(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     beta1 = arguments["adam_beta_1"]
     beta2 = arguments["adam_beta_2"]
     adam = MuonAdam(
-        beta1=np.float32(beta1),
-        beta2=np.float32(beta2),
+        beta1=float(np.float32(beta1)),
+        beta2=float(np.float32(beta2)),
         epsilon=arguments["epsilon"],
         share1=1 - beta1,
         share2=1 - beta2,

@@ -281,6 +281,12 @@ class Optimizer(Stateful):
             config["strict"] = "tf"
         return config
 
+    def _names_in_config(self) -> tuple[str, str, str | None]:
+        """Return module, class and registered name as a serialized config has them."""
+        is_legacy = self._engine.version.engine == "legacy"
+        module = "keras.optimizers.legacy" if is_legacy else "keras.optimizers"
+        return module, type(self).__name__, None
+
     @classmethod
     def from_config(
         cls, config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None, **changes: Any

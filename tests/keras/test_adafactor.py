@@ -106,9 +106,7 @@ def test_a_saved_optimizer_goes_on(version: Any, tmp_path: Any) -> None:
     gl.load(tmp_path / "state", optimizer=again, variables=others)
     again.apply_gradients(zip(gradients, others, strict=True))
 
-    for mine, theirs in zip(
-        [*variables, *opt.variables], [*others, *again.variables], strict=True
-    ):
+    for mine, theirs in zip([*variables, *opt.variables], [*others, *again.variables], strict=True):
         np.testing.assert_array_equal(mine.numpy(), theirs.numpy())
 
 

@@ -37,7 +37,9 @@ def test_a_fixed_or_growing_scale_steps_as_the_optimizer_alone(version: Any) -> 
     rng = np.random.default_rng(0)
     v = gl.Variable(np.ones(4, F), name="v")
     w = gl.Variable(np.ones(4, F), name="w")
-    opt = LossScaleOptimizer(Adam(0.1, semantics=version), initial_scale=4.0, dynamic_growth_steps=2)
+    opt = LossScaleOptimizer(
+        Adam(0.1, semantics=version), initial_scale=4.0, dynamic_growth_steps=2
+    )
     alone = Adam(0.1, semantics=version)
     for _ in range(5):
         g = rng.normal(size=4).astype(F)
@@ -61,7 +63,9 @@ def test_a_step_that_overflows_is_left_out(version: Any, counted: int, bad: floa
     assert opt.iterations.numpy() == counted
 
 
-@pytest.mark.parametrize(("version", "least"), [("legacy", 1.0), ("rewrite", 1.0), ("keras3", 0.25)])
+@pytest.mark.parametrize(
+    ("version", "least"), [("legacy", 1.0), ("rewrite", 1.0), ("keras3", 0.25)]
+)
 def test_the_least_scale(version: Any, least: float) -> None:
     v = gl.Variable([1.0], name="v")
     opt = _make(version, initial_scale=1.0)
@@ -95,7 +99,7 @@ def test_a_step_that_raises_changes_nothing(version: Any) -> None:
     v = gl.Variable([1.0], name="v")
     w = gl.Variable([1.0], name="w")
     opt = _make(version, dynamic_growth_steps=1)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="shape"):
         opt.apply_gradients([(F([1.0]), v), (F([1.0, 2.0]), w)])
 
     assert v.numpy().tolist() == [1.0] and float(opt.loss_scale) == 8.0
@@ -152,7 +156,7 @@ def test_arguments_that_are_refused(
 
 
 def test_inner_optimizers_that_are_refused() -> None:
-    with pytest.raises(TypeError, match="must be an optimizer of gl.keras"):
+    with pytest.raises(TypeError, match="must be an optimizer of"):
         LossScaleOptimizer("sgd")
     with pytest.raises(TypeError, match="cannot wrap another LossScaleOptimizer"):
         LossScaleOptimizer(_make("legacy"))

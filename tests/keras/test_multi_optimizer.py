@@ -122,7 +122,7 @@ def test_the_names_of_weights() -> None:
 def test_a_step_that_raises_changes_nothing() -> None:
     variables = _variables()
     opt = MultiOptimizer(OptimizerMap(_sgd(), {"encoder/.*": _adam()}))
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="shape"):
         _step(opt, variables, [*GRADIENTS[:2], F([1.0])])
 
     assert [v.numpy().tolist() for v in variables] == [[1.0, 2.0]] * 3
@@ -141,9 +141,9 @@ def test_gradients_that_are_refused() -> None:
 
 
 def test_what_cannot_be_chosen() -> None:
-    with pytest.raises(ValueError, match="must be an optimizer of gl.keras"):
+    with pytest.raises(ValueError, match="must be an optimizer of"):
         MultiOptimizer(lambda v: "sgd").build(_variables())
-    with pytest.raises(ValueError, match="takes \"keras3\" only"):
+    with pytest.raises(ValueError, match='takes "keras3" only'):
         MultiOptimizer(lambda v: SGD()).build(_variables())
     with pytest.raises(ValueError, match="is of semantics 'keras3'"):
         MultiOptimizer(OptimizerMap(_sgd()), semantics="legacy")
@@ -215,9 +215,7 @@ def test_a_saved_optimizer_goes_on(tmp_path: Any) -> None:
     _step(opt, variables)
     _step(again, others)
 
-    for mine, other in zip(
-        [*variables, *opt.variables], [*others, *again.variables], strict=True
-    ):
+    for mine, other in zip([*variables, *opt.variables], [*others, *again.variables], strict=True):
         np.testing.assert_array_equal(mine.numpy(), other.numpy())
 
 
