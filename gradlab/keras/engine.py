@@ -40,7 +40,7 @@ from .backend import current_replicas
 from .clips import check_limit, clip_pairs
 from .hyperparameters import Hyperparameter
 from .versions import CLIPS, Declaration, Strict, Version
-from .weights import Weights, is_trainable, path_of
+from .weights import Weights, is_trainable
 
 Pairs = Sequence[tuple[Any, Variable]]  # gradient, variable
 Process = Callable[[list[pure.Pair]], list[pure.Pair]]
@@ -211,7 +211,7 @@ class Engine:
 
     def blank_rule_for(self, v: Variable) -> Rule:
         """Return the rule of one variable as far as its slots go."""
-        return self.blank_rule().for_weights(path_of(v), v.shape)
+        return self.blank_rule().for_weights(v.path, v.shape)
 
     def _make_rule(self, values: Mapping[str, Any]) -> Rule:
         if values.get("epsilon", 0.0) is None:
@@ -431,8 +431,8 @@ class Engine:
         def prepare(batch: Sequence[Job]) -> list[Commit]:
             return prepare_commits(
                 batch,
-                lambda v: self.buffers(v, rule.for_weights(path_of(v), v.shape)),
-                lambda v, x: self.store(v, rule.for_weights(path_of(v), v.shape), x),
+                lambda v: self.buffers(v, rule.for_weights(v.path, v.shape)),
+                lambda v, x: self.store(v, rule.for_weights(v.path, v.shape), x),
             )
 
         stores: Iterable[Commit]
@@ -473,7 +473,7 @@ class Engine:
         sparse = self.sparse()
         for gradient, v in pairs:
             g = self.check_gradient(gradient, v)
-            rule_of_v = rules[v.dtype].for_weights(path_of(v), v.shape)
+            rule_of_v = rules[v.dtype].for_weights(v.path, v.shape)
             inspect_slots = self.declaration.inspect_gradient(self.version, rule_of_v, v, g)
             yield Job(rule_of_v, v, g, rates[v.dtype], sparse, inspect_slots)
 

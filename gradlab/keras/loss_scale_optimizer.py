@@ -534,7 +534,7 @@ def _check_inner(inner: Any, semantics: str | None) -> None:
 def _check_scale(is_keras3: bool, dynamic: Any, initial_scale: Any, growth_steps: Any) -> None:
     if is_keras3 and not dynamic:
         raise ValueError(
-            "LossScaleOptimizer no longer supports `dynamic=False`; set loss_scale_factor of the "
+            "LossScaleOptimizer no longer supports `dynamic=False`: set `loss_scale_factor` of the "
             "inner optimizer instead"
         )
     if not isinstance(dynamic, bool):
@@ -553,13 +553,14 @@ def _check_scale(is_keras3: bool, dynamic: Any, initial_scale: Any, growth_steps
 
 def _check_others(kwargs: Mapping[str, Any]) -> None:
     for name, value in kwargs.items():
-        if name not in _NOT_SUPPORTED:
-            raise ValueError(f"LossScaleOptimizer does not support arguments: `{name}`.")
-        if value != _NOT_SUPPORTED[name]:
+        if name in _NOT_SUPPORTED and value != _NOT_SUPPORTED[name]:
             raise ValueError(
                 f"LossScaleOptimizer does not support `{name}`. Instead, set `{name}` on the "
                 "`inner_optimizer`."
             )
+    unknown = [f"`{name}`" for name in kwargs if name not in _NOT_SUPPORTED]
+    if unknown:
+        raise ValueError(f"LossScaleOptimizer does not support arguments: {', '.join(unknown)}.")
 
 
 # Formulas

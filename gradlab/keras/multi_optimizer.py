@@ -30,7 +30,6 @@ from .loss_scale_optimizer import LossScaleOptimizer
 from .optimizer import CallableList, Optimizer
 from .saved import load_engine, save_engine
 from .versions import Declaration, Name, Strict
-from .weights import path_of
 
 
 class OptimizerMap(MutableMapping[str, Optimizer]):
@@ -66,43 +65,43 @@ class OptimizerMap(MutableMapping[str, Optimizer]):
         if optimizer_map is not None and not isinstance(optimizer_map, dict):
             raise TypeError(f"optimizer_map must be a dictionary, got {optimizer_map!r}")
         self.default_optimizer = default_optimizer
-        self._optimizers = dict(optimizer_map or {})
+        self._optimizer_map = dict(optimizer_map or {})
 
     def __getitem__(self, key: str) -> Optimizer:
-        if key in self._optimizers:
-            return self._optimizers[key]
-        matching = [pattern for pattern in self._optimizers if re.fullmatch(pattern, key)]
+        if key in self._optimizer_map:
+            return self._optimizer_map[key]
+        matching = [pattern for pattern in self._optimizer_map if re.fullmatch(pattern, key)]
         if len(matching) > 1:
             raise ValueError(
                 f"Multiple optimizers assigned to variable {key}: {', '.join(matching)} match it"
             )
-        return self._optimizers[matching[0]] if matching else self.default_optimizer
+        return self._optimizer_map[matching[0]] if matching else self.default_optimizer
 
     def __setitem__(self, key: str, optimizer: Optimizer) -> None:
-        if key in self._optimizers:
+        if key in self._optimizer_map:
             raise ValueError(f"{key!r} already exists in the OptimizerMap; delete it first")
         if not isinstance(key, str):
             raise ValueError(f"key must be a string, got {key!r}")
         _check_inner(optimizer)
-        self._optimizers[key] = optimizer
+        self._optimizer_map[key] = optimizer
 
     def __delitem__(self, key: str) -> None:
-        del self._optimizers[key]
+        del self._optimizer_map[key]
 
     def __len__(self) -> int:
-        return len(self._optimizers)
+        return len(self._optimizer_map)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._optimizers)
+        return iter(self._optimizer_map)
 
     def __call__(self, variable: Any) -> Optimizer:
-        return self[path_of(variable)]
+        return self[variable.path]
 
     def get_config(self) -> dict[str, Any]:
         """The optimizers as `gl.keras.serialize` gives them."""
         return {
             "default_optimizer": serialize(self.default_optimizer),
-            "optimizer_map": {key: serialize(x) for key, x in self._optimizers.items()},
+            "optimizer_map": {key: serialize(x) for key, x in self._optimizer_map.items()},
         }
 
     @classmethod
@@ -183,8 +182,8 @@ class MultiOptimizer(Optimizer):
         self._optimizers: list[Optimizer] = []
         self._choices: list[int] = []  # for each variable of `build` the place of its optimizer
         if isinstance(optimizer_map, OptimizerMap):
-            for optimizer in (*optimizer_map._optimizers.values(), optimizer_map.default_optimizer):
-                self._place_of(optimizer)
+            for optimizer in (*optimizer_map.values(), optimizer_map.default_optimizer):
+                self._find_or_add(optimizer)
 
     def __repr__(self) -> str:
         return describe(
@@ -196,9 +195,17 @@ class MultiOptimizer(Optimizer):
         new._optimizers = [copy.copy(optimizer) for optimizer in self._optimizers]
         return new
 
-    def _place_of(self, optimizer: Optimizer) -> int:
-        """Return the place of an optimizer in the list; a new one joins it."""
+    def _choose(self, variable: Any) -> int:
+        """Return the place of the optimizer that is chosen for a variable."""
+        optimizer = self._optimizer_map(variable)
+        if isinstance(optimizer, LossScaleOptimizer | MultiOptimizer):
+            kind = type(optimizer).__name__
+            raise ValueError(f"{kind} cannot be used inside an MultiOptimizer.")
         _check_inner(optimizer)
+        return self._find_or_add(optimizer)
+
+    def _find_or_add(self, optimizer: Optimizer) -> int:
+        """Return the place of an optimizer in the list; a new one joins it."""
         for place, other in enumerate(self._optimizers):
             if other is optimizer:
                 return place
@@ -269,7 +276,7 @@ class MultiOptimizer(Optimizer):
         if engine.known:
             return
         known = tuple(check_variables(list(variables), "variables"))
-        choices = [self._place_of(self._optimizer_map(v)) for v in known]
+        choices = [self._choose(v) for v in known]
         for place, optimizer in enumerate(self._optimizers):
             own = [v for v, choice in zip(known, choices, strict=True) if choice == place]
             if own:
@@ -380,7 +387,7 @@ class MultiOptimizer(Optimizer):
         parts: dict[int, dict[str, Any]] = {}
         for name, w in zip(pure.leaf_names(values), leaves, strict=True):
             weight = Weight(f"{name}:0", name, tuple(w.shape), w.dtype)
-            place = self._place_of(self._optimizer_map(weight))
+            place = self._choose(weight)
             parts.setdefault(place, {})[name] = w
         return tree, [(self._optimizers[place], parts[place]) for place in sorted(parts)]
 
@@ -444,7 +451,7 @@ class MultiOptimizer(Optimizer):
         load_own = load_engine(self._engine, own, names, self)
         if not self._engine.known:
             for key in own["known"]:
-                self._place_of(self._optimizer_map(names[key]))
+                self._choose(names[key])
         if len(saved) != len(self._optimizers):
             raise ValueError(
                 f"the state is of {len(saved)} optimizers, there are {len(self._optimizers)}; "
@@ -468,9 +475,9 @@ def _check_inner(optimizer: Any) -> None:
     if not isinstance(optimizer, Optimizer):
         raise ValueError(f"optimizer must be an optimizer of gl.keras, got {optimizer!r}")
     if isinstance(optimizer, LossScaleOptimizer):
-        raise ValueError("optimizer cannot be LossScaleOptimizer; put it around the MultiOptimizer")
+        raise ValueError("optimizer cannot be LossScaleOptimizer. Put it around the MultiOptimizer")
     if isinstance(optimizer, MultiOptimizer):
-        raise ValueError("optimizer cannot be MultiOptimizer")
+        raise ValueError("optimizer cannot be MultiOptimizer.")
     version = optimizer._engine.version.name
     if version != "keras3":
         raise ValueError(

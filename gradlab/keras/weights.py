@@ -102,7 +102,7 @@ class Weights:
             self.slot_names.append(slot)
         slots = self.slots.setdefault(v, {})
         if slot not in slots:
-            path = path_of(v)
+            path = v.path
             variable = path.replace("/", "_") if self.version.name == "keras3" else path
             name = self.version.slot_name.format(optimizer=prefix, variable=variable, slot=slot)
             if slot in self.unnamed_slots:
@@ -154,11 +154,6 @@ class Weights:
                 )
         for w, x in zip(self.all, arrays, strict=True):
             w.assign(x.astype(w.dtype))
-
-
-def path_of(v: Variable) -> str:
-    """Return the name of a variable as Keras 3 has it."""
-    return v.name.removesuffix(":0")
 
 
 def slot_start(initializer: Any, v: Variable, shape: Sequence[int] | None) -> Array:
