@@ -19,6 +19,11 @@ def _step_fields(rule: Any, steps: Any, dtype: Any) -> Shared:
     return {"steps": 1 + int(np.asarray(steps))}
 
 
+def _argument_fields(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return epsilon_2 as Keras casts it, which is through float32 for all dtypes."""
+    return {"epsilon2": float(np.float32(arguments["epsilon_2"]))}
+
+
 def _unused_slots(version: Version, rule: Rule) -> Mapping[str, Any]:
     """Return the zeros that Keras 3 makes for variables whose mean square isn't factored."""
     if version.name != "keras3" or "r" in rule.slots:
@@ -78,9 +83,9 @@ class Adafactor(Optimizer):
         fields={
             "beta2_decay": "beta_2_decay",
             "epsilon1": "epsilon_1",
-            "epsilon2": "epsilon_2",
             "clip_threshold": "clip_threshold",
         },
+        argument_fields=_argument_fields,
         step_fields=_step_fields,
         slots={"keras3": {"v": "velocity"}},
         unnamed_slots={"keras3": ("r", "c")},

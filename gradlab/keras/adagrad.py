@@ -19,7 +19,7 @@ from ..train.update import InspectSlots
 from ..train.variable import Variable
 from .clips import has_duplicates
 from .optimizer import Optimizer, own_argument
-from .versions import Declaration, Name, Strict, Version
+from .versions import Declaration, Name, Strict
 
 _SCATTER = rules.StochasticGradientDescent()
 
@@ -49,8 +49,8 @@ def step_unsummed(
 step_unsummed.row_local = True  # type: ignore[attr-defined]  # so large tables are updated in place
 
 
-def _inspect_gradient(version: Version, rule: Rule, v: Variable, g: Gradient) -> InspectSlots:
-    if not version.sums_duplicates and has_duplicates(g):
+def _inspect_gradient(engine: Any, rule: Rule, v: Variable, g: Gradient) -> InspectSlots:
+    if not engine.version.sums_duplicates and has_duplicates(g):
         warn(
             f"Keras 3 does not sum slices of one row: the accumulator of {v.name} gets the sum of "
             "their squares",

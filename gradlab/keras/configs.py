@@ -97,7 +97,7 @@ def deserialize(
     is_optional = changes.get("semantics") == "keras3"
     arguments = dict(config.get("config", {}) if is_optional else config["config"])
     cls = own.get(name) or CLASSES.get(name.lower())
-    if name.lower().startswith("experimental"):
+    if name.lower().startswith("experimental") and changes.get("semantics") != "keras3":
         # Names of the rewrite while it was new.
         cls = CLASSES.get(name.lower().removeprefix("experimental"))
         changes = {"semantics": "rewrite", **changes}

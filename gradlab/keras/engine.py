@@ -474,7 +474,7 @@ class Engine:
         for gradient, v in pairs:
             g = self.check_gradient(gradient, v)
             rule_of_v = rules[v.dtype].for_weights(v.path, v.shape)
-            inspect_slots = self.declaration.inspect_gradient(self.version, rule_of_v, v, g)
+            inspect_slots = self.declaration.inspect_gradient(self, rule_of_v, v, g)
             yield Job(rule_of_v, v, g, rates[v.dtype], sparse, inspect_slots)
 
     def sparse(self) -> pure.Sparse:

@@ -17,7 +17,7 @@ from ..train.variable import Variable as Variable
 from .adam import powers_of_betas
 from .optimizer import Optimizer, own_argument
 from .unsummed import choose_every_row, warn_of_unsummed
-from .versions import Declaration, Name, Strict, Version
+from .versions import Declaration, Name, Strict
 
 _EMBEDDINGS = "(?i)embedding"
 
@@ -59,14 +59,18 @@ def _step_fields(rule: Any, steps: Any, dtype: Any) -> Shared:
     return powers_of_betas(rule.others, steps, dtype)
 
 
-def _inspect_gradient(version: Version, rule: Rule, v: Variable, g: Gradient) -> None:
+def _inspect_gradient(engine: Any, rule: Rule, v: Variable, g: Gradient) -> None:
+    """Refuse what TensorFlow refuses to multiply in Keras: a float32 number with another dtype."""
     if not isinstance(rule, rules.Muon):
-        warn_of_unsummed(version, rule, v, g)
-    elif v.dtype != np.float32:
+        warn_of_unsummed(engine, rule, v, g)
+        return
+    has_number = isinstance(engine.hyper["learning_rate"].value, Variable)
+    is_too_wide = v.dtype == np.float64 and rule.rms_rate is not None
+    if is_too_wide or (not has_number and v.dtype != np.float32):
         raise InvalidArgumentError(
-            f"cannot compute Mul as the learning rate is float32 and {v.name} is {v.dtype}: Muon of "
-            "Keras 3 steps float32 matrices only. Name others in exclude_layers, or take "
-            "gl.rules.Muon"
+            f"cannot compute Mul, as the learning rate is float32 and {v.name} is {v.dtype}: Muon of "
+            "Keras 3 steps float32 matrices, float16 and bfloat16 with a number as learning rate, "
+            "float64 with rms_rate=None besides. Name others in exclude_layers"
         )
 
 
@@ -105,12 +109,13 @@ class Muon(Optimizer):
 
     IndexedSlices are gradients of whole variables, 0 in other rows; slices of one row are summed,
     for Adam's v their squares. In the pure form the name of a weight is its path in the tree.
-    Shapes: w, g, m (rows, columns), of float32; Adam's (...), of float16, bfloat16, float32,
-    float64.
+    Shapes: w, g, m (rows, columns), Adam's (...); dtypes float16, bfloat16, float32, float64. As in
+    Keras on TensorFlow, matrices that aren't float32 need a number as learning rate, those of
+    float64 also rms_rate=None.
 
     Raises:
         ValueError: another version; unknown arguments; limits that exclude each other.
-        InvalidArgumentError: a step of a matrix that isn't float32, as in Keras 3 on TensorFlow.
+        InvalidArgumentError: a step of a matrix of such a dtype.
 
     Source: `keras.optimizers.Muon`, Keras 3.15 (2026); Jordan et al., "Muon: An optimizer for
     hidden layers in neural networks" (2024); Liu et al., "Muon is Scalable for LLM Training"

@@ -45,13 +45,19 @@ _CLASSES: tuple[type[Optimizer], ...] = (
     SGD,
     ScheduleFreeAdamW,
 )
-CLASSES.update({cls.__name__.lower(): cls for cls in (*_CLASSES, OptimizerMap)})
+CLASSES.update({cls.__name__.lower(): cls for cls in _CLASSES})
+CLASSES["optimizermap"] = OptimizerMap
 # Older names in configs of tf_keras.
 CLASSES["lossscaleoptimizerv1"] = LossScaleOptimizer
 CLASSES["lossscaleoptimizerv3"] = LossScaleOptimizer
 
 # What each version's own `get` doesn't find by name, though it has the class.
-_NOT_BY_NAME: dict[str, tuple[str, ...]] = {"rewrite": ("adafactor", "lion"), "keras3": ("lamb",)}
+_NOT_BY_NAME: dict[str, tuple[str, ...]] = {
+    "tf2.3": ("multioptimizer", "optimizermap"),
+    "legacy": ("multioptimizer", "optimizermap"),
+    "rewrite": ("adafactor", "lion", "multioptimizer", "optimizermap"),
+    "keras3": ("lamb",),
+}
 
 
 def get(identifier: Any, semantics: Name | None = None) -> Any:

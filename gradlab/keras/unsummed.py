@@ -42,9 +42,9 @@ def choose_every_row(version: Version, rule: type[Rule]) -> pure.Sparse:
     return apply.every_row if version.sums_duplicates else every_row_unsummed
 
 
-def warn_of_unsummed(version: Version, rule: Rule, v: Variable, g: Gradient) -> None:
+def warn_of_unsummed(engine: Any, rule: Rule, v: Variable, g: Gradient) -> None:
     """Warn where the size of a sum isn't what the original takes."""
-    if not version.sums_duplicates and has_duplicates(g):
+    if not engine.version.sums_duplicates and has_duplicates(g):
         warn(
             "Keras 3 does not sum slices of one row before it takes their size: the slots of "
             f"{v.name} get the sum of the sizes",

@@ -19,7 +19,8 @@ from ..train.variable import Variable
 
 Name = Literal["tf2.3", "legacy", "rewrite", "keras3"]
 Strict = Literal["tf"] | None
-InspectGradient = Callable[["Version", Rule, Variable, Gradient], InspectSlots | None]
+# Of the engine that steps, the rule of the variable, the variable and its gradient.
+InspectGradient = Callable[[Any, Rule, Variable, Gradient], InspectSlots | None]
 
 CLIPS = ("clipnorm", "clipvalue", "global_clipnorm")
 
@@ -227,7 +228,7 @@ class Declaration:
     decay_arguments: Mapping[type[Rule], str] = dataclasses.field(default_factory=dict)
     only: tuple[str, ...] = tuple(VERSIONS)
     choose_sparse: Callable[[Version, type[Rule]], pure.Sparse] = lambda version, rule: apply.rows
-    inspect_gradient: InspectGradient = lambda version, rule, v, g: None
+    inspect_gradient: InspectGradient = lambda engine, rule, v, g: None
     needs_count: bool = True
     rebuilds_schedules: bool = True
 

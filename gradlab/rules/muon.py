@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from .._base.arrays import Array, namespace
 from .adam import Adam
 from .rule import Rule, Shared, Slots
@@ -115,8 +117,11 @@ class Muon(Rule):
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         m = slots[0] + (g + slots[0] * (self.momentum - w.dtype.type(1)))
         ahead = g + self.momentum * m if self.use_nesterov else m
-        update = lr * orthogonalize(ahead, int(self.steps), self.coefficients)
+        update = orthogonalize(ahead, int(self.steps), self.coefficients)
+        # In Keras the rate is float32, and so is what it is multiplied with in 16 bits.
+        wide: Any = update.astype(np.float32) if w.dtype.itemsize == 2 else update
+        wide = lr.astype(wide.dtype) * wide
         if self.rms_rate is not None:
-            longest = max(w.shape)
-            update = update * w.dtype.type(longest**0.5) * self.rms_rate
-        return w - update, (m,)
+            number = wide.dtype.type
+            wide = wide * number(max(w.shape) ** 0.5) * number(self.rms_rate)
+        return w - wide.astype(w.dtype), (m,)

@@ -102,12 +102,12 @@ class Variable(_Operators):
         self._set_up(_frozen(value if dtype is None else value.astype(native_dtype(dtype))))
         self._graph_key = collection.graph_key
         collection.add(self)
+        register()
 
     @property
     def path(self) -> str:
         """The name as Keras 3 has it, without ":0"."""
         return self.name.removesuffix(":0")
-        register()
 
     def _set_up(self, value: Array) -> None:
         renew_in_child(self, "_lock")

@@ -70,17 +70,36 @@ def test_a_matrix_decays_by_weight_decay() -> None:
     assert v.numpy().tolist() == [[1.5, 0.0], [0.0, 1.5]]
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float64"])
-def test_a_matrix_that_is_not_float32_is_refused_and_nothing_changes(dtype: Any) -> None:
+@pytest.mark.parametrize(
+    ("dtype", "settings"),
+    [
+        ("float64", {}),
+        ("float64", {"rms_rate": None, "learning_rate": lambda: 0.1}),
+        ("float16", {"learning_rate": lambda: 0.1}),
+        ("float16", {"learning_rate": gl.schedules.ExponentialDecay(0.1, 2, 0.5)}),
+    ],
+)
+def test_matrices_that_tensorflow_cannot_multiply_are_refused_and_nothing_changes(
+    dtype: Any, settings: Any
+) -> None:
     v = gl.Variable(np.ones((2, 2), dtype), name="v")
     w = gl.Variable(np.ones(2, dtype), name="w")
-    opt = gl.keras.Muon()
+    opt = gl.keras.Muon(**settings)
     pairs = [(np.ones(2, dtype), w), (np.ones((2, 2), dtype), v)]
-    with pytest.raises(gl.errors.InvalidArgumentError, match="float32 matrices only"):
+    with pytest.raises(gl.errors.InvalidArgumentError, match="cannot compute Mul"):
         opt.apply_gradients(pairs)
 
     assert w.numpy().tolist() == [1.0, 1.0] and opt.iterations.numpy() == 0
     opt.apply_gradients(pairs[:1])
+
+
+@pytest.mark.parametrize(("dtype", "settings"), [("float16", {}), ("float64", {"rms_rate": None})])
+def test_other_matrices_are_stepped(dtype: Any, settings: Any) -> None:
+    v = gl.Variable(np.ones((2, 2), dtype), name="v")
+    opt = gl.keras.Muon(0.1, **settings)
+    opt.apply_gradients([(np.eye(2, dtype=dtype), v)])
+
+    assert v.numpy()[0, 0] < 0.99
 
 
 @differs(
