@@ -90,7 +90,7 @@ class Adafactor(Optimizer):
         slots={"keras3": {"v": "velocity"}},
         unnamed_slots={"keras3": ("r", "c")},
         unused_slots=_unused_slots,
-        together=lambda version: ("r", "c", "v"),
+        slots_by_variable=lambda version: ("r", "c", "v"),
         only=("rewrite", "keras3"),
         choose_sparse=choose_every_row,
         inspect_gradient=warn_of_unsummed,

@@ -4,9 +4,20 @@ An `Optimizer` is what users see, and it holds one engine: `legacy.LegacyEngine`
 and legacy, `keras3.Keras3Engine` for the rewrite and Keras 3. The engine holds the settings, the
 `Weights`, and the lock under which it steps. It knows nothing of losses, graphs or replicas.
 
-A step is `fill` (drop the pairs without a gradient), `commits` (compute everything, return
-functions that only store), and calling these, the count of iterations last. So a call that raises
-has changed nothing, unless `strict`.
+One `apply_gradients`, in order:
+
+1. `fill` drops the pairs without a gradient, and notes the variables of the step.
+2. `step` takes the lock, then those of the variables.
+3. `prepare_step` computes everything and returns functions that only store:
+   - `check_gradient` makes an array or slices of each gradient, which fit its variable;
+   - `transform` aggregates, clips and transforms the gradients;
+   - `jobs` finds for each variable its rule, its learning rate, and how slices meet the rule;
+   - `train.update.prepare_commits` runs the rules.
+4. `step` calls these functions: slots are made, new values stored, and `count` comes last.
+
+So a call that raises has changed nothing, unless `strict`. `Keras3Engine` takes another way in 3
+where weight decay, averages, or accumulated gradients act around the rule: `accumulate`, then
+`prepare_update`.
 """
 
 from __future__ import annotations
@@ -45,16 +56,16 @@ from .weights import Weights, is_trainable
 Pairs = Sequence[tuple[Any, Variable]]  # gradient, variable
 Process = Callable[[list[pure.Pair]], list[pure.Pair]]
 # Attributes of `Engine`: tuples of the user's variables.
-VARIABLES = ("asked", "known", "undecayed")
+VARIABLES = ("step_variables", "built_variables", "undecayed")
 _log = logging.getLogger("gradlab")
 
 
 @dataclasses.dataclass(frozen=True)
 class Arguments:
-    """What an optimizer is made of: its class, the version, and what its constructor was given.
+    """What an optimizer is made of: its class, the version, and what its constructor was arguments.
 
-    `own` holds the optimizer's own arguments by name, `extra` the keywords that only some versions
-    have.
+    `own_arguments` holds those of the optimizer's class by name, `keywords` those that only some
+    versions have.
     """
 
     optimizer: type
@@ -63,20 +74,20 @@ class Arguments:
     name: str | None
     strict: Strict
     learning_rate: Any
-    own: Mapping[str, Any]
-    extra: Mapping[str, Any]
+    own_arguments: Mapping[str, Any]
+    keywords: Mapping[str, Any]
 
 
 class Engine:
     """One optimizer of one version.
 
     Attributes:
-        own: the optimizer's own arguments by name; those that are hyperparameters as a
+        own_arguments: those of the optimizer's class by name; those that are hyperparameters as a
             `Hyperparameter`.
         hyper: the hyperparameters that become variables, the learning rate among them.
         limits: the clip arguments that are set.
-        asked: the variables of this step, in its order.
-        known: those of the first step or of `build`.
+        step_variables: the variables of this step, in its order.
+        built_variables: those of the first step or of `build`.
         undecayed: variables that are excluded from weight decay.
         scope: what stands ahead of the optimizer's name in names of weights, "outer/" for example.
     """
@@ -84,30 +95,32 @@ class Engine:
     declaration: Declaration
     lock: threading.RLock
 
-    def __init__(self, given: Arguments) -> None:
-        extra = given.extra
-        self.declaration = given.declaration
-        self.version = given.version
-        self.strict = is_strict(given.strict)
+    def __init__(self, arguments: Arguments) -> None:
+        keywords = arguments.keywords
+        self.declaration = arguments.declaration
+        self.version = arguments.version
+        self.strict = is_strict(arguments.strict)
         self.replicas = current_replicas()
-        check_arguments(extra, self.version, self.replicas is not None, given.optimizer)
-        check_name(given.name, self.version)
-        self.name = given.name or current_collection().unique_name(
-            snake_case(given.optimizer.__name__)
+        check_arguments(keywords, self.version, self.replicas is not None, arguments.optimizer)
+        check_name(arguments.name, self.version)
+        self.name = arguments.name or current_collection().unique_name(
+            snake_case(arguments.optimizer.__name__)
         )
-        self.limits = {limit: extra[limit] for limit in CLIPS if extra.get(limit) is not None}
+        self.limits = {limit: keywords[limit] for limit in CLIPS if keywords.get(limit) is not None}
         for limit, value in self.limits.items():
             check_limit(limit, value, self.version)
-        self.gradient_aggregator = extra.get("gradient_aggregator")
-        self.gradient_transformers = list(extra.get("gradient_transformers") or [])
-        self.rule_class = self.declaration.choose_rule(self.version, given.own)
-        self.own = dict(given.own)
+        self.gradient_aggregator = keywords.get("gradient_aggregator")
+        self.gradient_transformers = list(keywords.get("gradient_transformers") or [])
+        self.rule_class = self.declaration.choose_rule(self.version, arguments.own_arguments)
+        self.own_arguments = dict(arguments.own_arguments)
         for argument in self.declaration.hyperparameters:
-            self.own[argument] = Hyperparameter(argument, given.own[argument])
+            self.own_arguments[argument] = Hyperparameter(
+                argument, arguments.own_arguments[argument]
+            )
         self.hyper: dict[str, Hyperparameter] = {}
         self.has_created_hyper = False
-        self.asked: tuple[Variable, ...] = ()
-        self.known: tuple[Variable, ...] = ()
+        self.step_variables: tuple[Variable, ...] = ()
+        self.built_variables: tuple[Variable, ...] = ()
         self.undecayed: tuple[Variable, ...] = ()
         self.scope = ""
         unnamed_slots = self.declaration.unnamed_slots.get(self.version.name, ())
@@ -132,16 +145,16 @@ class Engine:
         """Return one of the optimizer's own arguments as it is now."""
         if name in self.hyper:
             return self.read(name)
-        value = self.own[name]
+        value = self.own_arguments[name]
         return value.value if isinstance(value, Hyperparameter) else value
 
     def write_argument(self, name: str, value: Any) -> None:
         """Set one of the optimizer's own arguments."""
-        old = self.own[name]
+        old = self.own_arguments[name]
         if isinstance(old, Hyperparameter):
             old.write(value)
         else:
-            self.own = {**self.own, name: value}  # `view` shares the old one
+            self.own_arguments = {**self.own_arguments, name: value}  # `view` shares the old one
 
     def set_limit(self, name: str, value: Any) -> None:
         """Set a clip argument, or take it away by None."""
@@ -169,14 +182,15 @@ class Engine:
         """Return the learning rate of step number `step`, which is not counted yet, for variables of one dtype."""
         raise NotImplementedError(f"{type(self).__name__} must define rate(step, dtype)")
 
-    def extras(self) -> dict[str, Any]:
+    def settings_around_rule(self) -> dict[str, Any]:
         """Return what acts around the rule, by name: plain attributes, which may be set."""
         return {}
 
     def own_config(self) -> dict[str, Any]:
         """Return the optimizer's own arguments as a config has them."""
         return {
-            name: x.number() if isinstance(x, Hyperparameter) else x for name, x in self.own.items()
+            name: x.number() if isinstance(x, Hyperparameter) else x
+            for name, x in self.own_arguments.items()
         }
 
     def config(self) -> dict[str, Any]:
@@ -199,15 +213,17 @@ class Engine:
 
     def read_rule(self) -> Rule:
         """Return the rule without what changes from step to step; functions are called for it."""
-        values = dict(self.own)
+        values = dict(self.own_arguments)
         for name in self.declaration.hyperparameters:
-            values[name] = self.own[name].read()
+            values[name] = self.own_arguments[name].read()
         return self._make_rule(values)
 
     def blank_rule(self) -> Rule:
         """Return the rule as far as its slots go: hyperparameters that are functions are not called for it."""
         hyperparameters = self.declaration.hyperparameters
-        return self._make_rule({k: x for k, x in self.own.items() if k not in hyperparameters})
+        return self._make_rule(
+            {k: x for k, x in self.own_arguments.items() if k not in hyperparameters}
+        )
 
     def blank_rule_for(self, v: Variable) -> Rule:
         """Return the rule of one variable as far as its slots go."""
@@ -365,7 +381,7 @@ class Engine:
         is_keras3 = self.version.name == "keras3"
         if not filled and (pairs or is_keras3):
             raise ValueError(f"No gradients provided for any variable: {missing}")
-        self.check_known([v for _, v in pairs])
+        self.note_step_variables([v for _, v in pairs])
         if missing and is_keras3:
             warn(
                 f"Gradients do not exist for variables {missing}: they stay as they are",
@@ -375,8 +391,8 @@ class Engine:
             _log.warning("Gradients do not exist for variables %s: they stay as they are", missing)
         return filled
 
-    def check_known(self, variables: Sequence[Variable]) -> None:
-        """Refuse a variable that comes too late for the version."""
+    def note_step_variables(self, variables: Sequence[Variable]) -> None:
+        """Note the variables of a step, and refuse one that comes too late for the version."""
 
     def check_gradient(self, g: Any, v: Variable) -> Gradient:
         """Return the gradient as an array or slices that fit the variable."""
@@ -402,7 +418,7 @@ class Engine:
     def step(self, pairs: Pairs, clip: bool, aggregate: bool = True) -> None:
         """Update all variables, then count one iteration."""
         with self.hold(pairs):
-            for commit in self.commits(pairs, clip, aggregate):
+            for commit in self.prepare_step(pairs, clip, aggregate):
                 commit()
 
     @contextmanager
@@ -414,7 +430,7 @@ class Engine:
                 stack.enter_context(v._lock)
             yield
 
-    def commits(self, pairs: Pairs, clip: bool, aggregate: bool) -> Iterable[Commit]:
+    def prepare_step(self, pairs: Pairs, clip: bool, aggregate: bool) -> Iterable[Commit]:
         """Return functions that store the results, the count last.
 
         All that may fail is done now; if strict, in between: what is ahead of a bad gradient is
@@ -446,21 +462,21 @@ class Engine:
 
         return chain([make_weights], stores, [self.count])
 
-    def ready(self, pairs: Pairs) -> tuple[Pairs, list[Commit]]:
-        """Return what is applied now of the gradients, before clips, and what keeps the rest for later."""
+    def accumulate(self, pairs: Pairs) -> tuple[Pairs, list[Commit]]:
+        """Return the gradients that are due at this call, before clips, and functions that store sums."""
         return pairs, []
 
-    def commits_of_ready(
+    def prepare_update(
         self, pairs: Pairs, variables: Sequence[Variable], clip: bool
     ) -> Iterable[Commit]:
         """Return `commits` after `ready`; `variables` are those that had gradients."""
-        return self.commits(pairs, clip, aggregate=False)
+        return self.prepare_step(pairs, clip, aggregate=False)
 
     def count(self) -> None:
-        """Count one step. Its variables are known from now on."""
+        """Count one step. Its variables are those of the optimizer from now on."""
         self.weights.make_iterations("").assign_add(1)
         self.update_counted()
-        self.known = self.known or self.asked
+        self.built_variables = self.built_variables or self.step_variables
 
     def jobs(self, pairs: Pairs) -> Iterator[Job]:
         """Yield what is to be done for each pair."""

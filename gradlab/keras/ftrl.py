@@ -99,7 +99,7 @@ class Ftrl(Optimizer):
             "beta",
         ),
         slots={"tf2.3": _NAMES, "legacy": _NAMES, "rewrite": _NAMES, "keras3": _NAMES},
-        together=lambda version: ("accum", "linear"),
+        slots_by_variable=lambda version: ("accum", "linear"),
         choose_sparse=_choose_sparse,
         inspect_gradient=warn_of_unsummed,
     )

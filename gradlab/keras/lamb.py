@@ -61,7 +61,7 @@ class Lamb(Optimizer):
         step_fields=powers_of_betas,
         hyperparameters=("beta_1", "beta_2"),
         slots={"keras3": {"m": "momentum", "v": "velocity"}},
-        together=lambda version: ("m", "v"),
+        slots_by_variable=lambda version: ("m", "v"),
         only=("keras3",),
         choose_sparse=choose_every_row,
         inspect_gradient=warn_of_unsummed,

@@ -32,7 +32,7 @@ from ..train.variable import current_collection
 from .configs import deserialize, serialize
 from .engine import Pairs, snake_case
 from .keras3 import choose
-from .optimizer import CallableList, Optimizer, _newer
+from .optimizer import CallableList, Optimizer, newer_method
 
 _log = logging.getLogger("gradlab")
 
@@ -259,7 +259,7 @@ class LossScaleOptimizer(Optimizer):
 
     # Steps
 
-    @_newer
+    @newer_method
     def scale_loss(self, loss: Any) -> Any:
         """Return loss * scale. In "keras3"; see `get_scaled_loss` for the others.
 
@@ -344,7 +344,7 @@ class LossScaleOptimizer(Optimizer):
 
     def _apply_on_replicas(self, replicas: Any, lists: Sequence[Pairs], aggregate: bool) -> None:
         """Do the same on all replicas, or on none if there are gradients that aren't finite."""
-        self._engine.check_known([v for pairs in lists for _, v in pairs])
+        self._engine.note_step_variables([v for pairs in lists for _, v in pairs])
         self._build_inner()
         are_finite = [self._can_step(g for g, _ in pairs) for pairs in lists]
         is_finite = all(are_finite)
@@ -368,8 +368,8 @@ class LossScaleOptimizer(Optimizer):
     def _build_inner(self) -> None:
         """Build the inner optimizer, as Keras 3 and the rewrite do ahead of the first step."""
         engine = self._engine
-        if engine.version.engine == "keras3" and not engine.known:
-            self.inner_optimizer.build(engine.asked)
+        if engine.version.engine == "keras3" and not engine.built_variables:
+            self.inner_optimizer.build(engine.step_variables)
 
     def _unscale(self, pairs: Pairs) -> Pairs:
         """Return the gradients of the loss itself."""

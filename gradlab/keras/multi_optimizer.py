@@ -273,7 +273,7 @@ class MultiOptimizer(Optimizer):
     def build(self, variables: Iterable[Variable]) -> None:
         """Choose the optimizer of each variable, and build them. A second call does nothing."""
         engine = self._own_engine
-        if engine.known:
+        if engine.built_variables:
             return
         known = tuple(check_variables(list(variables), "variables"))
         choices = [self._choose(v) for v in known]
@@ -290,12 +290,12 @@ class MultiOptimizer(Optimizer):
         pairs = read_pairs(grads_and_vars)
         if all(g is None for g, _ in pairs):
             return engine.fill(pairs)  # which raises
-        engine.check_known([v for _, v in pairs])
-        self.build(engine.asked)
-        if len(pairs) != len(engine.known):
+        engine.note_step_variables([v for _, v in pairs])
+        self.build(engine.step_variables)
+        if len(pairs) != len(engine.built_variables):
             raise ValueError(
                 f"Gradients must match trainable variables one-to-one. Received {len(pairs)} "
-                f"gradients and {len(engine.known)} variables."
+                f"gradients and {len(engine.built_variables)} variables."
             )
         return pairs
 
@@ -308,7 +308,7 @@ class MultiOptimizer(Optimizer):
             stack.enter_context(self._engine.lock)
             for engine, own in parts:
                 stack.enter_context(engine.hold(own))
-            commits = [engine.commits(own, clip, aggregate) for engine, own in parts]
+            commits = [engine.prepare_step(own, clip, aggregate) for engine, own in parts]
             for inner_commits in commits:
                 for commit in inner_commits:
                     commit()
@@ -316,7 +316,7 @@ class MultiOptimizer(Optimizer):
 
     def _split(self, pairs: Pairs) -> list[tuple[Optimizer, Pairs]]:
         """Return the pairs of each optimizer that has some."""
-        choices = dict(zip(self._engine.known, self._choices, strict=True))
+        choices = dict(zip(self._engine.built_variables, self._choices, strict=True))
         parts: list[tuple[Optimizer, Pairs]] = []
         for place, optimizer in enumerate(self._optimizers):
             own = [(g, v) for g, v in pairs if choices[v] == place]
@@ -422,7 +422,7 @@ class MultiOptimizer(Optimizer):
 
     def get_slot(self, var: Variable, slot_name: str) -> Variable:
         """The slot variable of the optimizer of a variable (KeyError if there is none)."""
-        choices = dict(zip(self._engine.known, self._choices, strict=True))
+        choices = dict(zip(self._engine.built_variables, self._choices, strict=True))
         if var not in choices:
             raise KeyError(f"{getattr(var, 'name', var)} has no optimizer yet; build() chooses one")
         return self._optimizers[choices[var]].get_slot(var, slot_name)
@@ -433,7 +433,7 @@ class MultiOptimizer(Optimizer):
         return list(dict.fromkeys(names))
 
     def _stepped_variables(self) -> list[Variable]:
-        return list(self._engine.known)
+        return list(self._engine.built_variables)
 
     def _to_save(self, names: VariablesByName) -> dict[str, Any]:
         return {
@@ -449,7 +449,7 @@ class MultiOptimizer(Optimizer):
         saved = get_part(state, "optimizers", list)
         choices = get_part(state, "choices", list)
         load_own = load_engine(self._engine, own, names, self)
-        if not self._engine.known:
+        if not self._engine.built_variables:
             for key in own["known"]:
                 self._choose(names[key])
         if len(saved) != len(self._optimizers):

@@ -143,7 +143,7 @@ class Muon(Optimizer):
         argument_fields=_argument_fields,
         step_fields=_step_fields,
         slots={"keras3": {"m": "momentum", "v": "velocity"}},
-        together=lambda version: ("m", "v"),
+        slots_by_variable=lambda version: ("m", "v"),
         decay_arguments={MuonAdam: "adam_weight_decay"},
         only=("keras3",),
         choose_sparse=choose_every_row,

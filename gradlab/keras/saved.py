@@ -35,7 +35,7 @@ def save_engine(engine: Engine, names: VariablesByName) -> dict[str, Any]:
     """Return iterations, slots, and the hyperparameters that are variables."""
     engine.refuse_replicas()
     weights = engine.weights
-    keys = keys_of(names, dict.fromkeys([*weights.slots, *engine.known]))
+    keys = keys_of(names, dict.fromkeys([*weights.slots, *engine.built_variables]))
     slots = {}
     for v, own in weights.slots.items():
         slots[keys[v]] = {name: read_array(slot) for name, slot in own.items()}
@@ -45,7 +45,7 @@ def save_engine(engine: Engine, names: VariablesByName) -> dict[str, Any]:
         "hyperparameters": {name: np.asarray(x) for name, x in _variable_values(engine).items()},
         "iterations": np.asarray(np.int64(0)) if count is None else read_array(count),
         "slots": slots,
-        "known": [keys[v] for v in engine.known],
+        "known": [keys[v] for v in engine.built_variables],
     }
 
 
@@ -82,7 +82,7 @@ def load_engine(engine: Engine, state: Any, names: VariablesByName, optimizer: A
             engine.create_hyper(engine.prefix)
             for name, x in hyper.items():
                 engine.hyper[name].value._value = x
-            engine.known = known
+            engine.built_variables = known
             engine.keep_only(slots)
 
     return commit
@@ -132,7 +132,7 @@ def _settings(engine: Engine) -> dict[str, Any]:
             **engine.saved_settings(),
             **engine.limits,
             **own,
-            **engine.extras(),
+            **engine.settings_around_rule(),
             **others,
             **variables,
         }

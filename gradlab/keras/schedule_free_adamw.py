@@ -75,7 +75,7 @@ class ScheduleFreeAdamW(Optimizer):
         step_fields=_step_fields,
         hyperparameters=("beta_1", "beta_2"),
         slots={"keras3": {"z": "momentum", "v": "velocity"}},
-        together=lambda version: ("z", "v"),
+        slots_by_variable=lambda version: ("z", "v"),
         only=("keras3",),
         choose_sparse=choose_every_row,
         inspect_gradient=warn_of_unsummed,

@@ -197,7 +197,7 @@ class Declaration:
         unnamed_slots: version -> slots whose variables have the name of the weight alone.
         unused_slots: slots that Keras makes for the weights of a rule and never changes, and their
             value.
-        together: slots that are made variable by variable; every other slot is made for all
+        slots_by_variable: slots that are made variable by variable; every other slot is made for all
             variables before the next one.
         decay_arguments: rule -> argument that is the weight decay of its variables in place of
             `weight_decay`.
@@ -224,7 +224,7 @@ class Declaration:
     slots: Mapping[str, Mapping[str, str]] = dataclasses.field(default_factory=dict)
     unnamed_slots: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     unused_slots: Callable[[Version, Rule], Mapping[str, Any]] = lambda version, rule: {}
-    together: Callable[[Version], tuple[str, ...]] = lambda version: ()
+    slots_by_variable: Callable[[Version], tuple[str, ...]] = lambda version: ()
     decay_arguments: Mapping[type[Rule], str] = dataclasses.field(default_factory=dict)
     only: tuple[str, ...] = tuple(VERSIONS)
     choose_sparse: Callable[[Version, type[Rule]], pure.Sparse] = lambda version, rule: apply.rows
@@ -234,6 +234,6 @@ class Declaration:
 
     def group_slots(self, version: Version, slots: Iterable[str]) -> list[tuple[str, ...]]:
         """Return the slots in groups, in the order in which they are made."""
-        together = self.together(version)
-        others = [(slot,) for slot in dict.fromkeys(slots) if slot not in together]
-        return [together, *others]
+        by_variable = self.slots_by_variable(version)
+        others = [(slot,) for slot in dict.fromkeys(slots) if slot not in by_variable]
+        return [by_variable, *others]

@@ -115,7 +115,7 @@ def _private_names() -> Iterator[None]:
         "_model_variables_moving_average": property(lambda opt: _slots(opt, "average")),
         "_var_key": lambda opt, v: v,
         "_var_to_optimizer_idx": property(
-            lambda opt: dict(zip(opt._engine.known, opt._choices, strict=True))
+            lambda opt: dict(zip(opt._engine.built_variables, opt._choices, strict=True))
         ),
         "_accumulated_gradients": property(lambda opt: _slots(opt, "gradient_accumulator")),
     }
