@@ -50,6 +50,23 @@ def test_numpy_and_jax_agree_in_a_pure_step(rule: Any, shape: Any) -> None:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: type(rule).__name__)
+def test_optax_runs_it_on_a_tree(rule: Any) -> None:
+    rng = np.random.default_rng(3)
+    params = {
+        "b": jnp.asarray(rng.normal(size=3), jnp.float32),
+        "k": jnp.asarray(rng.normal(size=(2, 3)), jnp.float32),
+    }
+    grads = jax.tree.map(lambda w: w * 0.5 + 1, params)
+    tx = gl.optax.from_rule(rule, 0.1)
+    updates, _ = jax.jit(tx.update)(grads, tx.init(params), params)
+
+    state = gl.rules.pure.init(rule, params)
+    new, _ = gl.rules.pure.update(rule, 0.1, state, params, grads)
+    for name, w in params.items():
+        np.testing.assert_allclose(w + updates[name], new[name], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: type(rule).__name__)
 def test_a_config_makes_the_same_rule(rule: Any) -> None:
     config = json.loads(json.dumps(rule.get_config()))
 
