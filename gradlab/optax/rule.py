@@ -132,7 +132,8 @@ class _OfRule:
         tree: Any = jax.tree.structure(params)
         pairs = zip(self._rules(params), slots, strict=True)
         leaves = [dict(zip(rule.slots, values, strict=True)) for rule, values in pairs]
-        names = dict.fromkeys(name for leaf in leaves for name in leaf)
+        others = [name for leaf in leaves for name in leaf]
+        names = dict.fromkeys([*self.rule.slots, *others])  # those of the rule without leaves, too
         return {name: tree.unflatten([leaf.get(name) for leaf in leaves]) for name in names}
 
     def update(self, grads: Any, state: RuleState, params: Any) -> tuple[Any, RuleState]:
