@@ -227,7 +227,7 @@ class Engine:
 
     def blank_rule_for(self, v: Variable) -> Rule:
         """Return the rule of one variable as far as its slots go."""
-        return self.blank_rule().for_weights(v.path, v.shape)
+        return rule_for(self.blank_rule(), v)
 
     def _make_rule(self, values: Mapping[str, Any]) -> Rule:
         if values.get("epsilon", 0.0) is None:
@@ -308,15 +308,18 @@ class Engine:
         """Make missing slots of the rule, in Keras's order; `prefix` is as of `build`."""
         if prefix is None:
             prefix = self.prefix
+        rule = self.blank_rule()
+        usual_names = self.slot_names(rule)
         starts = {}
         for v in variables:
-            values = self.slot_starts(v)
-            if values and not is_trainable(v.dtype):
+            own_rule = rule_for(rule, v)
+            names = usual_names if own_rule is rule else self.slot_names(own_rule)
+            if names and not is_trainable(v.dtype):
                 raise DTypeError(
                     f"{v.name} is {v.dtype}; only floating-point variables can have slots"
                 )
-            if not {self.slot_name(slot) for slot in values} <= self.weights.of(v).keys():
-                starts[v] = values
+            if not set(names) <= self.weights.of(v).keys():
+                starts[v] = self.slot_starts(v)
         is_legacy = self.version.engine == "legacy"
         if is_legacy:
             self.make_counted(variables, prefix)
@@ -447,8 +450,8 @@ class Engine:
         def prepare(batch: Sequence[Job]) -> list[Commit]:
             return prepare_commits(
                 batch,
-                lambda v: self.buffers(v, rule.for_weights(v.path, v.shape)),
-                lambda v, x: self.store(v, rule.for_weights(v.path, v.shape), x),
+                lambda v: self.buffers(v, rule_for(rule, v)),
+                lambda v, x: self.store(v, rule_for(rule, v), x),
             )
 
         stores: Iterable[Commit]
@@ -489,7 +492,7 @@ class Engine:
         sparse = self.sparse()
         for gradient, v in pairs:
             g = self.check_gradient(gradient, v)
-            rule_of_v = rules[v.dtype].for_weights(v.path, v.shape)
+            rule_of_v = rule_for(rules[v.dtype], v)
             inspect_slots = self.declaration.inspect_gradient(self, rule_of_v, v, g)
             yield Job(rule_of_v, v, g, rates[v.dtype], sparse, inspect_slots)
 
@@ -568,6 +571,11 @@ class Engine:
                 "this optimizer belongs to gl.keras.Replicas, whose copies are simulated and "
                 "cannot be saved; save an optimizer made outside their scope"
             )
+
+
+def rule_for(rule: Rule, v: Variable) -> Rule:
+    """Return the rule for a variable, where the rule depends on it at all."""
+    return rule.for_weights(v.path, v.shape) if rule.depends_on_weights else rule
 
 
 def snake_case(name: str) -> str:

@@ -91,7 +91,8 @@ _NEWER_DEFAULTS = {
 }
 
 # How an optimizer is added, Adam for example:
-#   1. The rule: `gl.rules.Adam` is the formula. A formula that is not there yet is written there.
+#   1. The rule: `gl.rules.Adam` is the formula. A formula that is not there yet is written there. Where variables of
+#      one optimizer have several rules, by their shapes or names, the rule has `for_weights`, as Muon's.
 #   2. The row: `class Adam(Optimizer)` in adam.py has `_declaration = Declaration(...)`, which says which rule it is,
 #      which argument gives which of its fields, and what of that differs between versions.
 #   3. The documentation: the docstring of the class, and an `__init__` with Keras's own signature, which hands its

@@ -49,6 +49,7 @@ class Adafactor(SizedRule):
     steps: float = 1.0
     slots: ClassVar[dict[str, float | str]] = {"r": 0.0, "c": 0.0, "v": 0.0}
     is_row_local: ClassVar[bool] = False
+    depends_on_weights: ClassVar[bool] = True
 
     def for_weights(self, name: str, shape: Sequence[int]) -> Rule:
         if len(shape) >= 2:

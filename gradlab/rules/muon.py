@@ -88,6 +88,7 @@ class Muon(Rule):
     excluded: tuple[str, ...] = ()
     slots: ClassVar[dict[str, float | str]] = {"m": 0.0}
     is_row_local: ClassVar[bool] = False
+    depends_on_weights: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if isinstance(self.others, Mapping):  # as a config has it

@@ -77,11 +77,12 @@ def update(
     pairs = process([(g, w) for g, w in zip(given, weights, strict=True) if g is not None])
     now, new, slots = rule.at(state["shared"]), list(weights), list(state["slots"])
     rates = cache(rate) if callable(rate) else lambda _: rate
-    names = names or leaf_names(values)
+    if names is None and now.depends_on_weights:
+        names = leaf_names(values)
     for k, (g, _) in zip(moving, pairs, strict=True):
         w = weights[k]
         with precision(w.dtype):
-            own = now.for_weights(names[k], w.shape)
+            own = now if names is None else now.for_weights(names[k], w.shape)
             new[k], slots[k] = stepped(own, w, slots[k], g, rates(w.dtype), sparse)
     state = {
         **state,

@@ -59,6 +59,7 @@ class Rule:
     lazy = True
 
     is_row_local: ClassVar[bool] = True  # False for tensor rules
+    depends_on_weights: ClassVar[bool] = False  # `for_weights` may return another rule
     adds: ClassVar[bool] = False  # a step adds something to w that knows neither w nor a slot
 
     def __init_subclass__(cls) -> None:
@@ -77,7 +78,8 @@ class Rule:
     def for_weights(self, name: str, shape: Sequence[int]) -> Rule:
         """Return the rule for weights of this name and shape: itself, unless it depends on them.
 
-        `Muon` steps matrices, for example, and leaves other weights to Adam.
+        `Muon` steps matrices, for example, and leaves other weights to Adam. A rule that defines
+        this sets `depends_on_weights`.
         """
         return self
 
