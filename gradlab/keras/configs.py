@@ -91,12 +91,12 @@ def deserialize(
     'tf2.3'
     """
     name = config["class_name"]
-    own = dict(custom_objects or {})
+    customs = dict(custom_objects or {})
     if name == "function":
-        return own[config["config"]]
+        return customs[config["config"]]
     is_optional = changes.get("semantics") == "keras3"
     arguments = dict(config.get("config", {}) if is_optional else config["config"])
-    cls = own.get(name) or CLASSES.get(name.lower())
+    cls = customs.get(name) or CLASSES.get(name.lower())
     if name.lower().startswith("experimental") and changes.get("semantics") != "keras3":
         # Names of the rewrite while it was new.
         cls = CLASSES.get(name.lower().removeprefix("experimental"))

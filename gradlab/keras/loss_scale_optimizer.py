@@ -457,10 +457,10 @@ class LossScaleOptimizer(Optimizer):
     @property
     def weights(self) -> list[Variable]:
         """In "keras3" its own variables, then those of the inner optimizer; else only these."""
-        own = list(self._own_weights)
-        if own and self.built:
-            own += [self._good_steps, self._loss_scale]
-        return own + self.inner_optimizer.weights
+        weights = list(self._own_weights)
+        if self._is_keras3 and self.built:
+            weights += [self._good_steps, self._loss_scale]
+        return weights + self.inner_optimizer.weights
 
     @property
     def variables(self) -> CallableList:
@@ -473,14 +473,14 @@ class LossScaleOptimizer(Optimizer):
 
     def set_weights(self, weights: Sequence[Any]) -> None:
         """Set all `weights`; ValueError where their number or a shape differs, with nothing changed."""
-        own = len(self.weights) - len(self.inner_optimizer.weights)
+        own_count = len(self.weights) - len(self.inner_optimizer.weights)
         if len(weights) != len(self.weights):
             raise ValueError(
                 f"You called `set_weights(weights)` on {self._name} with {len(weights)} weights, "
                 f"but the optimizer was expecting {len(self.weights)} weights"
             )
-        self.inner_optimizer.set_weights(list(weights)[own:])
-        for variable, value in zip(self.weights[:own], weights, strict=False):
+        self.inner_optimizer.set_weights(list(weights)[own_count:])
+        for variable, value in zip(self.weights[:own_count], weights, strict=False):
             variable.assign(np.asarray(value, variable.dtype))
 
     def _stepped_variables(self) -> list[Variable]:

@@ -278,9 +278,9 @@ class MultiOptimizer(Optimizer):
         known = tuple(check_variables(list(variables), "variables"))
         choices = [self._choose(v) for v in known]
         for place, optimizer in enumerate(self._optimizers):
-            own = [v for v, choice in zip(known, choices, strict=True) if choice == place]
-            if own:
-                optimizer.build(own)
+            chosen = [v for v, choice in zip(known, choices, strict=True) if choice == place]
+            if chosen:
+                optimizer.build(chosen)
         self._choices = choices
         engine.build(known)
 
@@ -301,14 +301,15 @@ class MultiOptimizer(Optimizer):
 
     def _step(self, pairs: Pairs, clip: bool, aggregate: bool) -> None:
         parts = [
-            (optimizer._engine, optimizer._engine.fill(own))
-            for optimizer, own in self._split(pairs)
+            (optimizer._engine, optimizer._engine.fill(part))
+            for optimizer, part in self._split(pairs)
         ]
         with ExitStack() as stack:
             stack.enter_context(self._engine.lock)
-            for engine, own in parts:
-                stack.enter_context(engine.hold(own))
-            commits = [engine.prepare_step(own, clip, aggregate) for engine, own in parts]
+            for engine, part in parts:
+                stack.enter_context(engine.hold(part))
+            # All of them compute here, before any of them stores.
+            commits = [engine.prepare_step(part, clip, aggregate) for engine, part in parts]
             for inner_commits in commits:
                 for commit in inner_commits:
                     commit()
@@ -319,9 +320,9 @@ class MultiOptimizer(Optimizer):
         choices = dict(zip(self._engine.built_variables, self._choices, strict=True))
         parts: list[tuple[Optimizer, Pairs]] = []
         for place, optimizer in enumerate(self._optimizers):
-            own = [(g, v) for g, v in pairs if choices[v] == place]
-            if own:
-                parts.append((optimizer, own))
+            part = [(g, v) for g, v in pairs if choices[v] == place]
+            if part:
+                parts.append((optimizer, part))
         return parts
 
     def _set_scope(self, scope: str) -> None:
@@ -334,14 +335,14 @@ class MultiOptimizer(Optimizer):
         places = [self._split(pairs) for pairs in filled]
         for parts in zip(*places, strict=True):
             optimizer = parts[0][0]
-            optimizer._apply_on_replicas(replicas, [own for _, own in parts], aggregate)
+            optimizer._apply_on_replicas(replicas, [part for _, part in parts], aggregate)
         self._engine.count()
 
     def finalize_variable_values(self, var_list: Iterable[Variable]) -> None:
         """Set the variables to their moving averages, where their optimizer has some."""
         pairs = [(None, v) for v in check_variables(list(var_list), "var_list")]
-        for optimizer, own in self._split(pairs):
-            optimizer.finalize_variable_values([v for _, v in own])
+        for optimizer, part in self._split(pairs):
+            optimizer.finalize_variable_values([v for _, v in part])
 
     # Pure form
 
@@ -368,12 +369,12 @@ class MultiOptimizer(Optimizer):
         """
         tree, parts = self._split_tree(values)
         names = pure.leaf_names(values)
-        given = dict(zip(names, tree.flatten_up_to(grads), strict=True))
+        gradients = dict(zip(names, tree.flatten_up_to(grads), strict=True))
         new = dict[str, Any]()
         states = []
         for (optimizer, leaves), before in zip(parts, state["optimizers"], strict=True):
-            own = {name: given[name] for name in leaves}
-            after, inner_state = optimizer.step(leaves, before, own, axis_name)
+            part = {name: gradients[name] for name in leaves}
+            after, inner_state = optimizer.step(leaves, before, part, axis_name)
             new |= after
             states.append(inner_state)
         after_step = tree.unflatten([new[name] for name in names])
@@ -445,12 +446,12 @@ class MultiOptimizer(Optimizer):
 
     def _loading(self, state: Any, names: VariablesByName) -> Commit:
         check_class(state, self)
-        own = get_part(state, "own")
+        own_state = get_part(state, "own")
         saved = get_part(state, "optimizers", list)
         choices = get_part(state, "choices", list)
-        load_own = load_engine(self._engine, own, names, self)
+        load_own = load_engine(self._engine, own_state, names, self)
         if not self._engine.built_variables:
-            for key in own["known"]:
+            for key in own_state["known"]:
                 self._choose(names[key])
         if len(saved) != len(self._optimizers):
             raise ValueError(
