@@ -29,47 +29,6 @@ KERAS = "gradlab.keras.optimizers"
 PATH = re.compile(r"\bgl(\.\w+)+(\([^)]*\))?")
 CODE = r"`\g<0>`"
 
-# Names that are in the tables but not yet in gradlab: no row is written for them.
-ARRIVING = {
-    "Adafactor",
-    "AggregationMethod",
-    "DynamicLossScale",
-    "FixedLossScale",
-    "GradientTape",
-    "LossScale",
-    "LossScaleOptimizer",
-    "MixedPrecisionLossScaleOptimizer",
-    "MultiOptimizer",
-    "Muon",
-    "OptimizerMap",
-    "Session",
-    "Tensor",
-    "assert_global_step",
-    "assign",
-    "assign_add",
-    "assign_sub",
-    "control_dependencies",
-    "create_global_step",
-    "custom_gradient",
-    "disable_eager_execution",
-    "disable_v2_behavior",
-    "executing_eagerly",
-    "experimental",
-    "get",
-    "get_default_graph",
-    "global_step",
-    "global_variables",
-    "global_variables_initializer",
-    "group",
-    "hessians",
-    "local_variables_initializer",
-    "mixed_precision",
-    "no_op",
-    "reset_default_graph",
-    "stop_gradient",
-    "variables_initializer",
-}
-
 HEAD = """\
 # What is here, name by name
 
@@ -109,7 +68,7 @@ class Table(NamedTuple):
     def names(self) -> list[tuple[str, str]]:
         """Return name and release of each row, by release."""
         pairs = [(n, release) for release, names in self.since.items() for n in names.split()]
-        return [p for p in pairs if p[0] not in ARRIVING or self.has(p[0])]
+        return pairs
 
     def has(self, name: str) -> bool:
         """Tell whether gradlab has the name."""

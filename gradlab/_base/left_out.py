@@ -40,7 +40,7 @@ LEFT_OUT = (
         "isn't here: cast arrays yourself",
     ),
     LeftOut(
-        "gradlab.keras",
+        "gradlab.keras gradlab.keras.mixed_precision",
         "Policy dtype_policy global_policy set_dtype_policy set_global_policy DTypePolicy",
         "a policy of dtypes isn't here: cast arrays yourself",
     ),

@@ -14,12 +14,12 @@ from .._base.gradient_types import Gradient
 from .._base.slices import IndexedSlices
 from ..errors import KerasWarning, warn
 from ..rules import dense_and_sparse as apply
-from ..rules.rule import Slots
+from ..rules.rule import Rule, Slots
 from ..train.update import InspectSlots
 from ..train.variable import Variable
 from .clips import has_duplicates
 from .optimizer import Optimizer, own_argument
-from .versions import Declaration, Name, Strict, Version
+from .versions import Declaration, Name, Strict
 
 _SCATTER = rules.StochasticGradientDescent()
 
@@ -49,8 +49,8 @@ def step_unsummed(
 step_unsummed.row_local = True  # type: ignore[attr-defined]  # so large tables are updated in place
 
 
-def _look(version: Version, v: Variable, g: Gradient) -> InspectSlots:
-    if not version.sums_duplicates and has_duplicates(g):
+def _inspect_gradient(engine: Any, rule: Rule, v: Variable, g: Gradient) -> InspectSlots:
+    if not engine.version.sums_duplicates and has_duplicates(g):
         warn(
             f"Keras 3 does not sum slices of one row: the accumulator of {v.name} gets the sum of "
             "their squares",
@@ -135,7 +135,7 @@ class Adagrad(Optimizer):
         choose_sparse=lambda version, rule: (
             apply.rows if version.sums_duplicates else step_unsummed
         ),
-        look=_look,
+        inspect_gradient=_inspect_gradient,
         rebuilds_schedules=False,
         needs_count=False,
     )

@@ -124,7 +124,7 @@ class RMSprop(Optimizer):
         hyperparameters=("rho", "momentum"),
         slots={"rewrite": _NEWER_NAMES, "keras3": _NEWER_NAMES},
         choose_sparse=_choose_sparse,
-        look=warn_of_unsummed,
+        inspect_gradient=warn_of_unsummed,
         needs_count=False,
     )
 

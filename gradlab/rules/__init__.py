@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .._base.suggest import only_public as _only_public
 from .ada_max import AdaMax
 from .adadelta import Adadelta
+from .adafactor import Adafactor
 from .adagrad import Adagrad
 from .adagrad_da import AdagradDA
 from .adagrad_momentum import AdagradMomentum
@@ -25,10 +26,12 @@ from .frequency_estimator import FrequencyEstimator
 from .ftrl import Ftrl
 from .in_place import dense, each, rows
 from .keras_momentum import KerasMomentum
+from .lamb import Lamb
 from .laprop import LaProp
 from .lion import Lion
 from .mdl_adagrad_light import MdlAdagradLight
 from .momentum import Momentum
+from .muon import Muon
 from .nadam import Nadam
 from .online_yogi import OnlineYogi
 from .partial_row_wise_adam import PartialRowWiseAdam
@@ -47,6 +50,7 @@ __all__ = [
     "AMSGrad",
     "AdaMax",
     "Adadelta",
+    "Adafactor",
     "Adagrad",
     "AdagradDA",
     "AdagradMomentum",
@@ -60,9 +64,11 @@ __all__ = [
     "Ftrl",
     "KerasMomentum",
     "LaProp",
+    "Lamb",
     "Lion",
     "MdlAdagradLight",
     "Momentum",
+    "Muon",
     "Nadam",
     "OnlineYogi",
     "PartialRowWiseAdam",
@@ -85,6 +91,7 @@ __all__ = [
     "from_config",
     "rows",
     "sparse",
+    "tensor_rules",
 ]
 
 _CATALOG: tuple[type[Rule], ...] = (
@@ -120,10 +127,11 @@ _CATALOG: tuple[type[Rule], ...] = (
     Assign,
     UserDefined,
 )
+_TENSOR_RULES: tuple[type[Rule], ...] = (Lamb, Adafactor, Muon)
 
 
 def catalog() -> dict[str, type[Rule]]:
-    """Return every rule by name; those that keep one entry for a whole row name it in `row_slots`.
+    """Return every rule of rows by name; those that keep one entry for a whole row name it in `row_slots`.
 
     Not in TensorFlow.
 
@@ -135,11 +143,22 @@ def catalog() -> dict[str, type[Rule]]:
     return {rule.__name__: rule for rule in _CATALOG}
 
 
+def tensor_rules() -> dict[str, type[Rule]]:
+    """Return every tensor rule by name: rules that read whole tensors, so that no table can have them.
+
+    Not in TensorFlow.
+
+    >>> list(tensor_rules())
+    ['Lamb', 'Adafactor', 'Muon']
+    """
+    return {rule.__name__: rule for rule in _TENSOR_RULES}
+
+
 def from_config(config: Mapping[str, Any]) -> Rule:
     """Return the rule whose `get_config` returned this. Not in TensorFlow.
 
     Raises:
-        ValueError: no "rule", or one that is not in the catalog.
+        ValueError: no "rule", or one that is neither in the catalog nor a tensor rule.
         TypeError: a name that isn't a field of the rule.
 
     >>> from_config(Momentum(0.5).get_config())
@@ -147,9 +166,10 @@ def from_config(config: Mapping[str, Any]) -> Rule:
     """
     fields = dict(config)
     name = fields.pop("rule", None)
-    if name not in catalog():
-        raise ValueError(f"config names the rule {name!r}; there are {', '.join(catalog())}")
-    return catalog()[name](**fields)
+    known = catalog() | tensor_rules()
+    if name not in known:
+        raise ValueError(f"config names the rule {name!r}; there are {', '.join(known)}")
+    return known[name](**fields)
 
 
 if not TYPE_CHECKING:

@@ -34,7 +34,7 @@ from .._base.arrays import (
     take_rows,
 )
 from .._base.slices import IndexedSlices
-from .rule import Rule, Slots
+from .rule import Rule, Slots, check_row_local
 
 
 def dense(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any) -> tuple[Array, Slots]:
@@ -61,6 +61,7 @@ def rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple
     >>> rows(StochasticGradientDescent(), np.zeros((3, 1)), (), g, 1.0)[0].ravel().tolist()
     [0.0, -2.0, 0.0]
     """
+    check_row_local(rule, "a step of single rows")
     w, slots, g = of_one_library(w, slots, g, lr)
     indices, values = sum_duplicates(g.indices, g.values)
     return _update(rule, w, slots, indices, indices, values, lr)
@@ -81,6 +82,7 @@ def each(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple
     >>> each(rule, w, rule.init(w), g, 1.0)[0].ravel().tolist()
     [0.0, -2.5]
     """
+    check_row_local(rule, "a step of single rows")
     w, slots, g = of_one_library(w, slots, g, lr)
     if g.indices.shape[0] == 0:
         return w, slots

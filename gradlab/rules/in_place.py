@@ -15,7 +15,7 @@ from .._base.gradient_types import check_shape
 from .._base.slices import IndexedSlices
 from . import blocks, dense_and_sparse, donated
 from .pure import Sparse
-from .rule import Rule, Slots
+from .rule import Rule, Slots, check_row_local
 
 Out = tuple[Array, Slots]  # like w and slots
 
@@ -148,6 +148,8 @@ def _check(
             "out and donate are for concrete arrays; inside jit leave "
             "them out, and donate to the jit"
         )
+    if out is not None or isinstance(g, IndexedSlices):
+        check_row_local(rule, "a step in blocks (out=) or of single rows")
     if is_jax(w) and out is not None:
         raise ValueError("out is for NumPy arrays, got a JAX array w; use donate=True")
     if donate and not is_jax(w):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -30,12 +30,13 @@ def init(rule: rules.Rule, values: Any) -> dict[str, Any]:
     from .._base.jax import jax
 
     leaves = [as_array(w) for w in jax.tree.leaves(values)]
+    pairs = zip(leaf_names(values), leaves, strict=True)
     # NumPy's bits with NumPy's.
     shared = {name: namespace(*leaves).asarray(x) for name, x in rule.start().items()}
     return {
         "step": jax.numpy.zeros((), np.int32),
         "shared": shared,
-        "slots": [_slots(rule, w) for w in leaves],
+        "slots": [_slots(rule.for_weights(name, w.shape), w) for name, w in pairs],
     }
 
 
@@ -52,6 +53,7 @@ def update(
     grads: Any,
     sparse: Sparse = dense_and_sparse.rows,
     process: Callable[[list[Pair]], list[Pair]] = list,
+    names: Sequence[str] | None = None,
 ) -> tuple[Any, Any]:
     """(new values, new state).
 
@@ -59,6 +61,7 @@ def update(
 
     `rate` is a number, or a function from a dtype to the number for weights of it. `process` is
     given the gradients there are, each with its weights, and returns what takes their place.
+    `names` are of the leaves, their paths in the tree by default.
 
     Raises TypeError if not given a state, ValueError for trees and shapes that differ; the weight
     is named by its path.
@@ -74,9 +77,13 @@ def update(
     pairs = process([(g, w) for g, w in zip(given, weights, strict=True) if g is not None])
     now, new, slots = rule.at(state["shared"]), list(weights), list(state["slots"])
     rates = cache(rate) if callable(rate) else lambda _: rate
+    if names is None and now.depends_on_weights:
+        names = leaf_names(values)
     for k, (g, _) in zip(moving, pairs, strict=True):
-        with precision(dtype := weights[k].dtype):
-            new[k], slots[k] = stepped(now, weights[k], slots[k], g, rates(dtype), sparse)
+        w = weights[k]
+        with precision(w.dtype):
+            own = now if names is None else now.for_weights(names[k], w.shape)
+            new[k], slots[k] = stepped(own, w, slots[k], g, rates(w.dtype), sparse)
     state = {
         **state,
         "step": state["step"] + 1,
@@ -110,6 +117,18 @@ def matched(
         raise ValueError(f"{_difference(values, grads)}: {error}") from error
     pairs = [_fitting(w, g, _name(path)) for (path, w), g in zip(found, given, strict=True)]
     return tree, ([w for w, _ in pairs], [g for _, g in pairs])
+
+
+def leaf_names(values: Any) -> list[str]:
+    """Return the names of the weights of a tree: the way to each, "layer/w".
+
+    >>> leaf_names({"layer": {"b": 1.0, "w": 2.0}})
+    ['layer/b', 'layer/w']
+    """
+    from .._base.jax import jax
+
+    paths = jax.tree_util.tree_flatten_with_path(values)[0]
+    return [_name(path) for path, _ in paths]
 
 
 def _fitting(w: Any, g: Any, name: str) -> tuple[Array, Gradient | None]:

@@ -5,7 +5,9 @@
 - row-local: row i of every result depends on row i of the inputs only, which is what makes sparse
   updates, `vmap` and sharding right without further code. A row is w[i], the entries with one index
   of the first axis. A slot has an entry for each weight, or, if `row_slots` names it, one for each
-  row: all its axes but the first have length 1;
+  row: all its axes but the first have length 1. A tensor rule (`is_row_local = False`) reads norms or
+  factors of the whole tensor instead, so it takes dense gradients only: steps of single rows, and
+  tables, refuse it;
 - free of Python `if` on array values; its numbers are fields, or `w.dtype.type(2)`, so that no
   dtype is widened;
 - harmless on zeros: a zero gradient leaves a row finite.
@@ -63,7 +65,8 @@ class Rule:
     # gradient of 0, has a field of this name.
     lazy = True
 
-    is_row_local: ClassVar[bool] = True  # rules outside the catalog may read whole tensors
+    is_row_local: ClassVar[bool] = True  # False for tensor rules
+    depends_on_weights: ClassVar[bool] = False  # `for_weights` may return another rule
     # The step adds to w a number that depends on neither w nor a slot, so slices of one row can be
     # added at once.
     adds: ClassVar[bool] = False
@@ -80,6 +83,14 @@ class Rule:
         All arguments, and all fields that are numbers, have the dtype of w.
         """
         raise NotImplementedError(f"{type(self).__name__} must define step(w, slots, g, lr)")
+
+    def for_weights(self, name: str, shape: Sequence[int]) -> Rule:
+        """Return the rule for weights of this name and shape: itself, unless it depends on them.
+
+        `Muon` steps matrices, for example, and leaves other weights to Adam. A rule that defines
+        this sets `depends_on_weights`.
+        """
+        return self
 
     def init(self, w: Array) -> Slots:
         """Return the slots of weights `w` before the first step."""
@@ -139,7 +150,7 @@ class Rule:
             raise InvalidArgumentError(
                 f"the weights have shape {np.shape(w)} but their gradient {np.shape(g)}"
             )
-        if not self.row_slots:
+        if not self.row_slots and self.is_row_local:
             return
         for name, s in zip(self.slots, slots, strict=True):
             shape = self.slot_shape(name, np.shape(w))
@@ -171,6 +182,21 @@ class Rule:
                     _warn_if_lost(type(self).__name__, name, x, np.dtype(dtype))
         numbers = {name: rounded(x, dtype) for name, x in fields.items() if _is_number(x)}
         return dataclasses.replace(self, **numbers)
+
+
+def check_row_local(rule: Rule, what: str) -> None:
+    """Refuse a tensor rule where rows are stepped by themselves.
+
+    >>> from gradlab.rules import Lamb
+    >>> check_row_local(Lamb(), "a table")
+    Traceback (most recent call last):
+    ValueError: Lamb reads whole tensors, which a table cannot serve; give a rule of rows, as in gl.rules.catalog()
+    """
+    if not rule.is_row_local:
+        raise ValueError(
+            f"{type(rule).__name__} reads whole tensors, which {what} cannot serve; give a rule of "
+            "rows, as in gl.rules.catalog()"
+        )
 
 
 class SizedRule(Rule):

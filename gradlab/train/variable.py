@@ -125,6 +125,11 @@ class Variable(Described, _Operators):
         collection.add(self)
         register()
 
+    @property
+    def path(self) -> str:
+        """The name as Keras 3 has it, without ":0"."""
+        return self.name.removesuffix(":0")
+
     def _set_up(self, value: Array) -> None:
         renew_in_child(self, "_lock")
         # A NumPy value was copied; a JAX value is still held by the caller.
