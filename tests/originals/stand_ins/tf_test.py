@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import threading
+import unittest
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -58,6 +59,10 @@ class TestCase(Comparing):
     def assertAllClose(self, a: Any, b: Any, *arguments: Any, **keywords: Any) -> None:
         with running():
             super().assertAllClose(fetched(a), fetched(b), *arguments, **keywords)
+
+    def assertAllCloseAccordingToType(self, a: Any, b: Any, *given: Any, **keywords: Any) -> None:
+        with running():
+            super().assertAllCloseAccordingToType(fetched(a), fetched(b), *given, **keywords)
 
     def assertAllEqual(self, a: Any, b: Any, msg: Any = None) -> None:
         with running():
@@ -123,6 +128,12 @@ class DefaultGraph(gl.Graph):
 
     seed = None
     building_function = False
+
+
+def default_graph() -> Any:
+    """The Graph around a case; one to enter where TensorFlow 2 computes eagerly."""
+    here = graph.default_graph()
+    return here if here.graph else DefaultGraph()
 
 
 @contextlib.contextmanager
@@ -191,7 +202,7 @@ TEST: dict[str, Any] = {
     "eager_mode": eager_mode,
     "enable_v2_behavior": lambda: None,
     "executing_eagerly": graph.executing_eagerly,
-    "get_default_graph": graph.default_graph,
+    "get_default_graph": default_graph,
     "get_default_session": lambda: _SESSIONS[-1] if _SESSIONS else Session(),
     "graph_mode": in_graph,
     "is_gpu_available": lambda *_, **__: False,
@@ -199,6 +210,7 @@ TEST: dict[str, Any] = {
     "reset_default_graph": lambda: None,
     "run_all_in_graph_and_eager_modes": lambda cls: cls,
     "run_deprecated_v1": graph_only,
+    "run_gpu_only": unittest.skip("Test requires GPU"),
     "run_in_graph_and_eager_modes": both_modes,
     "run_v1_only": graph_only,
     "run_v2_only": unchanged,
