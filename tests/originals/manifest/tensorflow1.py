@@ -47,15 +47,7 @@ SUITES = (
     _of(
         f"{_TRAINING}/adagrad", absent={"AdagradOptimizerTest.testDynamicShapeVariable*": _DYNAMIC}
     ),
-    _of(
-        f"{_TRAINING}/gradient_descent",
-        absent={
-            "GradientDescentOptimizerTest.testCapturingInDefunWhileExecutingEagerly": Absent(
-                "gl.function",
-                "a function compiled to a graph; gradlab's pure form compiles with jax.jit",
-            )
-        },
-    ),
+    _of(f"{_TRAINING}/gradient_descent"),
     _of(f"{_TRAINING}/moving_averages", absent=AVERAGES),
     _of(f"{_TRAINING}/optimizer"),
     _of(f"{_TRAINING}/learning_rate_decay"),

@@ -195,6 +195,7 @@ TEST: dict[str, Any] = {
     "Session": Session,
     "TestCase": TestCase,
     "TensorFlowTestCase": TestCase,
+    "defun": unchanged,
     "deprecated_graph_mode_only": graph_only,
     "disable_tfrt": unchanged,
     "disable_copy_on_read": somewhere,
