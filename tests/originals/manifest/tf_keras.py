@@ -1,11 +1,12 @@
 """tf_keras 2.21's suites, which its package does not hold: legacy optimizers, the rewrite of 2.11,
-schedules.
+schedules. Before them those of tf.keras as TensorFlow 2.1 had it.
 """
 
 from tests.originals.manifest.tensorflow import TENSORS
 from tests.originals.suites import Absent, Differs, Origin, Suite
 
 ORIGIN = Origin("tf_keras", "2.21")
+TENSORFLOW = Origin("tensorflow", "2.1.0-rc2")
 _FOLDER = "tf_keras/optimizers"
 
 _MODELS = Absent("gl.keras.Sequential", "trains or saves a Keras model; gradlab has none")
@@ -20,19 +21,29 @@ def _each(test: str, cases: str, absent: Absent) -> dict[str, Absent]:
     return {f"{test}.{case}": absent for case in cases.split()}
 
 
-_OPTIMIZER_V2 = {
-    "OptimizerCoefficientTest.*": Absent(
-        "gl.Graph.get_operations", "looks for double nodes in TensorFlow's graph of a Keras model"
+_GRAPH = Absent(
+    "gl.Graph.get_operations", "looks for double nodes in TensorFlow's graph of a Keras model"
+)
+_VAR_NAME = Absent("gl.keras.name_scope", "names of slots under a scope of names")
+_VAR_KEY = Absent("gl.keras.var_key", "by what name Keras keeps a variable; gradlab by itself")
+_TENSORFLOW = {
+    "OptimizerCoefficientTest.*": _GRAPH,
+    **_each(
+        "OptimizerTest",
+        "testOptimizerWithCallableVarList testOptimizerWithCallbacks testOptimizerWithKerasModel",
+        _MODELS,
     ),
+    "OptimizerTest.testVarName": _VAR_NAME,
+    "Optimizer*Test.testVarKey*": _VAR_KEY,
+    "OptimizersCompatibilityTest.*": _MODELS,
+}
+_OPTIMIZER_V2 = {
+    "OptimizerCoefficientTest.*": _GRAPH,
     **_each("OptimizerTest", "testOptimizerSaving_* testOptimizerWith*", _MODELS),
     **_each("OptimizerTest", "testRestoringIterationsWithoutAnOptimizer_*", _CHECKPOINT),
     "OptimizerTest.testSlotWithNonstandardShapeRestoresBasedOnCheckpoint_*": _CHECKPOINT,
-    "OptimizerTest.testVarName": Absent(
-        "gl.keras.name_scope", "names of slots under a scope of names"
-    ),
-    "Optimizer*Test.testVarKey*": Absent(
-        "gl.keras.var_key", "by what name Keras keeps a variable; gradlab by itself"
-    ),
+    "OptimizerTest.testVarName": _VAR_NAME,
+    "Optimizer*Test.testVarKey*": _VAR_KEY,
     "OptimizerTest.test_create_slots_for_sharded_variables_*": Absent(
         "gl.ShardedVariable", "a variable in pieces; gradlab's shards are gl.tpu's"
     ),
@@ -74,22 +85,30 @@ _REWRITE = {
     "DistributedTrainingTest.*": _STRATEGY,
 }
 
+_NAMES = (
+    "adadelta",
+    "adagrad",
+    "adam",
+    "adamax",
+    "ftrl",
+    "gradient_descent",
+    "nadam",
+    "rmsprop",
+)
+_OPTIMIZERS = "tensorflow/python/keras/optimizer_v2"
+
 SUITES = (
+    *(Suite(TENSORFLOW, f"{_OPTIMIZERS}/{name}_test.py", "tf_keras23") for name in _NAMES),
+    Suite(
+        TENSORFLOW,
+        f"{_OPTIMIZERS}/optimizer_v2_test.py",
+        "tf_keras23",
+        absent=_TENSORFLOW,
+        differs={"OptimizerTest.testComputeGradientsWithTensors": TENSORS},
+    ),
     Suite(ORIGIN, f"{_FOLDER}/schedules/learning_rate_schedule_test.py", "tf_keras"),
     Suite(ORIGIN, f"{_FOLDER}/legacy_learning_rate_decay_test.py", "tf_keras"),
-    *(
-        Suite(ORIGIN, f"{_FOLDER}/legacy/{name}_test.py", "tf_keras")
-        for name in [
-            "adadelta",
-            "adagrad",
-            "adam",
-            "adamax",
-            "ftrl",
-            "gradient_descent",
-            "nadam",
-            "rmsprop",
-        ]
-    ),
+    *(Suite(ORIGIN, f"{_FOLDER}/legacy/{name}_test.py", "tf_keras") for name in _NAMES),
     Suite(
         ORIGIN,
         f"{_FOLDER}/legacy/optimizer_v2_test.py",

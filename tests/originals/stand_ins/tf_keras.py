@@ -270,10 +270,12 @@ def _in_mode(function: Any) -> Any:
 
 def optimizers(semantics: str) -> dict[str, type]:
     """The optimizers of one Keras."""
-    return {
+    named = {
         name: type(name, (KerasBridge, getattr(gl.keras, name)), {"_semantics": semantics})
         for name in OPTIMIZERS
     }
+    # What Keras calls so computes the same without TensorFlow's kernel.
+    return named | {"NonFusedAdam": named["Adam"]}
 
 
 def _deduplicated(values: Any, indices: Any) -> Any:
@@ -284,7 +286,7 @@ def _deduplicated(values: Any, indices: Any) -> Any:
 
 
 @contextlib.contextmanager
-def _private_names() -> Iterator[None]:
+def private_names() -> Iterator[None]:
     """The name that Keras's tests read of TensorFlow's variables."""
     gl.Variable._shared_name = property(lambda v: v.name.removesuffix(":0"))
     try:
@@ -305,7 +307,7 @@ _STRATEGIES = [
     "central_storage_strategy_with_two_gpus",
     "test_main",
 ]
-_WITHIN = frozenset(
+WITHIN = frozenset(
     [
         "__internal__",
         "combinations",
@@ -351,10 +353,9 @@ NAMES: dict[str, Any] = {
     "_deduplicate_indexed_slices": _deduplicated,
 }
 LEGACY, REWRITE = optimizers("legacy"), optimizers("rewrite")
-LEGACY["NonFusedAdam"] = LEGACY["Adam"]
-_COMBINATIONS = Namespace("tf_keras", NAMES | {"TestCase": CombinedCase}, _WITHIN)
+_COMBINATIONS = Namespace("tf_keras", NAMES | {"TestCase": CombinedCase}, WITHIN)
 _EXACTLY = {
-    f"tf_keras.optimizers.{package}{module}": Namespace("tf_keras", NAMES | classes, _WITHIN)
+    f"tf_keras.optimizers.{package}{module}": Namespace("tf_keras", NAMES | classes, WITHIN)
     for package, classes in (("legacy.", LEGACY), ("", REWRITE))
     for module in (*map(str.lower, OPTIMIZERS), "adafactor", "gradient_descent")
 }
@@ -364,8 +365,8 @@ MODULES = tensorflow.MODULES | frozenset(
 )
 STAND_IN = StandIn(
     ("tf_keras", "tensorflow"),
-    Namespace("tf_keras", NAMES | LEGACY, _WITHIN),
+    Namespace("tf_keras", NAMES | LEGACY, WITHIN),
     MODULES,
     exactly=_EXACTLY,
-    around=_private_names,
+    around=private_names,
 )

@@ -207,6 +207,7 @@ TEST: dict[str, Any] = {
     "get_default_session": lambda: _SESSIONS[-1] if _SESSIONS else Session(),
     "graph_mode": in_graph,
     "is_gpu_available": lambda *_, **__: False,
+    "is_xla_enabled": lambda: False,
     "main": lambda *_: None,
     "reset_default_graph": lambda: None,
     "run_all_in_graph_and_eager_modes": lambda cls: cls,

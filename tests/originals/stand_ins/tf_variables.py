@@ -94,6 +94,8 @@ class Variable(gl.Variable):
         """What a set holds in its place; here a variable has a hash itself."""
         return self
 
+    experimental_ref = ref
+
     def read_value(self) -> Any:
         return call(lambda x: x, self)
 
