@@ -144,7 +144,10 @@ class RMSprop(Optimizer):
         version = version_of(semantics)
         is_number = isinstance(momentum, int | float)
         if version.engine == "legacy" and is_number and not 0 <= momentum <= 1:
-            raise ValueError(f"`momentum` must be between [0, 1], got {momentum!r}")
+            raise ValueError(
+                "`momentum` must be between [0, 1]. Received: "
+                f"momentum={momentum!r} (of type {type(momentum)})."
+            )
         if version.name == "rewrite":
             kwargs.setdefault("ema_overwrite_frequency", 100)
         own = {"rho": rho, "momentum": momentum, "epsilon": epsilon, "centered": centered}

@@ -91,6 +91,7 @@ class Operators:
             return call(
                 lambda a, b: getattr(_numbers(a, b)[0], name)(*_numbers(a, b)[1:]),
                 *_order(self, other, swapped),
+                name=name,
             )
 
         return method
@@ -175,6 +176,10 @@ class Tensor(Operators):
             if self._shape is not None
             else TensorShape(np.shape(self._sample()))
         )
+
+    @property
+    def outputs(self) -> list[Tensor]:
+        return [self]
 
     def get_shape(self) -> TensorShape:
         return self.shape

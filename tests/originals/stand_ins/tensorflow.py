@@ -43,6 +43,11 @@ def clip(name: str) -> Any:
     return function
 
 
+def get_collection(name: str) -> list[Any]:
+    """What has been collected in the Graph by a name."""
+    return vars(graph.default_graph()).get(name, [])
+
+
 CLIPS = {
     name: clip(name)
     for name in (
@@ -67,7 +72,8 @@ VARIABLES = {
     "is_variable_initialized": lambda _variable: Tensor.of(True),
     "trainable_variables": gl.trainable_variables,
     "variable_scope": variable_scope,
-    "get_collection": lambda name: vars(graph.default_graph()).get(name, []),
+    "get_collection": get_collection,
+    "moving_average_variables": lambda: get_collection("moving_average_variables"),
     "GraphKeys": type("GraphKeys", (), {"TRAIN_OP": "train_ops"}),
 }
 NAMES = {

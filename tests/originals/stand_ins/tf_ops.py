@@ -182,6 +182,7 @@ OPS: dict[str, Any] = {
     "ones": shaped(np.ones),
     "ones_like": of_numbers("ones_like"),
     "pack": stack,
+    "pow": of_numbers("power"),
     "placeholder": placeholder,
     "placeholder_with_default": placeholder_with_default,
     "random_uniform": random_uniform,

@@ -90,6 +90,12 @@ class Variable(gl.Variable):
         value = constant_array(given, self.dtype) if is_node(given) else self._first
         gl.Variable.assign(self, value)
 
+    def ref(self) -> Any:
+        """What a set holds in its place; here a variable has a hash itself."""
+        return self
+
+    experimental_ref = ref
+
     def read_value(self) -> Any:
         return call(lambda x: x, self)
 
@@ -111,7 +117,7 @@ class Variable(gl.Variable):
 
     @property
     def op(self) -> Tensor:
-        return Tensor(lambda: None, self.name.removesuffix(":0"))
+        return Tensor(lambda: raw(self), self.name.removesuffix(":0"))
 
     @property
     def _shared_name(self) -> str:
