@@ -38,6 +38,28 @@ _DEBIASED = Absent(
     "averages of tensors, which start at zero and are corrected for it",
 )
 _GRAPHS = Absent("gl.Graph.as_graph_def", "what a graph is written as, and what its nodes wait for")
+_STEP_READ = Absent(
+    "gl.train._get_or_create_global_step_read", "a private tensor of the step before it counts"
+)
+STEPS = {"GlobalStepReadTest.*": _STEP_READ}
+_SCALE_GET = Absent(
+    "gl.train.get_loss_scale", "a scale by its name; gl.train's optimizer takes one"
+)
+SCALES = {
+    "DynamicLossScaleTest.test_get": _SCALE_GET,
+    "FixedLossScaleTest.test_serialization": _SCALE_GET,
+}
+SHOWN = {
+    "DynamicLossScaleTest.test_repr_*": Differs(
+        "a variable has its value in a Graph too, so the scale is shown there",
+        "tests/train/test_loss_scale.py::test_a_scale_is_shown_in_a_graph_too",
+    )
+}
+SCALED = {
+    "MixedPrecisionLossScaleOptimizerTest.testCheckpoint*": Absent(
+        "gl.train.Checkpoint", "TensorFlow's checkpoints; gradlab has gl.save"
+    )
+}
 AVERAGES = {
     "MovingAveragesTest.testAssign*": Absent(
         "gl.train.assign_moving_average", "a step of one average, which TensorFlow does not export"
@@ -119,6 +141,20 @@ SUITES = (
             ),
             "AdamOptimizerTest.testXlaSharding": SHARDING,
         },
+    ),
+    Suite(ORIGIN, f"{_TRAINING}/training_util_test.py", "tensorflow", absent=STEPS),
+    Suite(
+        ORIGIN,
+        f"{_TRAINING}/experimental/loss_scale_test.py",
+        "tensorflow",
+        absent=SCALES,
+        differs=SHOWN,
+    ),
+    Suite(
+        ORIGIN,
+        f"{_TRAINING}/experimental/loss_scale_optimizer_test.py",
+        "tensorflow",
+        absent=SCALED,
     ),
     Suite(
         ORIGIN,

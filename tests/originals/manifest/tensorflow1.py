@@ -5,8 +5,12 @@ from typing import Any
 
 from tests.originals.manifest.tensorflow import (
     AVERAGES,
+    SCALED,
+    SCALES,
+    SHOWN,
     SLOTS,
     SPARSE_NODES,
+    STEPS,
     in_both_modes,
 )
 from tests.originals.suites import Absent, Origin, Suite
@@ -49,6 +53,9 @@ SUITES = (
     ),
     _of(f"{_TRAINING}/gradient_descent"),
     _of(f"{_TRAINING}/moving_averages", absent=AVERAGES),
+    _of(f"{_TRAINING}/training_util", absent=STEPS),
+    _of(f"{_TRAINING}/experimental/loss_scale", absent=SCALES, differs=SHOWN),
+    _of(f"{_TRAINING}/experimental/loss_scale_optimizer", absent=SCALED),
     _of(f"{_TRAINING}/optimizer"),
     _of(f"{_TRAINING}/learning_rate_decay"),
     _of(f"{_TRAINING}/sync_replicas_optimizer"),

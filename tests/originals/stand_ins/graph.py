@@ -309,6 +309,8 @@ def raw(x: Any) -> Any:
         return raw(value) if isinstance(value, Tensor | Slices) else value
     if isinstance(x, Slices):
         return x.compute()
+    if isinstance(x, gl.Tensor):
+        return x()
     if isinstance(x, gl.Variable):
         return gl.Variable.value.fget(x)  # type: ignore[attr-defined]
     if isinstance(x, DType):

@@ -203,15 +203,6 @@ def _scheduled(made: Any) -> Any:
     return made
 
 
-def missing(name: str) -> type:
-    """An optimizer that gl.keras does not have; named at import, refused when it is made."""
-
-    def refuse(self: Any, *_: Any, **__: Any) -> None:
-        raise NotImplementedError(f"gl.keras has no {name}")
-
-    return type(name, (), {"__init__": refuse})
-
-
 class CombinedCase(TestCase, parameterized.TestCase):
     """`test_combinations.TestCase`."""
 
@@ -295,7 +286,6 @@ def private_names() -> Iterator[None]:
         del gl.Variable._shared_name
 
 
-_MISSING = {"Adafactor": missing("Adafactor")}
 _STRATEGIES = [
     "one_device_strategy",
     "mirrored_strategy_with_two_cpus",
@@ -332,11 +322,12 @@ WITHIN = frozenset(
         "v2",
     ]
 )
+
+
 NAMES: dict[str, Any] = {
     **tensorflow.NAMES,
     **CONTRIB,
     **SCHEDULES,
-    **_MISSING,
     **{name: name for name in _STRATEGIES},
     "NamedObject": Named,
     "combine": combine,
@@ -357,11 +348,11 @@ _COMBINATIONS = Namespace("tf_keras", NAMES | {"TestCase": CombinedCase}, WITHIN
 _EXACTLY = {
     f"tf_keras.optimizers.{package}{module}": Namespace("tf_keras", NAMES | classes, WITHIN)
     for package, classes in (("legacy.", LEGACY), ("", REWRITE))
-    for module in (*map(str.lower, OPTIMIZERS), "adafactor", "gradient_descent")
+    for module in (*map(str.lower, OPTIMIZERS), "gradient_descent")
 }
 _EXACTLY["tf_keras.testing_infra.test_combinations"] = _COMBINATIONS
 MODULES = tensorflow.MODULES | frozenset(
-    ["backend", "losses", "core", "combinations", *map(str.lower, OPTIMIZERS), "adafactor"]
+    ["backend", "losses", "core", "combinations", *map(str.lower, OPTIMIZERS)]
 )
 STAND_IN = StandIn(
     ("tf_keras", "tensorflow"),

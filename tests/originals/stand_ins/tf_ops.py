@@ -160,6 +160,7 @@ OPS: dict[str, Any] = {
     "constant": constant,
     "control_dependencies": control_dependencies,
     "convert_to_tensor": convert_to_tensor,
+    "convert_to_tensor_v2": convert_to_tensor,
     "colocate_with": nothing,
     "device": nothing,
     "divide": of_numbers("divide"),

@@ -146,6 +146,8 @@ def graph_only(function: Any = None, *_: Any) -> Any:
     """`run_deprecated_v1` and its likes, with and without a reason."""
     if not callable(function):
         return graph_only
+    if isinstance(function, type):
+        return function  # of TensorFlow 1, whose cases are in a Graph anyway
 
     @functools.wraps(function)
     def case(self: Any, *arguments: Any, **keywords: Any) -> None:

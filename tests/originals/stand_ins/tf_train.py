@@ -165,7 +165,7 @@ class ExponentialMovingAverage(gl.train.ExponentialMovingAverage):
 
         def move() -> None:
             for tensor, copy in self._copies.items():
-                gl.Variable.assign(copy, raw(tensor))
+                copy.load(raw(tensor))
             operation.run()
 
         return Tensor(move)
@@ -196,7 +196,7 @@ def _number(x: Any) -> Any:
         return lambda: raw(x)
     if (
         callable(x)
-        and not isinstance(x, type | gl.Variable | gl.rules.Rule)
+        and not isinstance(x, type | gl.Variable | gl.rules.Rule | gl.train.LossScale)
         and not hasattr(x, "apply_gradients")
     ):
         return lambda: raw(x())
@@ -260,5 +260,5 @@ TRAIN["AggregationMethod"] = type(
     (),
     {"ADD_N": 0, "DEFAULT": 0, "EXPERIMENTAL_TREE": 1, "EXPERIMENTAL_ACCUMULATE_N": 2},
 )
-TRAIN["get_or_create_global_step"] = lambda *_: Variable.adopt(gl.get_or_create_global_step())
-TRAIN["get_global_step"] = lambda *_: Variable.adopt(gl.get_global_step())
+for _name in ("create_global_step", "get_global_step", "get_or_create_global_step"):
+    TRAIN[_name] = lambda *graphs, name=_name: Variable.adopt(getattr(gl.train, name)(*graphs))
