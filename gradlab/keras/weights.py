@@ -153,7 +153,7 @@ class Weights:
                     f"{tuple(x.shape)}"
                 )
         for w, x in zip(self.all, arrays, strict=True):
-            w.assign(x.astype(w.dtype))
+            w.load(x.astype(w.dtype))  # at once, in a Graph too
 
 
 def slot_start(initializer: Any, v: Variable, shape: Sequence[int] | None) -> Array:

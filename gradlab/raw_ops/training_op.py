@@ -208,7 +208,7 @@ def _step(job: Job, slots: Mapping[str, Any]) -> None:
 
     def store(v: Variable, values: Slots) -> None:
         for slot, value in zip(variables, values, strict=True):
-            slot.assign(value)
+            slot.load(value)  # at once, in a Graph too
 
     with lock_variables([job.v, *variables]):
         for commit in prepare_commits([job], buffers, store):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,6 +14,11 @@ from .variable import Collection, Variable, current_collection, enter_collection
 def get_global_step(graph: Collection | None = None) -> Variable | None:
     """The global step of a Graph or of the current collection, or None if none was made.
 
+    In a Graph a variable named "global_step" is it, too.
+
+    Raises:
+        TypeError: the variable of this name isn't an integer or a scalar.
+
     Source: `tf.compat.v1.train.get_global_step`.
 
     >>> import gradlab as gl
@@ -21,7 +26,14 @@ def get_global_step(graph: Collection | None = None) -> Variable | None:
     ...     print(get_global_step())
     None
     """
-    return (current_collection() if graph is None else graph).global_step
+    collection = current_collection() if graph is None else graph
+    with collection._lock:
+        if collection.global_step is None and collection.graph:
+            named = next((v for v in collection if v.name == "global_step:0"), None)
+            if named is not None:
+                assert_global_step(named)
+            collection.global_step = named
+        return collection.global_step
 
 
 def get_or_create_global_step(graph: Collection | None = None) -> Variable:
@@ -36,9 +48,9 @@ def get_or_create_global_step(graph: Collection | None = None) -> Variable:
     """
     collection = current_collection() if graph is None else graph
     with collection._lock:
-        if collection.global_step is None:
+        if get_global_step(collection) is None:
             collection.global_step = _make_global_step(collection)
-        return collection.global_step
+        return cast(Variable, collection.global_step)
 
 
 def create_global_step(graph: Collection | None = None) -> Variable:
@@ -56,7 +68,7 @@ def create_global_step(graph: Collection | None = None) -> Variable:
     """
     collection = current_collection() if graph is None else graph
     with collection._lock:
-        if collection.global_step is not None:
+        if get_global_step(collection) is not None:
             raise ValueError(
                 '"global_step" already exists; gl.train.get_or_create_global_step() returns it'
             )

@@ -52,7 +52,7 @@ class LossScale(ABC):
         """Learn from the gradients of a step, which were divided by the scale.
 
         Args:
-            grads: a list, None for no gradient.
+            grads: a list, or one gradient; None for no gradient.
 
         Returns:
             (None, whether the gradients may be applied); in a `gl.Graph` an Operation and a tensor.
@@ -173,7 +173,7 @@ class DynamicLossScale(LossScale):
 
     def update(self, grads: Any) -> tuple[Any, Any]:
         collection = current_collection()
-        is_finite = _is_all_finite(grads)
+        is_finite = _is_all_finite(grads if isinstance(grads, list | tuple) else [grads])
         operation = collection.fetch(
             lambda: self.learn(bool(compute_now(is_finite))), "loss_scale_update"
         )

@@ -89,7 +89,7 @@ def _commit_in_place(
 def _commit_copies(
     v: Variable, w: Array, slots: Slots, store: Callable[[Variable, Slots], Any]
 ) -> None:
-    v.assign(w)
+    v.load(w)  # at once, in a Graph too
     store(v, slots)
 
 

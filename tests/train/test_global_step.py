@@ -49,3 +49,20 @@ def test_something_else_is_refused(step: object, words: str) -> None:
     with pytest.raises(TypeError, match=words):
         gl.train.assert_global_step(step)
     gl.train.assert_global_step(gl.Variable(1))
+
+
+def test_in_a_graph_a_variable_of_its_name_is_the_step() -> None:
+    with gl.Graph().as_default():
+        step = gl.Variable(0, trainable=False, name="global_step")
+        assert gl.train.get_global_step() is step
+        assert gl.train.get_or_create_global_step() is step
+        with pytest.raises(ValueError, match="already exists"):
+            gl.train.create_global_step()
+
+
+def test_a_variable_of_its_name_that_is_no_step_is_refused() -> None:
+    with gl.Graph().as_default():
+        step = gl.Variable(0.0, trainable=False, name="global_step")
+        with pytest.raises(TypeError, match="does not have integer type"):
+            gl.train.get_global_step()
+    assert step.numpy() == 0

@@ -201,3 +201,13 @@ def test_gradients_of_float64_are_divided() -> None:
     v = gl.Variable(np.float64([3.0]))
     ((gradient, _),) = Scaled(SGD(1.0), 8).compute_gradients(lambda: v * v, [v])
     assert (gradient.dtype, gradient.tolist()) == (np.float64, [6])
+
+
+def test_one_gradient_needs_no_list() -> None:
+    _, is_finite = gl.train.DynamicLossScale().update(np.float32(4.0))
+    assert is_finite
+
+
+def test_a_scale_is_shown_in_a_graph_too() -> None:
+    with gl.Graph().as_default():
+        assert "current_loss_scale=8.0" in repr(gl.train.DynamicLossScale(8))
