@@ -408,10 +408,14 @@ class Engine:
         """Return the gradients of the loss itself; None keeps its place."""
         return pairs
 
+    def aggregate(self, pairs: Pairs) -> Pairs:
+        """Return what the optimizer's `gradient_aggregator` makes of the gradients."""
+        return pairs if self.gradient_aggregator is None else self.gradient_aggregator(pairs)
+
     def transform(self, pairs: Pairs, clip: bool, aggregate: bool) -> Pairs:
         """Return the gradients as the rule gets them: aggregated, clipped, transformed."""
-        if aggregate and self.gradient_aggregator is not None:
-            pairs = self.gradient_aggregator(pairs)
+        if aggregate:
+            pairs = self.aggregate(pairs)
         if clip:
             pairs = clip_pairs(pairs, self.limits, self.version)
         for transform in self.gradient_transformers:

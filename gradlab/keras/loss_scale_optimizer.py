@@ -168,7 +168,7 @@ class LossScaleOptimizer(Optimizer):
         """In "legacy" hyperparameters are the inner optimizer's."""
         if self._has_hyperparameter(name):
             return getattr(self.inner_optimizer, name)
-        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not hasattr(type(self), name) and self._has_hyperparameter(name):
@@ -252,6 +252,8 @@ class LossScaleOptimizer(Optimizer):
     ) -> Self:
         """The optimizer of a config, as of `Optimizer`; `changes` are of the inner optimizer."""
         arguments = dict(config)
+        if "loss_scale" in arguments:
+            _read_older_config(arguments)
         inner = arguments.pop("inner_optimizer")
         if not isinstance(inner, Optimizer):
             inner = deserialize(inner, custom_objects, **changes)
@@ -335,6 +337,10 @@ class LossScaleOptimizer(Optimizer):
         with engine.hold(pairs):
             pairs = [(None if g is None else engine.check_gradient(g, v), v) for g, v in pairs]
             self._build_inner()
+            if aggregate and not self._is_keras3:
+                # What another replica has may be infinite.
+                pairs = engine.aggregate(pairs)
+                aggregate = False
             is_finite = self._can_step(g for g, _ in pairs)
             if is_finite:
                 self.inner_optimizer._step(self._unscale(pairs), clip, aggregate)
@@ -509,6 +515,25 @@ class LossScaleOptimizer(Optimizer):
 
 
 # Checks of arguments
+
+
+def _read_older_config(arguments: dict[str, Any]) -> None:
+    """Turn a config of TensorFlow 2.3, in which the scale is an object, into arguments."""
+    scale = arguments.pop("loss_scale")
+    arguments["inner_optimizer"] = arguments.pop("optimizer")
+    numbers = scale["config"]
+    if scale["class_name"] == "FixedLossScale":
+        arguments["dynamic"] = False
+        arguments["initial_scale"] = numbers["loss_scale_value"]
+        return
+    if numbers["multiplier"] != 2:
+        shown = ", ".join(f"{name}={value}" for name, value in numbers.items())
+        raise ValueError(
+            "Cannot deserialize LossScaleOptimizer with a DynamicLossScale whose multiplier is not "
+            f"2. Got DynamicLossScale: DynamicLossScale({shown})"
+        )
+    arguments["initial_scale"] = numbers["initial_loss_scale"]
+    arguments["dynamic_growth_steps"] = numbers["increment_period"]
 
 
 def _check_inner(inner: Any, semantics: str | None) -> None:

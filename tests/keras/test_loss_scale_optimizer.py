@@ -158,6 +158,8 @@ def test_arguments_that_are_refused(
 def test_inner_optimizers_that_are_refused() -> None:
     with pytest.raises(TypeError, match="must be an optimizer of"):
         LossScaleOptimizer("sgd")
+    with pytest.raises(ValueError, match="is of semantics 'rewrite', got 'legacy'"):
+        LossScaleOptimizer(SGD(semantics="rewrite"), semantics="legacy")
     with pytest.raises(TypeError, match="cannot wrap another LossScaleOptimizer"):
         LossScaleOptimizer(_make("legacy"))
     with pytest.raises(ValueError, match=r"of 'tf2\.3'"):
@@ -286,3 +288,50 @@ def test_replicas_step_together_or_not_at_all(version: Any, bad: int) -> None:
 
 def test_it_is_at_tensorflows_path() -> None:
     assert gl.keras.mixed_precision.LossScaleOptimizer is LossScaleOptimizer
+
+
+def test_what_an_aggregator_makes_of_gradients_counts() -> None:
+    def fail(pairs: Any) -> Any:
+        return [(g * np.nan, v) for g, v in pairs]
+
+    v = gl.Variable([1.0, 2.0])
+    opt = LossScaleOptimizer(SGD(1.0, gradient_aggregator=fail), initial_scale=2.0)
+
+    opt.minimize(lambda: v * 2, [v])
+
+    assert v.numpy().tolist() == [1.0, 2.0]
+    assert opt.loss_scale == 1
+
+
+@pytest.mark.parametrize(
+    ("scale", "arguments"),
+    [
+        (
+            {"class_name": "FixedLossScale", "config": {"loss_scale_value": 2.0}},
+            {"dynamic": False, "initial_scale": 2.0, "dynamic_growth_steps": None},
+        ),
+        (
+            {
+                "class_name": "DynamicLossScale",
+                "config": {"initial_loss_scale": 2.0, "increment_period": 3, "multiplier": 2.0},
+            },
+            {"dynamic": True, "initial_scale": 2.0, "dynamic_growth_steps": 3},
+        ),
+    ],
+)
+def test_a_config_of_tensorflow_2_3_is_read(scale: Any, arguments: Any) -> None:
+    inner = {"class_name": "SGD", "config": {"learning_rate": 0.5, "decay": 0.0}}
+
+    opt = LossScaleOptimizer.from_config({"optimizer": inner, "loss_scale": scale})
+
+    assert {**opt.get_config(), **arguments} == opt.get_config()
+
+
+def test_another_multiplier_than_2_is_refused() -> None:
+    numbers = {"initial_loss_scale": 2.0, "increment_period": 3, "multiplier": 4.0}
+    config = {
+        "optimizer": {"class_name": "SGD", "config": {}},
+        "loss_scale": {"class_name": "DynamicLossScale", "config": numbers},
+    }
+    with pytest.raises(ValueError, match="whose multiplier is not 2"):
+        LossScaleOptimizer.from_config(config)

@@ -53,6 +53,9 @@ _OPTIMIZER_V2 = {
     ),
 }
 
+_GENERATIONS = Absent(
+    "gl.keras.convert_to_legacy_optimizer", "which of two generations a program is to have"
+)
 _REWRITE = {
     **_each(
         "OptimizerFuntionalityTest",
@@ -77,9 +80,7 @@ _REWRITE = {
     **_each(
         "OptimizerFuntionalityTest",
         "test_arm_mac_get_legacy_optimizer test_convert_to_legacy_optimizer",
-        Absent(
-            "gl.keras.convert_to_legacy_optimizer", "which of two generations a program is to have"
-        ),
+        _GENERATIONS,
     ),
     "DistributedTrainingTest.*": _STRATEGY,
 }
@@ -99,6 +100,30 @@ _NAMES = (
     "rmsprop",
 )
 _OPTIMIZERS = "tensorflow/python/keras/optimizer_v2"
+
+_WRAPPING = Differs(
+    "gradlab's optimizers have their versions as an argument, and its errors say so",
+    "tests/keras/test_loss_scale_optimizer.py::test_inner_optimizers_that_are_refused",
+)
+_LOSS_SCALE = {
+    **_each(
+        "LossScaleOptimizerTest",
+        "testScalingWarning_* testScalingNoWarning_*",
+        Absent("gl.logging", "TensorFlow's log; gradlab writes to Python's"),
+    ),
+    **_each("LossScaleOptimizerTest", "testCheckpoint_*", _CHECKPOINT),
+    "LossScaleOptimizerTest.testConvertToLegacyOptimizer": _GENERATIONS,
+    **_each(
+        "LossScaleOptimizerTest",
+        "testHyperParametersExposed testLossScaleDelegationWithWrapper_*",
+        Absent(
+            "gl.keras.Optimizer._set_hyper", "an optimizer of one's own; in gradlab it is a rule"
+        ),
+    ),
+    "LossScaleOptimizerTest.testUnsupportedStrategy_*": Absent(
+        "gl.CentralStorageStrategy", "a distribution strategy, which is refused"
+    ),
+}
 
 SUITES = (
     *(Suite(TENSORFLOW, f"{_OPTIMIZERS}/{name}_test.py", "tf_keras23") for name in _NAMES),
@@ -122,6 +147,16 @@ SUITES = (
         differs={"OptimizerTest.testComputeGradientsWithTensors_*": TENSORS},
     ),
     Suite(ORIGIN, f"{_FOLDER}/lion_test.py", "tf_keras"),
+    Suite(
+        ORIGIN,
+        "tf_keras/mixed_precision/loss_scale_optimizer_test.py",
+        "tf_keras",
+        absent=_LOSS_SCALE,
+        differs={
+            f"LossScaleOptimizerTest.testErrorWhen{case}": _WRAPPING
+            for case in ("V2LsoWrapsV3Optimizer", "V3LsoWrapsV2Optimizer", "WrappingNonOptimizer")
+        },
+    ),
     Suite(
         ORIGIN,
         f"{_FOLDER}/optimizer_test.py",
