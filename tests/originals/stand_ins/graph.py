@@ -306,7 +306,7 @@ def raw(x: Any) -> Any:
     """An array, or gradlab's slices, out of anything; computed where it has to be."""
     if isinstance(x, Tensor):
         value = x.compute()
-        return raw(value) if isinstance(value, Tensor | Slices) else value
+        return raw(value) if isinstance(value, Tensor | Slices | gl.Tensor) else value
     if isinstance(x, Slices):
         return x.compute()
     if isinstance(x, gl.Tensor):
