@@ -67,8 +67,7 @@ class Table(NamedTuple):
 
     def names(self) -> list[tuple[str, str]]:
         """Return name and release of each row, by release."""
-        pairs = [(n, release) for release, names in self.since.items() for n in names.split()]
-        return pairs
+        return [(n, release) for release, names in self.since.items() for n in names.split()]
 
     def has(self, name: str) -> bool:
         """Tell whether gradlab has the name."""
