@@ -71,16 +71,12 @@ def _dense_jit(name: str) -> dict[str, Runner]:
     w = jnp.zeros(NUMBERS)
     runners = {
         "gradlab": step_shell(shell, gl.Variable(jnp.zeros(NUMBERS)), g),
-        "gradlab, pure form": repeat_step(
-            jax.jit(pure_step, donate_argnums=0), (w, pure.init(w))
-        ),
+        "gradlab, pure form": repeat_step(jax.jit(pure_step, donate_argnums=0), (w, pure.init(w))),
     }
     if is_installed("optax"):
         import optax
 
-        peer = (
-            optax.adam(RATE, BETA1, BETA2, EPSILON) if name == "Adam" else optax.sgd(RATE, DECAY)
-        )
+        peer = optax.adam(RATE, BETA1, BETA2, EPSILON) if name == "Adam" else optax.sgd(RATE, DECAY)
 
         def optax_step(state: Any) -> Any:
             updates, new = peer.update(g, state[1], state[0])
@@ -172,9 +168,7 @@ def _small_variables() -> dict[str, Runner]:
     import gradlab as gl
 
     numbers = np.random.default_rng(0)
-    grads = [
-        numbers.standard_normal(SMALL_SIZE, dtype=np.float32) for _ in range(SMALL_VARIABLES)
-    ]
+    grads = [numbers.standard_normal(SMALL_SIZE, dtype=np.float32) for _ in range(SMALL_VARIABLES)]
     makers: dict[str, Callable[[], Any]] = {
         "gradlab": lambda: gl.train.AdamOptimizer(RATE),
         "gradlab.keras": lambda: gl.keras.Adam(RATE),
