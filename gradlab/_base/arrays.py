@@ -34,6 +34,7 @@ _TINY = {np.dtype(t): np.finfo(t).tiny for t in (np.float32, np.float64)}
 _NUMPY: Any = np
 _INT32 = np.iinfo(np.int32)
 _CHUNK = 8192  # entries that BLAS sums without starting threads, and TensorFlow without splitting
+_COMPARED = 8192  # entries that are compared sooner than an error state is entered and left
 CACHED = 32768  # entries that stay in the second-level cache between two passes
 
 
@@ -246,6 +247,11 @@ def flush_denormals(x: A) -> A:
     if is_jax(x) or (tiny := _TINY.get(x.dtype)) is None:
         return x
     y = np.asarray(x)
+    if y.size <= _COMPARED:
+        is_denormal = (np.abs(y) < tiny) & (y != 0)
+        if np.count_nonzero(is_denormal):
+            np.multiply(y, 0, out=y, where=is_denormal)
+        return y  # type: ignore[return-value]  # x itself, or an array for a NumPy number
     whole = y.size <= CACHED or not y.flags.c_contiguous
     with detect_denormals() as has_denormals:
         found = any(

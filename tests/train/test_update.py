@@ -154,6 +154,27 @@ def test_a_rule_that_does_not_compile_changes_nothing() -> None:
     assert w.numpy().tolist() == [1] * 7
 
 
+def _keep_slot(w: Any, slots: Any, g: Any, lr: Any) -> Any:
+    return w - g * lr, slots
+
+
+@pytest.mark.parametrize("rows", [50, 50_000])  # below and above the size from which JAX donates
+def test_a_held_slot_stays_though_the_rule_hands_it_on(rows: int) -> None:
+    v = gl.Variable(jnp.ones((rows, 2)))
+    opt = gl.train.RuleOptimizer(gl.rules.UserDefined(_keep_slot, {"s": 1.0}), 0.1, False, "K")
+    dense = jnp.ones((rows, 2))
+    slices = gl.IndexedSlices(dense[:3], jnp.arange(3), (rows, 2))
+    opt.apply_gradients([(dense, v)])
+    slot = opt.get_slot(v, "s")
+    assert slot is not None
+    held = slot.value
+
+    for g in (dense, slices, dense, dense, slices):
+        opt.apply_gradients([(g, v)])
+
+    assert held[0].tolist() == [1, 1]
+
+
 def test_a_gradient_may_be_the_value_itself() -> None:
     for module in (np, jnp):
         v = gl.Variable(module.ones(SHAPE, np.float32))
