@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base.arrays import CACHED, Array, detect_denormals, flush_denormals
+from .._base.arrays import CACHED, Array, detect_denormals, flush_denormals, sum_segments
 from .._base.indices import find_distinct
 from .._base.slices import IndexedSlices
 from . import dense_and_sparse
@@ -30,7 +30,7 @@ def step(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any, out: tuple[Array
     """
     if w.ndim == 0:
         new_w, new_slots = rule(w, slots, g, lr)
-        _write((new_w, *new_slots), (), (out[0], *out[1]), ())
+        _write((new_w, *new_slots), (out[0], *out[1]), ())
         return
     settled, rate, targets = rule._in(w.dtype), np.asarray(lr, w.dtype), (out[0], *out[1])
 
@@ -43,7 +43,7 @@ def step(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any, out: tuple[Array
                 new = tuple(
                     _flushed(np.asarray(x, w.dtype), has_denormals) for x in (new_w, *new_slots)
                 )
-                _write(new, old, targets, block)
+                _write(new, targets, block)
 
     blocks = _blocks(w)
     shares = min(os.cpu_count() or 1, len(blocks) // BLOCKS_PER_THREAD)
@@ -65,13 +65,12 @@ def _flushed(x: np.ndarray, has_denormals: Callable[[Array], bool]) -> np.ndarra
     return flush_denormals(x.copy()) if has_denormals(x) else x
 
 
-def _write(new: Slots, old: Slots, targets: Slots, block: Any) -> None:
-    """A rule may hand an input on as another output, which must not be written over before it is
-    read.
-    """
-    safe = [x.copy() if any(np.may_share_memory(x, y) for y in old) else x for x in new]
+def _write(new: Slots, targets: Slots, block: Any) -> None:
+    # A rule may hand an input on as another output. It is a view of a target then, which must not
+    # be written over before it is read.
+    safe = [x if x.base is None else x.copy() for x in new]
     for target, x in zip(targets, safe, strict=True):
-        np.asarray(target)[block] = x
+        target[block] = x
 
 
 def _blocks(w: Array) -> list[slice]:
@@ -91,7 +90,6 @@ def new_rows(
     if way is not dense_and_sparse.rows:
         new_w, new_slots = way(rule, old[0], old[1:], IndexedSlices(values, place), lr)
         return named, (new_w, *new_slots)
-    sums = np.zeros(old[0].shape, values.dtype)
-    np.add.at(sums, place, values)
+    sums = sum_segments(values, place, named.size)
     step(rule, old[0], old[1:], sums, lr, (old[0], old[1:]))
     return named, old
