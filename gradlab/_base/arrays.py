@@ -403,7 +403,7 @@ def _sum_segments(rows: Array, segments: Array, count: int) -> np.ndarray:
     return sums
 
 
-def _add_at(x: np.ndarray, indices: np.ndarray, rows: Array) -> None:
+def _add_at(x: np.ndarray, indices: Array, rows: Array) -> None:
     """`np.add.at(x, indices, rows)` for rows of a contiguous array, in a quarter of the time.
 
     NumPy has a fast loop for flat arrays only, so it gets the place of every entry.

@@ -71,7 +71,7 @@ def _flushed(x: np.ndarray, has_denormals: Callable[[Array], bool]) -> np.ndarra
     return flush_denormals(x.copy()) if has_denormals(x) else x
 
 
-def _write(new: Sequence[Array], targets: Sequence[Array], block: Any) -> None:
+def _write(new: Sequence[Any], targets: Sequence[Any], block: Any) -> None:
     # A rule may hand an input on as another output. It is a view of a target then, which must not
     # be written over before it is read.
     safe = [x if x.base is None else x.copy() for x in new]

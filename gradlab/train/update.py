@@ -176,20 +176,21 @@ def _arrays(buffers: Sequence[Buffer]) -> tuple[Array, Slots]:
 
 def _prepare_dense_numpy(job: Job, buffers: Sequence[Buffer]) -> Commit:
     w, slots = _arrays(buffers)
+    g: Any = job.g
     if job.inspect_slots is not None or _may_raise_halfway(job.rule):
         new_w, *new_slots = (np.empty_like(buffer.array) for buffer in buffers)
-        blocks.step(job.rule, w, slots, job.g, job.lr, (new_w, tuple(new_slots)))
+        blocks.step(job.rule, w, slots, g, job.lr, (new_w, tuple(new_slots)))
         for array in (new_w, *new_slots):
             array.flags.writeable = False
         if job.inspect_slots is not None:
             job.inspect_slots(slots, ..., tuple(new_slots))
         return partial(_replace, buffers, (new_w, *new_slots))
-    blocks.check(job.rule, w, slots, job.g, job.lr)
+    blocks.check(job.rule, w, slots, g, job.lr)
 
     def commit() -> None:
         with ExitStack() as stack:
             new_w, *new_slots = (stack.enter_context(buffer.overwrite()) for buffer in buffers)
-            blocks.step(job.rule, w, slots, job.g, job.lr, (new_w, tuple(new_slots)))
+            blocks.step(job.rule, w, slots, g, job.lr, (new_w, tuple(new_slots)))
 
     return commit
 
