@@ -29,9 +29,11 @@ if TYPE_CHECKING:
 quiet = np.errstate(all="ignore")
 
 _TINY = {np.dtype(t): np.finfo(t).tiny for t in (np.float32, np.float64)}
+_BELOW_ONE = {np.dtype(t): np.nextafter(t(1), t(0)) for t in (np.float32, np.float64)}
 _NUMPY: Any = np
 _INT32 = np.iinfo(np.int32)
 _CHUNK = 8192  # entries that BLAS sums without starting threads, and TensorFlow without splitting
+_COMPARED = 8192  # entries that are compared sooner than an error state is entered and left
 CACHED = 32768  # entries that stay in the second-level cache between two passes
 
 
@@ -243,6 +245,11 @@ def flush_denormals(x: A) -> A:
     if tiny is None:
         return x
     y = np.asarray(x)
+    if y.size <= _COMPARED:
+        is_denormal = (np.abs(y) < tiny) & (y != 0)
+        if np.count_nonzero(is_denormal):
+            np.multiply(y, 0, out=y, where=is_denormal)
+        return y  # type: ignore[return-value]  # x itself, or an array for a NumPy number
     is_one_piece = y.size <= CACHED or not y.flags.c_contiguous
     pieces = [y] if is_one_piece else split(y.reshape(-1), CACHED)
     with detect_denormals() as has_denormals:
@@ -266,7 +273,7 @@ def detect_denormals() -> Iterator[Callable[[Array], bool]]:
         if x.dtype not in _TINY:
             return False
         raised.clear()
-        np.multiply(x, np.nextafter(x.dtype.type(1), x.dtype.type(0)))
+        np.multiply(x, _BELOW_ONE[x.dtype])
         return bool(raised)
 
     with np.errstate(all="ignore", under="call", call=lambda kind, _: raised.append(kind)):
@@ -368,7 +375,7 @@ def add_rows(x: Array, indices: Array, rows: Array) -> Array:
         return x.at[indices].add(rows, mode="drop")
     indices, rows = _drop_outside(indices, rows, x.shape[0])
     x = x.copy()
-    np.add.at(x, indices, rows)
+    _add_at(x, indices, rows)
     return x
 
 
@@ -390,8 +397,27 @@ def sum_segments(rows: Array, segments: Array, count: int) -> Array:
 
 def _sum_segments(rows: Array, segments: Array, count: int) -> np.ndarray:
     sums: np.ndarray = np.zeros((count, *rows.shape[1:]), rows.dtype)
-    np.add.at(sums, segments, rows)
+    _add_at(sums, segments, rows)
     return sums
+
+
+def _add_at(x: np.ndarray, indices: Array, rows: Array) -> None:
+    """`np.add.at(x, indices, rows)` for rows of a contiguous array, in a quarter of the time.
+
+    NumPy has a fast loop for flat arrays only, so it gets the place of every entry.
+    """
+    width = math.prod(x.shape[1:])
+    if x.size == 0:
+        return
+    flat = x.reshape(-1)
+    values = np.asarray(rows).reshape(-1, width)
+    starts = np.asarray(indices, np.intp) * width
+    columns = np.arange(width)
+    # In pieces, or the places would need twice the memory of the rows.
+    piece = max(1, CACHED // width)
+    for k in range(0, len(values), piece):
+        places = starts[k : k + piece, None] + columns
+        np.add.at(flat, places.reshape(-1), values[k : k + piece].reshape(-1))
 
 
 @cache

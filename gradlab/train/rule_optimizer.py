@@ -63,7 +63,7 @@ class RuleOptimizer(Optimizer):
         **fields: hyperparameters of the rule that may be functions or Variables, by field.
 
     Differs from TensorFlow: a call that raises changes nothing, not even the variables ahead of the
-    bad one; only after Ctrl-C in the middle of an update may some variables have moved and others
+    bad one; only after Ctrl-C in the middle of an update may some entries have moved and others
     not. Complex variables have gradients but no step, which TensorFlow refuses in a Graph and takes
     outside. There is no `strict="tf"` as in `gl.keras`, as TensorFlow promises no order for the
     updates of one `Session.run`. Not in TensorFlow, whose optimizers have no rule of their own.

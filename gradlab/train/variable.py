@@ -90,8 +90,8 @@ class Variable(Described, _Operators):
     update makes a new one, or writes into memory that was never handed out. So several threads may
     read and differentiate one variable. A step by rows copies the table if `value` was read since
     the last step; `v[ids]` and `v.numpy()` don't cost that. Arrays of the other byte order become
-    this machine's. In a child forked while another thread was in the middle of an update, make a
-    new variable. Source: `tf.Variable`, TensorFlow 2.21 (2026).
+    this machine's. After Ctrl-C in the middle of an update, and in a child forked while another
+    thread was in the middle of one, make a new variable. Source: `tf.Variable`, TensorFlow 2.21 (2026).
 
     >>> v = Variable([1.0, 2.0], name="v")
     >>> (v * 2 + np.ones(2, np.float32)).tolist(), v.name

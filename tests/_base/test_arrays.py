@@ -100,6 +100,17 @@ def test_sum_duplicates_adds_in_the_order_given() -> None:
     assert sums.tolist() == [[1.0]]  # ((1e8 + 1) - 1e8) + 1 in float32
 
 
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 30_000)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.complex64])
+def test_sum_segments_adds_as_numpy_does(shape: tuple[int, ...], dtype: type) -> None:
+    rng = np.random.default_rng(0)
+    segments = rng.integers(0, 5, 40).astype(np.int32)
+    rows = rng.normal(size=(40, *shape)).astype(dtype)
+    expected = np.zeros((5, *shape), dtype)
+    np.add.at(expected, segments, rows)
+    np.testing.assert_array_equal(arrays.sum_segments(rows, segments, 5), expected)
+
+
 @given(five)
 def test_occurrence_counts_equal_entries_before(ids: np.ndarray) -> None:
     expected = [int(np.sum(ids[:k] == i)) for k, i in enumerate(ids)]
