@@ -21,10 +21,10 @@ from . import dense_and_sparse
 from .pure import Sparse
 from .rule import Rule, Slots
 
-# Entries of a block. Half as many cost more in calls than they save in the cache. With twice as many
-# Adam's temporary arrays are so large that malloc gives them back to the system, which at times
-# makes every block pay for new pages.
-BLOCK = 2 * CACHED
+# Entries of a block. Half as many cost more in calls than they save in the cache. With twice as many,
+# malloc gives Adam's temporary arrays back to the system after most blocks, and new pages for them
+# cost up to as much as the step.
+BLOCK = CACHED
 BLOCKS_PER_THREAD = 4  # fewer are done before a thread has started
 
 
