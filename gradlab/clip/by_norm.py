@@ -86,10 +86,9 @@ def clip_by_norm(
         ValueError: t is None; clip_norm would make the result larger than t.
         InvalidArgumentError: integer or complex t, an axis out of range.
 
-    Below the limit entries may still move by one ulp, because t * c / c need not be t. NaN is the
-    result for an entry of 0 with a limit of 0, and for any entry with an infinite limit. If a
-    square overflows, finite entries become 0. Source: `tf.clip_by_norm`,
-    TensorFlow 2.21 (2026).
+    Below the limit entries may still move by one ulp, because t * c / c need not be t. Zeros with a
+    limit of 0 give NaN, as does an infinite limit. If a square overflows, finite entries become 0.
+    Source: `tf.clip_by_norm`, TensorFlow 2.21 (2026).
 
     >>> clip_by_norm(np.array([3.0, 4.0]), 1.0)
     array([0.6, 0.8])

@@ -40,7 +40,7 @@ class Verdict:
 
     @property
     def comparison(self) -> str:
-        """The comparison that decided, "0 <= 1" or "2 > 1"."""
+        """The comparison that decided, of the staleness with its limit: "0 <= 1" or "2 > 1"."""
         sign = "<=" if self.accepted else ">"
         return f"{self.staleness} {sign} {self.limit}"
 
