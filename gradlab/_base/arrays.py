@@ -1,8 +1,9 @@
 """Functions of arrays that do the same for NumPy, JAX and autograd, and tell these apart.
 
-Formulas elsewhere are written once, with `xp = namespace(x)` and the functions here. Without JAX, autograd's boxes
-take the place of JAX's tracers. JAX and autograd are looked up in `sys.modules`: an array of theirs
-can only exist if they were imported, so that NumPy users never pay for an import.
+Formulas elsewhere are written once, with `xp = namespace(x)` and the functions here. Without JAX,
+autograd's boxes take the place of JAX's tracers. JAX and autograd are looked up in `sys.modules`:
+an array of theirs can only exist if they were imported, so that NumPy users never pay for an
+import.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ class Adam(SizedRule):
         m = m + (g - m) * (1 - beta1);  v = v + (g * g - v) * (1 - beta2)         order="dense"
         m = m * beta1 + g * (1 - beta1);  v = v * beta2 + g * g * (1 - beta2)     "sparse"
         rate = lr * sqrt(1 - beta2_power) / (1 - beta1_power)
-        w = w - (m * rate) / (sqrt(v) + epsilon)                                  epsilon_place="outside"
-            w - (m * rate) / sqrt(v + epsilon * epsilon)                          "inside"
+        w = w - (m * rate) / (sqrt(v) + epsilon)                          epsilon_place="outside"
+            w - (m * rate) / sqrt(v + epsilon * epsilon)                  "inside"
 
     With `use_nesterov` the step is along g * (1 - beta1) + beta1 * m. `beta1_power` and
     `beta2_power` are beta1 ** t and beta2 ** t at step t, counted from 1. They are 0, which leaves

@@ -33,7 +33,8 @@ class BoundedAdagrad(Rule):
     refers to Duchi, Hazan & Singer (2011).
 
     >>> import numpy as np
-    >>> rule, w = BoundedAdagrad(True, 0.25, 16.0, initial_accumulator_value=9.0), np.array([1.0, 1.0])
+    >>> rule = BoundedAdagrad(True, 0.25, 16.0, initial_accumulator_value=9.0)
+    >>> w = np.array([1.0, 1.0])
     >>> w, slots = rule(w, rule.init(w), np.array([4.0, 0.0]), 0.5)
     >>> w.tolist(), slots[0].tolist()
     ([0.75, 1.0], [16.0, 9.0])

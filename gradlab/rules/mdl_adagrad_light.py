@@ -44,7 +44,9 @@ class MdlAdagradLight(Rule):
     `MdlAdagradLightParameters` in TensorFlow's `optimization_parameters.proto` (2026).
 
     >>> import numpy as np
-    >>> rule = MdlAdagradLight(mdl_regularize=True, mdl_mix_in_margin=4.0, initial_accumulator_value=3.0)
+    >>> rule = MdlAdagradLight(
+    ...     mdl_regularize=True, mdl_mix_in_margin=4.0, initial_accumulator_value=3.0
+    ... )
     >>> w = np.array([2.0, -2.0])
     >>> w, slots = rule(w, rule.init(w), np.array([-1.0, -1.0]), 2.0)
     >>> w.tolist(), [s.tolist() for s in slots]

@@ -157,8 +157,8 @@ class CosineDecayRestarts(Decay):
 class PeriodicCosineDecay(Decay):
     """Move the rate along several periods of a cosine; with zero_after it is 0 after that many.
 
-        rate = initial_learning_rate * (1 + cos(2 * pi * p)) / 2          down and up again
-               initial_learning_rate * (1 + cos(pi * (p mod 1))) / 2      restarts: down, then the top
+        rate = initial_learning_rate * (1 + cos(2 * pi * p)) / 2        down and up again
+               initial_learning_rate * (1 + cos(pi * (p mod 1))) / 2    restarts: down, then the top
         p = num_periods * min(step, decay_steps) / decay_steps
 
     The rate is 0 where p >= zero_after.

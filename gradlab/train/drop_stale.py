@@ -275,7 +275,7 @@ class DropStaleGradientOptimizer(Wrapper):
         *,
         worker: Any = None,
     ) -> Any:
-        """Compute and apply gradients; in a Graph return an Operation that does both at each run."""
+        """Compute and apply gradients; in a Graph return an Operation that does both."""
         step = require_step(global_step)
         options = (gate_gradients, aggregation_method, colocate_gradients_with_ops)
         with self._enter_collection() as collection:
