@@ -21,8 +21,8 @@ Both forms take a `gl.Variable` here. All of them have in common:
 
 Raises, in all of them:
     NotAVariableError: `var` or a slot isn't a Variable.
-    InvalidArgumentError: shapes differ, a scalar isn't one, an index is out of range, or a rate, a penalty or
-        a power has a sign that the kernel refuses.
+    InvalidArgumentError: shapes differ, a scalar isn't one, an index is out of range, or a rate, a
+        penalty or a power has a sign that the kernel refuses.
     DTypeError: an array of another dtype, or a dtype that the op has no kernel for.
 
 After an error nothing has changed. Differs from TensorFlow: some of its sparse kernels have then
