@@ -18,8 +18,7 @@ def per_example_clip(
     """Clip each example's gradient to the same norm, then sum the examples (the core of DP-SGD).
 
         factor_i = min(l2_norm_clip / |g_i|, 1),  result = sum_i factor_i * g_i
-
-    where |g_i| is the norm of example i over all tensors.
+        |g_i| = norm of example i over all tensors
 
     Args:
         grads: list of arrays whose first axis counts the examples of the batch; integers become
