@@ -34,7 +34,7 @@ from .checked_files import (
 
 MAX_BYTES = 1 << 32  # in memory, for all arrays of a file, unless the caller sets another limit
 _HEAD = "gradlab.json"
-_KINDS = "biufcUS"  # numbers and texts; bfloat16 and its kin are stored as integers
+_DTYPE_KINDS = "biufcUS"  # numbers and texts; bfloat16 and its kin are stored as integers
 _PIECE = 1 << 20  # bytes that are read at a time
 _END = struct.Struct("<4s4H2LH")  # the end record of a ZIP file without a comment
 # In the end record they mean: the number is in a ZIP64 record.
@@ -80,12 +80,13 @@ class ArchiveWriter:
         with ExitStack() as stack:
             part = stack.enter_context(atomic_replace(self._path))
             self._zip = stack.enter_context(zipfile.ZipFile(part, "w", self._method))
+            # Nothing raised, so the file stays open until `__exit__`.
             self._open = stack.pop_all()
         return self
 
-    def __exit__(self, kind: Any, *error: Any) -> None:
-        if kind is not None:
-            self._open.__exit__(kind, *error)
+    def __exit__(self, error_type: Any, *error: Any) -> None:
+        if error_type is not None:
+            self._open.__exit__(error_type, *error)
             return
         with self._open:
             # A ZipInfo instead of a name, so that equal content makes equal bytes: it has no time.
@@ -142,6 +143,7 @@ class Archive:
                 self._entries: dict[str, Any] = content["arrays"]
                 if set(self._entries) != set(self.names()):
                     raise ValueError("its arrays are not those that were written")
+            # Nothing raised, so the file stays open until `__exit__`.
             self._open = stack.pop_all()
 
     def __enter__(self) -> Self:
@@ -253,7 +255,7 @@ def _check_end(file: zipfile.ZipFile, num_members: int) -> None:
 
 def _to_npy(name: str, x: np.ndarray) -> tuple[str, np.ndarray]:
     """Return the name of the dtype, and an array of the same bits that the .npy format knows."""
-    if x.dtype.kind in _KINDS:
+    if x.dtype.kind in _DTYPE_KINDS:
         return x.dtype.str, np.asarray(x, order="C")
     if x.dtype.kind == "V" and x.dtype.fields is None and x.dtype.name != f"void{8 * x.itemsize}":
         return x.dtype.name, np.asarray(x, order="C").view(f"u{x.itemsize}")
@@ -279,7 +281,7 @@ def _parse_npy(data: np.ndarray) -> np.ndarray:
     if version == (1, 0):
         read_header = np.lib.format.read_array_header_1_0
     shape, is_fortran, dtype = read_header(start)
-    if dtype.kind not in _KINDS:
+    if dtype.kind not in _DTYPE_KINDS:
         raise ValueError(f"it holds an array of {dtype}")
     numbers = data[start.tell() :]
     if numbers.size != math.prod(shape) * dtype.itemsize:

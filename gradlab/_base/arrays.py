@@ -1,8 +1,9 @@
-"""The only file that tells NumPy, JAX and autograd apart.
+"""Functions of arrays that do the same for NumPy, JAX and autograd, and tell these apart.
 
-All other code works on `xp = namespace(x)` and the functions here. Without JAX, autograd's boxes
-take the place of JAX's tracers. JAX and autograd are looked up in `sys.modules`: an array of theirs
-can only exist if they were imported, so that NumPy users never pay for an import.
+Formulas elsewhere are written once, with `xp = namespace(x)` and the functions here. Without JAX,
+autograd's boxes take the place of JAX's tracers. JAX and autograd are looked up in `sys.modules`:
+an array of theirs can only exist if they were imported, so that NumPy users never pay for an
+import.
 """
 
 from __future__ import annotations
@@ -155,7 +156,11 @@ def as_array(x: Any, name: str = "t") -> Array:
 
 
 def real_array(x: Any, name: str) -> Array:
-    """Return `as_array(x)`; DTypeError, which names the argument, unless it is real numbers."""
+    """Return `as_array(x)`; DTypeError, which says what to pass, unless it is real numbers.
+
+    For gradients and weights, which may be of any dtype that a library has; `as_real_numbers` is
+    for numbers that become float32.
+    """
     array = as_array(x, name)
     dtype = np.dtype(array.dtype)
     if is_complex(dtype):
@@ -194,7 +199,11 @@ def is_inexact(dtype: Any) -> bool:
 
 
 def as_real_numbers(x: Any, name: str) -> Array:
-    """Return `x` as an array that float32 can hold; DTypeError unless it is real numbers."""
+    """Return `x` as an array to cast to float32; DTypeError unless it is real numbers.
+
+    Unlike `real_array` it refuses None as an InvalidArgumentError, and doesn't warn of a number
+    that is too large for float32.
+    """
     if x is None:
         raise InvalidArgumentError(f"{name} must be real numbers, got None")
     with np.errstate(over="ignore"):  # a number too large for float32 is the caller's to refuse
@@ -338,7 +347,10 @@ def _scale_into(out: np.ndarray, a: Array, factor: Any) -> np.ndarray:
 
 
 def power(x: Array, exponent: Number) -> Array:
-    """Return x ** exponent; of float32 that of float64, rounded: NumPy's own is some ulp off."""
+    """Return x ** exponent.
+
+    A float32 power is computed in float64 and rounded, because NumPy's own is some ulp off.
+    """
     if is_jax(x) or is_jax(exponent) or x.dtype != np.float32:
         return namespace(x, exponent).power(x, exponent)
     return np.power(x.astype(np.float64), np.float64(exponent)).astype(np.float32)

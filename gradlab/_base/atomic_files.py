@@ -1,9 +1,12 @@
-"""Atomic replacement of files and folders.
+"""Replacement of files, which is atomic, and of folders, which nearly is.
 
 `atomic_replace(path)` yields a temporary file in the same folder. When its block ends well, that
 file is synced and renamed over `path`, so a reader sees the old content or the new, never a
 mixture. On error, or if the process dies, `path` is unchanged. The file mode and symlinks are
 preserved; of two concurrent writers the last one wins.
+
+`replace_folder(path, mark)` does the same for a folder in two renames, because no system call
+replaces a folder that isn't empty.
 """
 
 from __future__ import annotations
@@ -89,10 +92,12 @@ def check_folder_of(path: str | os.PathLike[str]) -> None:
 
 
 @contextmanager
-def atomic_replace_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
+def replace_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
     """Yield a new, empty folder beside `path`; when the block ends well it replaces `path`.
 
-    If the block raises, `path` is unchanged.
+    If the block raises or the new folder cannot be renamed, `path` is unchanged. Replacing isn't
+    atomic: between its two renames there is no `path`. A process that dies then leaves the old
+    folder beside it, named `path` with a random part and ".old".
 
     Args:
         mark: a file that every such folder has, by which an older one is recognized.
@@ -103,7 +108,7 @@ def atomic_replace_folder(path: str | os.PathLike[str], mark: str) -> Iterator[P
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as scratch:
     ...     path = Path(scratch) / "site"
-    ...     with atomic_replace_folder(path, "index.html") as new:
+    ...     with replace_folder(path, "index.html") as new:
     ...         size = (new / "index.html").write_text("here")
     ...     [p.name for p in path.iterdir()], [p.name for p in Path(scratch).iterdir()]
     (['index.html'], ['site'])
@@ -122,12 +127,19 @@ def atomic_replace_folder(path: str | os.PathLike[str], mark: str) -> Iterator[P
     new.mkdir()
     try:
         yield new
-        if path.exists():
+        has_old = path.exists()
+        if has_old:
             path.replace(old)
-        new.replace(path)
+        try:
+            new.replace(path)
+        except OSError:
+            if has_old:
+                old.replace(path)
+            raise
     finally:
         shutil.rmtree(new, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
+    # Not in `finally`: until the new folder has its name, this is the only whole one.
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def sync_folder(folder: Path) -> None:

@@ -1,7 +1,20 @@
 """Checks of arguments: a choice among words, a count, `semantics` and `strict`.
 
-`semantics` chooses between TensorFlow 2.3 and 2.21 where they differ. The docstring of each
-function with this argument says how; `gl.keras` has more versions, in `keras/versions.py`.
+`semantics` chooses between TensorFlow 2.3 and 2.21 where they differ:
+
+| function            | case                       | "tf2.21"                | "tf2.3"        |
+|---------------------|----------------------------|-------------------------|----------------|
+| clip_by_value       | a bound is NaN             | every entry becomes NaN | it is ignored  |
+| clip_by_norm        | clip_norm is negative      | entries become 0        | signs flip     |
+|                     | clip_norm of another dtype | it is cast              | DTypeError     |
+|                     | an axis is named twice     | InvalidArgumentError    | it counts once |
+| clip_by_global_norm | use_norm of another dtype  | it is cast              | DTypeError     |
+| schedules.serialize | any schedule               | with module and         | without these  |
+|                     |                            | registered_name         |                |
+|                     | a CosineDecay with warmup  | it is in the config     | ValueError     |
+
+The clips of `gl.optax` pass it on to these. Versions of Keras are another `semantics`, with its own
+table: `gl.keras.VERSIONS` in `keras/versions.py`.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class IndexedSlices:
         InvalidArgumentError: `values` and `indices` differ in length.
         DTypeError: the indices are not integers.
 
-    That indices and rows fit a tensor is checked where they are applied to one. Source:
+    A function that applies the slices to a tensor checks whether indices and rows fit it. Source:
     `tf.IndexedSlices`, TensorFlow 2.21 (2026).
 
     >>> IndexedSlices([[1.0, 2.0], [3.0, 4.0]], [2, 2], (4, 2)).to_dense()[2].tolist()
@@ -86,15 +86,15 @@ class IndexedSlices:
         """Return slices of the same tensor, unchecked: the parts may be placeholders for arrays."""
         return _rebuild(self.dense_shape, (values, indices))
 
-    def check_rows(self, rows: int, name: str) -> None:
-        """Refuse indices outside `rows` (InvalidArgumentError); traced indices aren't checked."""
+    def check_rows(self, num_rows: int, name: str) -> None:
+        """Refuse indices outside [0, num_rows) (InvalidArgumentError), unless they are traced."""
         if is_traced(self.indices) or self.indices.shape[0] == 0:
             return
         indices = np.asarray(self.indices)
-        if indices.min() < 0 or indices.max() >= rows:
-            first = int(np.argmax((indices < 0) | (indices >= rows)))
+        if indices.min() < 0 or indices.max() >= num_rows:
+            first = int(np.argmax((indices < 0) | (indices >= num_rows)))
             raise InvalidArgumentError(
-                f"indices of {name} must be in [0, {rows}), got "
+                f"indices of {name} must be in [0, {num_rows}), got "
                 f"{indices[first]} at position {first}"
             )
 

@@ -31,7 +31,7 @@ def check_float(t: Array, function: str) -> None:
 
 
 def read_limit(
-    x: Any, t: Array, name: str, cast: bool = False, error: type[Exception] = DTypeError
+    x: Any, t: Array, name: str, *, cast: bool = False, error: type[Exception] = DTypeError
 ) -> Array:
     """Return a limit as an array of t's dtype.
 
@@ -55,7 +55,7 @@ def read_limit(
     )
 
 
-def check_limit(limit: Any, name: str, negative: str) -> None:
+def warn_of_limit(name: str, limit: Any, negative: str) -> None:
     """Warn of a scalar limit that is NaN, infinite, 0 or negative.
 
     Args:
@@ -93,7 +93,7 @@ def _concrete(x: Any) -> float | None:
     return float(x) if is_scalar else None
 
 
-def check_bounds(t: Array, low: Any, high: Any) -> None:
+def warn_of_bounds(t: Array, low: Any, high: Any) -> None:
     """Warn of bounds that are NaN or swapped, and of NaN entries, which are not clipped."""
     minimum = _concrete(low)
     maximum = _concrete(high)
@@ -127,13 +127,13 @@ def read_floats(arrays: Sequence[Any], what: str) -> list[Array]:
     return checked
 
 
-def check_positive(value: float, name: str) -> None:
+def check_positive(name: str, value: float) -> None:
     """Refuse a value that isn't positive (ValueError)."""
     if not value > 0:
         raise ValueError(f"{name} must be > 0, got {value!r}")
 
 
-def check_norm(norm: Array, arrays: list[Array], consequence: str) -> None:
+def warn_of_norm(norm: Array, arrays: list[Array], consequence: str) -> None:
     """Warn of a NumPy norm that isn't finite, and name the cause: an entry or an overflow."""
     if any(is_jax(a) for a in (norm, *arrays)) or bool(np.isfinite(norm).all()):
         return

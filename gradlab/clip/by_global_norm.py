@@ -21,7 +21,7 @@ from .._base.options import Semantics, is_old
 from .._base.slices import IndexedSlices
 from .._base.tensors import deferrable
 from ..errors import DTypeError, InvalidArgumentError, MissingDTypeError
-from ._limits import check_float, check_limit, check_norm, read_limit
+from ._limits import check_float, read_limit, warn_of_limit, warn_of_norm
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -78,6 +78,7 @@ def _global_norm(arrays: list[Array]) -> Array:
         )
     check_float(arrays[0], "global_norm")
     xp = namespace(*arrays)
+    # As TensorFlow computes it: it adds up `l2_loss`, half a sum of squares, and doubles the total.
     halves = xp.stack([sum_squares(a) * a.dtype.type(0.5) for a in arrays])
     return xp.sqrt(xp.sum(halves) * halves.dtype.type(2))
 
@@ -132,9 +133,9 @@ def clip_by_global_norm(
             fits.
         AttributeError: use_norm is a bare Python number.
 
-    A norm that is not finite, which one entry or one overflowing square is enough for, makes every
-    entry NaN, as does an infinite limit. Below the limit s = c*(1/c) may be one ulp under 1. NumPy
-    results of one call share a buffer.
+    A norm that isn't finite makes every entry NaN; one such entry or one square that overflows is
+    enough. So does an infinite limit. Below the limit s = clip_norm * (1/clip_norm) may be one ulp
+    under 1. NumPy results of one call share a buffer.
 
     Source: `tf.clip_by_global_norm`, TensorFlow 2.21 (2026); Pascanu et al., "On the difficulty of
     training recurrent neural networks" (2013).
@@ -146,8 +147,8 @@ def clip_by_global_norm(
     old = is_old(semantics)
     arrays = _values_of(t_list)
     norm = _global_norm(arrays) if use_norm is None else _read_norm(use_norm, arrays, cast=not old)
-    check_limit(clip_norm, "clip_norm", negative="switches clipping off")
-    check_norm(norm, arrays, "clip_by_global_norm makes every entry of every tensor NaN")
+    warn_of_limit("clip_norm", clip_norm, negative="switches clipping off")
+    warn_of_norm(norm, arrays, "clip_by_global_norm makes every entry of every tensor NaN")
     if not arrays:
         return list(t_list), norm
     limit = read_limit(clip_norm, norm, "clip_norm", error=TypeError)
@@ -155,7 +156,7 @@ def clip_by_global_norm(
     one = norm.dtype.type(1)
     one_over_norm = flush_denormals(xp.asarray(one / norm))
     one_over_limit = flush_denormals(xp.asarray(one / limit))
-    # A tie has the derivative of the norm, as in TensorFlow.
+    # If the two are equal, the derivative is that of the norm, as in TensorFlow.
     scale = limit * xp.where(one_over_limit < one_over_norm, one_over_limit, one_over_norm)
     # TensorFlow's way to NaN where the norm is infinite or NaN.
     scale = scale + (norm - norm)

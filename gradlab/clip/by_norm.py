@@ -23,7 +23,7 @@ from .._base.slices import IndexedSlices
 from .._base.tensors import deferrable
 from .._base.types import A
 from ..errors import DTypeError, InvalidArgumentError
-from ._limits import check_float, check_limit, check_norm, clip_values, read_limit
+from ._limits import check_float, clip_values, read_limit, warn_of_limit, warn_of_norm
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -88,9 +88,9 @@ def clip_by_norm(
         ValueError: t is None; clip_norm would make the result larger than t.
         InvalidArgumentError: integer or complex t, an axis out of range.
 
-    Below the limit entries may still move by one ulp, for t*c/c need not be t. 0 with limit 0 and
-    an infinite limit give NaN; a square that overflows gives 0. Source: `tf.clip_by_norm`,
-    TensorFlow 2.21 (2026).
+    Below the limit entries may still move by one ulp, because t * c / c need not be t. Zeros with a
+    limit of 0 give NaN, as does an infinite limit. If a square overflows, finite entries become 0.
+    Source: `tf.clip_by_norm`, TensorFlow 2.21 (2026).
 
     >>> clip_by_norm(np.array([3.0, 4.0]), 1.0)
     array([0.6, 0.8])
@@ -101,22 +101,22 @@ def clip_by_norm(
         check_float(t, "clip_by_norm")
         limit = read_limit(clip_norm, t, "clip_norm", cast=not old)
         check_broadcast(t.shape, limit.shape, "clip_norm")
-        check_limit(clip_norm, "clip_norm", negative="flips the sign" if old else "gives 0")
+        warn_of_limit("clip_norm", clip_norm, negative="flips the sign" if old else "gives 0")
         xp = namespace(t, limit)
         limit = limit if old else xp.maximum(limit, 0)
-        squares = _sum_over(t, axes, repeats_allowed=old)
+        squares = _sum_squares_over(t, axes, repeats_allowed=old)
         is_positive = squares > 0
         # Two wheres, as in TensorFlow: the derivative at t = 0 is 1, not NaN.
         norm = xp.where(is_positive, xp.sqrt(xp.where(is_positive, squares, 1)), squares)
-        check_norm(norm, [t], "clip_by_norm gives 0 for finite entries and NaN for the others")
-        # A tie has the derivative of the norm, as in TensorFlow.
+        warn_of_norm(norm, [t], "clip_by_norm gives 0 for finite entries and NaN for the others")
+        # If the two are equal, the derivative is that of the norm, as in TensorFlow.
         larger = xp.where(limit > norm, limit, norm)
         return flush_denormals(xp.asarray(flush_denormals(t * limit) / larger, dtype=t.dtype))
 
     return clip_values(clip, t)
 
 
-def _sum_over(t: Array, axes: Any, repeats_allowed: bool) -> Array:
+def _sum_squares_over(t: Array, axes: Any, repeats_allowed: bool) -> Array:
     """Return the sum of squares over these axes, which keep length 1."""
     if axes is None:
         return sum_squares(t).reshape((1,) * t.ndim)
@@ -185,14 +185,16 @@ def clip_by_average_norm(
         )
     limit = read_limit(clip_norm, t, "clip_norm")
     check_broadcast(t.shape, limit.shape, "clip_norm")
-    check_limit(clip_norm, "clip_norm", negative="switches clipping off")
+    warn_of_limit("clip_norm", clip_norm, negative="switches clipping off")
     xp = namespace(t, limit)
     one = np.float32(1)
     norm = xp.sqrt(sum_squares(t))
-    check_norm(norm, [t], "clip_by_average_norm gives 0 for finite entries and NaN for the others")
+    warn_of_norm(
+        norm, [t], "clip_by_average_norm gives 0 for finite entries and NaN for the others"
+    )
     factor = np.float32(t.size) * flush_denormals(xp.asarray(one / norm))
     largest_factor = flush_denormals(xp.asarray(one / limit))
-    # A tie has the derivative of the norm, as in TensorFlow.
+    # If the two are equal, the derivative is that of the norm, as in TensorFlow.
     factor = xp.where(largest_factor < factor, largest_factor, factor)
     if mode == "graph":
         return flush_denormals(xp.asarray(t * flush_denormals(limit * factor)))

@@ -13,7 +13,7 @@ from .._base.slices import IndexedSlices
 from .._base.tensors import deferrable
 from .._base.types import A
 from ..errors import DTypeError
-from ._limits import check_bounds, clip_values, read_limit
+from ._limits import clip_values, read_limit, warn_of_bounds
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -80,7 +80,7 @@ def clip_by_value(
     >>> clip_by_value(np.array([-5.0, 0.5, 7.0]), -1.0, 1.0)
     array([-1. ,  0.5,  1. ])
     """
-    ignore_nan = is_old(semantics)
+    ignores_nan_bounds = is_old(semantics)
 
     def clip(t: Array) -> Array:
         if t.dtype.kind == "c":
@@ -92,12 +92,12 @@ def clip_by_value(
         high = read_limit(clip_value_max, t, "clip_value_max")
         check_broadcast(t.shape, low.shape, "clip_value_min")
         check_broadcast(t.shape, high.shape, "clip_value_max")
-        check_bounds(t, clip_value_min, clip_value_max)
+        warn_of_bounds(t, clip_value_min, clip_value_max)
         xp = namespace(t, low, high)
         # `where` keeps NaN and -0.0 as they are, and has TensorFlow's derivative.
         below = xp.where(t > high, high, t)
         result = flush_denormals(xp.where(below < low, low, below))
-        if ignore_nan or not is_float(t.dtype):
+        if ignores_nan_bounds or not is_float(t.dtype):
             return result
         return xp.where(xp.isnan(low) | xp.isnan(high), xp.asarray(np.nan, t.dtype), result)
 

@@ -1,9 +1,9 @@
 """Clipping by global norm as other libraries write it, for comparison side by side.
 
-Each function is the library's formula on NumPy arrays, in its order. Tests compare optax's and
-JAX's with the libraries (to a few ulp, because sums may be ordered otherwise), and PyTorch's with
-numbers recorded from PyTorch for the lab's cases; Keras's is the formula of its source.
-TensorFlow's is `clip_by_global_norm` itself.
+Each function is named for a library and is its formula on NumPy arrays, in its order of operations.
+Tests compare optax's and JAX's with the libraries (to a few ulp, because sums may be ordered
+otherwise), and PyTorch's with numbers recorded from PyTorch for the lab's cases; Keras's is the
+formula of its source. TensorFlow's is `clip_by_global_norm` itself.
 """
 
 from __future__ import annotations

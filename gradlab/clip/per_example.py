@@ -17,9 +17,10 @@ from ._limits import check_positive, read_floats
 def per_example_clip(
     grads: Sequence[Any], l2_norm_clip: float, per_layer: bool | str = False
 ) -> tuple[list[Array], Array]:
-    """Clip the gradient of every example to the same norm, then sum the examples (the core of DP-SGD).
+    """Clip each example's gradient to the same norm, then sum the examples (the core of DP-SGD).
 
-        factor_i = min(l2_norm_clip / |g_i|, 1),  result = sum_i factor_i * g_i,  |g_i| over all tensors of example i
+        factor_i = min(l2_norm_clip / |g_i|, 1),  result = sum_i factor_i * g_i
+        |g_i| = norm of example i over all tensors
 
     Args:
         grads: list of arrays whose first axis counts the examples of the batch; integers become
@@ -30,7 +31,8 @@ def per_example_clip(
             entries).
 
     Returns:
-        (list of summed gradients, how many examples were clipped; per tensor when per_layer).
+        (list of summed gradients, how many examples were clipped). With `per_layer` the second
+        counts for each tensor.
 
     Raises:
         ValueError: no tensors, batch sizes differ, the limit is not positive, or per_layer is
@@ -51,7 +53,7 @@ def per_example_clip(
             f"{[a.shape for a in arrays]}"
         )
     xp = namespace(*arrays)
-    check_positive(l2_norm_clip, "l2_norm_clip")
+    check_positive("l2_norm_clip", l2_norm_clip)
     limits = _layer_limits(arrays, l2_norm_clip, per_layer)
     # One row for each tensor, or a single row for all of them; one column for each example.
     norms = xp.sqrt(xp.stack([xp.sum(a * a, axis=tuple(range(1, a.ndim))) for a in arrays]))

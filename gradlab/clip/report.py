@@ -91,8 +91,8 @@ def clip_report(before: Any, after: Any) -> ClipReport:
 class _Sums:
     """The sums that a report is computed from; those of several tensors are added."""
 
-    before: float = 0.0
-    after: float = 0.0
+    squares_before: float = 0.0
+    squares_after: float = 0.0
     dot: float = 0.0
     changed: int = 0
     size: int = 0
@@ -102,10 +102,11 @@ class _Sums:
     def of(cls, a: np.ndarray, b: np.ndarray) -> _Sums:
         x = a.astype(np.float64)
         y = b.astype(np.float64)
+        # Not `>`: a difference of NaN counts as a change.
         changed = ~(np.abs(x - y) <= 2 * np.spacing(np.abs(a)).astype(np.float64))
         return cls(
-            before=float((x * x).sum()),
-            after=float((y * y).sum()),
+            squares_before=float((x * x).sum()),
+            squares_after=float((y * y).sum()),
             dot=float((x * y).sum()),
             changed=int(changed.sum()),
             size=a.size,
@@ -116,14 +117,14 @@ class _Sums:
         return _Sums(*(getattr(self, f) + getattr(other, f) for f in self.__dataclass_fields__))
 
     def report(self, names: tuple[str, ...]) -> ClipReport:
-        before = math.sqrt(self.before)
-        after = math.sqrt(self.after)
+        norm_before = math.sqrt(self.squares_before)
+        norm_after = math.sqrt(self.squares_after)
         return ClipReport(
-            norm_before=before,
-            norm_after=after,
-            factor=after / before if before else 1.0,
+            norm_before=norm_before,
+            norm_after=norm_after,
+            factor=norm_after / norm_before if norm_before else 1.0,
             fraction_clipped=self.changed / self.size if self.size else 0.0,
-            angle=turn_angle(self.dot, before, after),
+            angle=turn_angle(self.dot, norm_before, norm_after),
             nonfinite=names if self.nonfinite else (),
         )
 

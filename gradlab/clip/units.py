@@ -15,10 +15,7 @@ Axis: TypeAlias = int | tuple[int, ...] | None
 
 
 def _unit_axes(shape: tuple[int, ...], axis: Axis) -> tuple[int, ...]:
-    """Return the axes that make up one unit.
-
-    A unit is a whole vector, a column of a matrix, or an output channel of a convolution.
-    """
+    """Return the axes that make up one unit, as `adaptive_grad_clip` defines it."""
     ndim = len(shape)
     if axis is not None:
         return _read_axes(axis, ndim)
@@ -59,7 +56,8 @@ def adaptive_grad_clip(
 ) -> list[MaybeA]:
     """Limit each unit's gradient to a share of the unit's own weights (AGC).
 
-        limit_u = clipping * max(|w_u|, eps),  result_u = g_u * limit_u / max(|g_u|, 1e-6)  where |g_u| >= limit_u
+        limit_u = clipping * max(|w_u|, eps)
+        result_u = g_u * limit_u / max(|g_u|, 1e-6)   where |g_u| >= limit_u, else g_u
 
     Args:
         grads, params: lists of arrays of equal shapes; None gradients stay None. A unit is a column
@@ -71,7 +69,7 @@ def adaptive_grad_clip(
 
     Raises:
         ValueError: lengths, shapes, ranks or axes do not fit; clipping or eps is not positive.
-        TypeError: no axis.
+        TypeError: `axis` isn't an integer, a tuple of integers or None.
 
     Not in TensorFlow; same numbers as optax. Source: Brock et al., "High-Performance Large-Scale
     Image Recognition Without Normalization" (2021), which leaves the last layer out.
@@ -80,8 +78,8 @@ def adaptive_grad_clip(
     >>> adaptive_grad_clip([np.array([3.0, 4.0])], [np.array([0.6, 0.8])], 0.1)[0].round(3).tolist()
     [0.06, 0.08]
     """
-    check_positive(clipping, "clipping")
-    check_positive(eps, "eps")
+    check_positive("clipping", clipping)
+    check_positive("eps", eps)
     if len(grads) != len(params):
         raise ValueError(
             f"grads and params must be equally long, got {len(grads)} and {len(params)}"
@@ -128,7 +126,7 @@ def clip_by_block_rms(t_list: Any, threshold: float) -> Any:
     >>> clip_by_block_rms([np.array([3.0, 4.0])], 1.0)[0].round(4).tolist()
     [0.8485, 1.1314]
     """
-    check_positive(threshold, "threshold")
+    check_positive("threshold", threshold)
 
     def clip(t: Any) -> Any:
         if t is None:

@@ -27,7 +27,7 @@ _NOT_NEGATIVE = (
 
 def _choose_sparse(version: Version, rule: type[Rule]) -> pure.Sparse:
     if version.engine == "legacy":
-        return with_order("sparse", one_each="scalar")
+        return with_order("sparse", scalar_row_order="scalar")
     return choose_every_row(version, rule)
 
 

@@ -21,8 +21,8 @@ Both forms take a `gl.Variable` here. All of them have in common:
 
 Raises, in all of them:
     NotAVariableError: `var` or a slot isn't a Variable.
-    InvalidArgumentError: shapes differ, a scalar isn't one, an index is out of range, or a rate, a penalty or
-        a power has a sign that the kernel refuses.
+    InvalidArgumentError: shapes differ, a scalar isn't one, an index is out of range, or a rate, a
+        penalty or a power has a sign that the kernel refuses.
     DTypeError: an array of another dtype, or a dtype that the op has no kernel for.
 
 After an error nothing has changed. Differs from TensorFlow: some of its sparse kernels have then
@@ -55,16 +55,16 @@ from ..rules import (
 )
 from ..train.variable import Variable
 from .training_op import (
+    ALL_BUT_BFLOAT16,
     FLOAT_16_32_64,
     FLOAT_32_64,
-    NO_BFLOAT16,
     REAL,
     check_penalties,
     check_power,
     check_rate_sign,
     clamp_negative_l1,
+    read_scalar_step,
     read_scalars,
-    read_step,
     step_dense,
     step_rows,
 )
@@ -575,7 +575,10 @@ def ResourceApplyAdagradDA(
     """
     scalars = read_scalars(var, lr=lr, l1=l1, l2=l2)
     rule = AdagradDA(
-        0.0, clamp_negative_l1(scalars["l1"]), scalars["l2"], global_step=read_step(global_step)
+        0.0,
+        clamp_negative_l1(scalars["l1"]),
+        scalars["l2"],
+        global_step=read_scalar_step(global_step),
     )
     step_dense(
         rule,
@@ -663,7 +666,10 @@ def ResourceSparseApplyAdagradDA(
     """
     scalars = read_scalars(var, lr=lr, l1=l1, l2=l2)
     rule = AdagradDA(
-        0.0, clamp_negative_l1(scalars["l1"]), scalars["l2"], global_step=read_step(global_step)
+        0.0,
+        clamp_negative_l1(scalars["l1"]),
+        scalars["l2"],
+        global_step=read_scalar_step(global_step),
     )
     step_rows(
         rule,
@@ -677,7 +683,7 @@ def ResourceSparseApplyAdagradDA(
         indices,
         dtypes=FLOAT_32_64,
         order="sparse",
-        one_each="scalar",
+        scalar_row_order="scalar",
     )
 
 
@@ -824,7 +830,7 @@ def ResourceSparseApplyProximalAdagrad(
         indices,
         dtypes=FLOAT_32_64,
         order="dense",
-        one_each="scalar",
+        scalar_row_order="scalar",
     )
 
 
@@ -948,7 +954,7 @@ def ResourceSparseApplyProximalGradientDescent(
         indices,
         dtypes=FLOAT_32_64,
         order="dense",
-        one_each="scalar",
+        scalar_row_order="scalar",
     )
 
 
@@ -1232,7 +1238,7 @@ def ResourceSparseApplyRMSProp(
         grad,
         indices,
         order="sparse",
-        dtypes=NO_BFLOAT16,
+        dtypes=ALL_BUT_BFLOAT16,
     )
 
 
@@ -1397,7 +1403,7 @@ def ResourceSparseApplyCenteredRMSProp(
         scalars["lr"],
         grad,
         indices,
-        dtypes=NO_BFLOAT16,
+        dtypes=ALL_BUT_BFLOAT16,
         order="sparse",
     )
 
@@ -1581,7 +1587,7 @@ def ResourceSparseApplyFtrl(
         indices,
         dtypes=REAL,
         order="sparse",
-        one_each="scalar",
+        scalar_row_order="scalar",
     )
 
 
@@ -1770,7 +1776,7 @@ def ResourceSparseApplyFtrlV2(
         indices,
         dtypes=REAL,
         order="sparse",
-        one_each="scalar",
+        scalar_row_order="scalar",
     )
 
 

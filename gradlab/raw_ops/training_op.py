@@ -24,11 +24,11 @@ from ..train.state_dict import lock_variables
 from ..train.update import Job, prepare_commits
 from ..train.variable import Variable
 
-# Dtypes of the ops that lack kernels for some dtypes.
+# Dtypes of the kernels of an op. Most ops have kernels for all of REAL, complex64 and complex128.
 REAL = ("float16", "bfloat16", "float32", "float64")
 FLOAT_16_32_64 = ("float16", "float32", "float64")
 FLOAT_32_64 = ("float32", "float64")
-NO_BFLOAT16 = ("float16", "float32", "float64", "complex64", "complex128")
+ALL_BUT_BFLOAT16 = ("float16", "float32", "float64", "complex64", "complex128")
 
 
 def read_scalars(var: Any, **values: Any) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def read_scalars(var: Any, **values: Any) -> dict[str, Any]:
     return scalars
 
 
-def read_step(global_step: Any) -> int:
+def read_scalar_step(global_step: Any) -> int:
     """Return a global step, which must be a scalar integer."""
     step = as_array(global_step, "global_step")
     if step.shape != ():
@@ -83,7 +83,7 @@ def check_power(lr_power: Array) -> None:
 
 
 def clamp_negative_l1(l1: Any) -> Any:
-    """Return `l1`, or 0 if it is negative: these kernels then don't shrink."""
+    """Return `l1`, or 0 if it is negative, for kernels that then don't shrink weights."""
     return l1 if l1 > 0 else l1.dtype.type(0)
 
 
@@ -136,7 +136,7 @@ def step_rows(
     *,
     dtypes: tuple[str, ...] = (),
     order: str = "",
-    one_each: str | None = None,
+    scalar_row_order: str | None = None,
 ) -> None:
     """Step rows of a variable and of its slots, once for each index, in the order of `indices`.
 
@@ -145,7 +145,7 @@ def step_rows(
         grad: (n, ...), n rows.
         indices: (n,), of int32 or int64, in range.
         order: the order of operations of TensorFlow's kernel for rows; empty for that of `rule`.
-        one_each: the order of its kernel for rows of one element, if there is one.
+        scalar_row_order: the order of its kernel for rows of one element, if there is one.
 
     Raises:
         InvalidArgumentError: shapes or dtypes differ, or an index is out of range.
@@ -176,9 +176,10 @@ def step_rows(
         )
     slices = IndexedSlices(g, rows, var.shape)
     if order:
-        if one_each and slices.one_each:
-            order = one_each
-        rule = dataclasses.replace(rule, order=order)  # type: ignore[call-arg]  # rules with such kernels have it
+        if scalar_row_order and slices.one_each:
+            order = scalar_row_order
+        # Rules of ops with such kernels have the field.
+        rule = dataclasses.replace(rule, order=order)  # type: ignore[call-arg]
     _step(Job(rule, var, slices, lr, dense_and_sparse.each), slots)
 
 
@@ -202,7 +203,7 @@ def _check_dtype(name: str, x: Any, var: Variable) -> None:
 def _step(job: Job, slots: Mapping[str, Any]) -> None:
     variables = list(slots.values())
 
-    # There is one job, so `v` is always `job.v`.
+    # `prepare_commits` is for many variables and names the one it asks about: here `job.v`.
     def buffers(v: Variable) -> list[Buffer]:
         return [slot._buffer for slot in variables]
 

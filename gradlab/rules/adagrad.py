@@ -23,7 +23,8 @@ class Adagrad(Rule):
                sqrt(accumulator + epsilon)     "inside"
         w = w - (g * lr) / root                order="divide"
             w - (g * lr) * (1 / root)          "reciprocal"
-            w - (g * (1 / root)) * lr          "scale_first", with 0 for 1 / root where the accumulator is 0
+            w - (g * (1 / root)) * lr          "scale_first", with 0 for 1 / root where
+                                               the accumulator is 0
 
     The three orders differ in their last bits only. `LIBRARIES` has the fields of each library.
 

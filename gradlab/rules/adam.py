@@ -19,19 +19,21 @@ class Adam(SizedRule):
         m = m + (g - m) * (1 - beta1);  v = v + (g * g - v) * (1 - beta2)         order="dense"
         m = m * beta1 + g * (1 - beta1);  v = v * beta2 + g * g * (1 - beta2)     "sparse"
         rate = lr * sqrt(1 - beta2_power) / (1 - beta1_power)
-        w = w - (m * rate) / (sqrt(v) + epsilon)                                  epsilon_place="outside"
-            w - (m * rate) / sqrt(v + epsilon * epsilon)                          "inside"
+        w = w - (m * rate) / (sqrt(v) + epsilon)                          epsilon_place="outside"
+            w - (m * rate) / sqrt(v + epsilon * epsilon)                  "inside"
 
     With `use_nesterov` the step is along g * (1 - beta1) + beta1 * m. `beta1_power` and
-    `beta2_power` are beta1 ** t and beta2 ** t at step t, counted from 1; `start` and `advance`
-    keep them. With `bias_correction` off they stay 0, which leaves the correction out, as the TPU
-    embedding engine does. The two orders are TensorFlow's for
-    dense gradients and for slices; they differ in their last bits only. With `lazy`
-    rows without a gradient keep their weights and slots; otherwise they move as by a gradient of 0,
-    see `dense_and_sparse.sparse`.
+    `beta2_power` are beta1 ** t and beta2 ** t at step t, counted from 1. They are 0, which leaves
+    the correction out, until `rule.at(rule.start())` sets those of the first step, as in the
+    example, and `advance` returns those of the next. With `bias_correction` off they stay 0, as in
+    the TPU embedding engine.
 
-    `share1` and `share2` take the place of 1 - beta1 and 1 - beta2 in the means, for libraries
-    which round these from double precision.
+    The two orders are TensorFlow's for dense gradients and for slices; they differ in their last
+    bits only. With `lazy` rows without a gradient keep their weights and slots; otherwise they move
+    as by a gradient of 0, see `dense_and_sparse.sparse`.
+
+    `share1` and `share2` take the place of 1 - beta1 and 1 - beta2 in the means, for libraries that
+    round these from double precision.
 
     Shapes: w, g, m, v (...). Slots: m and v, from 0. Raises ValueError for any other epsilon_place
     or order.
@@ -81,6 +83,7 @@ class Adam(SizedRule):
         return {"beta1_power": float32(self.beta1), "beta2_power": float32(self.beta2)}
 
     def advance(self, shared: Shared) -> Shared:
+        # The powers of the first step are the betas themselves.
         return {name: shared[name] * beta for name, beta in self.start().items()}
 
     def step_sized(

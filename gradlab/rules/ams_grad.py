@@ -20,7 +20,7 @@ class AMSGrad(SizedRule):
         w = w - (m * (lr * sqrt(1 - beta2_power) / (1 - beta1_power))) / (sqrt(vhat) + epsilon)
 
     `beta1_power` and `beta2_power` are beta1 ** t and beta2 ** t at step t, counted from 1; 0
-    leaves the correction out. `share1` and `share2` are those of `Adam`.
+    leaves the correction out. These two, `share1` and `share2` are as in `Adam`.
 
     Shapes: w, g, m, v, vhat (...). Slots: m, v and vhat, from 0. Source: Reddi, Kale & Kumar, "On
     the Convergence of Adam and Beyond" (2018); `ApplyAdamWithAmsgrad`, TensorFlow 2.21 (2026).
@@ -45,6 +45,7 @@ class AMSGrad(SizedRule):
         return {"beta1_power": float32(self.beta1), "beta2_power": float32(self.beta2)}
 
     def advance(self, shared: Shared) -> Shared:
+        # The powers of the first step are the betas themselves.
         return {name: shared[name] * beta for name, beta in self.start().items()}
 
     def step_sized(

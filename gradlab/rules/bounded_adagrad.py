@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from .._base.arrays import Array, namespace
 from .._base.options import check_choice
-from .rule import Rule, Slots, zero_is_no_limit
+from .rule import Rule, Slots, limit_or_infinity
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,8 @@ class BoundedAdagrad(Rule):
     refers to Duchi, Hazan & Singer (2011).
 
     >>> import numpy as np
-    >>> rule, w = BoundedAdagrad(True, 0.25, 16.0, initial_accumulator_value=9.0), np.array([1.0, 1.0])
+    >>> rule = BoundedAdagrad(True, 0.25, 16.0, initial_accumulator_value=9.0)
+    >>> w = np.array([1.0, 1.0])
     >>> w, slots = rule(w, rule.init(w), np.array([4.0, 0.0]), 0.5)
     >>> w.tolist(), slots[0].tolist()
     ([0.75, 1.0], [16.0, 9.0])
@@ -53,7 +54,7 @@ class BoundedAdagrad(Rule):
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         xp = namespace(w)
         g = self._limit("gradient", g)
-        new = xp.minimum(slots[0] + g * g, zero_is_no_limit(self.max_accumulator))
+        new = xp.minimum(slots[0] + g * g, limit_or_infinity(self.max_accumulator))
         root = xp.sqrt(new if self.update_accumulator_first else slots[0])
         update = lr * self._limit("scaled_gradient", g / root)
         return w - self._limit("update", update), (new,)
@@ -62,5 +63,5 @@ class BoundedAdagrad(Rule):
         """Return x, clipped if it is the quantity that this rule bounds."""
         if quantity != self.bounded:
             return x
-        limit = zero_is_no_limit(self.max_var_update)
+        limit = limit_or_infinity(self.max_var_update)
         return namespace(x).clip(x, -limit, limit)

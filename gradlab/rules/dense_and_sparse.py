@@ -8,6 +8,9 @@
 
 `sparse` is `rows` for a lazy rule and `every_row` for one that is not.
 
+Indices name rows from 0 on. A slice past the end, as those that pad a batch, is dropped; a negative
+index is refused in NumPy, and must not be given in JAX.
+
 Pure functions, which copy a table to change its rows. What steps a table in place computes the new
 rows alone: `in_place.py` for arrays (`out=`, `donate=`), `train/update.py` for Variables.
 """
@@ -32,6 +35,7 @@ from .._base.arrays import (
     take_rows,
 )
 from .._base.slices import IndexedSlices
+from ..errors import InvalidArgumentError
 from .rule import Rule, Slots, check_row_local
 
 
@@ -166,12 +170,20 @@ def of_one_library(
 ) -> tuple[Array, Slots, IndexedSlices]:
     """Return all of them in the library of w, or in JAX's where something else is traced.
 
+    Raises:
+        InvalidArgumentError: NumPy indices of which one is negative. They would name a row that
+            n - 1 may name as well, and one of its gradients would be lost. JAX's aren't read.
+
     >>> import jax.numpy as jnp
     >>> type(of_one_library(np.ones((2, 1)), (), IndexedSlices(jnp.ones((1, 1)), jnp.array([1])))[2].values).__name__
     'ndarray'
     """
     xp = namespace(w, *(x for x in (*slots, g.values, g.indices, lr) if is_traced(x)))
     slices = IndexedSlices(xp.asarray(g.values), xp.asarray(g.indices), g.dense_shape)
+    if xp is np and slices.indices.size and slices.indices.min() < 0:
+        raise InvalidArgumentError(
+            f"indices must not be negative, got {slices.indices.min()}; add the number of rows"
+        )
     return xp.asarray(w), tuple(xp.asarray(s) for s in slots), slices
 
 

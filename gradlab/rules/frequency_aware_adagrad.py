@@ -15,7 +15,8 @@ class FrequencyAwareAdagrad(Rule):
     """Adagrad whose rate for a row is multiplied by a power of 1 / the frequency of its gradients.
 
         counters = counters + 1
-        multiplier = min((max(step_counter, 1) / counters) ** probability_exponent, max_lr_multiplier)
+        inverse_frequency = max(step_counter, 1) / counters
+        multiplier = min(inverse_frequency ** probability_exponent, max_lr_multiplier)
         accumulators = accumulator_decay * accumulators + g * g
         w = w - lr * (multiplier * g / sqrt(accumulators) + l1 * sign(w) + l2 * w)
 
@@ -34,7 +35,8 @@ class FrequencyAwareAdagrad(Rule):
     (2026); F2A in jax-tpu-embedding 0.1 (2025).
 
     >>> import numpy as np
-    >>> rule, w = FrequencyAwareAdagrad(initial_accumulator_value=9.0, step_counter=4.0), np.array([1.0])
+    >>> rule = FrequencyAwareAdagrad(initial_accumulator_value=9.0, step_counter=4.0)
+    >>> w = np.array([1.0])
     >>> w, slots = rule(w, rule.init(w), np.array([4.0]), 0.25)
     >>> w.tolist(), slots[0].tolist(), slots[1].tolist()
     ([0.6], [25.0], [1.0])

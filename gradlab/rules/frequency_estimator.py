@@ -61,7 +61,8 @@ class FrequencyEstimator(Rule):
         The proto doesn't say where the engine applies it, so `step` doesn't.
 
         >>> import numpy as np
-        >>> FrequencyEstimator(max_delta=4.0, weight_exponent=2.0).transformed(np.array([2.0, 4.0])).tolist()
+        >>> rule = FrequencyEstimator(max_delta=4.0, weight_exponent=2.0)
+        >>> rule.transformed(np.array([2.0, 4.0])).tolist()
         [0.25, 1.0]
         """
         rule = self._in(w.dtype)

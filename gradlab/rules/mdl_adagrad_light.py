@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from .._base.arrays import Array, namespace
 from .._base.options import check_choice
-from .rule import Rule, Slots, zero_is_no_limit
+from .rule import Rule, Slots, limit_or_infinity
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,9 @@ class MdlAdagradLight(Rule):
     `MdlAdagradLightParameters` in TensorFlow's `optimization_parameters.proto` (2026).
 
     >>> import numpy as np
-    >>> rule = MdlAdagradLight(mdl_regularize=True, mdl_mix_in_margin=4.0, initial_accumulator_value=3.0)
+    >>> rule = MdlAdagradLight(
+    ...     mdl_regularize=True, mdl_mix_in_margin=4.0, initial_accumulator_value=3.0
+    ... )
     >>> w = np.array([2.0, -2.0])
     >>> w, slots = rule(w, rule.init(w), np.array([-1.0, -1.0]), 2.0)
     >>> w.tolist(), [s.tolist() for s in slots]
@@ -83,7 +85,7 @@ class MdlAdagradLight(Rule):
         accumulators, u, benefits = slots
         xp = namespace(w)
         benefits = xp.minimum(
-            benefits + self._event_benefit(u, g), zero_is_no_limit(self.max_total_benefit)
+            benefits + self._event_benefit(u, g), limit_or_infinity(self.max_total_benefit)
         )
         accumulators = accumulators + g * g
         u = u - lr * (g + self.l2 * u) * xp.power(accumulators, self.lr_power)
@@ -96,7 +98,7 @@ class MdlAdagradLight(Rule):
         benefit = -gain
         if self.event_benefit == "quadratic":
             benefit = gain * gain / g.dtype.type(2) - gain
-        limit = zero_is_no_limit(self.max_event_benefit)
+        limit = limit_or_infinity(self.max_event_benefit)
         share = g.dtype.type(1) - self.mdl_benefit_rampup_coeff
         counted: Array = namespace(g).clip(benefit, -limit, limit) * share
         return counted
@@ -104,7 +106,7 @@ class MdlAdagradLight(Rule):
     def _reset_hopeless(self, u: Array, benefits: Array) -> tuple[Array, Array]:
         """Set weights that cost more than the hard limit back to 0."""
         xp = namespace(u)
-        floor = -zero_is_no_limit(self.mdl_hard_limit)
+        floor = -limit_or_infinity(self.mdl_hard_limit)
         again = floor if self.hard_limit_min_benefit else benefits * self.benefit_revisit_scale
         hopeless = benefits < floor
         return xp.where(hopeless, u.dtype.type(0), u), xp.where(hopeless, again, benefits)

@@ -45,7 +45,7 @@ class OnlineYogi(Rule):
         v, linear = slots
         xp = namespace(w)
         new = yogi(v, g, self.beta2)
-        # Named once, so that XLA simplifies it alike wherever the rule is compiled.
+        # Computed once for both uses, as in `Ftrl.step_sized`.
         root = xp.sqrt(new)
         sigma = (root - xp.sqrt(v)) / lr
         linear = linear + (g - sigma * w)

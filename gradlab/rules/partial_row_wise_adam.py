@@ -12,7 +12,7 @@ from .rule import Rule, Shared, Slots, float32, row_mean
 
 @dataclass(frozen=True)
 class PartialRowWiseAdam(Rule):
-    """Adam whose mean square is that of a whole row; the mean gradient has an entry for each weight.
+    """Adam with one mean square for a whole row, and a mean gradient for each weight.
 
         m = m * beta1 + g * (1 - beta1)
         row_v = row_v * beta2 + (mean over a row of g * g) * (1 - beta2)

@@ -12,7 +12,7 @@ from .rule import Rule, Slots
 
 @dataclass(frozen=True)
 class PowerSign(Rule):
-    """Multiply the step where gradient and mean gradient agree in sign, divide it where they do not.
+    """Multiply the step where gradient and mean gradient agree in sign, divide it elsewhere.
 
         m = m * beta + g * (1 - beta)
         w = w - (lr * exp(logbase * sign_decay * (sign(g) * sign(m)))) * g

@@ -29,7 +29,9 @@ class ProximalGradientDescent(Rule):
     same result.
 
     >>> import numpy as np
-    >>> rule = ProximalGradientDescent(l1_regularization_strength=1.0, l2_regularization_strength=2.0)
+    >>> rule = ProximalGradientDescent(
+    ...     l1_regularization_strength=1.0, l2_regularization_strength=2.0
+    ... )
     >>> rule(np.array([4.0, 0.25]), (), np.array([1.0, 0.0]), 0.5)[0].tolist()
     [1.5, 0.0]
     """

@@ -30,7 +30,8 @@ class ProximalYogi(Rule):
     `tfa.optimizers.Yogi`, TensorFlow Addons 0.23 (2023).
 
     >>> import numpy as np
-    >>> rule, w = ProximalYogi(0.5, 0.75, 0.0, l1=0.5, initial_accumulator_value=0.0), np.array([1.0])
+    >>> rule = ProximalYogi(0.5, 0.75, 0.0, l1=0.5, initial_accumulator_value=0.0)
+    >>> w = np.array([1.0])
     >>> w, (v, m) = rule(w, rule.init(w), np.array([4.0]), 0.5)
     >>> w.tolist(), v.tolist(), m.tolist()
     ([0.375], [4.0], [2.0])

@@ -10,7 +10,8 @@
   tables, refuse it;
 - free of Python `if` on array values; its numbers are fields, or `w.dtype.type(2)`, so that no
   dtype is widened;
-- harmless on zeros: a zero gradient leaves a row finite.
+- harmless on zeros: a zero gradient leaves a row finite. The exception is a divisor of 0, as where
+  Adagrad's accumulator and epsilon are 0: that gives NaN, as in the original.
 It returns new weights, never deltas: a rule may set weights as well as move them.
 
 A number that changes from step to step but is the same for all weights (the powers in Adam's bias
@@ -20,11 +21,20 @@ first step and `advance` those of the next. Whatever runs the steps keeps them a
 
 `dense_and_sparse.py` runs a rule on arrays and on slices.
 
-To add an optimizer: write its rule in a file of its own, as in `lion.py`, and add it to `__all__`
+To add an optimizer, write its rule in a file of its own, as in `lion.py`, and add it to `__all__`
 and `_CATALOG` in `rules/__init__.py`. `gl.train.RuleOptimizer` and `gl.optax.from_rule` take any
-rule; for TensorFlow's class and names add a subclass, as in `train/rms_prop.py`, and for Keras's
-what `keras/versions.py` says. The tests of every rule (`tests/rules/test_every_rule.py`) find it in
-the catalog.
+rule. The tests of every rule (`tests/rules/test_every_rule.py`) find it in the catalog. Then, for
+each API that has the optimizer under a name of its own:
+
+- `gl.train`: a subclass of `RuleOptimizer`, as in `train/rms_prop.py`; its name in
+  `train/__init__.py`.
+- `gl.keras`: a class with a `Declaration`; the comment above `_ROWS` in `keras/versions.py` says
+  how.
+- `gl.raw_ops`: each form of its op in `raw_ops/training.py`; their names in
+  `raw_ops/__init__.py`.
+- TPU tables: in the rule `table_message`, `table_slots`, and `in_tables` (`table_field.py`) for
+  fields that differ there; a class in `tpu/experimental/embedding/optimizers.py`; its name in the
+  `__init__.py` beside it. `tpu/engine/messages.py` derives messages from the rule.
 """
 
 from __future__ import annotations
@@ -54,7 +64,8 @@ class Rule:
     `row_slots` says which of them are kept per row.
 
     If TPU embeddings have the rule, `table_message` is the name of its message there, `table_slots`
-    the names of its slots if they differ, and fields that differ have metadata, see `in_tables`.
+    the names of its slots if they differ, and a field with another name or value in the message has
+    the metadata of `in_tables`.
     """
 
     slots: ClassVar[Mapping[str, float | str]] = {}
@@ -128,6 +139,10 @@ class Rule:
     def __call__(self, w: Array, slots: Slots, g: Array, lr: Any) -> tuple[Array, Slots]:
         """Run `step` with g, lr and all fields cast to the dtype of w, which the results have too.
 
+        Shared fields are those that the rule was made with, so steps in a row need
+        `rule.at(shared)`, beginning with `rule.at(rule.start())`; Adam's bias correction is off
+        without that.
+
         Results are arrays of the library of w, or of JAX if g or lr is traced. Raises ValueError
         where slots are missing or the gradient has another shape than w.
         """
@@ -137,7 +152,8 @@ class Rule:
         new_w, new_slots = self._in(dtype).step(
             w, slots, flush_denormals(xp.array(g, dtype)), xp.asarray(lr, dtype)
         )
-        return _settle(xp, new_w, dtype), tuple(_settle(xp, s, dtype) for s in new_slots)
+        new_w = _cast_and_flush(xp, new_w, dtype)
+        return new_w, tuple(_cast_and_flush(xp, s, dtype) for s in new_slots)
 
     def _check(self, w: Array, slots: Slots, g: Any) -> None:
         if len(slots) != len(self.slots):
@@ -238,7 +254,7 @@ def _warn_if_lost(rule: str, name: str, x: float, dtype: np.dtype[Any]) -> None:
     )
 
 
-# While set: makes the mean over all columns of the mean over those that this device holds.
+# While set: averages the row means of each device over all devices.
 _means: ContextVar[Callable[[Array], Array] | None] = ContextVar("means of columns", default=None)
 
 
@@ -270,7 +286,8 @@ def columns_elsewhere(mean_over_devices: Callable[[Array], Array]) -> Iterator[N
     """Correct `row_mean` while each device holds only some of the columns of every row.
 
     Args:
-        mean_over_devices: makes the mean over all columns of the mean over the columns here.
+        mean_over_devices: averages row means over all devices; it gets those of the columns
+            here.
     """
     token = _means.set(mean_over_devices)
     try:
@@ -279,7 +296,7 @@ def columns_elsewhere(mean_over_devices: Callable[[Array], Array]) -> Iterator[N
         _means.reset(token)
 
 
-def zero_is_no_limit(limit: Any) -> Array:
+def limit_or_infinity(limit: Any) -> Array:
     """Return `limit`, or infinity where it is 0, which TPU embeddings use for "no limit"."""
     return namespace(limit).where(limit > 0, limit, limit.dtype.type(np.inf))
 
@@ -305,5 +322,5 @@ def float32(x: Any) -> Any:
     return rounded(x, np.float32)
 
 
-def _settle(xp: Namespace, x: Array, dtype: Any) -> Array:
+def _cast_and_flush(xp: Namespace, x: Array, dtype: Any) -> Array:
     return flush_denormals(xp.asarray(x, dtype))

@@ -16,11 +16,14 @@ from ._schedule import Decay, check_rate, precise
 
 @dataclass(frozen=True, eq=False)
 class CosineDecay(Decay):
-    """Lead the rate down half a cosine, after a linear warmup if asked for.
+    """Decay the rate along half a cosine, after a linear warmup if asked for.
 
         rate = top * ((1 - alpha) * (1 + cos(pi * s / decay_steps)) / 2 + alpha)
         top = initial_learning_rate, s = min(step, decay_steps)           without warmup_target
-        top = warmup_target, s = min(step - warmup_steps, decay_steps)    with it, from step warmup_steps on; before:
+        top = warmup_target, s = min(step - warmup_steps, decay_steps)    with it
+
+    and with warmup_target, before step warmup_steps,
+
         rate = (warmup_target - initial_learning_rate) * step / warmup_steps + initial_learning_rate
 
     Args:
@@ -95,7 +98,7 @@ class CosineDecay(Decay):
 
 @dataclass(frozen=True, eq=False)
 class CosineDecayRestarts(Decay):
-    """Lead the rate down half a cosine, then restart m_mul times as high and t_mul times as slow.
+    """Decay the rate along half a cosine, then restart m_mul times as high and t_mul times as slow.
 
         rate = initial_learning_rate * ((1 - alpha) * m_mul ** i * (1 + cos(pi * f)) / 2 + alpha)
         i = number of restarts so far, f = fraction of this period that is over:
@@ -152,11 +155,13 @@ class CosineDecayRestarts(Decay):
 
 @dataclass(frozen=True, eq=False)
 class PeriodicCosineDecay(Decay):
-    """Lead the rate along several periods of a cosine; with zero_after it is 0 after that many.
+    """Move the rate along several periods of a cosine; with zero_after it is 0 after that many.
 
-        rate = initial_learning_rate * (1 + cos(2 * pi * p)) / 2               down and up again
-               initial_learning_rate * (1 + cos(pi * (p mod 1))) / 2           restarts: down, and from the top again
-        p = num_periods * min(step, decay_steps) / decay_steps, and the rate is 0 where p >= zero_after
+        rate = initial_learning_rate * (1 + cos(2 * pi * p)) / 2        down and up again
+               initial_learning_rate * (1 + cos(pi * (p mod 1))) / 2    restarts: down, then the top
+        p = num_periods * min(step, decay_steps) / decay_steps
+
+    The rate is 0 where p >= zero_after.
 
     Args:
         initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is
@@ -202,9 +207,10 @@ class PeriodicCosineDecay(Decay):
 
 @dataclass(frozen=True, eq=False)
 class LinearCosineDecay(Decay):
-    """Lead the rate down a line times a cosine, to `beta` times its initial value.
+    """Decay the rate along a line times a cosine, to `beta` times its initial value.
 
-        rate = initial_learning_rate * ((alpha + 1 - x) * (1 + cos(2 * pi * num_periods * x)) / 2 + beta)
+        rate = initial_learning_rate * ((alpha + 1 - x) * cosine + beta)
+        cosine = (1 + cos(2 * pi * num_periods * x)) / 2
         x = min(step, decay_steps) / decay_steps
 
     Args:

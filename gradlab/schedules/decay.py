@@ -17,7 +17,7 @@ from ._schedule import Decay, FieldSchedule, precise
 
 @dataclass(frozen=True, eq=False)
 class _Progress(Decay):
-    """A rate that depends on the progress p = step / decay_steps, or its floor with staircase."""
+    """A decay that depends on the progress p = step / decay_steps, or its floor with staircase."""
 
     initial_learning_rate: Number
     decay_steps: Any
@@ -41,13 +41,15 @@ class _Progress(Decay):
 class ExponentialDecay(_Progress):
     """Multiply the rate by decay_rate every decay_steps.
 
-        rate = initial_learning_rate * decay_rate ** p,  p = step / decay_steps, or its floor with staircase
+        rate = initial_learning_rate * decay_rate ** p
+        p = step / decay_steps, or its floor with staircase
 
     Args:
         initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is
             float32.
-        decay_steps: > 0 (ValueError). decay_rate: number. staircase: change at multiples of
-            decay_steps only.
+        decay_steps: > 0 (ValueError).
+        decay_rate: number.
+        staircase: change at multiples of decay_steps only.
         name: kept in the config, nothing else.
 
     `step`: number or array of any shape, NumPy or JAX; the result has its shape. Bit-equal to
@@ -71,7 +73,8 @@ class ExponentialDecay(_Progress):
 class InverseTimeDecay(_Progress):
     """Divide the rate by a number that grows with time.
 
-        rate = initial_learning_rate / (1 + decay_rate * p),  p = step / decay_steps, or its floor with staircase
+        rate = initial_learning_rate / (1 + decay_rate * p)
+        p = step / decay_steps, or its floor with staircase
 
     Arguments, dtypes, shapes, errors and differences as of `ExponentialDecay`.
 
@@ -88,18 +91,20 @@ class InverseTimeDecay(_Progress):
 
 @dataclass(frozen=True, eq=False)
 class PolynomialDecay(Decay):
-    """Lead the rate to end_learning_rate along a polynomial.
+    """Decay the rate to end_learning_rate along a polynomial.
 
-        rate = (initial_learning_rate - end_learning_rate) * (1 - s / d) ** power + end_learning_rate
+        rate = (initial_learning_rate - end_learning_rate) * f + end_learning_rate
+        f = (1 - s / d) ** power
         s = min(step, decay_steps), d = decay_steps
-        s = step, d = decay_steps * max(1, ceil(step / decay_steps))    with cycle: from lower each time
+        s = step, d = decay_steps * max(1, ceil(step / decay_steps))      with cycle
 
     Args:
         initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is
             float32.
         decay_steps: > 0 (ValueError).
         end_learning_rate, power: numbers.
-        cycle: start again after decay_steps.
+        cycle: fall again in each period of decay_steps, from a lower rate each time: in the k-th
+            period f falls from (1 / k) ** power to 0.
         name: kept in the config, nothing else.
 
     Dtypes, shapes and differences as of `ExponentialDecay`.
@@ -138,7 +143,7 @@ class PiecewiseConstantDecay(FieldSchedule):
         rate = values[k],  k = number of boundaries < step
 
     Args:
-        boundaries: increasing step counts; they take the dtype of the step.
+        boundaries: step counts, none below the one before; they take the dtype of the step.
         values: one more than boundaries. Their dtype is the result's; Python floats are float32.
         name: kept in the config, nothing else.
 

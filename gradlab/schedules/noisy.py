@@ -19,7 +19,8 @@ from .cosine import bend_line
 class NoisyLinearCosineDecay(Decay):
     """`LinearCosineDecay` with noise on the line that shrinks from step to step.
 
-        rate = initial_learning_rate * ((alpha + 1 - x + noise) * (1 + cos(2 * pi * num_periods * x)) / 2 + beta)
+        rate = initial_learning_rate * ((alpha + 1 - x + noise) * cosine + beta)
+        cosine = (1 + cos(2 * pi * num_periods * x)) / 2
         x = s / decay_steps,  s = min(step, decay_steps)
         noise is normal with mean 0 and variance initial_variance / (1 + s) ** variance_decay
 

@@ -88,8 +88,9 @@ def deserialize(
 
     Source: `tf.keras.optimizers.schedules.deserialize`, TensorFlow 2.21 (2026).
 
-    >>> deserialize(serialize(ExponentialDecay(0.5, 2, 0.25)))
-    ExponentialDecay(initial_learning_rate=0.5, decay_steps=2, decay_rate=0.25, staircase=False, name=None)
+    >>> schedule = deserialize(serialize(ExponentialDecay(0.5, 2, 0.25)))
+    >>> type(schedule).__name__, schedule.initial_learning_rate, schedule.decay_rate
+    ('ExponentialDecay', 0.5, 0.25)
     """
     if not isinstance(config, Mapping) or not {"class_name", "config"} <= config.keys():
         raise TypeError(f"config must be a dictionary with class_name and config, got {config!r}")

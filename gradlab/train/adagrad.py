@@ -41,7 +41,7 @@ class AdagradOptimizer(RuleOptimizer):
     ([0.75], [16.0])
     """
 
-    _sparse = staticmethod(with_order("reciprocal", one_each="divide"))
+    _sparse = staticmethod(with_order("reciprocal", scalar_row_order="divide"))
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class AdagradDAOptimizer(RuleOptimizer):
     ([-0.25], [16.0])
     """
 
-    _sparse = staticmethod(with_order("sparse", one_each="scalar"))
+    _sparse = staticmethod(with_order("sparse", scalar_row_order="scalar"))
 
     def __init__(
         self,

@@ -116,7 +116,7 @@ def polynomial_decay(
     cycle: bool = False,
     name: str | None = None,
 ) -> Rate:
-    """Lead the rate to `end_learning_rate` along a polynomial.
+    """Decay the rate to `end_learning_rate` along a polynomial.
 
         rate = (learning_rate - end_learning_rate) * (1 - s / decay_steps) ** power + end_learning_rate
         s = min(global_step, decay_steps); with `cycle`, see `gl.schedules.PolynomialDecay`
@@ -138,7 +138,7 @@ def cosine_decay(
     alpha: Any = 0.0,
     name: str | None = None,
 ) -> Rate:
-    """Lead the rate down half a cosine.
+    """Decay the rate along half a cosine.
 
         rate = learning_rate * ((1 - alpha) * (1 + cos(pi * s / decay_steps)) / 2 + alpha)
         s = min(global_step, decay_steps)
@@ -164,7 +164,7 @@ def cosine_decay_restarts(
     alpha: Any = 0.0,
     name: str | None = None,
 ) -> Rate:
-    """Lead the rate down half a cosine again and again, each time for `t_mul` times as long.
+    """Decay the rate along half a cosine again and again, each time for `t_mul` times as long.
 
     The formula is that of `gl.schedules.CosineDecayRestarts`.
 
@@ -191,7 +191,7 @@ def linear_cosine_decay(
     beta: Any = 0.001,
     name: str | None = None,
 ) -> Rate:
-    """Lead the rate down a line that a cosine bends, and never to 0.
+    """Decay the rate along a line that a cosine bends, and never to 0.
 
     The formula is that of `gl.schedules.LinearCosineDecay`.
 
@@ -220,7 +220,7 @@ def noisy_linear_cosine_decay(
     beta: Any = 0.001,
     name: str | None = None,
 ) -> Rate:
-    """Lead the rate down a line with noise that a cosine bends.
+    """Decay the rate along a line with noise that a cosine bends.
 
     The formula is that of `gl.schedules.NoisyLinearCosineDecay`, with seed 0.
 

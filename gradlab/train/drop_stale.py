@@ -3,9 +3,9 @@
 A gradient passes through two steps. `compute_gradients` computes it and notes the global step;
 `apply_gradients` compares that step with the present one, then updates or drops. In TensorFlow
 neither is atomic: another worker's update may come between the reading of the weights and that of
-the step, or between the check and the update. `step_first` and `atomic` close these two races; when
-they are off, `forward`, `note_step`, `check` and `update` are the halves of which a caller can see
-the interleaving.
+the step, or between the check and the update. `step_first` and `atomic` close these two races. With
+them off, call the two halves of each step yourself to interleave workers: `forward` and `note_step`
+of `compute_gradients`, `check` and `update` of `apply_gradients`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .gradient_checks import check_step, checked_pairs
 from .graph import AtOnce, Graph
 from .hyperparameters import describe
 from .local_steps import WorkerNotes, missing_local_step, read_global_step
-from .staleness_check import LocalStep, Verdict, check_staleness, read_limit
+from .staleness_check import LocalStep, Verdict, check_staleness, read_staleness_limit
 from .state_dict import (
     Commit,
     VariablesByName,
@@ -79,7 +79,7 @@ def _renew_locks() -> None:
 call_in_child(_renew_locks)
 
 SUMMARY_TAG = "Gradient_staleness_percentage"
-COUNT = "AssignAdd"  # the name of the Operation that `apply_gradients` returns in a Graph
+COUNTER_OPERATION = "AssignAdd"  # the name of what `apply_gradients` returns in a Graph
 
 
 class DropStaleGradientOptimizer(Wrapper):
@@ -151,10 +151,10 @@ class DropStaleGradientOptimizer(Wrapper):
         self._strict = is_strict(strict)
         if not self._strict:
             check_optimizer(opt)
-            read_limit(staleness)
+            read_staleness_limit(staleness)
         if atomic and self.waits:
             raise ValueError(
-                f"{opt!r} waits for others, which cannot be in one piece with the check: "
+                f"{opt!r} waits for others, which cannot be in one piece with the check; pass "
                 "atomic=False"
             )
         self.use_locking = use_locking
@@ -228,7 +228,7 @@ class DropStaleGradientOptimizer(Wrapper):
         """
         step = require_step(global_step)
         local_step = self._local_step(worker)
-        return self._finish(
+        return self._check_and_apply(
             lambda: self._check(local_step, step), grads_and_vars, step, name, worker
         )
 
@@ -259,7 +259,7 @@ class DropStaleGradientOptimizer(Wrapper):
         def check() -> Verdict:
             return self._check(local_step, step) if self.atomic else verdict
 
-        return self._finish(check, grads_and_vars, step, name, worker)
+        return self._check_and_apply(check, grads_and_vars, step, name, worker)
 
     def verdict(self, worker: Any = None) -> Verdict | None:
         """Return the verdict on the last gradient that the worker applied. Not in TensorFlow."""
@@ -278,7 +278,7 @@ class DropStaleGradientOptimizer(Wrapper):
         *,
         worker: Any = None,
     ) -> Any:
-        """Compute and apply gradients; in a Graph return an Operation that does both at each run."""
+        """Compute and apply gradients; in a Graph return an Operation that does both."""
         step = require_step(global_step)
         options = (gate_gradients, aggregation_method, colocate_gradients_with_ops)
         with self._enter_collection() as collection:
@@ -296,7 +296,7 @@ class DropStaleGradientOptimizer(Wrapper):
                         loss, step, variables, *options, name, grad_loss, worker=worker
                     )
 
-            return collection.fetch(run, COUNT)
+            return collection.fetch(run, COUNTER_OPERATION)
 
     def variables(self) -> list[Variable]:
         """Return the wrapped optimizer's variables and the counter; none with strict="tf"."""
@@ -390,7 +390,7 @@ class DropStaleGradientOptimizer(Wrapper):
     def _check(self, local_step: LocalStep, global_step: Variable) -> Verdict:
         return check_staleness(local_step, global_step, self._staleness)
 
-    def _finish(
+    def _check_and_apply(
         self,
         check: Callable[[], Verdict],
         grads_and_vars: Any,
@@ -400,17 +400,23 @@ class DropStaleGradientOptimizer(Wrapper):
     ) -> Any:
         """Check, then update or drop; in a Graph return the Operation that does."""
         pairs = list(grads_and_vars)
-        checked_pairs(pairs)
-        read_limit(self._staleness, step.dtype)
-        update = partial(
+        checked_pairs(pairs)  # for its errors; the wrapped optimizer gets the pairs as they are
+        read_staleness_limit(self._staleness, step.dtype)
+        apply = partial(
             self._opt.apply_gradients, pairs, step, name, **self._worker_argument(worker)
         )
         with self._enter_collection() as collection:
             collection.check_scope(name or self._name)
+            update: Callable[[], Any] = apply
             if collection.graph:
                 self._refuse_second_update()
-                update = update().run  # make the Operation once, run it if the check accepts
-            return collection.fetch(lambda: self._decide(check, update, step, worker), COUNT)
+                # Make the Operation of the update once; run it whenever the check accepts.
+                update = apply().run
+
+            def decide() -> Any:
+                return self._decide(check, update, step, worker)
+
+            return collection.fetch(decide, COUNTER_OPERATION)
 
     def _decide(
         self, check: Callable[[], Verdict], update: Callable[[], Any], step: Variable, worker: Any

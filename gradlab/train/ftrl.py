@@ -53,7 +53,7 @@ class FtrlOptimizer(RuleOptimizer):
     [3.397, -0.095]
     """
 
-    _sparse = staticmethod(with_order("sparse", one_each="scalar"))
+    _sparse = staticmethod(with_order("sparse", scalar_row_order="scalar"))
 
     def __init__(
         self,

@@ -33,7 +33,7 @@ class ProximalGradientDescentOptimizer(RuleOptimizer):
     [1.5, 0.0]
     """
 
-    _sparse = staticmethod(with_order("dense", one_each="scalar"))
+    _sparse = staticmethod(with_order("dense", scalar_row_order="scalar"))
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class ProximalAdagradOptimizer(RuleOptimizer):
     [3.5]
     """
 
-    _sparse = staticmethod(with_order("dense", one_each="scalar"))
+    _sparse = staticmethod(with_order("dense", scalar_row_order="scalar"))
 
     def __init__(
         self,

@@ -40,7 +40,7 @@ class Verdict:
 
     @property
     def comparison(self) -> str:
-        """The comparison that decided, "0 <= 1" or "2 > 1"."""
+        """The comparison that decided, of the staleness with its limit: "0 <= 1" or "2 > 1"."""
         sign = "<=" if self.accepted else ">"
         return f"{self.staleness} {sign} {self.limit}"
 
@@ -65,11 +65,11 @@ def check_staleness(local_step: LocalStep, global_step: Variable, staleness: Any
             "global step of the collection",
             StalenessWarning,
         )
-    limit = read_limit(staleness, global_step.dtype)
+    limit = read_staleness_limit(staleness, global_step.dtype)
     return Verdict(is_accepted(step - local_step.value, limit), local_step.value, step, limit)
 
 
-def read_limit(staleness: Any, dtype: Any = None) -> int:
+def read_staleness_limit(staleness: Any, dtype: Any = None) -> int:
     """Return the largest staleness that is accepted, as an int.
 
     Args:
@@ -82,7 +82,7 @@ def read_limit(staleness: Any, dtype: Any = None) -> int:
         DTypeError: not an integer, or of another dtype.
 
     >>> import numpy as np
-    >>> read_limit(True), read_limit(np.int32(-2), np.int64)
+    >>> read_staleness_limit(True), read_staleness_limit(np.int32(-2), np.int64)
     (1, -2)
     """
     if staleness is None:

@@ -21,7 +21,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from gradlab._base.addresses import LITE, in_browser
-from gradlab._base.atomic_files import atomic_replace_folder
+from gradlab._base.atomic_files import replace_folder
 from gradlab.live.grid import MOST_STATES
 from gradlab.live.page import Part
 
@@ -56,7 +56,7 @@ def build(out: Path, moving: str = "", states: int = MOST_STATES, pyodide: Path 
     addresses: dict[Notebook, dict[int, str]] = {notebook: {} for notebook in notebooks}
     parts: dict[tuple[Notebook, int], Future[Part | None]] = {}
     with (
-        atomic_replace_folder(out, "index.html") as new,
+        replace_folder(out, "index.html") as new,
         ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool,
     ):
         (new / "labs").mkdir()

@@ -1,4 +1,4 @@
-"""The only file that tells NumPy from JAX: sums, flushing, rows, duplicates."""
+"""Functions that do the same for NumPy and JAX: sums, flushing, rows, duplicates."""
 
 import jax
 import jax.numpy as jnp

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab._base.atomic_files import atomic_replace, atomic_replace_folder
+from gradlab._base.atomic_files import atomic_replace, replace_folder
 
 
 def _fail_half_way(path: Path) -> None:
@@ -144,22 +144,32 @@ def test_what_a_killed_process_left_goes_a_day_later(tmp_path: Path) -> None:
 def test_a_folder_is_the_old_one_until_the_new_one_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "site"
     for words in ("old", "new"):
-        with atomic_replace_folder(path, "index.html") as new:
+        with replace_folder(path, "index.html") as new:
             (new / "index.html").write_text(words)
             assert not path.exists() or (path / "index.html").read_text() == "old"
     with (
         pytest.raises(RuntimeError, match="half way"),
-        atomic_replace_folder(path, "index.html") as new,
+        replace_folder(path, "index.html") as new,
     ):
         raise RuntimeError("half way")
     assert (path / "index.html").read_text() == "new" and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_that_cannot_be_renamed_leaves_the_old_one(tmp_path: Path) -> None:
+    path = tmp_path / "site"
+    with replace_folder(path, "index.html") as new:
+        (new / "index.html").write_text("old")
+    with pytest.raises(FileNotFoundError), replace_folder(path, "index.html") as new:
+        new.rmdir()  # so that it cannot be renamed to `path`
+    assert (path / "index.html").read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_folder_of_somebody_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
     with (
         pytest.raises(FileExistsError, match="holds other things"),
-        atomic_replace_folder(tmp_path, "index.html"),
+        replace_folder(tmp_path, "index.html"),
     ):
         pass
     assert (tmp_path / "thesis.tex").read_text() == "mine"

@@ -24,18 +24,19 @@ _MIN_INT64 = -(2**63)
 
 
 def read_dtype(dtype: Any, strict: bool) -> np.dtype[Any]:
-    """Return a float dtype, given by type, dtype or name; None is float64, as in NumPy."""
+    """Return a float dtype, given by type, dtype or name."""
     if dtype == "bfloat16":
         import ml_dtypes  # NumPy knows the name only after this import
 
         dtype = ml_dtypes.bfloat16
     allowed = _STRICT_FLOATS if strict else _FLOATS
-    if dtype is None:
-        dtype = ""
+    refusal = f"dtype must be one of {', '.join(allowed)}, got {dtype!r}"
+    if dtype is None:  # NumPy reads it as float64
+        raise TypeError(refusal)
     try:
         read = native_dtype(getattr(dtype, "as_numpy_dtype", dtype))  # TensorFlow's have the name
     except TypeError:
-        raise TypeError(f"dtype must be one of {', '.join(allowed)}, got {dtype!r}") from None
+        raise TypeError(refusal) from None
     if read.name not in allowed:
         raise UnsupportedDTypeError(
             f"an accumulator has no kernel for {read}: use one of {', '.join(allowed)}"
@@ -89,7 +90,7 @@ def read_step(step: Any, what: str, strict: bool = False) -> Any:
     if isinstance(step, str | bytes):
         raise DTypeError(f"{what} must be an integer, got {step!r}")
     if type(step) is int:
-        return _check_bits(_MIN_INT64, step, what)
+        return _read_signed(step, _MIN_INT64, what)
     if step is None:
         raise ValueError(f"{what} is None; give a global step")
     array = np.asarray(read_any(step, what))
@@ -99,7 +100,7 @@ def read_step(step: Any, what: str, strict: bool = False) -> Any:
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise InvalidArgumentError(f"{what} must be finite, got {step!r}")
     if array.ndim == 0:
-        return _check_bits(_MIN_INT64, int(array), what)
+        return _read_signed(int(array), _MIN_INT64, what)
     return array.astype(np.int64)
 
 
@@ -109,7 +110,7 @@ def check_integral(step: Any, read: Any, what: str) -> None:
         raise DTypeError(f"{what} must be an integer, got {step!r}")
 
 
-def _check_bits(lowest: int, n: int, what: str) -> int:
+def _read_signed(n: int, lowest: int, what: str) -> int:
     """Return n if it fits into the signed integers of which `lowest` is the least."""
     if lowest <= n < -lowest:
         return n
@@ -128,7 +129,7 @@ def read_count(num_required: Any) -> Any:
         count = operator.index(num_required)
     except TypeError:
         raise TypeError(f"num_required must be an integer, got {num_required!r}") from None
-    return _check_bits(_MIN_INT32, count, "num_required")
+    return _read_signed(count, _MIN_INT32, "num_required")
 
 
 def check_timeout(timeout: float | None) -> None:
@@ -143,7 +144,7 @@ def check_timeout(timeout: float | None) -> None:
         )
 
 
-def read_array(x: Any, dtype: np.dtype[Any], what: str) -> Array:
+def read_gradient(x: Any, dtype: np.dtype[Any], what: str) -> Array:
     """Return `x` in this dtype: numbers, lists and NumPy arrays are cast, others must have it."""
     if type(x) is np.ndarray and x.dtype == dtype:
         return x

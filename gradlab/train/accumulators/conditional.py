@@ -21,8 +21,8 @@ from .arguments import (
     format_shape,
     is_compatible,
     read_any,
-    read_array,
     read_count,
+    read_gradient,
     read_name,
     read_step,
 )
@@ -37,10 +37,10 @@ class ConditionalAccumulatorBase:
 
     A gradient is accepted iff `local_step >= global_step`. A take waits for
     `count >= num_required`, returns the mean (or sum) of all gradients counted, empties the
-    accumulator and increments its global step. Threads may share an accumulator. After Ctrl-C, or a
-    fork by another thread, in the middle of a call, make a new one: the gradient or the mean at
-    hand may be lost. A take that only waits is safe from that. `ConditionalAccumulator` and
-    `SparseConditionalAccumulator` say how gradients are added.
+    accumulator and increments its global step. Threads may share an accumulator. If Ctrl-C
+    interrupts a call, or another thread forks the process during one, make a new accumulator: the
+    gradient or the mean at hand may be lost. A take that only waits is safe from that.
+    `ConditionalAccumulator` and `SparseConditionalAccumulator` say how gradients are added.
     """
 
     _KIND = ""  # DENSE or SPARSE: the kind of the kernel, and the default name of TensorFlow's node
@@ -117,8 +117,8 @@ class ConditionalAccumulatorBase:
         """Wait for `num_required` gradients, return their mean (or sum) and start a new round.
 
         Takes are served in order of arrival, one a round. The divisor is the number of gradients
-        counted, which may be larger than `num_required`. In JupyterLab, whose widgets may still
-        act, a hopeless wait is noticed only with a `timeout`, or if the threads that bring
+        counted, which may be larger than `num_required`. In JupyterLab a widget could still end any
+        wait, so a hopeless one is noticed only with a `timeout`, or if the threads that bring
         gradients are declared by `producing()`.
 
         Raises:
@@ -159,7 +159,7 @@ class ConditionalAccumulatorBase:
 
     def why_waiting(self) -> list[Waiting]:
         """Return for each pending take, the next one first, why it waits."""
-        return self._kernel.why()
+        return self._kernel.why_waiting()
 
     def producing(self) -> Producer:
         """Declare by `with accumulator.producing():` that this thread brings gradients.
@@ -208,7 +208,8 @@ class ConditionalAccumulatorBase:
 class ConditionalAccumulator(ConditionalAccumulatorBase):
     """The mean of dense gradients that are not stale: accepted iff `local_step >= global_step`.
 
-        apply: sum += grad; count += 1           take: mean = sum / count; count = 0; global_step += 1
+        apply: sum += grad; count += 1
+        take: mean = sum / count; count = 0; global_step += 1
 
     Args:
         dtype: float16, bfloat16, float32 or float64; the sum is rounded to it after every addition.
@@ -219,7 +220,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         reduction_type: "MEAN" or "SUM".
         strict: "tf" reproduces TensorFlow's traps. Without a graph, objects with equal arguments
             and no shared_name share an accumulator, which is deleted with the first of them. A step
-            in a vector of one entry raises, but is used.
+            of shape (1,) raises, but is used.
         sum_dtype: what to add in, if not in `dtype`: float32 keeps a float16 sum from sticking or
             overflowing.
 
@@ -234,8 +235,10 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
     Source: `tf.compat.v1.ConditionalAccumulator`, TensorFlow 2.21 (2026).
 
     >>> acc = ConditionalAccumulator("float32", shape=(2,))
-    >>> acc.apply_grad([1.0, 2.0], local_step=0).accepted, acc.apply_grad([3.0, 6.0], local_step=0).count
-    (True, 2)
+    >>> acc.apply_grad([1.0, 2.0], local_step=0).accepted
+    True
+    >>> acc.apply_grad([3.0, 6.0], local_step=0).count
+    2
     >>> acc.take_grad(2).tolist(), acc.global_step
     ([2.0, 4.0], 1)
     >>> late = acc.apply_grad([9.0, 9.0], local_step=0)
@@ -278,7 +281,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
                     f"these IndexedSlices have dtype {grad.dtype}, the accumulator {self.dtype}"
                 )
             grad = grad.to_dense()
-        gradient = read_array(grad, self.dtype, "grad")
+        gradient = read_gradient(grad, self.dtype, "grad")
         if gradient.shape != self._shape and not is_compatible(gradient.shape, self._shape):
             raise InvalidArgumentError(
                 f"grad must have shape {format_shape(self._shape)}, got {gradient.shape}"
@@ -304,7 +307,8 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
     """The mean of sparse gradients that are not stale: accepted iff `local_step >= global_step`.
 
         apply: row[i] += values[k] for i = indices[k]; count[i] += 1
-        take:  row[i] / count[i]  (mean="row", TensorFlow's)   or   row[i] / number of gradients  (mean="gradient")
+        take:  row[i] / count[i]                  mean="row", TensorFlow's
+               row[i] / number of gradients       "gradient"
 
     Args:
         dtype, shared_name, name, reduction_type, strict, sum_dtype: as for ConditionalAccumulator.
@@ -345,8 +349,8 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
     ) -> None:
         if strict == "tf" and not current_collection().graph:
             raise RuntimeError(
-                "TensorFlow has sparse accumulators in graphs only: make it within `with gl.Graph().as_default():`, or "
-                'leave out strict="tf"'
+                "TensorFlow has sparse accumulators in graphs only: make it within "
+                '`with gl.Graph().as_default():`, or leave out strict="tf"'
             )
         super().__init__(dtype, shape, shared_name, name, reduction_type, strict, sum_dtype, mean)
 
@@ -376,13 +380,13 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         """
         if isinstance(grad_indices, IndexedSlices) or grad_values is ...:
             raise TypeError(
-                "apply_grad needs grad_indices and grad_values; apply_indexed_slices_grad "
+                "apply_grad needs grad_indices and grad_values; apply_indexed_slices_grad takes "
                 "IndexedSlices"
             )
         if self._strict:
             values = read_any(grad_values, "grad_values")
         else:
-            values = read_array(grad_values, self.dtype, "grad_values")
+            values = read_gradient(grad_values, self.dtype, "grad_values")
         shape = None
         if grad_shape is not None:
             shape = _read_integers(grad_shape, "grad_shape", self._strict)

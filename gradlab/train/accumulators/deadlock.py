@@ -2,8 +2,9 @@
 
 A thread that waits without a timeout enters a `Wait` and asks it now and then whether the wait is
 hopeless. It is if each other thread is in a `Wait`, in a wait of the standard library without a
-timeout, or belongs to the notebook or the debugger. Doubtful cases count as hope: a foreign library
-that may call into Python, a thread that is starting, a prompt, a running JAX computation.
+timeout, or belongs to the notebook or the debugger. In doubt a wait isn't hopeless: a foreign
+library may call into Python, a thread may be starting, a user may be at a prompt, a JAX computation
+may be running.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ class Wait:
     `is_hopeless()` every `pause` seconds:
 
     >>> import threading
-    >>> ready, bell = [], threading.Condition()
+    >>> ready = []
+    >>> bell = threading.Condition()
     >>> def work():
     ...     with bell:
     ...         ready.append("here")

@@ -42,6 +42,7 @@ class DenseSum:
         self,
         dtype: np.dtype[Any],
         shape: Shape,
+        *,
         is_mean: bool,
         sum_dtype: np.dtype[Any],
         flushes_denormals: bool,
@@ -52,8 +53,8 @@ class DenseSum:
         self._sum_dtype = sum_dtype
         self._flushes_denormals = flushes_denormals
         self._add_quietly: Callable[[Array, Array, Array], Array]
-        # A thread may be inside the context at the instant of a fork; in the child it never leaves
-        # it.
+        # Another thread may be inside the context of this addition at the instant of a fork. In the
+        # child that thread is gone and never leaves it, so the child needs a new context.
         renew_in_child(self, "_add_quietly", _make_quiet_add)
         self._total: Any = None
         self.count = 0

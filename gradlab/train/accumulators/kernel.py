@@ -11,9 +11,10 @@ Each method takes the lock, calls the machine once and releases the lock. A take
 served at once is queued as a `Taker`, and its thread sleeps, without the lock, until the machine
 finishes the take.
 
-Each taker has an event of its own. A condition variable on the lock would be shorter, but
-`Condition.wait` gives the lock back while it sleeps: a KeyboardInterrupt that arrives while it
-takes the lock again leaves the `with` block to release a lock that another thread holds.
+Each taker has an event of its own. A condition variable on the lock would be shorter, but isn't
+safe from Ctrl-C: `Condition.wait` releases the lock while it sleeps, and takes it again at the end.
+A KeyboardInterrupt before it has the lock ends the `with` block, which then releases a lock that
+another thread holds.
 
 After Ctrl-C: a take that is waiting leaves the queue and consumes nothing. Ctrl-C in the middle of
 the arithmetic, or at the instant at which a take is served, may lose the gradient or the mean at
@@ -105,7 +106,7 @@ class Taker(PendingTake):
 
 
 class Kernel:
-    """One accumulator. Several Python objects may refer to it.
+    """One accumulator, named for TensorFlow's kernel. Several Python objects may refer to it.
 
     Its methods check what TensorFlow checks when an op runs; Python's checks come before.
     Where TensorFlow's process dies, they raise InvalidArgumentError and change nothing.
@@ -136,7 +137,7 @@ class Kernel:
         with self._lock:
             self._check_open()
             receipt = self._machine.apply(gradient, step)
-        if late_error is not None:  # TensorFlow uses a step in a vector of one, then refuses it
+        if late_error is not None:  # TensorFlow uses a step of shape (1,), then refuses it
             raise late_error
         return receipt
 
@@ -212,11 +213,11 @@ class Kernel:
             self._check_exists()
             return self._machine.peek()
 
-    def why(self) -> list[Waiting]:
+    def why_waiting(self) -> list[Waiting]:
         """Return one record for each pending take."""
         with self._lock:
             self._check_exists()
-            return self._machine.explain_waits()
+            return self._machine.why_waiting()
 
     def close(self) -> None:
         """End all waits with CancelledError. The content can still be looked at."""
@@ -296,7 +297,7 @@ class Kernel:
 
     def _why_one(self, taker: Taker) -> str:
         with self._lock:
-            for waiting in self._machine.explain_waits():
+            for waiting in self._machine.why_waiting():
                 if waiting.taker is taker:
                     return waiting.text
         return "served just now"
@@ -313,7 +314,7 @@ class Kernel:
     def _read_scalar(self, value: Any, name: str) -> tuple[int, InvalidArgumentError | None]:
         """Return an integer, and the error to raise once it was used.
 
-        With `strict`, one number in a vector is used before it is refused, as in TensorFlow.
+        With `strict`, a step of shape (1,) is used before it is refused, as in TensorFlow.
         """
         step = read_step(value, name)
         if isinstance(step, int):
@@ -395,9 +396,20 @@ class Spec:
         """Return an empty sum of this kind."""
         is_mean = self.reduction_type == "MEAN"
         if self.kind == DENSE:
-            return DenseSum(self.dtype, self.shape, is_mean, self.sum_dtype, self.strict)
+            return DenseSum(
+                self.dtype,
+                self.shape,
+                is_mean=is_mean,
+                sum_dtype=self.sum_dtype,
+                flushes_denormals=self.strict,  # as TensorFlow's CPU kernels do
+            )
         return SparseSum(
-            self.dtype, self.shape, is_mean, self.sum_dtype, self.mean == "row", self.strict
+            self.dtype,
+            self.shape,
+            is_mean=is_mean,
+            sum_dtype=self.sum_dtype,
+            by_row=self.mean == "row",
+            strict=self.strict,
         )
 
     def __str__(self) -> str:
@@ -432,9 +444,11 @@ def kernel_for(spec: Spec, shared_name: str, name: str) -> Kernel:
     """Return the kernel with this shared_name in the current collection, or a new one.
 
     Strict specs without a shared_name and outside a graph share a kernel if they are equal, as in
-    TensorFlow, where nothing compares specs of one shared_name either.
+    TensorFlow. TensorFlow doesn't compare the specs of one shared_name, so a strict spec gets the
+    kernel of that name, whatever its spec.
 
-    Raises: InvalidArgumentError if the shared_name belongs to another spec, unless it is strict.
+    Raises: InvalidArgumentError if the shared_name belongs to another spec and this one isn't
+    strict.
     """
     collection = current_collection()
     key: Hashable = None

@@ -9,8 +9,8 @@ sum) of all gradients counted; then the sum is empty and `step` is 1 higher. Tak
 strictly in order of arrival: one that needs few gradients waits behind one that needs many, as in
 TensorFlow.
 
-A take that is served calls its `notify`. `Kernel` holds the lock, and its takes wake a thread in
-`notify`.
+A take that is served calls its `notify`. `kernel.py` holds a lock around each call, and its takes
+(`Taker`) wake the threads that wait for them in `notify`.
 
 The invariant: after each method the first take of the queue, if there is one, needs more gradients
 than are counted. A method that raises has changed nothing.
@@ -40,7 +40,7 @@ class Receipt(NamedTuple):
 
     @property
     def comparison(self) -> str:
-        """The comparison that decided, the gradient's step first: "2 < 3"."""
+        """The comparison of steps that decided, the gradient's first: "2 < 3"."""
         sign = ">=" if self.accepted else "<"
         return f"{self.local_step} {sign} {self.step}"
 
@@ -181,7 +181,7 @@ class Machine:
             return Peek(self.step, 0, None, None)
         return Peek(self.step, self.count, *self._sum.peek())
 
-    def explain_waits(self) -> list[Waiting]:
+    def why_waiting(self) -> list[Waiting]:
         """Return one record for each pending take, the next one first."""
         return [self._explain(take, position) for position, take in enumerate(self.queue, start=1)]
 

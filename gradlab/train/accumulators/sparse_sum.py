@@ -8,8 +8,8 @@ distinct.
 the rows of each side go. Then rows that only one side has are copied there, and rows of both are
 added, in order of arrival. Everything that may raise comes before the first write to the state.
 
-With strict="tf" it is TensorFlow's kernel, which assumes that the indices of a gradient are sorted
-and distinct, and has a defined result, that of `walk`, where they aren't.
+With strict="tf" it merges as TensorFlow's kernel does. The kernel assumes that the indices of a
+gradient are sorted and distinct. Where they aren't, `walk` has the kernel's result.
 """
 
 from __future__ import annotations
@@ -99,7 +99,9 @@ def is_sorted(indices: np.ndarray) -> bool:
 
 
 class SparseGradient(NamedTuple):
-    """Rows `values[k]` at `indices[k]` of a tensor of this shape: int64 (n,), (n, ...), int64 (rank,).
+    """Rows `values[k]` at `indices[k]` of a tensor of this shape.
+
+    `indices` is int64 (n,), `values` (n, ...), `shape` int64 (rank,).
 
     A take returns a `shape` whose first entry is -1 if the accumulator doesn't know it. In a
     gradient to apply, `shape` may be None.
@@ -131,6 +133,7 @@ class SparseSum:
         self,
         dtype: np.dtype[Any],
         shape: Shape,
+        *,
         is_mean: bool,
         sum_dtype: np.dtype[Any],
         by_row: bool,
@@ -218,7 +221,7 @@ class SparseSum:
     def _merge_rows(
         self, known: Array, rows: Array, places: Places
     ) -> tuple[Array, np.ndarray, Array]:
-        """Merge rows, but don't write those that both sides have yet.
+        """Merge rows and add up common ones; the caller writes these sums.
 
         Returns:
             (rows of the result, the places of common rows in it, the sums of common rows). The
@@ -330,8 +333,10 @@ def describe_mismatch(
 ) -> str:
     """Return TensorFlow's words for a shape that isn't, or doesn't begin with, the expected one.
 
-    >>> describe_mismatch("values", (1, 3), (None, 2)), describe_mismatch("shape", (2,), (2, 2))
-    ('Shape mismatch: expected values dim 1 to be 2, got 3', 'Shape mismatch: expected shape rank at least 2, got 1')
+    >>> describe_mismatch("values", (1, 3), (None, 2))
+    'Shape mismatch: expected values dim 1 to be 2, got 3'
+    >>> describe_mismatch("shape", (2,), (2, 2))
+    'Shape mismatch: expected shape rank at least 2, got 1'
     """
     if len(got) < len(expected) or (exactly and len(got) != len(expected)):
         at_least = "" if exactly else "at least "
