@@ -37,6 +37,18 @@ from .accumulators import (
     SparseAccumulatorTakeGradient,
     SparseConditionalAccumulator,
 )
+from .sparsecore_minibatches import (
+    GetMinibatchesInCsrWithPhysicalReplica,
+    GetMinibatchSplitsWithPhysicalReplica,
+    StoreMinibatchStatisticsInFdo,
+)
+from .sparsecore_preprocess import (
+    ConvertToCooTensor,
+    ConvertToListOfSparseCoreCooTensors,
+    ConvertToSparseCoreCsrWrappedCooTensor,
+    GetStatsFromListOfSparseCoreCooTensors,
+    SortListOfSparseCoreCooTensors,
+)
 from .tpu_configure import (
     CollateTPUEmbeddingMemory,
     ConfigureTPUEmbedding,
@@ -220,6 +232,9 @@ __all__ = [
     "ConfigureTPUEmbeddingHost",
     "ConfigureTPUEmbeddingMemory",
     "ConnectTPUEmbeddingHosts",
+    "ConvertToCooTensor",
+    "ConvertToListOfSparseCoreCooTensors",
+    "ConvertToSparseCoreCsrWrappedCooTensor",
     "DynamicEnqueueTPUEmbeddingArbitraryTensorBatch",
     "DynamicEnqueueTPUEmbeddingRaggedTensorBatch",
     "EnqueueTPUEmbeddingArbitraryTensorBatch",
@@ -231,6 +246,9 @@ __all__ = [
     "ExecuteTPUEmbeddingPartitioner",
     "FinalizeTPUEmbedding",
     "FinalizeTPUEmbeddingV2",
+    "GetMinibatchSplitsWithPhysicalReplica",
+    "GetMinibatchesInCsrWithPhysicalReplica",
+    "GetStatsFromListOfSparseCoreCooTensors",
     "IsTPUEmbeddingInitialized",
     "LoadAllTPUEmbeddingParameters",
     "LoadTPUEmbeddingADAMParameters",
@@ -318,6 +336,7 @@ __all__ = [
     "RetrieveTPUEmbeddingStochasticGradientDescentParameters",
     "RetrieveTPUEmbeddingStochasticGradientDescentParametersGradAccumDebug",
     "SendTPUEmbeddingGradients",
+    "SortListOfSparseCoreCooTensors",
     "SparseAccumulatorApplyGradient",
     "SparseAccumulatorTakeGradient",
     "SparseApplyAdadelta",
@@ -333,6 +352,7 @@ __all__ = [
     "SparseApplyRMSProp",
     "SparseConditionalAccumulator",
     "SplitDedupData",
+    "StoreMinibatchStatisticsInFdo",
     "TPUEmbeddingActivations",
     "XlaRecvTPUEmbeddingActivations",
     "XlaRecvTPUEmbeddingActivationsV2",
