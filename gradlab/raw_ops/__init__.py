@@ -1,4 +1,4 @@
-"""TensorFlow's ops of training, conditional accumulators and TPU embeddings, by its names and keywords.
+"""TensorFlow's ops of training, accumulators, TPU embeddings and SparseCores, by its names.
 
 Each op is one function, in the module of its family. Training ops, `ResourceApplyAdam` and 56
 others, take a `gl.Variable` and its slots; `training.py` says what they have in common.
@@ -16,7 +16,9 @@ accumulators without a shared_name are distinct; an apply returns its `Receipt`.
 
 The ops of TPU embeddings are about the running system of `gl.tpu.initialize_system`, on any
 machine. They run at once, and not inside `jax.jit`; `gl.raw_ops.<name>.shapes(...)` is TensorFlow's
-shape function of each. Source: `tf.raw_ops`, TensorFlow 2.21 (2026), run.
+shape function of each. The ops of SparseCores have one, too, and are functions of their arrays
+alone; those that begin with `Xla` run in TensorFlow in programs for TPUs only. Source:
+`tf.raw_ops`, TensorFlow 2.21 (2026), run.
 """
 
 from typing import TYPE_CHECKING
@@ -37,6 +39,31 @@ from .accumulators import (
     SparseAccumulatorTakeGradient,
     SparseConditionalAccumulator,
 )
+from .sparsecore_custom_combiner import (
+    XlaSparseDenseMatmulCustomCombinerOnTcGradWithAdagradAndCsrInput,
+    XlaSparseDenseMatmulCustomCombinerOnTcGradWithAdagradMomentumAndCsrInput,
+    XlaSparseDenseMatmulCustomCombinerOnTcGradWithAdamAndCsrInput,
+    XlaSparseDenseMatmulCustomCombinerOnTcGradWithCsrInput,
+    XlaSparseDenseMatmulCustomCombinerOnTcGradWithFtrlAndCsrInput,
+    XlaSparseDenseMatmulCustomCombinerOnTcGradWithSgdAndCsrInput,
+    XlaSparseDenseMatmulCustomCombinerOnTcWithCsrInput,
+)
+from .sparsecore_matmul import (
+    XlaSparseDenseMatmul,
+    XlaSparseDenseMatmulGradWithAdagradAndCsrInput,
+    XlaSparseDenseMatmulGradWithAdagradAndStaticBufferSize,
+    XlaSparseDenseMatmulGradWithAdagradMomentumAndCsrInput,
+    XlaSparseDenseMatmulGradWithAdagradMomentumAndStaticBufferSize,
+    XlaSparseDenseMatmulGradWithAdamAndCsrInput,
+    XlaSparseDenseMatmulGradWithAdamAndStaticBufferSize,
+    XlaSparseDenseMatmulGradWithCsrInput,
+    XlaSparseDenseMatmulGradWithFtrlAndCsrInput,
+    XlaSparseDenseMatmulGradWithFtrlAndStaticBufferSize,
+    XlaSparseDenseMatmulGradWithSgdAndCsrInput,
+    XlaSparseDenseMatmulGradWithSgdAndStaticBufferSize,
+    XlaSparseDenseMatmulWithCsrInput,
+    XlaSparseDenseMatmulWithStaticBufferSize,
+)
 from .sparsecore_minibatches import (
     GetMinibatchesInCsrWithPhysicalReplica,
     GetMinibatchSplitsWithPhysicalReplica,
@@ -48,6 +75,17 @@ from .sparsecore_preprocess import (
     ConvertToSparseCoreCsrWrappedCooTensor,
     GetStatsFromListOfSparseCoreCooTensors,
     SortListOfSparseCoreCooTensors,
+)
+from .sparsecore_stack import (
+    XlaSparseActivationsUnstack,
+    XlaSparseGradientsStack,
+)
+from .sparsecore_update import (
+    XlaSparseCoreAdagrad,
+    XlaSparseCoreAdagradMomentum,
+    XlaSparseCoreAdam,
+    XlaSparseCoreFtrl,
+    XlaSparseCoreSgd,
 )
 from .tpu_configure import (
     CollateTPUEmbeddingMemory,
@@ -360,6 +398,34 @@ __all__ = [
     "XlaRecvTPUEmbeddingDeduplicationDataV2",
     "XlaSendTPUEmbeddingGradients",
     "XlaSendTPUEmbeddingGradientsV2",
+    "XlaSparseActivationsUnstack",
+    "XlaSparseCoreAdagrad",
+    "XlaSparseCoreAdagradMomentum",
+    "XlaSparseCoreAdam",
+    "XlaSparseCoreFtrl",
+    "XlaSparseCoreSgd",
+    "XlaSparseDenseMatmul",
+    "XlaSparseDenseMatmulCustomCombinerOnTcGradWithAdagradAndCsrInput",
+    "XlaSparseDenseMatmulCustomCombinerOnTcGradWithAdagradMomentumAndCsrInput",
+    "XlaSparseDenseMatmulCustomCombinerOnTcGradWithAdamAndCsrInput",
+    "XlaSparseDenseMatmulCustomCombinerOnTcGradWithCsrInput",
+    "XlaSparseDenseMatmulCustomCombinerOnTcGradWithFtrlAndCsrInput",
+    "XlaSparseDenseMatmulCustomCombinerOnTcGradWithSgdAndCsrInput",
+    "XlaSparseDenseMatmulCustomCombinerOnTcWithCsrInput",
+    "XlaSparseDenseMatmulGradWithAdagradAndCsrInput",
+    "XlaSparseDenseMatmulGradWithAdagradAndStaticBufferSize",
+    "XlaSparseDenseMatmulGradWithAdagradMomentumAndCsrInput",
+    "XlaSparseDenseMatmulGradWithAdagradMomentumAndStaticBufferSize",
+    "XlaSparseDenseMatmulGradWithAdamAndCsrInput",
+    "XlaSparseDenseMatmulGradWithAdamAndStaticBufferSize",
+    "XlaSparseDenseMatmulGradWithCsrInput",
+    "XlaSparseDenseMatmulGradWithFtrlAndCsrInput",
+    "XlaSparseDenseMatmulGradWithFtrlAndStaticBufferSize",
+    "XlaSparseDenseMatmulGradWithSgdAndCsrInput",
+    "XlaSparseDenseMatmulGradWithSgdAndStaticBufferSize",
+    "XlaSparseDenseMatmulWithCsrInput",
+    "XlaSparseDenseMatmulWithStaticBufferSize",
+    "XlaSparseGradientsStack",
 ]
 
 # `help` and tracebacks name the public path.

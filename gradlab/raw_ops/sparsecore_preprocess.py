@@ -300,7 +300,7 @@ def GetStatsFromListOfSparseCoreCooTensors(
 
 
 class CsrWrappedCooTensor(NamedTuple):
-    """The buffers of a chip, and how much of them is written; TensorFlow leaves the rest as it is."""
+    """The buffers of a chip, and how much of them is written; TensorFlow leaves the rest."""
 
     row_pointers: np.ndarray
     sorted_sample_ids: np.ndarray

@@ -9,6 +9,7 @@ from .partitions import Limits
 from .preprocess import Preprocessed, make_batch, partition_statistics, preprocess
 from .stacking import Layout, Place, Stack, Unplaced, from_stacks, stack, stacked, to_stacks
 from .statistics import PartitionStatistics
+from .topology import set_sparsecores_per_device, sparsecores_per_device
 from .v2 import as_v2, unread_by_v2
 
 __all__ = [
@@ -27,6 +28,8 @@ __all__ = [
     "partition_statistics",
     "preprocess",
     "set_limits",
+    "set_sparsecores_per_device",
+    "sparsecores_per_device",
     "stack",
     "stacked",
     "static_size",
