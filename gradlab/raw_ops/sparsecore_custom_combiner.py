@@ -229,7 +229,7 @@ def XlaSparseDenseMatmulCustomCombinerOnTcGradWithSgdAndCsrInput(
         learning_rate,
         (clip_weight_min, clip_weight_max),
     )
-    return CombinedSgdUpdate(*tables, new_weights)
+    return CombinedSgdUpdate(tables[0], new_weights)
 
 
 class CombinedAdagradUpdate(NamedTuple):
@@ -323,7 +323,7 @@ def XlaSparseDenseMatmulCustomCombinerOnTcGradWithAdagradAndCsrInput(
         learning_rate,
         (clip_weight_min, clip_weight_max),
     )
-    return CombinedAdagradUpdate(*tables, new_weights)
+    return CombinedAdagradUpdate(tables[0], tables[1], new_weights)
 
 
 class CombinedAdagradMomentumUpdate(NamedTuple):
@@ -431,7 +431,7 @@ def XlaSparseDenseMatmulCustomCombinerOnTcGradWithAdagradMomentumAndCsrInput(
         learning_rate,
         (clip_weight_min, clip_weight_max),
     )
-    return CombinedAdagradMomentumUpdate(*tables, new_weights)
+    return CombinedAdagradMomentumUpdate(tables[0], tables[1], tables[2], new_weights)
 
 
 class CombinedAdamUpdate(NamedTuple):
@@ -532,7 +532,7 @@ def XlaSparseDenseMatmulCustomCombinerOnTcGradWithAdamAndCsrInput(
         learning_rate,
         (clip_weight_min, clip_weight_max),
     )
-    return CombinedAdamUpdate(*tables, new_weights)
+    return CombinedAdamUpdate(tables[0], tables[1], tables[2], new_weights)
 
 
 class CombinedFtrlUpdate(NamedTuple):
@@ -642,7 +642,7 @@ def XlaSparseDenseMatmulCustomCombinerOnTcGradWithFtrlAndCsrInput(
         learning_rate,
         (clip_weight_min, clip_weight_max),
     )
-    return CombinedFtrlUpdate(*tables, new_weights)
+    return CombinedFtrlUpdate(tables[0], tables[1], tables[2], new_weights)
 
 
 class CombinedUpdate(NamedTuple):

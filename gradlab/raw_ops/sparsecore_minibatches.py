@@ -101,7 +101,9 @@ def GetMinibatchSplitsWithPhysicalReplica(
         stack,
     )
     return MinibatchSplits(
-        *found.coo,
+        found.coo.row_ids,
+        found.coo.col_ids,
+        found.coo.gains,
         np.int64(found.splits),
         found.id_counts,
         np.int32(found.seen.max_ids),

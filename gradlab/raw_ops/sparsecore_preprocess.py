@@ -238,7 +238,8 @@ def SortListOfSparseCoreCooTensors(
                 f"Sparse core {core} gets {unique_ids} unique ids while the max unique ids per "
                 f"sparse core is set to be {max_unique_ids_per_sparse_core} for table {stack}"
             )
-    return SortedCooTensor(*found.coo, found.id_counts)
+    coo = found.coo
+    return SortedCooTensor(coo.row_ids, coo.col_ids, coo.gains, found.id_counts)
 
 
 class SparseCoreStats(NamedTuple):

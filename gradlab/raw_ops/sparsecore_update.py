@@ -357,9 +357,9 @@ def _update(
     ]
 
 
-def _scalar(name: str, x: Any) -> np.float32:
-    """Return a float32 scalar; refuse other shapes."""
+def _scalar(name: str, x: Any) -> float:
+    """Return a scalar rounded to float32; refuse other shapes."""
     array = np.asarray(x, np.float32)
     if array.shape != ():
         raise InvalidArgumentError(f"{name} must be a scalar, got shape {array.shape}")
-    return np.float32(array)
+    return float(array)

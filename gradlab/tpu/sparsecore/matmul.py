@@ -174,7 +174,8 @@ def update_slices(
         None if upper == np.inf else upper,
     )
     w, *slots = arrays
-    table = Table("the table", *w.shape, rule, weight_limits=limits)
+    rows, width = w.shape
+    table = Table("the table", rows, width, rule, weight_limits=limits)
     new_w, new_slots = update_table(table, w, tuple(slots), slices, learning_rate)
     return (np.asarray(new_w), *(np.asarray(slot) for slot in new_slots))
 
