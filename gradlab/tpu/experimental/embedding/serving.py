@@ -61,7 +61,13 @@ def serving_embedding_lookup(
             f"weights must be for the features {', '.join(given)}, got {', '.join(scales)}"
         )
     found = {
-        path: _lookup(path, features[path], tables[features[path].table], ids, scales.get(path))
+        path: _lookup(
+            features[path].name or path,
+            features[path],
+            tables[features[path].table],
+            ids,
+            scales.get(path),
+        )
         for path, ids in given.items()
     }
     return packed_by_path(feature_config, inputs, found)
