@@ -181,7 +181,8 @@ def _look_up_ragged(
     splits, values = read_splits(ids)
     counts = np.diff(splits)
     samples = counts.size
-    filled = samples if feature.output_shape is None else math.prod(map(int, feature.output_shape))
+    output_shape = None if feature.output_shape is None else [n or 0 for n in feature.output_shape]
+    filled = samples if output_shape is None else math.prod(output_shape)
     if filled < samples or filled % max(samples, 1):
         raise ValueError(
             "Output shape set in the FeatureConfig should be the factor of the input data batch "
@@ -196,16 +197,16 @@ def _look_up_ragged(
         scale[is_present] = _values(weights)
 
     length = feature.max_sequence_length
-    if feature.output_shape is not None:
+    if output_shape is not None:
         length = filled // samples if filled > samples else 0
     if length:
         # All places count, so those that are filled up are row 0.
         activations = rows_at(label, table, _fit_columns(matrix, length))
     else:
         activations = _combine(label, feature, table, matrix, scale)
-    if feature.output_shape is None:
+    if output_shape is None:
         return activations
-    return activations.reshape(*feature.output_shape, table.shape[1])
+    return activations.reshape(*output_shape, table.shape[1])
 
 
 def _combine(
