@@ -5,7 +5,7 @@ until its optimizer runs. These ops have that sum as their last array. Between t
 empty: retrieving gives the float32 whose bits are 1, which adds nothing, and loading takes any
 entries that are 0 or too small to count.
 
-TensorFlow 1.15 has seven of the pairs and 2.7 all of them. In 2.21 only
+TensorFlow 1.15 has seven of the pairs, 2.4 nine and 2.5 all of them. Since 2.7 only
 `LoadAllTPUEmbeddingParameters` and `RetrieveAllTPUEmbeddingParameters` have the sum.
 """
 
@@ -447,7 +447,7 @@ def LoadTPUEmbeddingFrequencyEstimatorParametersGradAccumDebug(
     each slot.
 
     Source: `tf.raw_ops.LoadTPUEmbeddingFrequencyEstimatorParametersGradAccumDebug`,
-    TensorFlow 2.7 (2021).
+    TensorFlow 2.5 (2021).
 
     >>> import numpy as np
     >>> from gradlab import tpu
@@ -487,7 +487,7 @@ def RetrieveTPUEmbeddingFrequencyEstimatorParametersGradAccumDebug(
     Args and raises: as in `RetrieveTPUEmbeddingAdadeltaParametersGradAccumDebug`.
 
     Source: `tf.raw_ops.RetrieveTPUEmbeddingFrequencyEstimatorParametersGradAccumDebug`,
-    TensorFlow 2.7 (2021).
+    TensorFlow 2.5 (2021).
 
     >>> from gradlab import tpu
     >>> system = tpu.initialize_system(tpu.example_config("frequency_estimator"))
