@@ -9,6 +9,7 @@ import pytest
 
 from gradlab import raw_ops
 from gradlab.errors import InvalidArgumentError
+from tests.differences import differs
 from tests.raw_ops.sparsecore_formulas import CASES, draw_tables
 
 ROWS, WIDTH, SAMPLES, VALENCY = 6, 3, 2, 2
@@ -130,6 +131,11 @@ def test_a_function_of_your_own_is_the_optimizer() -> None:
     assert found.updated_weights.shape == (0,)
 
 
+@differs(
+    "`XlaSparseDenseMatmulCustomCombinerOnTc...`: gains other than 1",
+    tensorflow="what they do is not public",
+    gradlab="InvalidArgumentError",
+)
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

@@ -9,6 +9,7 @@ import pytest
 
 from gradlab import raw_ops, tpu
 from gradlab.errors import DTypeError, InvalidArgumentError
+from tests.differences import differs
 from tests.raw_ops.sparsecore_formulas import CASES, FORMULAS, draw_tables
 
 CORES, SAMPLES, ROWS, WIDTH = 2, 8, 32, 8
@@ -248,6 +249,11 @@ def test_unsorted_lookups_give_the_same_activations() -> None:
     assert np.array_equal(sparse, batch.gains)
 
 
+@differs(
+    "`XlaSparseDenseMatmul...`: rows of other devices",
+    tensorflow="a table is dealt out over the SparseCores of all devices",
+    gradlab="the device has all rows; partitions that it hasn't are refused",
+)
 @pytest.mark.parametrize(
     ("changes", "error", "words"),
     [

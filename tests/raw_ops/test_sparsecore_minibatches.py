@@ -9,6 +9,7 @@ import pytest
 
 from gradlab import raw_ops, tpu
 from gradlab.raw_ops.sparsecore_minibatches import MinibatchSplits
+from tests.differences import differs
 
 COMMON = {
     "sample_count": 8,
@@ -79,6 +80,11 @@ def test_both_ways_to_write_buffers_are_one(seed: int) -> None:
     assert at_once.num_minibatches_per_physical_sparse_core > 1
 
 
+@differs(
+    "`StoreMinibatchStatisticsInFdo` and the limits of `GetMinibatch...`",
+    tensorflow="the compiler of TPU programs keeps statistics and adapts limits to them",
+    gradlab="statistics are kept; limits are those of `gl.tpu.sparsecore.set_limits`",
+)
 def test_statistics_are_stored() -> None:
     batch = split(0)
     common = {k: v for k, v in COMMON.items() if k != "table_vocab_size"}

@@ -9,6 +9,7 @@ import pytest
 
 from gradlab import raw_ops
 from gradlab.errors import DTypeError, InvalidArgumentError
+from tests.differences import differs
 from tests.raw_ops.sparsecore_formulas import CASES, FORMULAS, draw_tables
 
 # The arguments of these ops by the attributes of the ops with gradients.
@@ -70,6 +71,11 @@ def test_an_index_outside_the_table_changes_nothing() -> None:
     assert table.tolist() == [[0, 0], [0, 0], [-1, -1]]
 
 
+@differs(
+    "`XlaSparseCore...`: an index that is there twice",
+    tensorflow="one of its gradients counts, XLA doesn't say which",
+    gradlab="the last one counts",
+)
 def test_of_equal_indices_the_last_counts() -> None:
     table = sgd(indices=[1, 1], gradient=[[1.0, 1.0], [5.0, 5.0]])
 

@@ -18,6 +18,7 @@ from gradlab.tpu.experimental.embedding import (
     TableConfig,
     TPUEmbeddingV0,
 )
+from tests.differences import differs
 
 
 def make(optimizer: Any = None, combiner: str = "sum", **feature: Any) -> TPUEmbeddingV0:
@@ -51,6 +52,11 @@ def test_sequences_are_cut_off_and_filled_up() -> None:
     assert look_up(make(output_shape=(2, 2)), [[4, 3, 2], [1]]) == [[4, 3], [1, 0]]
 
 
+@differs(
+    "`TPUEmbeddingV0`: where it runs, and its gradients",
+    tensorflow="under a `TPUStrategy`; a tape watches its variables",
+    gradlab="anywhere; `jax.grad` by the argument `tables` of `embedding_lookup`",
+)
 def test_a_variable_is_updated_by_an_optimizer_of_keras() -> None:
     embedding = make()
     (variable,) = embedding.embedding_tables.values()
