@@ -74,6 +74,30 @@ def test_features_of_one_table_are_merged_and_of_two_are_not() -> None:
     assert apart.most_unique_ids.tolist() == [2, 0]
 
 
+# Measured in tensorflow-tpu 2.20.
+@pytest.mark.parametrize(
+    ("given", "ids", "most"),
+    [
+        (coo([0, 0], [-1, -1], [1.0, 2.0]), [-1], (1, 0)),
+        (coo([0, 0, 1], [-1, 4, -2], [1.0, 2.0, 4.0]), [2, -1, -1], (2, 2)),
+    ],
+)
+def test_ids_below_0_are_last_and_no_row_where_they_are_first(
+    given: Coo, ids: list[int], most: tuple[int, int]
+) -> None:
+    found = sort_coo([given], [0], 2, 2)
+
+    assert found.coo.col_ids.tolist() == ids
+    assert (found.most_ids.max(), found.most_unique_ids.max()) == most
+
+
+def test_samples_below_0_keep_their_sign() -> None:
+    found = sort_coo([coo([-3, -1, 1], [4, 4, 5], [1.0, 2.0, 4.0])], [0], 2, 2)
+
+    assert found.coo.row_ids.tolist() == [-1, -1, 1]
+    assert found.coo.gains.tolist() == [1, 2, 4]
+
+
 @pytest.mark.parametrize(("name", "k"), [("Row ids", 0), ("Gains", 2)])
 def test_vectors_of_several_lengths_are_refused(name: str, k: int) -> None:
     vectors: list[Any] = [[0, 0], [1, 2], [1.0, 1.0]]

@@ -73,6 +73,38 @@ def test_halves_are_joined_again_as_far_as_they_fit() -> None:
     assert bucket_splits(splits) == [32]
 
 
+def test_different_rows_have_a_limit_too() -> None:
+    coo = Coo(np.zeros(4, np.int32), np.int32([0, 1, 40, 41]), np.ones(4, np.float32))
+
+    assert bucket_splits(split_batch(coo, 1, 1, 1, 64, Limits(9, 3), "t").splits) == [32]
+
+
+def test_what_another_partition_halved_is_joined_as_halves() -> None:
+    # Partition 0 is halved before buckets 32 and 48. Partition 1 alone would be halved before 32,
+    # and can have bucket 32 with those before it.
+    of_partition = ([32, 33, 34, 48, 49, 50], [0, 1, 2, 32, 48, 49])
+    cols = np.int32([2 * bucket + p for p in range(2) for bucket in of_partition[p]])
+    coo = Coo(np.zeros(12, np.int32), cols, np.ones(12, np.float32))
+
+    splits = split_batch(coo, 1, 1, 2, 128, Limits(4, 4), "t").splits
+
+    assert bucket_splits(splits) == [48]
+
+
+def test_each_sparse_core_counts_its_own_rows() -> None:
+    coo = Coo(np.int32([0, 1, 1]), np.int32([3, 3, 5]), np.ones(3, np.float32))
+
+    assert split_batch(coo, 2, 2, 1, 64, Limits(4, 4), "t").seen == Limits(2, 2)
+
+
+def test_ids_outside_the_table_are_in_the_last_bucket() -> None:
+    coo = Coo(np.zeros(2, np.int32), np.int32([5, 1000]), np.ones(2, np.float32))
+
+    found = split_batch(coo, 1, 1, 1, 64, Limits(4, 4), "t")
+
+    assert np.diff(found.id_counts).nonzero()[0].tolist() == [5, 63]
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
