@@ -145,10 +145,12 @@ def test_activations_are_sums_of_rows(seed: int, minibatches: bool) -> None:
 
 @pytest.mark.parametrize("minibatches", [False, True])
 @pytest.mark.parametrize("kind", ["CsrInput", "StaticBufferSize"])
-@pytest.mark.parametrize(("name", "attributes"), CASES)
-def test_rows_that_are_looked_up_take_a_step(
-    name: str, attributes: dict[str, float], kind: str, minibatches: bool
-) -> None:
+def test_rows_that_are_looked_up_take_a_step(kind: str, minibatches: bool) -> None:
+    for name, attributes in CASES:
+        check_step(name, attributes, kind, minibatches)
+
+
+def check_step(name: str, attributes: dict[str, float], kind: str, minibatches: bool) -> None:
     batch = draw_batch(3, minibatches)
     rng = np.random.default_rng(3)
     tables = draw_tables(rng, name, ROWS, WIDTH)
@@ -173,8 +175,10 @@ def test_rows_that_are_looked_up_take_a_step(
     weights, *slots = FORMULAS[name](own, sums, 0.25, **attributes)
     expected = [np.maximum(weights, -1), *slots]
     for old, new, got in zip(tables.values(), expected, updated, strict=True):
-        np.testing.assert_allclose(in_order(got)[is_touched], new, rtol=2e-5, atol=2e-5)
-        assert np.array_equal(in_order(got)[~is_touched], old[~is_touched])
+        message = f"{name} {attributes}"
+        new_rows = in_order(got)
+        np.testing.assert_allclose(new_rows[is_touched], new, rtol=2e-5, atol=2e-5, err_msg=message)
+        assert np.array_equal(new_rows[~is_touched], old[~is_touched]), message
 
 
 def test_a_function_of_your_own_is_the_optimizer() -> None:

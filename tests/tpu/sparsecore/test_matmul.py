@@ -5,9 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gradlab.rules import Adagrad
+from gradlab._base.slices import IndexedSlices
+from gradlab.errors import InvalidArgumentError
+from gradlab.rules import Adagrad, StochasticGradientDescent
 from gradlab.tpu import Feature, Ids, Plan, Table, create, lookup, sparsecore
-from gradlab.tpu.sparsecore.matmul import read_lookups, sum_rows, update_looked_up_rows
+from gradlab.tpu.sparsecore import Limits
+from gradlab.tpu.sparsecore.coo import Coo
+from gradlab.tpu.sparsecore.matmul import (
+    Lookups,
+    read_lookups,
+    sort_lookups,
+    sum_rows,
+    update_looked_up_rows,
+    update_slices,
+)
 
 
 @pytest.mark.parametrize("minibatching", [False, True])
@@ -56,3 +67,48 @@ def mean_gains(samples: np.ndarray, ids: np.ndarray) -> np.ndarray:
     gains = np.zeros((8, 32), np.float32)
     np.add.at(gains, (samples, ids), 1)
     return gains / np.maximum(gains.sum(1, keepdims=True), 1)
+
+
+def read_two_minibatches(pointers: list[int], limits: Limits | None = None) -> Lookups:
+    """Two minibatches of one SparseCore, whose lookups are rows 0 and 1, and 2 and 3."""
+    ids = np.zeros(16, np.int32)
+    ids[[0, 1, 8, 9]] = [0, 1, 2, 3]
+    buffers = (pointers, np.zeros(16, np.int32), ids, np.ones(16, np.float32))
+    return read_lookups(buffers, 2, 1, 1, 4, limits)
+
+
+POINTERS = [2, *[8] * 7, 10, *[16] * 7]
+
+
+def test_limits_are_those_of_a_minibatch() -> None:
+    assert read_two_minibatches(POINTERS, Limits(2, 2)).rows.tolist() == [0, 1, 2, 3]
+    with pytest.raises(InvalidArgumentError, match="a partition has 2 unique ids"):
+        read_two_minibatches(POINTERS, Limits(2, 1))
+
+
+def test_pointers_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(InvalidArgumentError, match="must go from 0 to 16"):
+        read_two_minibatches([-1, *POINTERS[1:]])
+    with pytest.raises(InvalidArgumentError, match="must go from 0 to 16"):
+        read_two_minibatches([12, *POINTERS[1:]])
+    with pytest.raises(InvalidArgumentError, match="more than 1 partitions"):
+        read_two_minibatches([2, 9, *POINTERS[2:]])
+
+
+def test_lookups_are_sorted_by_partition_row_and_sample() -> None:
+    coo = Coo(np.int32([1, 0, 0, 1]), np.int32([2, 3, 2, 0]), np.float32([1, 2, 3, 4]))
+
+    lookups, ends = sort_lookups(coo, 2, 2, 4, Limits(3, 2))
+
+    assert lookups.gains.tolist() == [4, 3, 1, 2]
+    assert lookups.rows.tolist() == [0, 1, 1, 3]
+    assert ends.tolist() == [3, 4]
+
+
+def test_weights_may_have_one_value_only() -> None:
+    table = np.zeros((2, 1), np.float32)
+    slices = IndexedSlices(np.ones((1, 1), np.float32), np.array([1]), table.shape)
+
+    (found,) = update_slices(StochasticGradientDescent(), (table,), slices, 1.0, (0.5, 0.5))
+
+    assert found.tolist() == [[0], [0.5]]

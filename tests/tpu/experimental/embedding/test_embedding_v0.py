@@ -50,6 +50,17 @@ def test_no_weight_is_left_out() -> None:
 def test_sequences_are_cut_off_and_filled_up() -> None:
     assert look_up(make(max_sequence_length=2), [[4, 3, 2], [1]]) == [[4, 3], [1, 0]]
     assert look_up(make(output_shape=(2, 2)), [[4, 3, 2], [1]]) == [[4, 3], [1, 0]]
+    assert look_up(make(output_shape=(2,)), [[4, 3, 2], [1]]) == [9, 1]
+
+
+def test_sequences_of_sparse_ids_are_filled_up_with_zeros() -> None:
+    embedding = make(max_sequence_length=2)
+    (variable,) = embedding.embedding_tables.values()
+    variable.assign(variable.numpy() + 10)
+    sparse = ([[0, 0], [1, 0], [1, 1], [1, 2]], [4, 3, 2, 1], (2, 3))
+
+    assert look_up(embedding, sparse) == [[14, 0], [13, 12]]
+    assert look_up(embedding, [[4], [3, 2, 1]]) == [[14, 10], [13, 12]]
 
 
 @differs(
