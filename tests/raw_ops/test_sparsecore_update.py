@@ -27,7 +27,7 @@ def run(name: str, tables: dict[str, np.ndarray], **arguments: Any) -> dict[str,
 
 
 def test_rows_that_are_named_take_a_step() -> None:
-    # A loop, as a default run has only the first and the last of many parameters.
+    # A loop, as a default run has only some of many parameters.
     for name, attributes in CASES:
         check_step(name, attributes)
 

@@ -73,8 +73,62 @@ def test_a_rate_is_a_function_of_the_step() -> None:
     assert rates[0]() == pytest.approx(0.1)
 
 
+def test_rows_of_a_table_are_drawn_with_one_over_the_root_of_its_width() -> None:
+    (feature,) = feature_configs([embedding_column(IdColumn("a", 8), 4)]).values()
+
+    rows = feature.table.initializer((5000, 4), np.float32)
+    assert float(jnp.std(rows)) == pytest.approx(0.88 / 2, rel=0.02)  # cut off at two deviations
+
+
+def test_shared_columns_have_lengths_of_their_own_and_a_sorted_name() -> None:
+    columns = shared_embedding_columns(
+        [IdColumn("b", 8, is_sequence=True), IdColumn("a", 8)],
+        2,
+        max_sequence_lengths=[3, 0],
+        use_safe_embedding_lookup=False,
+    )
+
+    assert [x.get_embedding_var_name() for x in columns] == ["a_b_shared_embedding"] * 2
+    features = feature_configs(columns)
+    assert features["b"].max_sequence_length == 3
+    assert features["a"].max_sequence_length == 0
+    assert not features["a"].validate_weights_and_indices
+
+
 def column(**attributes: Any) -> Any:
     return SimpleNamespace(**attributes)
+
+
+def test_columns_of_tensorflow_are_read() -> None:
+    identity = column(key="k", num_buckets=9)
+    weighted = column(categorical_column=identity, weight_feature_key="w")
+    sequence = column(categorical_column=weighted)
+
+    found = embedding_column(sequence, 4, max_sequence_length=2).categorical_column
+
+    assert found == IdColumn("k", 9, weight_key="w", is_sequence=True)
+
+
+def test_lengths_are_for_sequences_only() -> None:
+    sequence = IdColumn("a", 8, is_sequence=True)
+
+    with pytest.raises(ValueError, match="must be greater than 0 for sequence columns"):
+        embedding_column(sequence, 4)
+    with pytest.raises(ValueError, match="max_seq_length=2 specified for non sequence column a"):
+        embedding_column(IdColumn("a", 8), 4, max_sequence_length=2)
+    with pytest.raises(ValueError, match="does not support sequence columns"):
+        embedding_column(
+            sequence,
+            4,
+            max_sequence_length=2,
+            embedding_lookup_device="tpu_tensor_core",
+            tensor_core_shape=[2, 4],
+        )
+
+
+def test_shared_columns_have_one_number_of_ids() -> None:
+    with pytest.raises(ValueError, match="must have the same number of buckets"):
+        shared_embedding_columns([IdColumn("a", 8), IdColumn("b", 9)], 4)
 
 
 @pytest.mark.parametrize(
