@@ -69,6 +69,52 @@ def test_rows_stand_at_their_places() -> None:
     assert found.activations == pytest.approx(np.array([2 * w[1] + 10 * w[4], 10 * w[4]]))
 
 
+def test_places_are_read_where_the_lookups_stand() -> None:
+    # The same lookups by two SparseCores, whose partitions begin at multiples of 8.
+    where = [0, 8, 16]
+    positions = np.zeros(24, np.int32)
+    tokens = np.zeros(24, np.int32)
+    gains = np.zeros(24)
+    positions[where] = [0, 1, 1]
+    tokens[where] = 1
+    gains[where] = 1
+    spread = {
+        "row_pointers": [1, 9, *[16] * 6, 16, 17, *[24] * 6],
+        "sorted_sample_ids": np.zeros(24, np.int32),
+        "sorted_token_ids": tokens,
+        "sorted_pos_ids": positions,
+        "sorted_gains": gains,
+    }
+
+    found = look_up(table(), **spread, num_sparsecores_per_device=2)
+
+    assert np.array_equal(found.preserved_vectors, look_up(table()).preserved_vectors)
+
+
+def test_the_gradient_of_a_place_is_that_of_its_row() -> None:
+    w = table()
+    looked_up = look_up(w, weights=[2.0, 10.0])
+
+    new, _ = raw_ops.XlaSparseDenseMatmulCustomCombinerOnTcGradWithSgdAndCsrInput(
+        **BUFFERS,
+        embedding_table=w,
+        activation_gradients=np.ones((SAMPLES, WIDTH)),
+        learning_rate=1.0,
+        weights=[2.0, 10.0],
+        preserved_valencies=looked_up.preserved_valencies,
+        preserved_vectors=looked_up.preserved_vectors,
+        preserved_weights=[2.0, 10.0],
+        combiner_weights_learning_rate=0.0,
+        max_valency=VALENCY,
+        num_weights=VALENCY,
+        combiner_table_vjp_computation=of_vectors,
+        combiner_weights_vjp_computation=of_weights,
+        **DEVICE,
+    )
+
+    assert (w - new)[:, 0] == pytest.approx([0, 2, 0, 0, 20, 0])
+
+
 @pytest.mark.parametrize(("name", "attributes"), CASES)
 def test_with_weights_of_one_it_is_a_sum(name: str, attributes: dict[str, float]) -> None:
     rng = np.random.default_rng(1)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gradlab import raw_ops, tpu
+from gradlab.errors import InvalidArgumentError
 from gradlab.raw_ops.sparsecore_minibatches import MinibatchSplits
 from tests.differences import differs
 
@@ -78,6 +79,24 @@ def test_both_ways_to_write_buffers_are_one(seed: int) -> None:
     for a, b in zip(at_once, by_core, strict=True):
         assert np.array_equal(a, b)
     assert at_once.num_minibatches_per_physical_sparse_core > 1
+
+
+def test_lookups_that_buffers_do_not_hold_are_refused() -> None:
+    batch = split(0)
+
+    with pytest.raises(InvalidArgumentError, match="not going to fit all ids"):
+        raw_ops.GetMinibatchesInCsrWithPhysicalReplica(
+            program_key=[b"program"],
+            row_ids=batch.sorted_row_ids,
+            col_ids=batch.sorted_col_ids,
+            gains=batch.sorted_gains,
+            splits=[batch.splits],
+            id_counts=batch.id_counts,
+            max_minibatches_per_sc=16,
+            max_ids_per_chip_per_sample=8,
+            mini_batch_in_csr="",
+            **COMMON,
+        )
 
 
 @differs(
