@@ -1,4 +1,4 @@
-"""TensorFlow's ops of training, conditional accumulators and TPU embeddings.
+"""TensorFlow's ops of training, conditional accumulators, TPU embeddings and SparseCores.
 
 Each op is one function with TensorFlow's name and keywords, in the module of its family. Training
 ops, `ResourceApplyAdam` and 56 others, take a `gl.Variable` and its slots; `training.py` says what
@@ -15,9 +15,11 @@ two dtypes.
 Differs from TensorFlow: everything happens at once, ref ops too, which need a graph there;
 accumulators without a shared_name are distinct; an apply returns its `Receipt`.
 
-The ops of TPU embeddings work on the running system of `gl.tpu.initialize_system`, on any machine.
-They run at once, and not inside `jax.jit`; `gl.raw_ops.<name>.shapes(...)` is TensorFlow's shape
-function of each. Source: `tf.raw_ops`, TensorFlow 2.21 (2026), run.
+The ops of TPU embeddings work on the running system of `gl.tpu.initialize_system`, on any
+machine. They run at once, and not inside `jax.jit`; `gl.raw_ops.<name>.shapes(...)` is TensorFlow's
+shape function of each. The ops of SparseCores have one, too, and are functions of their arrays
+alone; those that begin with `Xla` run in TensorFlow in programs for TPUs only. Source:
+`tf.raw_ops`, TensorFlow 2.21 (2026), run.
 """
 
 from typing import TYPE_CHECKING
@@ -37,6 +39,54 @@ from .accumulators import (
     SparseAccumulatorApplyGradient,
     SparseAccumulatorTakeGradient,
     SparseConditionalAccumulator,
+)
+from .sparsecore_custom_combiner import (
+    XlaSparseDenseMatmulCustomCombinerOnTcGradWithAdagradAndCsrInput,
+    XlaSparseDenseMatmulCustomCombinerOnTcGradWithAdagradMomentumAndCsrInput,
+    XlaSparseDenseMatmulCustomCombinerOnTcGradWithAdamAndCsrInput,
+    XlaSparseDenseMatmulCustomCombinerOnTcGradWithCsrInput,
+    XlaSparseDenseMatmulCustomCombinerOnTcGradWithFtrlAndCsrInput,
+    XlaSparseDenseMatmulCustomCombinerOnTcGradWithSgdAndCsrInput,
+    XlaSparseDenseMatmulCustomCombinerOnTcWithCsrInput,
+)
+from .sparsecore_matmul import (
+    XlaSparseDenseMatmul,
+    XlaSparseDenseMatmulGradWithAdagradAndCsrInput,
+    XlaSparseDenseMatmulGradWithAdagradAndStaticBufferSize,
+    XlaSparseDenseMatmulGradWithAdagradMomentumAndCsrInput,
+    XlaSparseDenseMatmulGradWithAdagradMomentumAndStaticBufferSize,
+    XlaSparseDenseMatmulGradWithAdamAndCsrInput,
+    XlaSparseDenseMatmulGradWithAdamAndStaticBufferSize,
+    XlaSparseDenseMatmulGradWithCsrInput,
+    XlaSparseDenseMatmulGradWithFtrlAndCsrInput,
+    XlaSparseDenseMatmulGradWithFtrlAndStaticBufferSize,
+    XlaSparseDenseMatmulGradWithSgdAndCsrInput,
+    XlaSparseDenseMatmulGradWithSgdAndStaticBufferSize,
+    XlaSparseDenseMatmulWithCsrInput,
+    XlaSparseDenseMatmulWithStaticBufferSize,
+)
+from .sparsecore_minibatches import (
+    GetMinibatchesInCsrWithPhysicalReplica,
+    GetMinibatchSplitsWithPhysicalReplica,
+    StoreMinibatchStatisticsInFdo,
+)
+from .sparsecore_preprocess import (
+    ConvertToCooTensor,
+    ConvertToListOfSparseCoreCooTensors,
+    ConvertToSparseCoreCsrWrappedCooTensor,
+    GetStatsFromListOfSparseCoreCooTensors,
+    SortListOfSparseCoreCooTensors,
+)
+from .sparsecore_stack import (
+    XlaSparseActivationsUnstack,
+    XlaSparseGradientsStack,
+)
+from .sparsecore_update import (
+    XlaSparseCoreAdagrad,
+    XlaSparseCoreAdagradMomentum,
+    XlaSparseCoreAdam,
+    XlaSparseCoreFtrl,
+    XlaSparseCoreSgd,
 )
 from .tpu_configure import (
     CollateTPUEmbeddingMemory,
@@ -61,10 +111,33 @@ from .tpu_enqueue import (
     DynamicEnqueueTPUEmbeddingArbitraryTensorBatch,
     DynamicEnqueueTPUEmbeddingRaggedTensorBatch,
     EnqueueTPUEmbeddingArbitraryTensorBatch,
+    EnqueueTPUEmbeddingBatch,
     EnqueueTPUEmbeddingIntegerBatch,
     EnqueueTPUEmbeddingRaggedTensorBatch,
     EnqueueTPUEmbeddingSparseBatch,
     EnqueueTPUEmbeddingSparseTensorBatch,
+)
+from .tpu_grad_accum_debug import (
+    LoadTPUEmbeddingAdadeltaParametersGradAccumDebug,
+    LoadTPUEmbeddingAdagradParametersGradAccumDebug,
+    LoadTPUEmbeddingADAMParametersGradAccumDebug,
+    LoadTPUEmbeddingFrequencyEstimatorParametersGradAccumDebug,
+    LoadTPUEmbeddingFTRLParametersGradAccumDebug,
+    LoadTPUEmbeddingMomentumParametersGradAccumDebug,
+    LoadTPUEmbeddingProximalAdagradParametersGradAccumDebug,
+    LoadTPUEmbeddingProximalYogiParametersGradAccumDebug,
+    LoadTPUEmbeddingRMSPropParametersGradAccumDebug,
+    LoadTPUEmbeddingStochasticGradientDescentParametersGradAccumDebug,
+    RetrieveTPUEmbeddingAdadeltaParametersGradAccumDebug,
+    RetrieveTPUEmbeddingAdagradParametersGradAccumDebug,
+    RetrieveTPUEmbeddingADAMParametersGradAccumDebug,
+    RetrieveTPUEmbeddingFrequencyEstimatorParametersGradAccumDebug,
+    RetrieveTPUEmbeddingFTRLParametersGradAccumDebug,
+    RetrieveTPUEmbeddingMomentumParametersGradAccumDebug,
+    RetrieveTPUEmbeddingProximalAdagradParametersGradAccumDebug,
+    RetrieveTPUEmbeddingProximalYogiParametersGradAccumDebug,
+    RetrieveTPUEmbeddingRMSPropParametersGradAccumDebug,
+    RetrieveTPUEmbeddingStochasticGradientDescentParametersGradAccumDebug,
 )
 from .tpu_parameters import (
     LoadAllTPUEmbeddingParameters,
@@ -198,9 +271,13 @@ __all__ = [
     "ConfigureTPUEmbeddingHost",
     "ConfigureTPUEmbeddingMemory",
     "ConnectTPUEmbeddingHosts",
+    "ConvertToCooTensor",
+    "ConvertToListOfSparseCoreCooTensors",
+    "ConvertToSparseCoreCsrWrappedCooTensor",
     "DynamicEnqueueTPUEmbeddingArbitraryTensorBatch",
     "DynamicEnqueueTPUEmbeddingRaggedTensorBatch",
     "EnqueueTPUEmbeddingArbitraryTensorBatch",
+    "EnqueueTPUEmbeddingBatch",
     "EnqueueTPUEmbeddingIntegerBatch",
     "EnqueueTPUEmbeddingRaggedTensorBatch",
     "EnqueueTPUEmbeddingSparseBatch",
@@ -208,21 +285,34 @@ __all__ = [
     "ExecuteTPUEmbeddingPartitioner",
     "FinalizeTPUEmbedding",
     "FinalizeTPUEmbeddingV2",
+    "GetMinibatchSplitsWithPhysicalReplica",
+    "GetMinibatchesInCsrWithPhysicalReplica",
+    "GetStatsFromListOfSparseCoreCooTensors",
     "IsTPUEmbeddingInitialized",
     "LoadAllTPUEmbeddingParameters",
     "LoadTPUEmbeddingADAMParameters",
+    "LoadTPUEmbeddingADAMParametersGradAccumDebug",
     "LoadTPUEmbeddingAdadeltaParameters",
+    "LoadTPUEmbeddingAdadeltaParametersGradAccumDebug",
     "LoadTPUEmbeddingAdagradMomentumParameters",
     "LoadTPUEmbeddingAdagradParameters",
+    "LoadTPUEmbeddingAdagradParametersGradAccumDebug",
     "LoadTPUEmbeddingCenteredRMSPropParameters",
     "LoadTPUEmbeddingFTRLParameters",
+    "LoadTPUEmbeddingFTRLParametersGradAccumDebug",
     "LoadTPUEmbeddingFrequencyEstimatorParameters",
+    "LoadTPUEmbeddingFrequencyEstimatorParametersGradAccumDebug",
     "LoadTPUEmbeddingMDLAdagradLightParameters",
     "LoadTPUEmbeddingMomentumParameters",
+    "LoadTPUEmbeddingMomentumParametersGradAccumDebug",
     "LoadTPUEmbeddingProximalAdagradParameters",
+    "LoadTPUEmbeddingProximalAdagradParametersGradAccumDebug",
     "LoadTPUEmbeddingProximalYogiParameters",
+    "LoadTPUEmbeddingProximalYogiParametersGradAccumDebug",
     "LoadTPUEmbeddingRMSPropParameters",
+    "LoadTPUEmbeddingRMSPropParametersGradAccumDebug",
     "LoadTPUEmbeddingStochasticGradientDescentParameters",
+    "LoadTPUEmbeddingStochasticGradientDescentParametersGradAccumDebug",
     "MergeDedupData",
     "RecvTPUEmbeddingActivations",
     "ResourceAccumulatorApplyGradient",
@@ -262,19 +352,30 @@ __all__ = [
     "ResourceSparseApplyRMSProp",
     "RetrieveAllTPUEmbeddingParameters",
     "RetrieveTPUEmbeddingADAMParameters",
+    "RetrieveTPUEmbeddingADAMParametersGradAccumDebug",
     "RetrieveTPUEmbeddingAdadeltaParameters",
+    "RetrieveTPUEmbeddingAdadeltaParametersGradAccumDebug",
     "RetrieveTPUEmbeddingAdagradMomentumParameters",
     "RetrieveTPUEmbeddingAdagradParameters",
+    "RetrieveTPUEmbeddingAdagradParametersGradAccumDebug",
     "RetrieveTPUEmbeddingCenteredRMSPropParameters",
     "RetrieveTPUEmbeddingFTRLParameters",
+    "RetrieveTPUEmbeddingFTRLParametersGradAccumDebug",
     "RetrieveTPUEmbeddingFrequencyEstimatorParameters",
+    "RetrieveTPUEmbeddingFrequencyEstimatorParametersGradAccumDebug",
     "RetrieveTPUEmbeddingMDLAdagradLightParameters",
     "RetrieveTPUEmbeddingMomentumParameters",
+    "RetrieveTPUEmbeddingMomentumParametersGradAccumDebug",
     "RetrieveTPUEmbeddingProximalAdagradParameters",
+    "RetrieveTPUEmbeddingProximalAdagradParametersGradAccumDebug",
     "RetrieveTPUEmbeddingProximalYogiParameters",
+    "RetrieveTPUEmbeddingProximalYogiParametersGradAccumDebug",
     "RetrieveTPUEmbeddingRMSPropParameters",
+    "RetrieveTPUEmbeddingRMSPropParametersGradAccumDebug",
     "RetrieveTPUEmbeddingStochasticGradientDescentParameters",
+    "RetrieveTPUEmbeddingStochasticGradientDescentParametersGradAccumDebug",
     "SendTPUEmbeddingGradients",
+    "SortListOfSparseCoreCooTensors",
     "SparseAccumulatorApplyGradient",
     "SparseAccumulatorTakeGradient",
     "SparseApplyAdadelta",
@@ -290,6 +391,7 @@ __all__ = [
     "SparseApplyRMSProp",
     "SparseConditionalAccumulator",
     "SplitDedupData",
+    "StoreMinibatchStatisticsInFdo",
     "TPUEmbeddingActivations",
     "XlaRecvTPUEmbeddingActivations",
     "XlaRecvTPUEmbeddingActivationsV2",
@@ -297,6 +399,34 @@ __all__ = [
     "XlaRecvTPUEmbeddingDeduplicationDataV2",
     "XlaSendTPUEmbeddingGradients",
     "XlaSendTPUEmbeddingGradientsV2",
+    "XlaSparseActivationsUnstack",
+    "XlaSparseCoreAdagrad",
+    "XlaSparseCoreAdagradMomentum",
+    "XlaSparseCoreAdam",
+    "XlaSparseCoreFtrl",
+    "XlaSparseCoreSgd",
+    "XlaSparseDenseMatmul",
+    "XlaSparseDenseMatmulCustomCombinerOnTcGradWithAdagradAndCsrInput",
+    "XlaSparseDenseMatmulCustomCombinerOnTcGradWithAdagradMomentumAndCsrInput",
+    "XlaSparseDenseMatmulCustomCombinerOnTcGradWithAdamAndCsrInput",
+    "XlaSparseDenseMatmulCustomCombinerOnTcGradWithCsrInput",
+    "XlaSparseDenseMatmulCustomCombinerOnTcGradWithFtrlAndCsrInput",
+    "XlaSparseDenseMatmulCustomCombinerOnTcGradWithSgdAndCsrInput",
+    "XlaSparseDenseMatmulCustomCombinerOnTcWithCsrInput",
+    "XlaSparseDenseMatmulGradWithAdagradAndCsrInput",
+    "XlaSparseDenseMatmulGradWithAdagradAndStaticBufferSize",
+    "XlaSparseDenseMatmulGradWithAdagradMomentumAndCsrInput",
+    "XlaSparseDenseMatmulGradWithAdagradMomentumAndStaticBufferSize",
+    "XlaSparseDenseMatmulGradWithAdamAndCsrInput",
+    "XlaSparseDenseMatmulGradWithAdamAndStaticBufferSize",
+    "XlaSparseDenseMatmulGradWithCsrInput",
+    "XlaSparseDenseMatmulGradWithFtrlAndCsrInput",
+    "XlaSparseDenseMatmulGradWithFtrlAndStaticBufferSize",
+    "XlaSparseDenseMatmulGradWithSgdAndCsrInput",
+    "XlaSparseDenseMatmulGradWithSgdAndStaticBufferSize",
+    "XlaSparseDenseMatmulWithCsrInput",
+    "XlaSparseDenseMatmulWithStaticBufferSize",
+    "XlaSparseGradientsStack",
 ]
 
 # `help` and tracebacks name the public path.

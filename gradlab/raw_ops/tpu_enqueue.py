@@ -87,6 +87,44 @@ def EnqueueTPUEmbeddingSparseBatch(
     _enqueue(inputs, mode_override, device_ordinal, combiners, is_flat=True)
 
 
+@op(shapes.enqueue_batch)
+def EnqueueTPUEmbeddingBatch(
+    *,
+    batch: Sequence[Sequence[bytes]],
+    mode_override: Any,
+    device_ordinal: int = -1,
+    combiners: Sequence[Any] = (),
+    name: str | None = None,
+) -> None:
+    """Enqueue ids and weights of each table as serialized messages, one for each sample.
+
+    Args:
+        batch: for each table a vector of bytes, each a message `SparseFeatures`: the ids that one
+            sample looks up, and a weight for each id or none for weights of 1.
+        combiners: "sum", "mean" or "sqrtn" for each table; none: "sum".
+
+    Others and raises: as in `EnqueueTPUEmbeddingIntegerBatch`; also InvalidArgumentError where
+    bytes aren't such a message, or a message has another number of weights than of ids.
+
+    `SparseFeatures` has the fields of the message that TensorFlow's documentation names
+    (`dist_belief.SparseFeatures`), as SyntaxNet (2016) publishes them.
+
+    Source: op `EnqueueTPUEmbeddingBatch`, TensorFlow 2.21 (2026).
+
+    >>> from gradlab import tpu
+    >>> system = tpu.initialize_system(tpu.example_config())
+    >>> Sample = tpu.proto.SparseFeatures
+    >>> samples = [Sample(id=[3, 1], weight=[0.5, 2.0]), Sample(id=[3])]
+    >>> EnqueueTPUEmbeddingBatch(
+    ...     batch=[[sample.SerializeToString() for sample in samples]], mode_override="train"
+    ... )
+    >>> tpu.shutdown_system()
+    """
+    shapes.enqueue_batch(batch=batch, combiners=combiners)
+    inputs = [_parse_samples(table, samples) for table, samples in enumerate(batch)]
+    _enqueue(inputs, mode_override, device_ordinal, combiners, is_flat=True)
+
+
 @op(shapes.enqueue)
 def EnqueueTPUEmbeddingSparseTensorBatch(
     *,
@@ -311,6 +349,35 @@ def DynamicEnqueueTPUEmbeddingArbitraryTensorBatch(
         device_ordinal=int(device_ordinal),
         combiners=combiners,
     )
+
+
+def _parse_samples(table: int, samples: Sequence[bytes]) -> Any:
+    """Return an `Input` of the system from the serialized samples of a table.
+
+    Raises:
+        InvalidArgumentError: bytes that aren't a message, or weights that don't fit its ids.
+    """
+    read = tpu_module("engine.wire").read
+    message = tpu_module("engine.proto").SparseFeatures
+    sample_ids: list[int] = []
+    ids: list[int] = []
+    weights: list[float] = []
+    for k, data in enumerate(samples):
+        try:
+            features = read(message, bytes(data))
+        except ValueError as error:
+            raise InvalidArgumentError(f"sample {k} of table {table} is {error}") from None
+        if len(features.weight) not in (0, len(features.id)):
+            raise InvalidArgumentError(
+                f"sample {k} of table {table} has {len(features.id)} ids and "
+                f"{len(features.weight)} weights; give one for each id, or none"
+            )
+        sample_ids += [k] * len(features.id)
+        ids += features.id
+        weights += features.weight or [1.0] * len(features.id)
+    as_indices = tpu_module("engine.enqueue").as_indices
+    make_input = tpu_module("engine.enqueue").Input
+    return make_input(as_indices(sample_ids), ids, weights)
 
 
 def _as_indices(sample_indices: Tensors) -> list[Any]:

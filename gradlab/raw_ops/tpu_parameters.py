@@ -27,7 +27,7 @@ def _load(
 ) -> None:
     """Load the rows of one host into a table that this optimizer trains, and into its slots."""
     shapes.check_load(table_id, table_name, shapes_of(arrays))
-    system, table = _find_table(optimizer, table_id, table_name, config)
+    system, table = find_table(optimizer, table_id, table_name, config)
     system.load(table, arrays, num_shards, shard_id)
 
 
@@ -40,11 +40,11 @@ def _retrieve(
     config: Config,
 ) -> list[np.ndarray]:
     """Return copies of one host's rows of a table that this optimizer trains, and of its slots."""
-    system, table = _find_table(optimizer, table_id, table_name, config)
+    system, table = find_table(optimizer, table_id, table_name, config)
     return list(system.retrieve(table, num_shards, shard_id))
 
 
-def _find_table(
+def find_table(
     optimizer: str, table_id: int, table_name: str | bytes, config: Config
 ) -> tuple[Any, int]:
     """Return the running system and the number of the table; refuse a table of another optimizer."""

@@ -84,6 +84,12 @@ def enqueue_by_table(*, combiners: Sequence[Any] = (), **arguments: Any) -> list
     return enqueue(**arguments)
 
 
+def enqueue_batch(*, batch: Sequence[Any], combiners: Sequence[Any] = (), **_: Any) -> list[Any]:
+    """Check that there is no combiner or one for each input. No outputs."""
+    check_combiners(combiners, len(batch))
+    return []
+
+
 def check_lengths(**lists: Sequence[Any]) -> None:
     """Refuse lists of inputs that have several lengths or are empty."""
     lengths = {name: len(x) for name, x in lists.items()}

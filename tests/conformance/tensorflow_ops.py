@@ -71,7 +71,8 @@ def _input(tf: Any, argument: Any, given: Any) -> Any:
 
 
 def _dtype(argument: Any) -> int:
-    return {"T1": 3, "T2": 3, "T3": 1}[argument.type_attr]  # int32, int32, float32
+    # int32, int32, float32, float32, float32
+    return {"T1": 3, "T2": 3, "T3": 1, "T": 1, "input_dtype": 1}[argument.type_attr]
 
 
 def _placeholder(tf: Any, dtype: str, shape: Sequence[int | None] | None) -> Any:

@@ -17,9 +17,17 @@ SPLITS, IDS, WEIGHTS = [0, 2, 2, 3], [3, 1, 2], [1.0, 3.0, 1.0]
 SAMPLES = [0, 0, 2]
 PLACES = [[0, 0], [0, 1], [2, 0]]
 COMMON = {"embedding_indices": [IDS], "aggregation_weights": [WEIGHTS], "mode_override": "train"}
+MESSAGES = [
+    tpu.proto.SparseFeatures(id=[3, 1], weight=[1.0, 3.0]).SerializeToString(),
+    b"",
+    tpu.proto.SparseFeatures(id=[2], description=["a word"]).SerializeToString(),
+]
 ENQUEUE: dict[str, Callable[..., None]] = {
     "SparseBatch": lambda **k: raw_ops.EnqueueTPUEmbeddingSparseBatch(
         sample_indices=[SAMPLES], **k
+    ),
+    "Batch": lambda mode_override, combiners=(), **_: raw_ops.EnqueueTPUEmbeddingBatch(
+        batch=[MESSAGES], mode_override=mode_override, combiners=combiners
     ),
     "SparseTensorBatch": lambda **k: raw_ops.EnqueueTPUEmbeddingSparseTensorBatch(
         sample_indices=[PLACES], table_ids=[0], **k
@@ -139,3 +147,19 @@ def test_attributes_that_do_not_fit() -> None:
         raw_ops.EnqueueTPUEmbeddingArbitraryTensorBatch(
             sample_indices_or_row_splits=[SPLITS], **COMMON
         )
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (
+            tpu.proto.SparseFeatures(id=[3, 1], weight=[1.0]).SerializeToString(),
+            "has 2 ids and 1 weights",
+        ),
+        (b"\x0a\x05", "sample 1 of table 0 is not a SparseFeatures: byte 0"),
+    ],
+)
+def test_messages_that_do_not_fit_are_refused(data: bytes, words: str) -> None:
+    start(has_features=False)
+    with pytest.raises(InvalidArgumentError, match=words):
+        raw_ops.EnqueueTPUEmbeddingBatch(batch=[[b"", data]], mode_override="")

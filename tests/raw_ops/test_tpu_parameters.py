@@ -13,7 +13,11 @@ from gradlab.errors import InternalError, InvalidArgumentError
 from gradlab.tpu.engine.messages import BY_MESSAGE
 
 WHICH = ("num_shards", "shard_id", "table_id", "table_name", "config", "name")
-LOADS = {n: x for n, x in vars(raw_ops).items() if n.startswith("LoadTPUEmbedding")}
+LOADS = {
+    n: x
+    for n, x in vars(raw_ops).items()
+    if n.startswith("LoadTPUEmbedding") and n.endswith("Parameters")
+}
 MESSAGES = {
     "ADAM": "adam",
     "Adadelta": "adadelta",

@@ -7,6 +7,7 @@ import numpy as np
 from gradlab import raw_ops
 from gradlab._base.types import Array
 from gradlab.raw_ops.accumulators import Handle
+from gradlab.raw_ops.sparsecore_update import AdamTables
 from gradlab.raw_ops.tpu_parameters import AllParameters
 from gradlab.train.accumulators import Receipt, SparseGradient
 
@@ -68,6 +69,53 @@ def calls(config: bytes) -> None:
             NumTables=1, config=config, num_shards=1, shard_id=0
         ),
         AllParameters,
+    )
+    debug = raw_ops.RetrieveTPUEmbeddingFTRLParametersGradAccumDebug(
+        num_shards=1, shard_id=0, table_id=0
+    )
+    assert_type(debug.gradient_accumulators, np.ndarray)
+    raw_ops.EnqueueTPUEmbeddingBatch(batch=[[b""]], mode_override="", device_ordinal=0)
+
+    coo = raw_ops.ConvertToCooTensor(
+        indices_or_row_splits=[0, 1], values=[3], weights=1.0, sample_count=1, combiner="sum"
+    )
+    assert_type(coo.gains, np.ndarray)
+    table = [[1.0]]
+    assert_type(
+        raw_ops.XlaSparseCoreSgd(
+            indices=[0],
+            gradient=table,
+            learning_rate=0.1,
+            embedding_table=table,
+            feature_width=1,
+        ),
+        np.ndarray,
+    )
+    assert_type(
+        raw_ops.XlaSparseCoreAdam(
+            embedding_table=table,
+            indices=[0],
+            gradient=table,
+            learning_rate=0.1,
+            momentum=table,
+            velocity=table,
+            beta_1=0.9,
+            beta_2=0.99,
+            epsilon=1e-8,
+            feature_width=1,
+            use_sum_inside_sqrt=True,
+        ),
+        AdamTables,
+    )
+    assert_type(
+        raw_ops.XlaSparseActivationsUnstack(
+            stacked_activations=table,
+            num_tables=1,
+            sample_counts=[1],
+            features=[1],
+            interleaved=False,
+        ),
+        list[np.ndarray],
     )
     raw_ops.LoadTPUEmbeddingAdagradParameters(parameters=[], num_shards=1, shard_id=0)  # type: ignore[call-arg]  # pyright: ignore
     raw_ops.nonsense  # type: ignore[attr-defined]  # noqa: B018 # pyright: ignore

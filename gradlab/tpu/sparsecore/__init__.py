@@ -4,10 +4,12 @@ from typing import TYPE_CHECKING
 
 from ..._base.suggest import only_public as _only_public
 from .buffers import Buffers, static_size
+from .feedback import limits_of, set_limits, statistics_of
 from .partitions import Limits
 from .preprocess import Preprocessed, make_batch, partition_statistics, preprocess
 from .stacking import Layout, Place, Stack, Unplaced, from_stacks, stack, stacked, to_stacks
 from .statistics import PartitionStatistics
+from .topology import set_sparsecores_per_device, sparsecores_per_device
 from .v2 import as_v2, unread_by_v2
 
 __all__ = [
@@ -21,12 +23,17 @@ __all__ = [
     "Unplaced",
     "as_v2",
     "from_stacks",
+    "limits_of",
     "make_batch",
     "partition_statistics",
     "preprocess",
+    "set_limits",
+    "set_sparsecores_per_device",
+    "sparsecores_per_device",
     "stack",
     "stacked",
     "static_size",
+    "statistics_of",
     "to_stacks",
     "unread_by_v2",
 ]

@@ -13,7 +13,7 @@ from ..._base.indices import divide
 from ..batch import resolve_ids
 from ..ids import Ids
 from ..plan import Feature, Plan, Table
-from .stacking import Layout, Stack
+from .stacking import Layout, Stack, padded
 
 MOST_SAMPLES = 2**26 - 1  # of a stack on one core: the host's sort has 26 bits for them
 # Lookups; a larger batch is worked on in pieces, so that it needs little more room than it has.
@@ -58,7 +58,9 @@ def spans(plan: Plan, layout: Layout, stack: Stack) -> list[Span]:
         if f.samples % layout.per_core:
             raise ValueError(
                 f"feature {f.name!r} has {f.samples} samples on a core, which {layout.per_core} "
-                "SparseCores cannot share evenly; change the batch size or per_core"
+                "SparseCores cannot share evenly; pass a batch of "
+                f"{padded(f.samples, layout.per_core)}, filled up with samples without ids, or "
+                f"per_core={f.samples & -f.samples}"
             )
         found.append(Span(k, place, start, f.samples // layout.per_core))
         start += found[-1].size

@@ -485,3 +485,13 @@ class TensorProto(_message.Message):
     tensor_content: bytes
     int_val: _containers.RepeatedScalarFieldContainer[int]
     def __init__(self, dtype: _Optional[int] = ..., tensor_shape: _Optional[_Union[TensorProto.Shape, _Mapping]] = ..., tensor_content: _Optional[bytes] = ..., int_val: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class SparseFeatures(_message.Message):
+    __slots__ = ("id", "weight", "description")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    WEIGHT_FIELD_NUMBER: _ClassVar[int]
+    DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    id: _containers.RepeatedScalarFieldContainer[int]
+    weight: _containers.RepeatedScalarFieldContainer[float]
+    description: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, id: _Optional[_Iterable[int]] = ..., weight: _Optional[_Iterable[float]] = ..., description: _Optional[_Iterable[str]] = ...) -> None: ...

@@ -26,6 +26,7 @@ from ...._base.suggest import only_public as _only_public
 from .config_writer import configuration
 from .custom import CustomCombiner, CustomOptimizer, UserDefinedProgram
 from .embedding import TPUEmbedding
+from .embedding_v0 import TPUEmbeddingV0
 from .embedding_v2 import SparseCoreEmbeddingConfig, TPUEmbeddingV2
 from .initializers import Constant, RowIdInitializer, TruncatedNormal
 from .optimizer import Optimizer
@@ -81,6 +82,7 @@ __all__ = [
     "SparseCoreEmbeddingConfig",
     "TPUEmbedding",
     "TPUEmbeddingForServing",
+    "TPUEmbeddingV0",
     "TPUEmbeddingV2",
     "TableConfig",
     "TruncatedNormal",

@@ -84,13 +84,24 @@ def write_table(
         table.quantization_config.write(message.optimization_parameters)
 
 
-def named(config: TPUEmbeddingConfiguration, paths: Sequence[str]) -> TPUEmbeddingConfiguration:
-    """Return a copy in which every feature has a name of its own: the one it has, else its place among the features."""
+def label_features(features: Sequence[tuple[str, FeatureConfig]]) -> list[str]:
+    """Return what errors call each feature: its name, else its place among the features.
+
+    A name that is there twice gets the place, too.
+    """
+    own = [feature.name or path for path, feature in features]
+    return [
+        name if own.count(name) == 1 else f"{name} ({path})"
+        for name, (path, _) in zip(own, features, strict=True)
+    ]
+
+
+def name_features(
+    config: TPUEmbeddingConfiguration, labels: Sequence[str]
+) -> TPUEmbeddingConfiguration:
+    """Return a copy in which every feature has its label as name."""
     copy = TPUEmbeddingConfiguration()
     copy.CopyFrom(config)
-    own = [
-        f.name or path or "feature" for f, path in zip(copy.feature_descriptor, paths, strict=True)
-    ]
-    for feature, name, path in zip(copy.feature_descriptor, own, paths, strict=True):
-        feature.name = name if own.count(name) == 1 else f"{name} ({path})"
+    for feature, label in zip(copy.feature_descriptor, labels, strict=True):
+        feature.name = label or "feature"
     return copy

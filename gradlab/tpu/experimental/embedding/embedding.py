@@ -20,7 +20,7 @@ from ...engine.system import System
 from ...ids import Ids
 from ...make_batch import Engine
 from ...plan import Plan, Policy
-from .config_writer import configuration, functions_of, named
+from .config_writer import configuration, functions_of, name_features
 from .custom import CustomCombiner, CustomOptimizer
 from .host_inputs import (
     check_known,
@@ -119,7 +119,7 @@ class BuiltTables(TableSet):
         if self._engine is None:
             self._read()
             return
-        config = named(self._configuration(shapes), [path for path, _ in self._features])
+        config = name_features(self._configuration(shapes), [label for label, _ in self._features])
         rules = {str(t.name): t.optimizer.rule for t in self._tables if t.optimizer is not None}
         system = self._system_of(config, rules, self._engine)
         system.load_all(dict(enumerate(self._read())))

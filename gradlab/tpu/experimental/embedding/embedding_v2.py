@@ -98,6 +98,8 @@ class TPUEmbeddingV2:
         sparse_core_embedding_config: None for tables stacked where they can be, and limits that
             never bind; in TensorFlow they are then 256.
         per_core: SparseCores of each core, which share its samples equally: 4 on v5p, 2 on v6e.
+            A batch that they can't share is refused, where TensorFlow's operations end the process
+            or lose the last samples; fill it up with samples without ids.
         num_cores, mesh, policy, seed: as for `TPUEmbedding`.
         engine: None stands for a machine without SparseCores.
 

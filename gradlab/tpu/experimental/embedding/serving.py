@@ -61,7 +61,13 @@ def serving_embedding_lookup(
             f"weights must be for the features {', '.join(given)}, got {', '.join(scales)}"
         )
     found = {
-        path: _lookup(path, features[path], tables[features[path].table], ids, scales.get(path))
+        path: _lookup(
+            features[path].name or path,
+            features[path],
+            tables[features[path].table],
+            ids,
+            scales.get(path),
+        )
         for path, ids in given.items()
     }
     return packed_by_path(feature_config, inputs, found)
@@ -125,7 +131,7 @@ def _lookup(path: str, feature: FeatureConfig, table: Any, ids: Any, weights: An
     """Return the activations of one feature."""
     kind = tensor_of(ids)
     if weights is not None:
-        _check_weights(path, feature, kind, weights)
+        check_served_weights(path, feature, kind, weights)
     table = jnp.asarray(as_real_numbers(table, f"the table of feature {path!r}"), jnp.float32)
     if kind == "Tensor":
         if feature.max_sequence_length:
@@ -133,14 +139,15 @@ def _lookup(path: str, feature: FeatureConfig, table: Any, ids: Any, weights: An
                 f"Feature {path!r} is a sequence feature but a dense tensor was passed: give "
                 "lists of ids"
             )
-        return _rows(path, table, np.asarray(ids))
+        return rows_at(path, table, np.asarray(ids))
     given = read_format(ids, path)
     return (_sparse if kind == "SparseTensor" else _ragged)(
         path, feature, table, ids, weights, given
     )
 
 
-def _check_weights(path: str, feature: FeatureConfig, kind: str, weights: Any) -> None:
+def check_served_weights(path: str, feature: FeatureConfig, kind: str, weights: Any) -> None:
+    """Refuse weights of dense ids and of sequences, and those written another way than the ids."""
     if kind == "Tensor":
         raise ValueError(
             f"Weight specified for {path!r}, but input is dense: each "
@@ -158,7 +165,8 @@ def _check_weights(path: str, feature: FeatureConfig, kind: str, weights: Any) -
         )
 
 
-def _rows(path: str, table: Array, ids: np.ndarray) -> Array:
+def rows_at(path: str, table: Array, ids: np.ndarray) -> Array:
+    """Return the rows of a table at ids of any shape; refuse ids outside it."""
     outside = (ids < 0) | (ids >= table.shape[0])
     if outside.any():
         raise InvalidArgumentError(
@@ -198,7 +206,7 @@ def _sparse(
 def _ragged(
     path: str, feature: FeatureConfig, table: Array, ids: Any, weights: Any, given: InputFormat
 ) -> Array:
-    splits, values = _splits(ids)
+    splits, values = read_splits(ids)
     count, shape = splits.size - 1, feature.output_shape
     wanted = count if shape is None else math.prod(n or 0 for n in shape)
     length = (
@@ -218,7 +226,7 @@ def _ragged(
         places = np.arange(samples.size) - splits[samples]
         found = _in_rows(path, table, samples, places, values, (count, length))
     else:
-        _rows(path, table, values)
+        rows_at(path, table, values)
         found = _reduced(table, (splits, values), weights, str(feature.table.combiner), count)
     return found if shape is None else found.reshape(*(n or 0 for n in shape), -1)
 
@@ -243,14 +251,15 @@ def _in_rows(
 ) -> Array:
     """Return the rows of each sample side by side, cut off or filled up with zeros."""
     keep = places < shape[1]
-    rows = _rows(path, table, ids[keep])
+    rows = rows_at(path, table, ids[keep])
     zeros = jnp.zeros((shape[0] * shape[1], table.shape[1]), table.dtype)
     return add_rows(zeros, samples[keep] * shape[1] + places[keep], rows).reshape(
         *shape, table.shape[1]
     )
 
 
-def _splits(ids: Any) -> tuple[np.ndarray, np.ndarray]:
+def read_splits(ids: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the row splits and the values of ragged ids, or of a list for each sample."""
     if hasattr(ids, "row_splits"):
         ids = (ids.row_splits, ids.values)
     if isinstance(ids, tuple):

@@ -14,7 +14,7 @@ from ...._base.arrays import as_real_numbers
 from ...._base.checked_files import report_damage
 from ....errors import InvalidArgumentError, NotFoundError
 from ....rules import Rule
-from .config_writer import tables_of
+from .config_writer import label_features, tables_of
 from .initializers import TruncatedNormal, initial_values
 from .optimizer import Optimizer
 from .structure import leaves
@@ -146,8 +146,13 @@ class TableSet:
         self, feature_config: Any, optimizer: Any, needs_optimizer: bool, seed: int
     ) -> None:
         self._structure = feature_config
-        self._features: list[tuple[str, FeatureConfig]] = leaves(feature_config)
-        self._tables = adopt_tables(self._features, optimizer, needs_optimizer)
+        by_path: list[tuple[str, FeatureConfig]] = leaves(feature_config)
+        self._tables = adopt_tables(by_path, optimizer, needs_optimizer)
+        # Each with the name by which errors call it.
+        self._features = [
+            (label, feature)
+            for label, (_, feature) in zip(label_features(by_path), by_path, strict=True)
+        ]
         self._seed = seed
         self._arrays: list[list[np.ndarray]] | None = None
 

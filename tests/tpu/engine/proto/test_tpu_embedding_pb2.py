@@ -16,6 +16,7 @@ SCALARS = {
     "double": Field.TYPE_DOUBLE,
     "float": Field.TYPE_FLOAT,
     "int64": Field.TYPE_INT64,
+    "uint64": Field.TYPE_UINT64,
     "int32": Field.TYPE_INT32,
     "bool": Field.TYPE_BOOL,
     "string": Field.TYPE_STRING,

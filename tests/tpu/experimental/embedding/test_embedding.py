@@ -22,6 +22,7 @@ from gradlab.tpu.experimental.embedding import (
     RowIdInitializer,
     TableConfig,
     TPUEmbedding,
+    TPUEmbeddingForServing,
 )
 from tests.differences import differs
 
@@ -514,3 +515,23 @@ def test_a_system_of_its_own_holds_the_tables() -> None:
     for embedding in (first, second):
         embedding.enqueue([[1]])
     assert first.system is not second.system and first.dequeue().shape == second.dequeue().shape
+
+
+def test_errors_call_features_by_their_names() -> None:
+    table = TableConfig(8, 2, name="t")
+    features = [FeatureConfig(table, name="words"), FeatureConfig(table, name="queue")]
+
+    with pytest.raises(ValueError, match="the ids of feature 'queue' must be integers"):
+        TPUEmbedding(features, SGD()).enqueue([[[1]], [[1.5]]])
+    with pytest.raises(ValueError, match="'words' is dense"):
+        TPUEmbedding(features, SGD()).enqueue([np.array([1]), [[1]]], [[1.0], None])
+    with pytest.raises(ValueError, match="id 99 of feature 'queue'"):
+        TPUEmbeddingForServing(features)([[[1]], [[99]]])
+
+
+def test_names_that_are_there_twice_get_a_place() -> None:
+    table = TableConfig(8, 2, name="t")
+    features = {"a": FeatureConfig(table, name="words"), "b": FeatureConfig(table, name="words")}
+
+    with pytest.raises(ValueError, match=r"feature 'words \(b\)' must be integers"):
+        TPUEmbedding(features, SGD()).enqueue({"a": [[1]], "b": [[1.5]]})

@@ -179,3 +179,18 @@ def test_a_mesh_holds_the_rows() -> None:
         activations[0].tolist() == [17, 17]
         and embedding.embedding.system.state.tables[0].sharding.num_devices == 4
     )
+
+
+@differs(
+    "`TPUEmbeddingV2`: a batch that the SparseCores can't share evenly",
+    tensorflow="the process ends, or the last samples are lost",
+    gradlab="ValueError; it says what batch or per_core to pass",
+)
+def test_a_batch_that_cores_cannot_share_says_what_to_pass() -> None:
+    with pytest.raises(ValueError, match=r"pass a batch of 8, .* or per_core=2"):
+        made().embedding_lookup([[1]] * 6)
+
+    filled = made().embedding_lookup([[1]] * 6 + [[], []])[0]
+    smaller = made(per_core=2).embedding_lookup([[1]] * 6)[0]
+    assert np.array_equal(filled[:6], smaller)
+    assert not np.asarray(filled[6:]).any()
