@@ -99,6 +99,49 @@ def test_a_loss_may_be_an_expression() -> None:
     assert v.numpy().tolist() == [2]
 
 
+@pytest.mark.parametrize("convert", [bool, float, int])
+def test_a_tensor_of_a_graph_is_no_number(convert: type) -> None:
+    with gl.Graph().as_default():
+        v = gl.Variable(2.0)
+        loss = v * 3
+        with pytest.raises(
+            TypeError, match=f"a tensor of a Graph can't be a Python `{convert.__name__}`"
+        ):
+            convert(loss)
+        assert convert(loss.eval()) == convert(6)
+    with pytest.raises(TypeError, match="because each run computes it again"):
+        convert(loss)
+
+
+@differs(
+    "`float`, `int`, and `np.asarray` of a variable in a Graph, `np.asarray` of a tensor",
+    tensorflow="an error",
+    gradlab="the value now",
+)
+def test_a_variable_of_a_graph_has_a_value_but_is_no_condition() -> None:
+    with gl.Graph().as_default():
+        v = gl.Variable(2.0, name="v")
+        assert (float(v), int(v), np.asarray(v), np.asarray(v * 3)) == (2, 2, 2, 6)
+        with pytest.raises(TypeError, match="v:0 of a Graph can't be a Python `bool`"):
+            bool(v)
+    assert bool(v)
+
+
+def test_a_tensor_of_a_tape_is_a_number() -> None:
+    v = gl.Variable(2.0)
+    with gl.GradientTape():
+        loss = v * 3
+        assert loss
+        assert (float(loss), int(loss)) == (6, 6)
+
+
+def test_a_function_that_a_run_calls_may_decide_by_a_tensor() -> None:
+    with gl.Graph().as_default():
+        v = gl.Variable(2.0)
+        loss = v * 3
+        assert gl.Session().run(lambda: 1 if loss > 5 else 0) == 1
+
+
 def test_assignments_wait_until_they_are_run() -> None:
     with gl.Graph().as_default():
         v = gl.Variable(1.0)
