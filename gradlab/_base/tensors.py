@@ -170,6 +170,12 @@ class Tensor(Described, NDArrayOperatorsMixin):
             return SHAPE_FUNCTIONS[function](self.shape)
         return _defer(functools.partial(apply_function, function), *args, **kwargs)
 
+    def __getattr__(self, name: str) -> Any:
+        message = f"'Tensor' object has no attribute {name!r}"
+        if hasattr(np.ndarray, name) and not name.startswith("_"):
+            message += "; use NumPy's functions, such as np.sum(x) or np.reshape(x, shape)"
+        raise AttributeError(message)
+
     def __getitem__(self, index: Any) -> Any:
         return _defer(lambda x, i: x[i], self, index)
 

@@ -127,6 +127,16 @@ def test_a_variable_of_a_graph_has_a_value_but_is_no_condition() -> None:
     assert bool(v)
 
 
+@pytest.mark.parametrize("name", ["sum", "T", "astype"])
+def test_a_tensor_without_methods_names_numpys_functions(name: str) -> None:
+    with gl.Graph().as_default():
+        tensor = gl.Variable(2.0) * 3
+    with pytest.raises(AttributeError, match=rf"no attribute '{name}'; use NumPy's functions"):
+        getattr(tensor, name)
+    with pytest.raises(AttributeError, match="no attribute 'graph_of'$"):
+        _ = tensor.graph_of
+
+
 def test_a_tensor_of_a_tape_is_a_number() -> None:
     v = gl.Variable(2.0)
     with gl.GradientTape():
