@@ -39,11 +39,10 @@ LEFT_OUT = (
         "a policy of dtypes isn't here: cast arrays yourself",
     ),
     LeftOut(
-        "gradlab",
+        "gradlab gradlab.keras",
         "experimental",
-        "`tf.experimental` isn't here; gl.train.experimental and gl.tpu.experimental are",
+        "of the modules of this name gradlab has gl.train.experimental and gl.tpu.experimental",
     ),
-    LeftOut("gradlab.keras", "experimental", "nothing of `tf.keras.experimental` is here"),
     LeftOut(
         "gradlab",
         "nn",

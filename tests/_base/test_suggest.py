@@ -43,7 +43,7 @@ from gradlab._base.suggest import did_you_mean
         ("gradlab.train", "NovoGradOptimizer", "gl.train has the optimizers and decays of "),
         ("gradlab", "placeholder", "gradlab has no placeholders. "),
         ("gradlab", "constant", "write np.float32(value)"),
-        ("gradlab", "experimental", "`tf.experimental` isn't here; "),
+        ("gradlab", "experimental", "of the modules of this name gradlab has gl.train."),
         ("gradlab", "AdamOptimizer", "did you mean gl.train.AdamOptimizer?"),
         ("gradlab", "KerasMomentum", "did you mean gl.rules.KerasMomentum?"),
         ("gradlab", "Lion", "did you mean gl.keras.Lion, gl.rules.Lion or gl.tpu.experimental."),

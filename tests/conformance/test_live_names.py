@@ -96,7 +96,7 @@ def test_a_name_that_is_here_is_not_left_out(original: str) -> None:
 def test_an_invented_name_is_found(original: str) -> None:
     invented = ["ResourceApplyFoo", "FooOptimizer", "foo_decay", "FooLossScale", "FooAccumulator"]
     names = [*public_names(original)[:5], *invented]
-    assert unexplained(MODULES[original], names) == sorted(invented)
+    assert unexplained(MODULES[original], names) == invented
 
 
 def test_every_name_left_out_is_a_name_of_the_originals() -> None:
@@ -105,7 +105,7 @@ def test_every_name_left_out_is_a_name_of_the_originals() -> None:
         names.setdefault(place, set()).update(public_names(original))
     older = {"v1", "contrib", "estimator", "schedules"}  # of other releases, or modules of modules
     for left_out in LEFT_OUT:
-        known = set().union(*(names[place] for place in left_out.places.split()))
+        known = set().union(*(names.get(place, ()) for place in left_out.places.split()))
         for pattern in set(left_out.names.split()) - older:
             assert any(fnmatchcase(name, pattern) for name in known), pattern
 

@@ -105,7 +105,7 @@ def test_a_tensor_of_a_graph_is_no_number(convert: type) -> None:
         v = gl.Variable(2.0)
         loss = v * 3
         with pytest.raises(
-            TypeError, match=f"a tensor of a Graph can't be a Python `{convert.__name__}`"
+            TypeError, match=rf"a tensor of a Graph can't be a Python `{convert.__name__}`"
         ):
             convert(loss)
         assert convert(loss.eval()) == convert(6)
@@ -133,7 +133,7 @@ def test_a_tensor_without_methods_names_numpys_functions(name: str) -> None:
         tensor = gl.Variable(2.0) * 3
     with pytest.raises(AttributeError, match=rf"no attribute '{name}'; use NumPy's functions"):
         getattr(tensor, name)
-    with pytest.raises(AttributeError, match="no attribute 'graph_of'$"):
+    with pytest.raises(AttributeError, match=r"no attribute 'graph_of'$"):
         _ = tensor.graph_of
 
 
