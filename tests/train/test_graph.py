@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -270,3 +271,29 @@ def test_a_block_has_the_only_graph() -> None:
         assert gl.get_default_graph() is graph
         with pytest.raises(RuntimeError, match=r"leave `with"):
             gl.reset_default_graph()
+
+
+# What the page about TensorFlow 1 says instead of placeholders
+
+
+def test_batches_of_several_shapes_are_read_by_a_function() -> None:
+    batch = {"x": np.ones((1, 2), np.float32), "y": np.ones((1, 1), np.float32)}
+    with gl.Graph().as_default(), gl.Session() as sess:
+        w = gl.Variable([[1.0], [1.0]])
+        train_op = SGD(0.5).minimize(lambda: jnp.mean((batch["x"] @ w - batch["y"]) ** 2))
+        for rows in (4, 2):
+            batch.update(x=np.ones((rows, 2), np.float32), y=np.full((rows, 1), rows, np.float32))
+            sess.run(train_op)
+    # Predictions are 2 for 4 and then 6 for 2, so w goes from 1 to 3, and to -1.
+    assert w.numpy().tolist() == [[-1.0], [-1.0]]
+
+
+def test_batches_of_one_shape_are_a_variable() -> None:
+    with gl.Graph().as_default(), gl.Session() as sess:
+        x = gl.Variable(np.zeros(2, np.float32), trainable=False)
+        total = np.sum(x)
+        sums = []
+        for batch in ([1.0, 2.0], [3.0, 4.0]):
+            x.load(batch)
+            sums.append(sess.run(total))
+    assert sums == [3, 7]
