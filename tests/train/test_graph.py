@@ -260,7 +260,7 @@ print(gl.global_variables(), gl.Variable(1.0, name="v").name, gl.get_default_gra
 
 @differs(
     "`gl.get_default_graph` outside of a block",
-    tensorflow="the graph that there always is",
+    tensorflow="the global default graph",
     gradlab="RuntimeError, unless `gl.disable_eager_execution` was called",
 )
 def test_a_block_has_the_only_graph() -> None:

@@ -15,11 +15,11 @@ from tests.differences import differs
 
 
 @differs(
-    "`trainable_variables` and variables that nothing else refers to",
+    "`trainable_variables`, and variables without other references",
     tensorflow="keeps them",
     gradlab="forgets them",
 )
-def test_a_collection_forgets_variables_that_nobody_holds() -> None:
+def test_a_collection_forgets_variables_without_other_references() -> None:
     a, b = gl.Variable(1.0, name="a"), gl.Variable(1.0, name="b")
     assert gl.trainable_variables() == [a, b]
     del a
