@@ -30,13 +30,16 @@ PATH = re.compile(r"\bgl(\.\w+)+(\([^)]*\))?")
 CODE = r"`\g<0>`"
 
 HEAD = """\
-# What is here, name by name
+# Which of TensorFlow's names are here
 
-Each table has the names of a page of the originals' documentation.
+One table for each module of TensorFlow and Keras: the names in it that gradlab has. The names that only gradlab has,
+such as `gl.optax`, `gl.rules`, and `gl.save`, are in the API reference.
 
 **Since** is the first release that has the name. Every minor release of TensorFlow from 1.0 to 2.21 was searched, every
 one of Keras from 2.6 to 2.15, and of Keras 3 from 3.0 to 3.15. 1.0 means 1.0 or older. A dash means that the op has no
 function in Python.
+
+**Semantics** are the versions of Keras that have an optimizer. A dash means that the name isn't an optimizer.
 
 **Tested by** names files:
 
@@ -45,9 +48,9 @@ function in Python.
 - `…_test.py`: [suites of the originals](originals.md), run against gradlab
 - other `test_….py`: gradlab's own tests, in `tests/`
 
-The last list has what is left out, and what to use instead. Python says the same when you ask for such a name: try
-`gl.train.MonitoredSession`. `python -m tests.coverage` writes this page, and a test compares it with the installed
-TensorFlow, tf_keras and Keras.
+The last section lists the names that are left out, and what to use instead. Python says the same when you ask for
+such a name: try `gl.train.MonitoredSession`. `python -m tests.coverage` writes this page, and a test compares it with
+the installed TensorFlow, tf_keras and Keras.
 """
 
 
@@ -196,8 +199,8 @@ def tests_of_tpu_class(name: str) -> Iterator[str]:
 TABLES = (
     Table(
         "Training ops",
-        "Original: `org.tensorflow.op.train`, `tf.raw_ops`. Ops without `Resource` take the reference "
-        "variables of TensorFlow 1.",
+        "In `tf.raw_ops`, in TensorFlow's documentation for Java `org.tensorflow.op.train`. Ops "
+        "without `Resource` take the reference variables of TensorFlow 1.",
         ("tf.raw_ops",),
         "gradlab.raw_ops",
         {
@@ -234,7 +237,8 @@ TABLES = (
     ),
     Table(
         "Conditional accumulators",
-        "Original: `org.tensorflow.op.train`, `tf.raw_ops`. The classes of the same names are in the table of `tf`.",
+        "In `tf.raw_ops`, in TensorFlow's documentation for Java `org.tensorflow.op.train`. The "
+        "classes of the same names are in the table of `tf`.",
         ("tf.raw_ops",),
         "gradlab.raw_ops",
         {
@@ -288,7 +292,7 @@ TABLES = (
     ),
     Table(
         "tf.train",
-        "Original: `tf.compat.v1.train`; loss scales are in `tf.compat.v1.mixed_precision`, too.",
+        "In `tf.compat.v1.train`; loss scales are in `tf.compat.v1.mixed_precision`, too.",
         (
             "tf.compat.v1.train",
             "tf.compat.v1.train.experimental",
@@ -322,7 +326,7 @@ TABLES = (
     ),
     Table(
         "tf",
-        "Original: `tf.compat.v1` and `tf`.",
+        "In `tf.compat.v1` and `tf`.",
         ("tf.compat.v1", "tf"),
         "gradlab",
         {
@@ -343,7 +347,7 @@ TABLES = (
     ),
     Table(
         "tf.tpu and tf.nn",
-        "Original: `tf.compat.v1.tpu`, `tf.nn`.",
+        "In `tf.compat.v1.tpu` and `tf.nn`.",
         ("tf.compat.v1.tpu", "tf.nn"),
         "gradlab.tpu",
         {
@@ -355,7 +359,7 @@ TABLES = (
     ),
     Table(
         "Ops of TPU embeddings",
-        "Original: `org.tensorflow.op.tpu`, `tf.raw_ops`.",
+        "In `tf.raw_ops`, in TensorFlow's documentation for Java `org.tensorflow.op.tpu`.",
         ("tf.raw_ops",),
         "gradlab.raw_ops",
         {

@@ -31,13 +31,15 @@ SUBJECTS = {
 HEAD = """\
 # Differences from TensorFlow
 
-Numbers are TensorFlow's; the rest of the behavior is too, except for what is listed here. Every row is held by the
-test named in it, and this page is written from these tests: `python -m tests.differences`.
+These are the known differences of behavior. Names that are missing are in [Which of TensorFlow's names are
+here](coverage.md). Each row names the test that checks it; `python -m tests.differences` writes this page from the
+tests.
 
-gradlab's default is to refuse, or to tell, what TensorFlow lets pass in silence. Where an object takes `strict="tf"`,
-one column says what it does then; a dash means that there is no such switch. Where TensorFlow's own versions differ,
-that is a named option (`semantics`, `mode`) and not a difference. Also listed: rules whose name
-means another formula in optax. What TensorFlow does not have at all says so in its docstring.
+By default gradlab raises or warns where TensorFlow continues silently. The column `strict="tf"` says what changes if
+you pass this argument, which accumulators, `DropStaleGradientOptimizer`, `gl.gradients`, and the optimizers of
+`gl.keras` take; a dash means that nothing does. Differences between TensorFlow's own versions are options
+(`semantics`, `mode`). Features that TensorFlow lacks are described in their docstrings. The section about optax lists
+rules with the name of another formula there.
 """
 
 

@@ -26,12 +26,6 @@ class LeftOut(NamedTuple):
 LEFT_OUT = (
     # Where TensorFlow's modules are.
     LeftOut("gradlab", "compat v1", "replace `tf.compat.v1.` with `gl.`"),
-    LeftOut(
-        "gradlab",
-        "contrib",
-        "of tf.contrib, gradlab has tf.contrib.opt.DropStaleGradientOptimizer, as "
-        "gl.train.DropStaleGradientOptimizer",
-    ),
     LeftOut("gradlab", "optimizers", "Keras's optimizers are in gl.keras.optimizers"),
     LeftOut(
         "gradlab",
@@ -44,12 +38,16 @@ LEFT_OUT = (
         "Policy dtype_policy global_policy set_dtype_policy set_global_policy DTypePolicy",
         "a policy of dtypes isn't here: cast arrays yourself",
     ),
-    LeftOut("gradlab gradlab.keras", "experimental", "gradlab has nothing of `experimental`"),
+    LeftOut(
+        "gradlab gradlab.keras",
+        "experimental",
+        "of the modules of this name gradlab has gl.train.experimental and gl.tpu.experimental",
+    ),
     LeftOut(
         "gradlab",
         "nn",
-        "lookups of embedding rows are in gl.tpu, clips in gl; for layers and losses use the "
-        "library your model is written in",
+        "for `embedding_lookup` use gl.gather, for sparse ids gl.tpu.embedding_lookup_sparse; "
+        "clips are in gl; for layers and losses use the library your model is written in",
     ),
     LeftOut(
         "gradlab",
@@ -70,8 +68,14 @@ LEFT_OUT = (
     LeftOut(
         "gradlab",
         "placeholder placeholder_with_default sparse_placeholder",
-        "nothing is fed to a graph here: make what changes from step to step a "
-        "gl.Variable(..., trainable=False), and assign it before the step",
+        "gradlab has no placeholders. Make what you feed a gl.Variable(..., trainable=False), and "
+        "assign it before the run: sess.run(x.assign(batch)). If batches have several shapes, write "
+        "the loss as a function that reads a Python variable",
+    ),
+    LeftOut(
+        "gradlab",
+        "ConfigProto GPUOptions",
+        "leave it out: gl.Session() has nothing to configure",
     ),
     LeftOut(
         "gradlab",
@@ -90,14 +94,19 @@ LEFT_OUT = (
     LeftOut(
         "gradlab",
         "GraphDef GraphOptions NodeDef AttrValue MetaGraphDef NameAttrList OptimizerOptions "
-        "RunMetadata RunOptions TensorInfo ConfigProto GPUOptions config graph_util "
-        "import_graph_def saved_model lite mlir xla autograph function py_function py_func "
-        "numpy_function wrap_function nondifferentiable_batch_function make_template Module "
-        "DeviceSpec device sysconfig load_library load_op_library load_file_system_library "
-        "user_ops dtensor",
+        "RunMetadata RunOptions TensorInfo config graph_util "
+        "import_graph_def saved_model lite mlir xla wrap_function "
+        "nondifferentiable_batch_function Module DeviceSpec sysconfig load_library load_op_library "
+        "load_file_system_library user_ops dtensor",
         "gradlab has no runtime to configure and no graph to export: its functions are Python, "
         "which jax.jit compiles",
     ),
+    LeftOut(
+        "gradlab",
+        "autograph function make_template numpy_function py_func py_function",
+        "call the Python function itself, or compile it with jax.jit",
+    ),
+    LeftOut("gradlab", "device", "jax.default_device and jax.device_put place arrays"),
     LeftOut(
         "gradlab",
         "enable_* disable_control_flow_v2 disable_resource_variables disable_tensor_equality "
@@ -173,9 +182,10 @@ LEFT_OUT = (
         "TensorShape TensorSpec TensorArray TensorArraySpec TypeSpec NoneTensorSpec "
         "OptionalSpec Dimension dimension_at_index dimension_value type_spec_from_value "
         "convert_to_tensor* register_tensor_conversion_function is_tensor get_static_value "
-        "constant make_ndarray make_tensor_proto ensure_shape nest types IndexedSlicesSpec",
+        "make_ndarray make_tensor_proto ensure_shape nest types IndexedSlicesSpec",
         "gradlab computes on NumPy's and JAX's arrays as they are",
     ),
+    LeftOut("gradlab", "constant", "write np.float32(value), or np.array(value, dtype)"),
     LeftOut(
         "gradlab",
         "SparseTensor SparseTensorSpec SparseTensorValue RaggedTensor RaggedTensorSpec ragged "
@@ -219,7 +229,8 @@ LEFT_OUT = (
         "tensordot tile timestamp to_* transpose truediv truncatediv truncatemod unique "
         "unique_with_counts unravel_index unsorted_segment_* unstack verify_tensor_all_finite "
         "where where_v2 zeros zeros_like zeta",
-        "gradlab has no functions of arrays beside its own: use numpy or jax.numpy",
+        "gradlab has no math. In a gl.Graph or a gl.GradientTape write np.mean(x), in a loss function "
+        "jnp.mean(x)",
     ),
     LeftOut(
         "gradlab",
@@ -313,8 +324,8 @@ LEFT_OUT = (
     LeftOut(
         "gradlab.keras gradlab.keras.optimizers",
         "legacy",
-        "the optimizers of gl.keras are the legacy ones unless you pass another semantics=, such "
-        'as gl.keras.Adagrad(..., semantics="keras3")',
+        "gl.keras.Adam is `tf.keras.optimizers.legacy.Adam` unless you pass another semantics=, and "
+        "so are the others that Keras had then",
     ),
     LeftOut(
         "gradlab.keras.optimizers",
@@ -399,7 +410,7 @@ LEFT_OUT = (
     LeftOut(
         "gradlab.tpu.experimental.embedding",
         "TPUEmbeddingV0",
-        "it looks rows up without the embedding engine of the TPU; use TPUEmbedding",
+        "TPUEmbeddingV0 looks rows up without the embedding engine of the TPU; use TPUEmbedding",
     ),
 )
 
@@ -410,6 +421,8 @@ ELSE = {
     "gradlab.optax": "gl.optax has gradlab's rules and clips as transformations; all others are in "
     "optax itself",
     "gradlab.tpu": "gl.tpu has embedding tables only; dir(gl.tpu) lists its names",
+    "gradlab.train": "gl.train has the optimizers and decays of TensorFlow 1; dir(gl.train) lists "
+    "its names",
     "gradlab": "dir(gl) lists its names; for functions of arrays use numpy or jax.numpy",
 }
 

@@ -12,6 +12,7 @@ from typing import Any
 _ROOMS = (
     "gradlab",
     "gradlab.train",
+    "gradlab.contrib.opt",
     "gradlab.keras",
     "gradlab.schedules",
     "gradlab.rules",
@@ -54,21 +55,46 @@ def explain_missing_name(module: str, name: str, names: Iterable[str]) -> str:
     # The beginning of a name of this module is nearer than the same name in another one, and that
     # is nearer than a name that is spelled almost alike.
     homes = [] if _find_longer(name, names) else _find_homes(name)
+    if not homes and name.endswith("Optimizer"):
+        homes = _find_formulas(name.removesuffix("Optimizer"))
     if homes:
         *others, last = homes
         return f"did you mean {', '.join(others)}{' or ' if others else ''}{last}?"
-    if module in ELSE and not _find_nearest(name, names):
-        return ELSE[module]
-    return did_you_mean(name, names)
+    near = _find_nearest(name, names)
+    if near:
+        return f"did you mean {near}?"
+    return ELSE.get(module, f"it has {', '.join(names)}")
 
 
 def _find_nearest(name: str, names: list[str]) -> str | None:
-    import difflib
-
     if not name or name.startswith("__"):
         return None
-    near = _find_longer(name, names) or difflib.get_close_matches(name, names, n=1)
-    return near[0] if near else None
+    longer = _find_longer(name, names)
+    if longer:
+        return longer[0]
+    typos = {candidate: _count_typos(name, candidate) for candidate in names}
+    nearest = min(typos, key=typos.__getitem__, default=None)
+    # More would suggest another algorithm: ApplyFoo is 3 typos away from ApplyFtrl.
+    return nearest if nearest and typos[nearest] <= min(2, max(1, len(name) // 3)) else None
+
+
+def _count_typos(a: str, b: str) -> int:
+    """Return how many letters to insert, delete, replace or swap with the next one turn a into b.
+
+    >>> _count_typos("SDG", "SGD"), _count_typos("Strategy", "State")
+    (1, 3)
+    """
+    before_last: list[int] = []
+    last = list(range(len(b) + 1))
+    for i, x in enumerate(a):
+        row = [i + 1]
+        for j, y in enumerate(b):
+            row.append(min(last[j + 1] + 1, row[j] + 1, last[j] + (x != y)))
+            if i and j and x == b[j - 1] and y == a[i - 1]:
+                row[-1] = min(row[-1], before_last[j - 1] + 1)
+        before_last = last
+        last = row
+    return last[-1]
 
 
 def _find_longer(name: str, names: list[str]) -> list[str]:
@@ -81,6 +107,20 @@ def _find_homes(name: str) -> list[str]:
     return [f"gl{room.removeprefix('gradlab')}.{name}" for room in rooms]
 
 
+def _find_formulas(name: str) -> list[str]:
+    """Return how to write an optimizer of TensorFlow 1 that only gl.rules or gl.keras has.
+
+    >>> _find_formulas("Lion")
+    ['gl.train.RuleOptimizer(gl.rules.Lion(), ...)', 'gl.keras.Lion']
+    """
+    formulas = []
+    if name in _read_public_names("gradlab.rules"):
+        formulas.append(f"gl.train.RuleOptimizer(gl.rules.{name}(), ...)")
+    if name in _read_public_names("gradlab.keras"):
+        formulas.append(f"gl.keras.{name}")
+    return formulas
+
+
 def _read_public_names(module: str) -> list[str]:
     """Return `__all__` of a module, from its file unless it is imported.
 
@@ -90,10 +130,11 @@ def _read_public_names(module: str) -> list[str]:
 
     if module in sys.modules:
         return list(getattr(sys.modules[module], "__all__", ()))
-    file = Path(__file__).parents[1].joinpath(*module.split(".")[1:], "__init__.py")
-    for statement in ast.parse(file.read_text("utf-8")).body:
-        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "__all__":
-            return list(ast.literal_eval(statement.value))
+    path = Path(__file__).parents[1].joinpath(*module.split(".")[1:])
+    for file in (path / "__init__.py", path.with_suffix(".py")):
+        for statement in ast.parse(file.read_text("utf-8")).body if file.is_file() else ():
+            if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "__all__":
+                return list(ast.literal_eval(statement.value))
     return []
 
 

@@ -170,6 +170,12 @@ class Tensor(Described, NDArrayOperatorsMixin):
             return SHAPE_FUNCTIONS[function](self.shape)
         return _defer(functools.partial(apply_function, function), *args, **kwargs)
 
+    def __getattr__(self, name: str) -> Any:
+        message = f"'Tensor' object has no attribute {name!r}"
+        if hasattr(np.ndarray, name) and not name.startswith("_"):
+            message += "; use NumPy's functions, such as np.sum(x) or np.reshape(x, shape)"
+        raise AttributeError(message)
+
     def __getitem__(self, index: Any) -> Any:
         return _defer(lambda x, i: x[i], self, index)
 
@@ -183,13 +189,21 @@ class Tensor(Described, NDArrayOperatorsMixin):
         return (self[k] for k in range(len(self)))
 
     def __float__(self) -> float:
+        self._check_has_value("float")
         return float(self())
 
     def __int__(self) -> int:
+        self._check_has_value("int")
         return int(self())
 
     def __bool__(self) -> bool:
+        self._check_has_value("bool")
         return bool(self())
+
+    def _check_has_value(self, kind: str) -> None:
+        """TypeError for a tensor of a Graph: `if loss > 0:` would decide once, for all runs."""
+        if not self._is_recorded and not is_running():
+            refuse_python_value("a tensor", kind)
 
     # Keys of dictionaries, as in TensorFlow 1.
     __eq__ = object.__eq__
@@ -203,6 +217,14 @@ def refuse_jax(what: str) -> NoReturn:
         f"{what} of a Graph or a GradientTape has no value while it's described. Compute with "
         "operators and NumPy's functions, np.mean(x); describe the loss as a function, lambda: "
         "jnp.mean(x); or take its value now, x.eval()"
+    )
+
+
+def refuse_python_value(what: str, kind: str) -> NoReturn:
+    """Raise TypeError, as TensorFlow does, where Python wants a number of what a graph describes."""
+    raise TypeError(
+        f"{what} of a Graph can't be a Python `{kind}`, because each run computes it again. Use its "
+        "value in a run, sess.run(x), or its value now, x.eval()"
     )
 
 

@@ -116,5 +116,5 @@ def global_step(sess: Any, global_step_tensor: Any) -> int:
     0
     """
     if sess is None:
-        return int(global_step_tensor)
+        return int(np.asarray(global_step_tensor))
     return int(sess.run(global_step_tensor))

@@ -156,14 +156,16 @@ class Graph(Collection):
             self._control_inputs = outer
 
     def get_collection(self, name: str) -> list[Any]:
-        """ "train_op", "trainable_variables" or "variables"; another name is an empty list, as in TensorFlow."""
-        everything = list(self)
-        collections: dict[str, list[Any]] = {
-            "train_op": list(self._operations),
-            "trainable_variables": [v for v in everything if v.trainable],
-            "variables": everything,
-        }
-        return collections.get(name, [])
+        """Return what is in "train_op", "trainable_variables", "variables" or a collection of your own.
+
+        The last are those of `gl.Variable(..., collections=)`. A name that nothing has is an empty
+        list, as in TensorFlow.
+        """
+        if name == "train_op":
+            return list(self._operations)
+        if name == "trainable_variables":
+            return [v for v in self if v.trainable]
+        return [v for v in self if name in v.collections]
 
 
 class AtOnce(Collection):

@@ -16,8 +16,8 @@ class Session:
     """Runs the operations of a `gl.Graph` and computes its tensors.
 
     `with gl.Session() as sess:` makes the graph the default one too. Variables belong to the graph:
-    a second session sees what the first one did, and `gl.global_variables_initializer` takes all of
-    them back to their initial values.
+    a second session sees what the first one did, and `gl.global_variables_initializer` resets
+    all of them to their initial values.
 
     Args:
         target: of no use, because everything runs in this process.
@@ -84,7 +84,8 @@ class Session:
             raise NotImplementedError(
                 "feed_dict needs placeholders, which gradlab doesn't have. Make what you feed a "
                 "gl.Variable(..., trainable=False), and assign it before the run: "
-                "sess.run(x.assign(batch))"
+                "sess.run(x.assign(batch)). If batches have several shapes, write the loss as a function "
+                "that reads a Python variable"
             )
         leaves = list(_list_leaves(fetches))
         for leaf in leaves:

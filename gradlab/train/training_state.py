@@ -200,9 +200,10 @@ def _make_object_node(
     if hasattr(x, "get_config"):
         return {"config": inner(x.get_config()), "class": kind}
     raise TypeError(
-        f"{_format_place(where)} is a {kind}, which gl.save does not know. It saves Variables, "
-        "optimizers, recorders, schedules, arrays, numbers, words, None, lists, tuples and dictionaries, and "
-        "what has state_dict and load_state_dict"
+        f"{_format_place(where)} is of the class {kind}, which gl.save does not know. It saves "
+        "Variables, optimizers, recorders, schedules, arrays, numbers, words, None, lists, tuples and "
+        "dictionaries, and what has state_dict and load_state_dict. Of anything else, save the "
+        "Variables, such as gl.global_variables()"
     )
 
 

@@ -6,7 +6,7 @@ import re
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -39,6 +39,7 @@ from .._base.tensors import (
     map_leaves,
     recorder,
     refuse_jax,
+    refuse_python_value,
     take_first,
     to_numpy,
 )
@@ -83,8 +84,12 @@ class Variable(Described, _Operators):
         name: shown as "name:0", TensorFlow's way; "Variable", "Variable_1", ... by default.
         dtype: what to convert to; by default the array's own, and float32 for Python floats.
         constraint: function from value to value that runs after each dense update.
+        collections: names of the collections of a `gl.Graph` that it's in, by default
+            `["variables"]`. Only those of "variables" are in `gl.global_variables()`.
+        validate_shape: no effect, because each initial value has a shape.
 
-    Raises: ValueError or TypeError as for arrays: None, ragged lists, strings.
+    Raises: ValueError or TypeError as for arrays: None, ragged lists, strings. ValueError:
+    `collections` isn't a list, tuple, or set.
 
     Usable in NumPy and jax.numpy expressions. `value` is a read-only array that never changes: an
     update makes a new one, or writes into memory that was never handed out. So several threads may
@@ -108,7 +113,17 @@ class Variable(Described, _Operators):
         name: str | None = None,
         dtype: Any = None,
         constraint: Callable[[Array], Array] | None = None,
+        *,
+        collections: Iterable[str] | None = None,
+        validate_shape: bool = True,
     ) -> None:
+        if collections is None:
+            collections = ("variables",)
+        elif not isinstance(collections, list | tuple | set):
+            raise ValueError(
+                "collections argument to Variable constructor must be a list, tuple, or set. Got "
+                f"{collections} of type {type(collections)}"
+            )
         if callable(initial_value):
             initial_value = initial_value()
         value = as_array(initial_value, "initial_value")
@@ -120,6 +135,7 @@ class Variable(Described, _Operators):
         self.name = f"{name}:0"
         self.trainable = trainable
         self.constraint = constraint
+        self.collections = frozenset(collections)
         self._set_up(_freeze(value))
         self._graph_key = collection.graph_key
         collection.add(self)
@@ -247,6 +263,7 @@ class Variable(Described, _Operators):
             "name": self.name,
             "trainable": self.trainable,
             "constraint": self.constraint,
+            "collections": self.collections,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -257,6 +274,7 @@ class Variable(Described, _Operators):
         self.name = state["name"]
         self.trainable = state["trainable"]
         self.constraint = state["constraint"]
+        self.collections = state["collections"]
         if collection.graph:
             name = self.name.removesuffix(":0")
             self.name = f"{collection.unique_name(name)}:0"
@@ -335,6 +353,8 @@ class Variable(Described, _Operators):
         return int(self.value)
 
     def __bool__(self) -> bool:
+        if current_collection().graph and not is_running():
+            refuse_python_value(self.name, "bool")
         return bool(self.value)
 
     # Variables are dict keys, so == is identity; compare values with `.value ==`.
@@ -512,6 +532,8 @@ def trainable_variables(scope: str | None = None) -> list[Variable]:
 def global_variables(scope: str | None = None) -> list[Variable]:
     """Return all variables of the current collection, slots and steps among them, in order of creation.
 
+    Those that were made with `collections=` are left out, unless "variables" is one of them.
+
     Args:
         scope: regular expression, matched at the start of the name.
 
@@ -524,7 +546,9 @@ def global_variables(scope: str | None = None) -> list[Variable]:
     ['v:0', 'global_step:0']
     """
     pattern = re.compile(scope or "")
-    return [v for v in current_collection() if pattern.match(v.name)]
+    return [
+        v for v in current_collection() if "variables" in v.collections and pattern.match(v.name)
+    ]
 
 
 def assign(

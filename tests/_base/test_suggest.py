@@ -21,17 +21,35 @@ from gradlab._base.suggest import did_you_mean
         ("gradlab.train", "Adam", "did you mean AdamOptimizer?"),
         ("gradlab.train", "MomentumOptimiser", "did you mean MomentumOptimizer?"),
         ("gradlab.keras", "SDG", "did you mean SGD?"),
-        ("gradlab.keras", "Quux", "there are Adadelta, "),
-        ("gradlab.keras.optimizers", "Foo", "there are Adadelta, "),
-        ("gradlab.raw_ops", "ApplyFoo", "did you mean ApplyFtrl?"),
+        ("gradlab.keras", "Quux", "it has Adadelta, "),
+        ("gradlab.keras.optimizers", "Foo", "it has Adadelta, "),
+        ("gradlab.raw_ops", "ApplyFoo", "gl.raw_ops has TensorFlow's ops of training, "),
+        ("gradlab.raw_ops", "ResourceApplyFoo", "gl.raw_ops has TensorFlow's ops of training, "),
+        ("gradlab.raw_ops", "ResourceGather", "gl.raw_ops has TensorFlow's ops of training, "),
         ("gradlab.raw_ops", "MatMul", "gl.raw_ops has TensorFlow's ops of training, "),
-        ("gradlab", "placeholder", "nothing is fed to a graph here: "),
+        ("gradlab.raw_ops", "ResourceApplyAdan", "did you mean ResourceApplyAdam?"),
+        ("gradlab.tpu", "Strategy", "gl.tpu has embedding tables only; "),
+        ("gradlab.tpu.experimental", "Foo", "it has embedding"),
+        (
+            "gradlab.train",
+            "AMSGradOptimizer",
+            "did you mean gl.train.RuleOptimizer(gl.rules.AMSGrad(), ...)?",
+        ),
+        (
+            "gradlab.train",
+            "LionOptimizer",
+            "did you mean gl.train.RuleOptimizer(gl.rules.Lion(), ...) or gl.keras.Lion?",
+        ),
+        ("gradlab.train", "NovoGradOptimizer", "gl.train has the optimizers and decays of "),
+        ("gradlab", "placeholder", "gradlab has no placeholders. "),
+        ("gradlab", "constant", "write np.float32(value)"),
+        ("gradlab", "experimental", "of the modules of this name gradlab has gl.train."),
         ("gradlab", "AdamOptimizer", "did you mean gl.train.AdamOptimizer?"),
         ("gradlab", "KerasMomentum", "did you mean gl.rules.KerasMomentum?"),
         ("gradlab", "Lion", "did you mean gl.keras.Lion, gl.rules.Lion or gl.tpu.experimental."),
         ("gradlab", "ResourceApplyAdam", "did you mean gl.raw_ops.ResourceApplyAdam?"),
         ("gradlab.keras.optimizers", "CosineDecay", "did you mean gl.schedules.CosineDecay?"),
-        ("gradlab.keras.optimizers", "legacy", "the optimizers of gl.keras are the legacy "),
+        ("gradlab.keras.optimizers", "legacy", "gl.keras.Adam is `tf.keras.optimizers.legacy."),
         ("gradlab.train", "MonitoredSession", "sessions that run hooks aren't here: "),
         ("gradlab.tpu.experimental", "Topology", "it describes a TPU; "),
         ("gradlab.labs", "optimzers", "did you mean optimizers?"),
@@ -76,7 +94,7 @@ def test_the_table_is_read_only_when_a_name_is_missing() -> None:
 def test_what_is_listed_is_public_and_no_file() -> None:
     with pytest.raises(AttributeError) as caught:
         gl.keras.Quux  # noqa: B018
-    listed = str(caught.value).partition("there are ")[2].split(", ")
+    listed = str(caught.value).partition("it has ")[2].split(", ")
     assert {"Adagrad", "SGD", "VERSIONS", "replicas"} <= set(listed)
     assert all(getattr(gl.keras, name) is not None for name in listed)
     assert not {"adagrad", "settings", "_only_public"} & set(listed)

@@ -66,7 +66,7 @@ WARNS: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.every_case
 @differs(
-    "clips that do something other than they seem to",
+    "suspicious clip arguments, such as a negative limit",
     tensorflow="silent",
     gradlab="a `ClipWarning`",
 )

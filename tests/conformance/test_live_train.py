@@ -239,6 +239,12 @@ WRONG: dict[str, Callable[[Any, Any, Any], Any]] = {
     "a second global step": lambda lib, sess, v: [lib.train.create_global_step() for _ in range(2)],
     "a float as global step": lambda lib, sess, v: lib.train.assert_global_step(v),
     "a number as global step": lambda lib, sess, v: lib.train.assert_global_step(3),
+    "a tensor as a condition": lambda lib, sess, v: bool(v * 2 > 1),
+    "a tensor as a float": lambda lib, sess, v: float(v * 2),
+    "a tensor as an integer": lambda lib, sess, v: int(v * 2),
+    "a variable as a condition": lambda lib, sess, v: bool(v),
+    "collections in a word": lambda lib, sess, v: lib.Variable(1.0, collections="variables"),
+    "collections as a number": lambda lib, sess, v: lib.Variable(1.0, collections=3),
 }
 
 
@@ -254,7 +260,23 @@ def test_the_same_is_refused_with_the_same_class(tf: Any, what: str) -> None:
                     WRONG[what](library, sess, v)
             raised.append(found.value)
     theirs, ours = raised
-    assert isinstance(ours, type(theirs))
+    # OperatorNotAllowedInGraphError is one of TensorFlow's own, and a TypeError.
+    python_class = next(c for c in type(theirs).__mro__ if c.__module__ == "builtins")
+    assert isinstance(ours, python_class)
+
+
+@pytest.mark.parametrize("collections", [None, [], ["mine"], ("variables", "mine"), {"mine"}])
+def test_a_variable_is_in_the_same_collections(tf: Any, collections: Any) -> None:
+    told = []
+    for library in both(tf):
+        with library.Graph().as_default() as graph:
+            v = library.Variable(2.0, collections=collections, validate_shape=False)
+            w = library.Variable(2.0, collections=collections, trainable=False)
+            named = [graph.get_collection(name) for name in ("variables", "mine", "losses")]
+            listed = [library.global_variables(), library.trainable_variables(), *named]
+            told.append([[any(x is y for x in names) for y in (v, w)] for names in listed])
+    theirs, ours = told
+    assert ours == theirs
 
 
 def test_tensorflow_takes_no_schedule(tf: Any) -> None:

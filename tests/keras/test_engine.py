@@ -161,7 +161,7 @@ def test_a_constraint_that_raises_leaves_all_as_it_was() -> None:
     "a call of a `gl.keras` `Optimizer` that raises",
     tensorflow="everything ahead of the bad gradient is done",
     gradlab="nothing has changed",
-    strict="as TensorFlow",
+    strict="TensorFlow's behavior",
 )
 @pytest.mark.parametrize(("bad", "error"), BAD)
 def test_strict_leaves_done_what_keras_leaves_done(bad: np.ndarray, error: type[Exception]) -> None:

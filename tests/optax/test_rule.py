@@ -143,6 +143,62 @@ def test_rms_prop_begins_at_1_and_that_of_optax_at_0() -> None:
     assert 5 - float(default[0]) < 0.5 * (5 - float(optaxs[0]))
 
 
+@differs(
+    "`Adam` through `gl.optax.from_rule`, beside `optax.adam`",
+    tensorflow="epsilon is added before the bias correction",
+    gradlab="as TensorFlow; optax adds it after the correction, so its first steps are longer where "
+    "gradients are as small as epsilon",
+)
+def test_adam_adds_epsilon_before_the_correction_and_optax_after_it() -> None:
+    rate, g, epsilon = 0.1, 0.01, 1e-3
+    ours = 5 - travel(gl.optax.from_rule(rules.Adam(epsilon=epsilon), rate), [g])
+    optaxs = 5 - travel(optax.adam(rate, eps=epsilon), [g])
+    np.testing.assert_allclose(ours, rate * g / (g + epsilon / np.sqrt(0.001)), rtol=1e-4)
+    np.testing.assert_allclose(optaxs, rate * g / (g + epsilon), rtol=1e-4)
+
+
+@differs(
+    "`Adagrad` through `gl.optax.from_rule`, beside `optax.adagrad`",
+    tensorflow="epsilon is added to the root, in Keras 3 under the root",
+    gradlab="to the root; `Adagrad(epsilon_place=\"inside\")` is Keras 3's and optax's",
+)
+def test_adagrad_adds_epsilon_to_the_root_and_optax_under_it() -> None:
+    rate, sizes, epsilon = 0.1, [0.5, 0.3], 0.01
+    inside = rules.Adagrad(epsilon=epsilon, epsilon_place="inside")
+    optaxs = travel(optax.adagrad(rate, eps=epsilon), sizes)
+    np.testing.assert_allclose(travel(gl.optax.from_rule(inside, rate), sizes), optaxs, rtol=1e-6)
+    ours = 5 - travel(gl.optax.from_rule(rules.Adagrad(epsilon=epsilon), rate), [0.5])
+    np.testing.assert_allclose(ours, rate * 0.5 / (np.sqrt(0.35) + epsilon), rtol=1e-4)
+
+
+@differs(
+    "`Nadam` through `gl.optax.from_rule`, beside `optax.nadam`",
+    tensorflow="the momentum grows from step to step",
+    gradlab="as TensorFlow; the momentum of optax is constant",
+)
+def test_the_momentum_of_nadam_grows_and_that_of_optax_does_not() -> None:
+    rate = 0.1
+    mu, mu_next = (0.9 * (1 - 0.5 * 0.96 ** (t * 0.004)) for t in (1, 2))
+    ours = 5 - travel(gl.optax.from_rule(rules.Nadam(), rate), [1.0])
+    optaxs = 5 - travel(optax.nadam(rate), [1.0])
+    np.testing.assert_allclose(ours, rate * (1 + 0.1 * mu_next / (1 - mu * mu_next)), rtol=1e-4)
+    np.testing.assert_allclose(optaxs, rate * (1 + 0.9 * 0.1 / (1 - 0.9**2)), rtol=1e-4)
+
+
+@differs(
+    "`AdaMax` through `gl.optax.from_rule`, beside `optax.adamax`",
+    tensorflow="epsilon is added to the largest gradient",
+    gradlab="as TensorFlow; optax adds it to each gradient, before it takes the largest",
+)
+def test_ada_max_adds_epsilon_to_the_largest_gradient_and_optax_to_each() -> None:
+    rate, epsilon, beta2 = 0.1, 1.0, 0.5
+    ours = travel(gl.optax.from_rule(rules.AdaMax(beta2=beta2, epsilon=epsilon), rate), [1.0, 0.0])
+    optaxs = travel(optax.adamax(rate, b2=beta2, eps=epsilon), [1.0, 0.0])
+    second_mean = 0.09 / (1 - 0.9**2)
+    np.testing.assert_allclose(ours, 5 - rate * (1 / 2 + second_mean / 1.5), rtol=1e-5)
+    np.testing.assert_allclose(optaxs, 5 - rate * (1 / 2 + second_mean / 1.0), rtol=1e-5)
+
+
 @functools.cache
 def compiled(dtype: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the weights after three jitted steps of every rule, through optax and by the pure

@@ -15,42 +15,52 @@ PAGE = Path(__file__).parents[2] / "notebooks" / "site" / "guide" / "originals.m
 
 _HEAD = """# The originals' own tests
 
-The test suites of TensorFlow, Keras, tf_keras, optax, and jax-tpu-embedding, run against gradlab. Nothing of theirs is
-kept here: `python -m tests.originals` reads what an installed package holds, `--sources DIR` a folder of
-`ORIGIN-TAG/path/in/its/repository`. A case's own text runs; a thin stand-in gives it gradlab's optimizers, training
-ops, clips, schedules, averages, accumulators and embeddings under the original's names, and NumPy for everything else.
-Inside a graph its tensors are nodes over `gl.Graph`; a function that the original compiles runs as it is.
+gradlab runs the test suites of TensorFlow, Keras, tf_keras, optax, and jax-tpu-embedding. The repository doesn't
+contain them: `python -m tests.originals` reads them from the installed packages, or from `--sources DIR`, laid out as
+`tensorflow-1.15/tensorflow/python/...`. The code of a test is unchanged. Its imports get gradlab's optimizers, training
+ops, clips, schedules, averages, accumulators, and embeddings under the original's names, and NumPy for everything else.
+In a graph its tensors are tensors of a `gl.Graph`. A function that the original compiles is called as it is.
+"""
 
-A case that is *not applicable* is about something gradlab does not have: the name it would have stands beside it, and
-the run fails where gradlab has that name. A case that differs *by design* runs and fails; a test of gradlab's own holds
-what happens instead. Everything else passes.
+_KINDS = """
+- *Not applicable*: it needs a name that gradlab lacks, its suite skips it, or it fails in the original on some
+  machines. The reason is below. The run fails if gradlab gets such a name.
+- *Expected failures*: gradlab differs by design. A test of gradlab checks what happens instead.
 """
 
 
 def page(rows: Sequence[Row], today: date) -> str:
     """The whole page."""
     total = [sum(x) for x in zip(*map(_numbers, rows), strict=True)]
+    cases, passed, _, absent, designed = total
+    files = len({(row.suite.origin, row.suite.path) for row in rows})
     lines = [
         _HEAD,
+        (
+            f"{passed:,} of {cases:,} cases pass, {absent:,} ({absent / cases:.0%}) aren't applicable, "
+            f"and {designed:,} fail by design. Suites of accumulators run twice, by default and with "
+            '`strict="tf"`, and each run counts.'
+        ),
+        _KINDS,
         (
             f"Run on {today.isoformat()} with gradlab {rows[0].version}. `source` begins the "
             "SHA-256 of the file."
         ),
         "",
-        "| original | file | source | cases | passed | failed | not applicable | by design |",
+        "| original | file | source | cases | passed | unexpected failures | not applicable | expected failures |",
         "|---|---|---|---|---|---|---|---|",
         *map(table_line, rows),
-        f"| all | {len(rows)} files | | {' | '.join(map(str, total))} |",
+        f"| all | {len(rows)} runs of {files} files | | {' | '.join(map(str, total))} |",
         "",
         "## Not applicable",
         "",
-        "| original | cases | what gradlab does not have, and why |",
+        "| original | cases | the name that gradlab lacks, and what it is |",
         "|---|---|---|",
         *(f"| {origin} | {n} | {why} |" for (origin, why), n in _reasons(rows, "absent").items()),
         "",
-        "## Different by design",
+        "## Expected failures",
         "",
-        "| original | cases | why | held by |",
+        "| original | cases | why | test of gradlab |",
         "|---|---|---|---|",
         *_designs(rows),
     ]
@@ -59,7 +69,9 @@ def page(rows: Sequence[Row], today: date) -> str:
         for row in rows
         for case in row.failed
     ]
-    return "\n".join([*lines, *(["", "## Failed", "", *failed] if failed else [])]) + "\n"
+    return (
+        "\n".join([*lines, *(["", "## Unexpected failures", "", *failed] if failed else [])]) + "\n"
+    )
 
 
 def table_line(row: Row) -> str:

@@ -231,7 +231,7 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "`gl.gradients` outside a `Graph`",
     tensorflow="RuntimeError",
     gradlab="computes at once",
-    strict="as TensorFlow",
+    strict="TensorFlow's behavior",
 )
 @pytest.mark.parametrize("case", BAD)
 def test_what_cannot_be_differentiated_is_refused_and_leaves_no_trace(case: str) -> None:

@@ -270,7 +270,7 @@ def test_the_arguments_are_tensorflows_and_more() -> None:
     "two workers at one check",
     tensorflow="both may pass it before either updates",
     gradlab="check and update are one piece; `atomic=False` is as TensorFlow",
-    strict="as by default",
+    strict="gradlab's behavior",
 )
 @pytest.mark.parametrize(("atomic", "expected"), [(False, (2, 0)), (True, (1, 1))])
 def test_two_workers_pass_the_check_before_either_updates(
@@ -291,7 +291,7 @@ def test_two_workers_pass_the_check_before_either_updates(
     "when the step of a gradient is noted",
     tensorflow="possibly after the weights are read, so that it looks newer",
     gradlab="before; `step_first=False` is as TensorFlow",
-    strict="as by default",
+    strict="gradlab's behavior",
 )
 @pytest.mark.parametrize(("step_first", "seen", "counter"), [(False, 1, 0), (True, 0, 1)])
 def test_a_step_noted_after_the_forward_pass_makes_an_old_gradient_look_new(
@@ -558,19 +558,19 @@ def test_strict_is_a_word(strict: Any) -> None:
     "`DropStaleGradientOptimizer` outside a Graph",
     tensorflow="TypeError",
     gradlab="works",
-    strict="as TensorFlow",
+    strict="TensorFlow's behavior",
 )
 @differs(
     "`DropStaleGradientOptimizer.variables()`",
     tensorflow="empty",
     gradlab="the wrapped optimizer's and the counter",
-    strict="as TensorFlow",
+    strict="TensorFlow's behavior",
 )
 @differs(
     "`DropStaleGradientOptimizer`: a second `apply_gradients` in a Graph",
     tensorflow="ValueError",
     gradlab="works",
-    strict="as TensorFlow",
+    strict="TensorFlow's behavior",
 )
 def test_strict_is_tensorflows() -> None:
     run = Run(0, strict="tf")

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -97,6 +98,59 @@ def test_a_loss_may_be_an_expression() -> None:
         op.run()
         op.run()
     assert v.numpy().tolist() == [2]
+
+
+@pytest.mark.parametrize("convert", [bool, float, int])
+def test_a_tensor_of_a_graph_is_no_number(convert: type) -> None:
+    with gl.Graph().as_default():
+        v = gl.Variable(2.0)
+        loss = v * 3
+        with pytest.raises(
+            TypeError, match=rf"a tensor of a Graph can't be a Python `{convert.__name__}`"
+        ):
+            convert(loss)
+        assert convert(loss.eval()) == convert(6)
+    with pytest.raises(TypeError, match="because each run computes it again"):
+        convert(loss)
+
+
+@differs(
+    "`float`, `int`, and `np.asarray` of a variable in a Graph, `np.asarray` of a tensor",
+    tensorflow="an error",
+    gradlab="the value now",
+)
+def test_a_variable_of_a_graph_has_a_value_but_is_no_condition() -> None:
+    with gl.Graph().as_default():
+        v = gl.Variable(2.0, name="v")
+        assert (float(v), int(v), np.asarray(v), np.asarray(v * 3)) == (2, 2, 2, 6)
+        with pytest.raises(TypeError, match="v:0 of a Graph can't be a Python `bool`"):
+            bool(v)
+    assert bool(v)
+
+
+@pytest.mark.parametrize("name", ["sum", "T", "astype"])
+def test_a_tensor_without_methods_names_numpys_functions(name: str) -> None:
+    with gl.Graph().as_default():
+        tensor = gl.Variable(2.0) * 3
+    with pytest.raises(AttributeError, match=rf"no attribute '{name}'; use NumPy's functions"):
+        getattr(tensor, name)
+    with pytest.raises(AttributeError, match=r"no attribute 'graph_of'$"):
+        _ = tensor.graph_of
+
+
+def test_a_tensor_of_a_tape_is_a_number() -> None:
+    v = gl.Variable(2.0)
+    with gl.GradientTape():
+        loss = v * 3
+        assert loss
+        assert (float(loss), int(loss)) == (6, 6)
+
+
+def test_a_function_that_a_run_calls_may_decide_by_a_tensor() -> None:
+    with gl.Graph().as_default():
+        v = gl.Variable(2.0)
+        loss = v * 3
+        assert gl.Session().run(lambda: 1 if loss > 5 else 0) == 1
 
 
 def test_assignments_wait_until_they_are_run() -> None:
@@ -206,7 +260,7 @@ print(gl.global_variables(), gl.Variable(1.0, name="v").name, gl.get_default_gra
 
 @differs(
     "`gl.get_default_graph` outside of a block",
-    tensorflow="the graph that there always is",
+    tensorflow="the global default graph",
     gradlab="RuntimeError, unless `gl.disable_eager_execution` was called",
 )
 def test_a_block_has_the_only_graph() -> None:
@@ -217,3 +271,29 @@ def test_a_block_has_the_only_graph() -> None:
         assert gl.get_default_graph() is graph
         with pytest.raises(RuntimeError, match=r"leave `with"):
             gl.reset_default_graph()
+
+
+# What the page about TensorFlow 1 says instead of placeholders
+
+
+def test_batches_of_several_shapes_are_read_by_a_function() -> None:
+    batch = {"x": np.ones((1, 2), np.float32), "y": np.ones((1, 1), np.float32)}
+    with gl.Graph().as_default(), gl.Session() as sess:
+        w = gl.Variable([[1.0], [1.0]])
+        train_op = SGD(0.5).minimize(lambda: jnp.mean((batch["x"] @ w - batch["y"]) ** 2))
+        for rows in (4, 2):
+            batch.update(x=np.ones((rows, 2), np.float32), y=np.full((rows, 1), rows, np.float32))
+            sess.run(train_op)
+    # Predictions are 2 for 4 and then 6 for 2, so w goes from 1 to 3, and to -1.
+    assert w.numpy().tolist() == [[-1.0], [-1.0]]
+
+
+def test_batches_of_one_shape_are_a_variable() -> None:
+    with gl.Graph().as_default(), gl.Session() as sess:
+        x = gl.Variable(np.zeros(2, np.float32), trainable=False)
+        total = np.sum(x)
+        sums = []
+        for batch in ([1.0, 2.0], [3.0, 4.0]):
+            x.load(batch)
+            sums.append(sess.run(total))
+    assert sums == [3, 7]

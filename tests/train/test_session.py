@@ -234,6 +234,22 @@ def test_values_come_before_assignments(graph: gl.Graph) -> None:
 # Refusals
 
 
+@differs(
+    "`target` and `config` of a `gl.Session`",
+    tensorflow="the server and the settings that it uses",
+    gradlab="no effect",
+)
+def test_a_session_runs_in_this_process(graph: gl.Graph) -> None:
+    v = gl.Variable(1.0)
+    with gl.Session("grpc://nowhere:1", config={"allow_soft_placement": True}) as sess:
+        assert sess.run(v) == 1
+
+
+@differs(
+    "`feed_dict` of `Session.run`",
+    tensorflow="values of placeholders",
+    gradlab="NotImplementedError, because there are no placeholders",
+)
 def test_what_is_not_there_is_refused_by_name(graph: gl.Graph) -> None:
     v = gl.Variable(1.0)
     with pytest.raises(NotImplementedError, match=r"placeholders.*trainable=False"):

@@ -84,6 +84,32 @@ gl.save({str(tmp_path / "end")!r}, **run.things)
     assert end.bits() == whole.bits()
 
 
+def test_a_program_with_a_graph_goes_on_with_its_step_and_averages(tmp_path: Path) -> None:
+    def run_program(steps: int, *, save: str = "", load: str = "") -> dict[str, Any]:
+        with gl.Graph().as_default(), gl.Session() as sess:
+            weights = gl.Variable([1.0, 2.0], name="weights")
+            step = gl.train.create_global_step()
+            rate = gl.train.exponential_decay(0.1, step, decay_steps=2, decay_rate=0.5)
+            opt = gl.train.MomentumOptimizer(rate, 0.9)
+            update = opt.minimize(weights * weights, global_step=step)
+            averages = gl.train.ExponentialMovingAverage(0.9, num_updates=step)
+            with gl.control_dependencies([update]):
+                train_op = averages.apply([weights])
+            if load:
+                gl.load(tmp_path / load, variables=gl.global_variables(), opt=opt)
+            for _ in range(steps):
+                sess.run(train_op)
+            if save:
+                gl.save(tmp_path / save, variables=gl.global_variables(), opt=opt)
+            return {v.name: v.eval().tolist() for v in gl.global_variables()}
+
+    whole = run_program(8)
+    run_program(5, save="run.npz")
+    assert run_program(3, load="run.npz") == whole
+    assert whole["global_step:0"] == 8
+    assert whole["weights/ExponentialMovingAverage:0"] != whole["weights:0"]
+
+
 def test_before_the_first_step_there_is_a_state_too(tmp_path: Path) -> None:
     for name in ("adam", "keras sgd, momentum, keras3", "keras adagrad, legacy", "drop stale adam"):
         new, used = Run(name), Run(name)
@@ -234,8 +260,8 @@ def test_what_cannot_be_saved_is_said_and_the_old_file_stays(tmp_path: Path) -> 
     before = (tmp_path / "run").read_bytes()
     for bad, error, words in (
         ({"opt": opt, "v": v}, ValueError, "opt: there are slots of w:0"),
-        ({"f": len}, TypeError, "f is a builtin_function_or_method"),
-        ({"a": [{"b": object()}]}, TypeError, r"a\[0\]\['b'\] is a object"),
+        ({"f": len}, TypeError, "f is of the class builtin_function_or_method"),
+        ({"a": [{"b": object()}]}, TypeError, r"a\[0\]\['b'\] is of the class object"),
         ({"a": {1: v}}, TypeError, "keys of a dictionary that is saved must be words; a has 1"),
         ({"c": gl.train.AdamOptimizer}, TypeError, "c is the class AdamOptimizer"),
         ({"x": np.array([None])}, TypeError, "x holds object"),
@@ -243,9 +269,14 @@ def test_what_cannot_be_saved_is_said_and_the_old_file_stays(tmp_path: Path) -> 
         (
             {"acc": gl.ConditionalAccumulator("float32")},
             TypeError,
-            "acc is a ConditionalAccumulator",
+            "acc is of the class ConditionalAccumulator",
         ),
-        ({"two": gl.keras.replicas(2)}, TypeError, "two is a Replicas"),
+        (
+            {"ema": gl.train.ExponentialMovingAverage(0.9)},
+            TypeError,
+            r"ema is of the class Exponential.*save the Variables, such as gl\.global_variables",
+        ),
+        ({"two": gl.keras.replicas(2)}, TypeError, "two is of the class Replicas"),
         ({}, TypeError, "nothing to save"),
     ):
         with pytest.raises(error, match=words):

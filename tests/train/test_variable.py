@@ -1,5 +1,6 @@
 """Variables and the collections that know them."""
 
+import copy
 import threading
 from typing import Any
 
@@ -14,11 +15,11 @@ from tests.differences import differs
 
 
 @differs(
-    "`trainable_variables` and variables that nothing else refers to",
+    "`trainable_variables`, and variables without other references",
     tensorflow="keeps them",
     gradlab="forgets them",
 )
-def test_a_collection_forgets_variables_that_nobody_holds() -> None:
+def test_a_collection_forgets_variables_without_other_references() -> None:
     a, b = gl.Variable(1.0, name="a"), gl.Variable(1.0, name="b")
     assert gl.trainable_variables() == [a, b]
     del a
@@ -34,6 +35,24 @@ def test_collections_do_not_see_one_another() -> None:
     assert gl.trainable_variables() == [outer]
     assert gl.get_global_step() is None
     assert inner.name == "Variable:0"
+
+
+def test_a_variable_may_be_in_other_collections() -> None:
+    with gl.Graph().as_default() as graph:
+        v = gl.Variable(1.0)
+        nowhere = gl.Variable(1.0, collections=[])
+        mine = gl.Variable(1.0, collections=["mine"], trainable=False, validate_shape=False)
+        both = copy.copy(gl.Variable(1.0, collections=("mine", "variables")))
+        assert gl.global_variables() == [v, both]
+        assert gl.trainable_variables() == [v, nowhere, both]
+        assert graph.get_collection("mine") == [mine, both]
+        assert graph.get_collection("variables") == [v, both]
+
+
+def test_collections_are_a_list() -> None:
+    with pytest.raises(ValueError, match=r"must be a list, tuple, or set\. Got mine of type"):
+        gl.Variable(1.0, name="refused", collections="mine")
+    assert gl.trainable_variables() == []
 
 
 def test_a_thread_has_the_outermost_collection() -> None:

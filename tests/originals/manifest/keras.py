@@ -149,7 +149,7 @@ SUITES = (
         absent={
             "OptimizerSparseTest.test_sparse_gradients_*": Absent(
                 "gl.keras.Optimizer.assign",
-                "by which method Keras writes rows; a rule of gradlab returns new ones",
+                "the method with which Keras writes rows; a rule of gradlab returns new ones",
             ),
             "OptimizerSparseTest.*_scatter_update": Absent(
                 "gl.keras.Optimizer.update_step",

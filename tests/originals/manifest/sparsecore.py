@@ -80,7 +80,8 @@ _SPECS = {
         "the numbers that a kernel is handed at a step; a rule of gradlab has fields",
     ),
     "OptimizerSpecTest.test_optimizer_class_type_mapping": Absent(
-        "gl.tpu.get_optimizer_class", "numbers of classes in a message of that library's own"
+        "gl.tpu.get_optimizer_class",
+        "the numbers that stand for classes in that library's messages",
     ),
     "OptimizerSpecTest.test_short_name": Absent(
         "gl.rules.Adagrad.short_name", "a part of names that the library gives its variables"

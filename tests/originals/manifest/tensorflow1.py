@@ -20,7 +20,7 @@ _TRAINING = "tensorflow/python/training"
 _KERNELS = "tensorflow/python/kernel_tests"
 _CONTRIB = "tensorflow/contrib/opt/python/training"
 
-_DYNAMIC = Absent("gl.Variable(validate_shape)", "a variable whose shape may change")
+_DYNAMIC = Absent("gl.Variable(shape)", "a variable whose shape may change")
 
 
 def _of(path: str, **entries: Mapping[str, Any]) -> Suite:

@@ -25,7 +25,9 @@ _GRAPH = Absent(
     "gl.Graph.get_operations", "looks for double nodes in TensorFlow's graph of a Keras model"
 )
 _VAR_NAME = Absent("gl.keras.name_scope", "names of slots under a scope of names")
-_VAR_KEY = Absent("gl.keras.var_key", "by what name Keras keeps a variable; gradlab by itself")
+_VAR_KEY = Absent(
+    "gl.keras.var_key", "the key under which Keras keeps a variable; gradlab's is the variable"
+)
 _TENSORFLOW = {
     "OptimizerCoefficientTest.*": _GRAPH,
     **_each(
@@ -74,7 +76,7 @@ _REWRITE = {
     "OptimizerFuntionalityTest.testCheckpointOptimizer": _CHECKPOINT,
     "OptimizerFuntionalityTest.testGetAndFromConfig": Absent(
         "gl.schedules.serialize(module)",
-        "the module of a class of the program itself; a suite that is read is none",
+        "the module that defines a class; a suite is read, not imported as a module",
     ),
     "OptimizerFuntionalityTest.testSaveAndLoadOptimizerWithModel*": _MODELS,
     **_each(
@@ -116,9 +118,7 @@ _LOSS_SCALE = {
     **_each(
         "LossScaleOptimizerTest",
         "testHyperParametersExposed testLossScaleDelegationWithWrapper_*",
-        Absent(
-            "gl.keras.Optimizer._set_hyper", "an optimizer of one's own; in gradlab it is a rule"
-        ),
+        Absent("gl.keras.Optimizer._set_hyper", "a custom optimizer; in gradlab it is a rule"),
     ),
     "LossScaleOptimizerTest.testUnsupportedStrategy_*": Absent(
         "gl.CentralStorageStrategy", "a distribution strategy, which is refused"

@@ -80,7 +80,7 @@ def test_indices_of_32_bits() -> None:
     "`SparseConditionalAccumulator` outside a Graph",
     tensorflow="RuntimeError",
     gradlab="works",
-    strict="as TensorFlow",
+    strict="TensorFlow's behavior",
 )
 def test_strict_wants_a_graph_as_tensorflow_does() -> None:
     with gl.variable_collection(), pytest.raises(RuntimeError, match="in graphs only"):
@@ -124,7 +124,7 @@ def test_the_two_means_and_the_dense_one(xp: Any) -> None:
     "`SparseConditionalAccumulator`: indices that are not sorted, or come twice",
     tensorflow="merged as if sorted and distinct: rows may appear twice",
     gradlab="rows of one index are summed first, count once, and come back sorted",
-    strict="as TensorFlow",
+    strict="TensorFlow's behavior",
 )
 @XP
 @pytest.mark.parametrize(

@@ -32,10 +32,10 @@ def hopeless(acc, needs=1):
 
 
 @differs(
-    "`take_grad` that no thread can serve",
+    "a `take_grad` that can never be satisfied",
     tensorflow="waits forever",
     gradlab="a `DeadlockError`",
-    strict="as by default",
+    strict="gradlab's behavior",
 )
 @pytest.mark.parametrize(
     "source",

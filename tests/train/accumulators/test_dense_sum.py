@@ -99,7 +99,7 @@ def test_non_finite_and_empty_gradients_count() -> None:
     "denormal numbers in accumulators",
     tensorflow="zero",
     gradlab="kept",
-    strict="as TensorFlow",
+    strict="TensorFlow's behavior",
 )
 def test_strict_takes_denormal_numbers_for_zero_as_tensorflow_does() -> None:
     for strict in ("tf", None):

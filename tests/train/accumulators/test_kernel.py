@@ -188,7 +188,7 @@ def test_set_global_step_wakes_nobody_and_keeps_what_is_counted() -> None:
     "`set_global_step` to an earlier step",
     tensorflow="a line in the log",
     gradlab="a `StalenessWarning`",
-    strict="silent",
+    strict="TensorFlow's behavior",
 )
 def test_a_step_that_goes_back_is_told() -> None:
     acc = scalar()
@@ -354,7 +354,7 @@ def run_python(source: str) -> str:
     "Ctrl-C while `take_grad` waits",
     tensorflow="does not end the wait",
     gradlab="ends the wait; a time limit does, too",
-    strict="as by default",
+    strict="gradlab's behavior",
 )
 def test_ctrl_c_ends_a_blocked_take() -> None:
     out = run_python(
@@ -420,7 +420,7 @@ def test_the_same_name_for_something_else(other: dict) -> None:
     "accumulators of one shared_name, made differently",
     tensorflow="the first decides",
     gradlab="refused",
-    strict="as TensorFlow",
+    strict="TensorFlow's behavior",
 )
 def test_strict_looks_at_nothing_and_the_first_decides() -> None:
     with gl.Graph().as_default():
@@ -445,7 +445,7 @@ def test_strict_looks_at_nothing_and_the_first_decides() -> None:
     "each `ConditionalAccumulator` without a shared_name, outside a graph",
     tensorflow="all that are made alike are one, which goes with the first",
     gradlab="each is its own",
-    strict="as TensorFlow",
+    strict="TensorFlow's behavior",
 )
 def test_strict_without_a_graph_accumulators_without_a_name_are_one_and_die_with_the_first() -> (
     None

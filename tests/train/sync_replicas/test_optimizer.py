@@ -260,7 +260,7 @@ def test_apply_gradients_and_minimize_push_and_take_a_token() -> None:
 
 
 @differs(
-    "whose call it is in `SyncReplicasOptimizer`",
+    "how `SyncReplicasOptimizer` identifies the calling worker",
     tensorflow="each worker has an object of its own",
     gradlab="one object for all; `worker`, by default the name of the thread",
 )
