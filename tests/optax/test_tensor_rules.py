@@ -1,0 +1,59 @@
+"""Tensor rules and schedule-free rules beside optax: at least as near to a float64 run as optax."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+import optax
+import pytest
+
+from gradlab.rules import Muon
+from gradlab.rules.muon import DION
+from tests.rules.relative_error import check, inputs, run, run_jit
+
+MUON = {"form": "optax", "adjust_lr": "width", "norm_epsilon": 1e-8}
+CASES = {
+    "muon": (optax.contrib.muon(0.1), Muon(**MUON)),
+    "muon, no nesterov": (
+        optax.contrib.muon(0.1, nesterov=False),
+        Muon(**MUON, use_nesterov=False),
+    ),
+    "muon, dion": (
+        optax.contrib.muon(0.1, ns_coeffs="dion", beta=0.8),
+        Muon(0.8, **MUON, coefficients=DION),
+    ),
+    "muon, rms": (
+        optax.contrib.muon(0.1, consistent_rms=0.2, eps=0.1),
+        Muon(form="optax", norm_epsilon=0.1),
+    ),
+}
+
+
+def optax_run(tx: Any, w: Any, gradients: Any, dtype: Any) -> np.ndarray:
+    """Return the weights after each step of an optimizer of optax, as float64."""
+    with jax.enable_x64(True):
+        w = jax.numpy.asarray(w, dtype)
+        state = tx.init(w)
+        after = []
+        for g in gradients:
+            updates, state = tx.update(jax.numpy.asarray(g, dtype), state, w)
+            w = optax.apply_updates(w, updates)
+            after.append(np.asarray(w, np.float64))
+    return np.stack(after)
+
+
+@pytest.mark.parametrize("shape", [(40, 30), (20, 50)])
+@pytest.mark.parametrize("name", CASES)
+def test_the_error_is_at_most_that_of_optax(name: str, shape: Any) -> None:
+    tx, rule = CASES[name]
+    w, gradients = inputs(0, shape)
+    exact = optax_run(tx, w, gradients, np.float64)
+
+    ours = [run(rule, 0.1, w, gradients), run_jit(rule, 0.1, w, gradients)]
+    check(ours, optax_run(tx, w, gradients, np.float32), exact)
+    # What a rule shares between weights is float32 whatever their dtype.
+    np.testing.assert_allclose(
+        run(rule, 0.1, w, gradients, np.float64), exact, rtol=1e-6, atol=1e-7
+    )
