@@ -474,3 +474,14 @@ def repeat_body(times: Array, body: Callable[[Any, Any], Any], carry: Any) -> An
     for k in range(int(times)):
         carry = body(k, carry)
     return carry
+
+
+def choose(condition: Any, compute: Callable[[], Any], compute_else: Callable[[], Any]) -> Any:
+    """Return what one of two functions returns. Inside `jit` both are traced, and one runs.
+
+    >>> choose(np.bool_(False), lambda: 1, lambda: 2)
+    2
+    """
+    if is_traced(condition):
+        return sys.modules["jax"].lax.cond(condition, compute, compute_else)
+    return compute() if condition else compute_else()

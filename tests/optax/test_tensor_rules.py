@@ -9,7 +9,7 @@ import numpy as np
 import optax
 import pytest
 
-from gradlab.rules import Muon
+from gradlab.rules import Muon, ScheduleFreeAdam, ScheduleFreeSGD
 from gradlab.rules.muon import DION
 from tests.rules.relative_error import check, inputs, run, run_jit
 
@@ -27,6 +27,10 @@ CASES = {
     "muon, rms": (
         optax.contrib.muon(0.1, consistent_rms=0.2, eps=0.1),
         Muon(form="optax", norm_epsilon=0.1),
+    ),
+    "schedule-free SGD": (
+        optax.contrib.schedule_free_sgd(0.1, b1=0.8),
+        ScheduleFreeSGD(0.8),
     ),
 }
 
@@ -57,3 +61,13 @@ def test_the_error_is_at_most_that_of_optax(name: str, shape: Any) -> None:
     np.testing.assert_allclose(
         run(rule, 0.1, w, gradients, np.float64), exact, rtol=1e-6, atol=1e-7
     )
+
+
+def test_schedule_free_adam_is_that_of_optax_in_float64() -> None:
+    w, gradients = inputs(0, (4, 3))
+    tx = optax.contrib.schedule_free_adamw(0.1, b2=0.99)
+
+    exact = optax_run(tx, w, gradients, np.float64)
+    got = run(ScheduleFreeAdam(beta2=0.99), 0.1, w, gradients, np.float64)
+    # The power of beta2 is float32.
+    np.testing.assert_allclose(got, exact, rtol=1e-5, atol=1e-6)
