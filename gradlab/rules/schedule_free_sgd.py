@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from .._base.arrays import Array, namespace
-from .rule import Rule, Shared, Slots, float32
+from .rule import Rule, Shared, Slots, float32, rounded
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class ScheduleFreeSGD(Rule):
         w = w + (share * (z - w) - lr * warmth * pull * g)    pull = 1 - momentum * (1 - share)
 
     and the mean, the weights to evaluate with, is w + (w - z) * (1 / momentum - 1). `steps`, the
-    number of the step, `weight_sum`, `warmth`, `share` and `pull` change from step to step. With 0
+    number of the step, `weight_sum`, `share` and `pull` change from step to step. With 0
     warmup_steps there is no warmup.
 
     Shapes: w, g, z (...). Slots: z, a copy of the weights. The learning rate must stay the same:
@@ -52,7 +52,6 @@ class ScheduleFreeSGD(Rule):
     rate_power: float = 2.0
     steps: float = 1.0
     weight_sum: float = 1.0
-    warmth: float = 1.0
     share: float = 1.0
     pull: float = 1.0
     slots: ClassVar[dict[str, float | str]] = {"z": 0.0}
@@ -68,25 +67,23 @@ class ScheduleFreeSGD(Rule):
 
     def _share_of(self, steps: Any, weight_sum: Any) -> Shared:
         """Return the shared fields of a step, given the sum of the weights before it."""
-        xp = namespace(steps, self.warmup_steps)
-        one = float32(1.0)
-        warmth = xp.minimum(steps / xp.maximum(float32(self.warmup_steps), one), one)
-        weight = steps ** float32(self.power) * warmth ** float32(self.rate_power)
+        weight = steps ** float32(self.power) * self._warmth(steps) ** float32(self.rate_power)
         weight_sum = weight_sum + weight
         share = weight / weight_sum
         # Not 1 - momentum * (1 - share), because a rounded momentum near 1 is far off in 1 - momentum.
         pull = float32(1 - self.momentum) + float32(self.momentum) * share
-        return {
-            "steps": steps,
-            "weight_sum": weight_sum,
-            "warmth": warmth,
-            "share": share,
-            "pull": pull,
-        }
+        return {"steps": steps, "weight_sum": weight_sum, "share": share, "pull": pull}
+
+    def _warmth(self, steps: Any) -> Any:
+        """Return the share of the learning rate that warmup leaves, in the dtype of `steps`."""
+        xp = namespace(steps, self.warmup_steps)
+        one = steps.dtype.type(1)
+        warmup_steps = xp.maximum(rounded(self.warmup_steps, steps.dtype), one)
+        return xp.minimum(steps / warmup_steps, one)
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         (z,) = slots
-        rate = lr * self.warmth
+        rate = lr * self._warmth(self.steps)
         # The small terms first, so that w is rounded once.
         new_w = w + (self.share * (z - w) - rate * self.pull * g)
         return new_w, (z - rate * g,)
