@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -48,8 +47,8 @@ def relative_error(got: Any, exact: Any) -> float:
     return float(np.linalg.norm(got - exact) / np.linalg.norm(exact))
 
 
-def check(ours: Sequence[Any], theirs: Any, exact: Any) -> None:
-    """Check that each of our runs is as near to the exact one as the original's."""
-    limit = max(relative_error(theirs, exact), ROUNDING)
-    errors = [relative_error(run, exact) for run in ours]
-    assert max(errors) <= limit, (errors, limit)
+def check(ours: Any, theirs: Any, exact: Any, factor: float = 1.0) -> None:
+    """Check that our run is about as near to the exact one as the original's, or rounding apart."""
+    error = relative_error(ours, exact)
+    limit = max(factor * relative_error(theirs, exact), ROUNDING)
+    assert error <= limit, (error, limit)

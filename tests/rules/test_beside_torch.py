@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradlab.rules import Muon
+from gradlab.rules import Adafactor, Muon
 from tests.rules.relative_error import check, inputs, relative_error, run, run_jit
 
 pytestmark = pytest.mark.torch
@@ -37,7 +37,7 @@ def torch_run(name: str, arguments: Any, w: Any, gradients: Any, dtype: str) -> 
 
     kind = getattr(torch, dtype)
     parameter = torch.nn.Parameter(torch.tensor(w, dtype=kind))
-    optimizer = getattr(torch.optim, name)([parameter], lr=0.1, weight_decay=0.0, **arguments)
+    optimizer = getattr(torch.optim, name)([parameter], weight_decay=0.0, **arguments)
     after = []
     for g in gradients:
         parameter.grad = torch.tensor(g, dtype=kind)
@@ -54,15 +54,32 @@ def test_muon_of_torch(name: str, shape: Any, monkeypatch: pytest.MonkeyPatch) -
     arguments, fields = MUONS[name]
     rule = Muon(form="torch", **fields)
     w, gradients = inputs(0, shape)
-    theirs = torch_run("Muon", arguments, w, gradients, "float32")
+    theirs = torch_run("Muon", arguments | {"lr": 0.1}, w, gradients, "float32")
     # torch orthogonalizes in bfloat16, which a float64 run must not.
     monkeypatch.setattr(torch.Tensor, "bfloat16", lambda matrix: matrix.clone())
-    exact = torch_run("Muon", arguments, w, gradients, "float64")
-    in_float32 = torch_run("Muon", arguments, w, gradients, "float32")
+    exact = torch_run("Muon", arguments | {"lr": 0.1}, w, gradients, "float64")
+    in_float32 = torch_run("Muon", arguments | {"lr": 0.1}, w, gradients, "float32")
 
-    ours = [run(rule, 0.1, w, gradients), run_jit(rule, 0.1, w, gradients)]
-    check(ours, in_float32, exact)
+    check(run(rule, 0.1, w, gradients), in_float32, exact)
+    check(run_jit(rule, 0.1, w, gradients), in_float32, exact)
     assert relative_error(in_float32, exact) < relative_error(theirs, exact)
     np.testing.assert_allclose(
         run(rule, 0.1, w, gradients, np.float64), exact, rtol=1e-12, atol=1e-13
     )
+
+
+@pytest.mark.parametrize("shape", [(40, 30), (3, 20, 10), (500,)])
+@pytest.mark.parametrize("epsilon", [float(np.finfo(np.float32).eps), 0.9])
+def test_adafactor_of_torch(shape: Any, epsilon: float) -> None:
+    rule = Adafactor(epsilon1=epsilon, epsilon_place="floor")
+    w, gradients = inputs(0, shape)
+    arguments = {"lr": 0.6, "eps": (epsilon, 1e-3)}
+    exact = torch_run("Adafactor", arguments, w, gradients, "float64")
+
+    theirs = torch_run("Adafactor", arguments, w, gradients, "float32")
+    # torch computes its rates in float64, and XLA adds all squares in one row.
+    check(run(rule, 0.6, w, gradients), theirs, exact, factor=1.1)
+    check(run_jit(rule, 0.6, w, gradients), theirs, exact, factor=4.0)
+    # The power of the step's number is computed from a float32 number.
+    got = run(rule, 0.6, w, gradients, np.float64)
+    np.testing.assert_allclose(got, exact, rtol=1e-7, atol=1e-8)
