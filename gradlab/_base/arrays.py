@@ -51,6 +51,19 @@ def is_traced(x: Any) -> bool:
     return is_boxed(x) or (jax is not None and isinstance(x, jax.core.Tracer))
 
 
+def sharded_axes(x: Any) -> list[str]:
+    """Return the axes of the mesh over which an array inside `shard_map` is divided.
+
+    None where `shard_map` doesn't track them (check_vma=False).
+    """
+    if not is_jax(x) or not is_traced(x):
+        return []
+    kind: Any = sys.modules["jax"].typeof(x)
+    # JAX 0.10 has them in `mat`, older versions in `vma`.
+    varying = kind.mat.varying if hasattr(kind, "mat") else kind.vma
+    return sorted(varying)
+
+
 def is_boxed(x: Any) -> bool:
     """True for a box, in which autograd traces a NumPy value."""
     autograd = sys.modules.get("autograd.tracer")
