@@ -52,6 +52,19 @@ def is_traced(x: Any) -> bool:
     return is_boxed(x) or (jax is not None and isinstance(x, jax.core.Tracer))
 
 
+def sharded_axes(x: Any) -> list[str]:
+    """Return the axes of the mesh over which an array inside `shard_map` is divided.
+
+    None where `shard_map` doesn't track them (check_vma=False).
+    """
+    if not is_jax(x) or not is_traced(x):
+        return []
+    kind: Any = sys.modules["jax"].typeof(x)
+    # JAX 0.10 has them in `mat`, older versions in `vma`.
+    varying = kind.mat.varying if hasattr(kind, "mat") else kind.vma
+    return sorted(varying)
+
+
 def is_boxed(x: Any) -> bool:
     """True for a box, in which autograd traces a NumPy value."""
     autograd = sys.modules.get("autograd.tracer")
@@ -486,3 +499,14 @@ def repeat_body(times: Array, body: Callable[[Any, Any], Any], carry: Any) -> An
     for k in range(int(times)):
         carry = body(k, carry)
     return carry
+
+
+def choose(condition: Any, compute: Callable[[], Any], compute_else: Callable[[], Any]) -> Any:
+    """Return what one of two functions returns. Inside `jit` both are traced, and one runs.
+
+    >>> choose(np.bool_(False), lambda: 1, lambda: 2)
+    2
+    """
+    if is_traced(condition):
+        return sys.modules["jax"].lax.cond(condition, compute, compute_else)
+    return compute() if condition else compute_else()

@@ -20,6 +20,7 @@ from .ams_grad import AMSGrad
 from .assign import Assign
 from .bounded_adagrad import BoundedAdagrad
 from .centered_rms_prop import CenteredRMSProp
+from .clippy_adagrad import ClippyAdagrad
 from .dense_and_sparse import every_row, sparse
 from .frequency_aware_adagrad import FrequencyAwareAdagrad
 from .frequency_estimator import FrequencyEstimator
@@ -43,10 +44,13 @@ from .rms_prop import RMSProp
 from .row_wise_adagrad import RowWiseAdagrad
 from .rule import Rule, Shared, Slots
 from .schedule_free_adam import ScheduleFreeAdam
+from .schedule_free_sgd import ScheduleFreeSGD
+from .soap import SOAP
 from .stochastic_gradient_descent import StochasticGradientDescent
 from .user_defined import UserDefined
 
 __all__ = [
+    "SOAP",
     "AMSGrad",
     "AdaMax",
     "Adadelta",
@@ -59,6 +63,7 @@ __all__ = [
     "Assign",
     "BoundedAdagrad",
     "CenteredRMSProp",
+    "ClippyAdagrad",
     "FrequencyAwareAdagrad",
     "FrequencyEstimator",
     "Ftrl",
@@ -80,6 +85,7 @@ __all__ = [
     "RowWiseAdagrad",
     "Rule",
     "ScheduleFreeAdam",
+    "ScheduleFreeSGD",
     "Shared",
     "Slots",
     "StochasticGradientDescent",
@@ -115,6 +121,7 @@ _CATALOG: tuple[type[Rule], ...] = (
     PowerSign,
     AMSGrad,
     Nadam,
+    ScheduleFreeSGD,
     ScheduleFreeAdam,
     PartialRowWiseAdam,
     ProximalYogi,
@@ -127,7 +134,7 @@ _CATALOG: tuple[type[Rule], ...] = (
     Assign,
     UserDefined,
 )
-_TENSOR_RULES: tuple[type[Rule], ...] = (Lamb, Adafactor, Muon)
+_TENSOR_RULES: tuple[type[Rule], ...] = (ClippyAdagrad, Lamb, Adafactor, SOAP, Muon)
 
 
 def catalog() -> dict[str, type[Rule]]:
@@ -149,7 +156,7 @@ def tensor_rules() -> dict[str, type[Rule]]:
     Not in TensorFlow.
 
     >>> list(tensor_rules())
-    ['Lamb', 'Adafactor', 'Muon']
+    ['ClippyAdagrad', 'Lamb', 'Adafactor', 'SOAP', 'Muon']
     """
     return {rule.__name__: rule for rule in _TENSOR_RULES}
 

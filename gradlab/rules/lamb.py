@@ -16,16 +16,17 @@ class Lamb(SizedRule):
 
         m = m + (g - m) * (1 - beta1)
         v = v + (g * g - v) * (1 - beta2)
-        u = m / (1 - beta1_power) / (sqrt(v / (1 - beta2_power)) + epsilon)
+        u = m / (1 - beta1_power) / (sqrt(v / (1 - beta2_power)) + epsilon) + weight_decay * w
         w = w - norm(w) / norm(u) * lr * u
 
     The norms are of whole tensors. Where one of them is 0 their ratio counts as 1. The powers,
     beta1 and beta2 to the power of the step, change from step to step. `share1` and `share2` are as
-    of `Adam`.
+    of `Adam`. weight_decay is that of the paper and of optax, inside the norm; Keras decays weights
+    outside.
 
     Shapes: w, g, m, v (...). Slots: m and v, from 0. A tensor rule. Source: You et al., "Large
     Batch Optimization for Deep Learning: Training BERT in 76 minutes" (2019);
-    `keras.optimizers.Lamb`, Keras 3.15 (2026).
+    `keras.optimizers.Lamb`, Keras 3.15 (2026); `optax.lamb`, optax 0.2.8 (2026).
 
     >>> import numpy as np
     >>> rule, w = Lamb(), np.array([3.0, 4.0])
@@ -41,6 +42,7 @@ class Lamb(SizedRule):
     beta2_power: float = 0.0
     share1: float | None = None
     share2: float | None = None
+    weight_decay: float = 0.0
     slots: ClassVar[dict[str, float | str]] = {"m": 0.0, "v": 0.0}
     is_row_local: ClassVar[bool] = False
 
@@ -59,6 +61,8 @@ class Lamb(SizedRule):
         v = decaying_mean(slots[1], size, self.beta2, "dense", self.share2)
         root = xp.sqrt(v / (one - self.beta2_power)) + self.epsilon
         update = m / (one - self.beta1_power) / root
+        # With no decay the bits are Keras's.
+        update = update + self.weight_decay * w
         w_norm = xp.sqrt((w * w).sum())
         update_norm = xp.sqrt((update * update).sum())
         is_usual = (w_norm > 0) & (update_norm > 0)

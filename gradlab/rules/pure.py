@@ -17,7 +17,7 @@ from .._base.arrays import Array, as_array, namespace, precision
 from .._base.gradient_types import Gradient, check_shape
 from .._base.slices import IndexedSlices
 from . import dense_and_sparse
-from .rule import Slots
+from .rule import Slots, check_whole
 
 Pair = tuple[Gradient, Any]  # gradient, weights
 # How a rule is run on IndexedSlices: `dense_and_sparse.rows`, `dense_and_sparse.each`, ...
@@ -45,6 +45,7 @@ def init(rule: rules.Rule, values: Any) -> dict[str, Any]:
 
 
 def _slots(rule: rules.Rule, w: Array) -> Slots:
+    check_whole(rule, w)
     with precision(w.dtype):
         return rule.init(w)
 

@@ -48,7 +48,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
-from .._base.arrays import Array, flush_denormals, is_jax, is_traced, namespace, quiet
+from .._base.arrays import Array, flush_denormals, is_jax, is_traced, namespace, quiet, sharded_axes
 from .._base.types import Namespace, Number
 from ..errors import InvalidArgumentError, PrecisionWarning, warn
 
@@ -168,6 +168,7 @@ class Rule:
             )
         if not self.row_slots and self.is_row_local:
             return
+        check_whole(self, w)
         for name, s in zip(self.slots, slots, strict=True):
             shape = self.slot_shape(name, np.shape(w))
             # `vmap` over rows makes a vector of a row, and one entry of its slot.
@@ -212,6 +213,20 @@ def check_row_local(rule: Rule, what: str) -> None:
         raise ValueError(
             f"{type(rule).__name__} reads whole tensors, which {what} cannot serve; give a rule of "
             "rows, as in gl.rules.catalog()"
+        )
+
+
+def check_whole(rule: Rule, w: Array) -> None:
+    """Refuse a tensor rule where only a shard of the weights is seen, as inside `shard_map`.
+
+    `jit` with sharded arrays is no such place: norms and products there are of whole arrays.
+    """
+    axes = [] if rule.is_row_local else sharded_axes(w)
+    if axes:
+        raise ValueError(
+            f"{type(rule).__name__} reads whole tensors, but the weights are divided over the mesh "
+            f"axis {', '.join(axes)} here. Step them outside shard_map, under jit, where a sharded "
+            "array is whole; vmap steps several tensors stacked along an axis"
         )
 
 

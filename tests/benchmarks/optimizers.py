@@ -1,11 +1,14 @@
 """Adam, Momentum and RMSProp: dense beside optax and the plain formula, rows of a table beside
-PyTorch's SparseAdam, and many small variables beside PyTorch and Keras.
+PyTorch's SparseAdam, and many small variables beside PyTorch and Keras. Muon beside optax, and SOAP
+beside its plain formula, by processor time.
 
 The group `oracle` brings Keras. PyTorch is large and in no extra: `pip install torch`.
 """
 
 from __future__ import annotations
 
+import itertools
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -28,6 +31,8 @@ from tests.benchmarks.race import Runner, race
 from tests.benchmarks.table import Row
 
 RATE, BETA1, BETA2, EPSILON, DECAY = 0.001, 0.9, 0.999, 1e-8, 0.9
+MATRIX, MUON_ROUNDS = 2048, 5
+SOAP_MATRIX, SOAP_ROUNDS, SOAP_STEPS = 512, 5, 10
 SMALL_VARIABLES, SMALL_SIZE, SMALL_ROUNDS = 100, 100, 100
 
 
@@ -38,6 +43,11 @@ def rows() -> Iterator[Row]:
         yield from race(f"{what}, jit", _dense_jit(name), ROUNDS)
         yield from missing(f"{what}, jit", {"optax": "optax"})
         yield from race(f"{what}, NumPy", _dense_numpy(name), ROUNDS)
+    what = f"Muon, {MATRIX:,} x {MATRIX:,}, jit, processor time"
+    yield from race(what, _muon(), MUON_ROUNDS, clock=time.process_time)
+    yield from missing(what, {"optax": "optax"})
+    what = f"{SOAP_STEPS} steps of SOAP, {SOAP_MATRIX} x {SOAP_MATRIX}, jit, processor time"
+    yield from race(what, _soap(), SOAP_ROUNDS, clock=time.process_time)
     ids, values = slices()
     what = f"lazy Adam and RMSProp, {IDS:,} Zipf ids in a table of 1 M x {TABLE[1]}"
     yield from race(what, _rows_of_a_table(ids, values), SPARSE_ROUNDS)
@@ -90,6 +100,92 @@ def _dense_jit(name: str) -> dict[str, Runner]:
         optax_jit = jax.jit(optax_step, donate_argnums=0)
         runners["optax"] = repeat_step(lambda state: optax_jit(state, g), (w, peer.init(w)))
     return runners
+
+
+def _muon() -> dict[str, Runner]:
+    import gradlab as gl
+
+    rule = gl.rules.Muon(form="optax", adjust_lr="width")
+    runners = {"gradlab": _tensor_rule(gl.rules.Muon(), MATRIX)}
+    runners["gradlab, form of optax"] = _tensor_rule(rule, MATRIX)
+    if is_installed("optax"):
+        import jax.numpy as jnp
+        import optax
+
+        peer = optax.contrib.muon(RATE)
+        w = jnp.zeros((MATRIX, MATRIX))
+
+        def step(w: Any, state: Any, g: Any) -> Any:
+            updates, state = peer.update(g, state, w)
+            return optax.apply_updates(w, updates), state
+
+        runners["optax"] = _matrix_steps(step, w, peer.init(w))
+    return runners
+
+
+def _soap() -> dict[str, Runner]:
+    """In each round the bases follow once."""
+    import jax
+    import jax.numpy as jnp
+
+    import gradlab as gl
+
+    def step(w: Any, state: Any, g: Any) -> Any:
+        """SOAP as its paper's page is typed off, the mean in the basis of the weights."""
+        m, v, left, right, left_basis, right_basis, steps = state
+        m = BETA1 * m + (1 - BETA1) * g
+        v = BETA2 * v + (1 - BETA2) * (left_basis.T @ g @ right_basis) ** 2
+        update = left_basis.T @ m @ right_basis / (jnp.sqrt(v) + EPSILON)
+        w = w - RATE * (left_basis @ update @ right_basis.T)
+        left = BETA2 * left + (1 - BETA2) * (g @ g.T)
+        right = BETA2 * right + (1 - BETA2) * (g.T @ g)
+
+        def follow() -> Any:
+            return jnp.linalg.qr(left @ left_basis)[0], jnp.linalg.qr(right @ right_basis)[0]
+
+        bases = jax.lax.cond(steps % SOAP_STEPS == 0, follow, lambda: (left_basis, right_basis))
+        return w, (m, v, left, right, *bases, steps + 1)
+
+    zeros = jnp.zeros((SOAP_MATRIX, SOAP_MATRIX))
+    one = jnp.eye(SOAP_MATRIX)
+    state = (zeros, zeros, zeros, zeros, one, one, 1)
+    rule = gl.rules.SOAP(interval=SOAP_STEPS)
+    runners = {
+        "gradlab": _tensor_rule(rule, SOAP_MATRIX),
+        "plain formula": _matrix_steps(step, zeros, jax.tree.map(jnp.array, state)),
+    }
+    return {name: _repeated(run, SOAP_STEPS) for name, run in runners.items()}
+
+
+def _repeated(run: Runner, times: int) -> Runner:
+    def run_all() -> None:
+        for _ in range(times):
+            run()
+
+    return run_all
+
+
+def _tensor_rule(rule: Any, size: int) -> Runner:
+    import jax.numpy as jnp
+
+    import gradlab as gl
+
+    def step(w: Any, state: Any, g: Any) -> Any:
+        return gl.rules.pure.update(rule, RATE, state, w, g)
+
+    w = jnp.zeros((size, size))
+    return _matrix_steps(step, w, gl.rules.pure.init(rule, w))
+
+
+def _matrix_steps(step: Callable[..., Any], w: Any, state: Any) -> Runner:
+    """Repeat a jitted step with donated arguments, and other gradients."""
+    import jax
+    import jax.numpy as jnp
+
+    gradients = np.random.default_rng(0).standard_normal((4, *w.shape), dtype=np.float32)
+    turns = itertools.cycle(map(jnp.asarray, gradients))
+    compiled = jax.jit(step, donate_argnums=(0, 1))
+    return repeat_step(lambda now: compiled(*now, next(turns)), (jnp.array(w), state))
 
 
 def _dense_numpy(name: str) -> dict[str, Runner]:

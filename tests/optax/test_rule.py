@@ -29,6 +29,7 @@ SETTERS = {
     "Assign",
     "ProximalYogi",
     "ScheduleFreeAdam",
+    "ScheduleFreeSGD",
 }
 # So that the last bit has no reason to differ between shapes.
 PLAINLY = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}

@@ -31,6 +31,32 @@ def test_a_table_a_step_of_rows_and_out_refuse_it(rule: Any) -> None:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: type(rule).__name__)
+def test_a_shard_of_weights_is_refused_and_a_sharded_array_is_not(rule: Any) -> None:
+    mesh = jax.make_mesh((2,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+    rng = np.random.default_rng(4)
+    w, g = (jnp.asarray(rng.normal(size=(4, 4)), jnp.float32) for _ in range(2))
+
+    def two_steps(w: Any, g: Any) -> Any:
+        state = gl.rules.pure.init(rule, w)
+        # SOAP would divide rounding by rounding if the second gradient were the first.
+        second = g - 0.5 * w
+        w, state = gl.rules.pure.update(rule, 0.1, state, w, g)
+        return gl.rules.pure.update(rule, 0.1, state, w, second)[0]
+
+    def one_step(w: Any, g: Any) -> Any:
+        return rule(w, rule.init(w), g, 0.1)[0]
+
+    by_rows = jax.sharding.PartitionSpec("x")
+    for step in (two_steps, one_step):
+        with pytest.raises(ValueError, match="the weights are divided over the mesh axis x here"):
+            jax.jit(jax.shard_map(step, mesh=mesh, in_specs=by_rows, out_specs=by_rows))(w, g)
+
+    sharding = jax.sharding.NamedSharding(mesh, by_rows)
+    sharded = jax.jit(two_steps)(jax.device_put(w, sharding), jax.device_put(g, sharding))
+    np.testing.assert_allclose(sharded, jax.jit(two_steps)(w, g), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: type(rule).__name__)
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), (3, 2), (2, 3, 2)])
 def test_numpy_and_jax_agree_in_a_pure_step(rule: Any, shape: Any) -> None:
     rng = np.random.default_rng(0)

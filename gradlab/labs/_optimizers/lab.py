@@ -43,6 +43,7 @@ RuleName = Literal[
     "PowerSign",
     "AMSGrad",
     "Nadam",
+    "ScheduleFreeSGD",
     "ScheduleFreeAdam",
     "PartialRowWiseAdam",
     "ProximalYogi",
