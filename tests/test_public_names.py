@@ -19,6 +19,7 @@ PACKAGE = TESTS.parent / "gradlab"
 OWN = "Not in TensorFlow"
 MODULES = [
     gl.train,
+    gl.contrib.opt,
     gl.keras,
     gl.rules,
     gl.schedules,

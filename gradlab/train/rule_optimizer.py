@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -36,6 +36,13 @@ from .state_dict import (
 )
 from .update import Job, prepare_commits
 from .variable import GraphKey, Variable, current_collection
+
+RuleChoice: TypeAlias = Callable[[rules.Rule, Variable], rules.Rule]
+
+
+def keep_rule(rule: rules.Rule, v: Variable) -> rules.Rule:
+    """The choice of optimizers which step all variables by one rule."""
+    return rule
 
 
 class RuleOptimizer(Optimizer):
@@ -136,8 +143,9 @@ class RuleOptimizer(Optimizer):
         collection = current_collection()
         scope = name or self._name
         collection.check_scope(scope)
+        choose = self._choose_rule(global_step)
         self._declare_slots([v for _, v in pairs])
-        return collection.finish(lambda: self._update(pairs, global_step), scope)
+        return collection.finish(lambda: self._update(pairs, global_step, choose), scope)
 
     def minimize(
         self,
@@ -177,11 +185,12 @@ class RuleOptimizer(Optimizer):
         scope = name or self._name
         collection.check_scope(scope)
         variables = [v for _, v in checked_pairs(pairs())]
+        choose = self._choose_rule(global_step)
         self._declare_slots(variables)
 
         def run() -> None:
             grads = differentiate([loss], variables, [grad_loss])[0]
-            self._update(checked_pairs(zip(grads, variables, strict=True)), global_step)
+            self._update(checked_pairs(zip(grads, variables, strict=True)), global_step, choose)
 
         return collection.finish(run, scope)
 
@@ -203,7 +212,8 @@ class RuleOptimizer(Optimizer):
         `grads` is a tree like `values` whose leaves are arrays, IndexedSlices or None.
         """
         rate = self._rate()
-        return pure.update(self._rule_at(rate), rate, state, values, grads, type(self)._sparse)
+        rule = self._pure_rule(self._rule_at(rate), state)
+        return pure.update(rule, rate, state, values, grads, type(self)._sparse)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         """Slots of its own, of the variables copied with it, else of the same; variables it reads likewise."""
@@ -240,7 +250,7 @@ class RuleOptimizer(Optimizer):
                 f"the state is of the rule {settings.get('rule')}, it does not fit {self!r}"
             )
         shared = shared_of(state, names, self._fixed)
-        store = self._store.loading(slots, shared, names, self._fixed, self._labels())
+        store = self._store.loading(slots, shared, names, self._slot_rule, self._labels)
         own = {name: x for name, x in self._reads().items() if isinstance(x, Variable)}
         values = [
             prepare_assign(own[name], x, f"{name} of {self._name}")
@@ -276,9 +286,24 @@ class RuleOptimizer(Optimizer):
         """The rule of a step at this learning rate."""
         return self._rule
 
-    def _labels(self) -> Mapping[str, str]:
+    def _choose_rule(self, global_step: Variable | None) -> RuleChoice:
+        """Return what makes the rule of a step that of a variable.
+
+        Called when an update is described: what it returns holds for every run of that update.
+        """
+        return keep_rule
+
+    def _pure_rule(self, rule: rules.Rule, state: Any) -> rules.Rule:
+        """Return the rule of a step of the pure form, for all weights."""
+        return rule
+
+    def _slot_rule(self, v: Variable) -> rules.Rule:
+        """Return a rule that has the slots of a variable."""
+        return self._fixed
+
+    def _labels(self, rule: rules.Rule) -> Mapping[str, str]:
         """Slot name -> last part of the name of its variable, in the order in which they are made."""
-        return dict.fromkeys(self._fixed.slots, self._name)
+        return dict.fromkeys(rule.slots, self._name)
 
     def _shared(self, key: GraphKey, rule: rules.Rule) -> Shared:
         """The current values that change from step to step and are common to the variables of a
@@ -299,10 +324,14 @@ class RuleOptimizer(Optimizer):
                 self._keep_shared(key, self._shared(key, rule))
             for v in variables:
                 if v not in self._store:
-                    self._store.store(v, rule, self._store.values(v, rule), self._labels())
+                    own = self._slot_rule(v)
+                    self._store.store(v, own, self._store.values(v, own), self._labels(own))
 
     def _update(
-        self, pairs: Sequence[tuple[Gradient, Variable]], global_step: Variable | None
+        self,
+        pairs: Sequence[tuple[Gradient, Variable]],
+        global_step: Variable | None,
+        choose: RuleChoice,
     ) -> None:
         """All updates, in order, or none: values are stored when the last one has been computed."""
         with ExitStack() as stack:
@@ -316,10 +345,11 @@ class RuleOptimizer(Optimizer):
             shared = {key: self._shared(key, rule) for key in {v._graph_key for _, v in pairs}}
             store = self._store
             rules_now = {key: rule.at(x) for key, x in shared.items()}
+            own = {v: choose(rules_now[v._graph_key], v) for _, v in pairs}
             for commit in prepare_commits(
-                [Job(rules_now[v._graph_key], v, g, rate, type(self)._sparse) for g, v in pairs],
-                lambda v: store.buffers(v, rule),
-                lambda v, slots: store.store(v, rule, slots, self._labels()),
+                [Job(own[v], v, g, rate, type(self)._sparse) for g, v in pairs],
+                lambda v: store.buffers(v, own[v]),
+                lambda v, slots: store.store(v, own[v], slots, self._labels(own[v])),
             ):
                 commit()
             for key, x in shared.items():

@@ -179,15 +179,15 @@ class SlotStore:
         slots: Mapping[str, Any],
         shared: Mapping[GraphKey, Shared],
         names: VariablesByName,
-        rule: Rule,
-        labels: Mapping[str, str],
+        rule_of: Callable[[Variable], Rule],
+        labels_of: Callable[[Rule], Mapping[str, str]],
     ) -> Commit:
         """Check the slots of a state; what is returned takes them over, and leaves no others.
 
         `shared`, which `shared_of` gives, is for the caller to store; what is not in it is gone.
         """
         new = {
-            variable_of(key, names): checked_slots(key, values, names, rule)
+            variable_of(key, names): checked_slots(key, values, names, rule_of(names[key]))
             for key, values in slots.items()
         }
 
@@ -196,7 +196,8 @@ class SlotStore:
                 for v in [v for v in self._slots if v not in new]:
                     del self._slots[v]
                 for v, values in new.items():
-                    self.store(v, rule, values, labels)
+                    rule = rule_of(v)
+                    self.store(v, rule, values, labels_of(rule))
                 for key in [key for key in self._shared if key not in shared]:
                     del self._shared[key]
 

@@ -1,0 +1,60 @@
+"""`gl.contrib.opt`: the optimizers of `tf.contrib.opt`, TensorFlow 1.15.
+
+`ScipyOptimizerInterface` and `ExternalOptimizerInterface` aren't here: they hand a loss to SciPy's
+minimizers, which leave no gradient to look at between backprop and the weights. The decays of signs
+are in no public module of TensorFlow; they stand here, beside the optimizers that take them.
+
+>>> import gradlab as gl
+>>> gl.contrib.opt.LazyAdamOptimizer(0.25).get_name()
+'Adam'
+"""
+
+from typing import TYPE_CHECKING
+
+from .._base.suggest import only_public as _only_public
+from ..train.contrib.adam_variants import (
+    AdaMaxOptimizer,
+    AdamGSOptimizer,
+    LazyAdamGSOptimizer,
+    LazyAdamOptimizer,
+    NadamOptimizer,
+)
+from ..train.contrib.lars import LARSOptimizer
+from ..train.contrib.reg_adagrad import RegAdagradOptimizer
+from ..train.contrib.signs import (
+    AddSignOptimizer,
+    PowerSignOptimizer,
+    get_cosine_decay_fn,
+    get_linear_decay_fn,
+    get_restart_decay_fn,
+)
+from ..train.contrib.weight_decay import (
+    AdamWOptimizer,
+    DecoupledWeightDecayExtension,
+    MomentumWOptimizer,
+    extend_with_decoupled_weight_decay,
+)
+from ..train.drop_stale import DropStaleGradientOptimizer
+
+__all__ = [
+    "AdaMaxOptimizer",
+    "AdamGSOptimizer",
+    "AdamWOptimizer",
+    "AddSignOptimizer",
+    "DecoupledWeightDecayExtension",
+    "DropStaleGradientOptimizer",
+    "LARSOptimizer",
+    "LazyAdamGSOptimizer",
+    "LazyAdamOptimizer",
+    "MomentumWOptimizer",
+    "NadamOptimizer",
+    "PowerSignOptimizer",
+    "RegAdagradOptimizer",
+    "extend_with_decoupled_weight_decay",
+    "get_cosine_decay_fn",
+    "get_linear_decay_fn",
+    "get_restart_decay_fn",
+]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = _only_public(__name__)

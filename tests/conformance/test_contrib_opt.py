@@ -1,0 +1,281 @@
+"""`gl.contrib.opt` and `gl.contrib.layers` beside TensorFlow 1.15: scenarios of `contrib_opt.json`.
+
+TensorFlow ran them in graphs with sessions; so do they here, in a `gl.Graph`. A scenario's
+`resource` says which kind of variable TensorFlow had; gradlab has one kind, which does what either
+does, so that an error of one kind alone is left out (`ONE_KIND_ONLY`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradlab as gl
+from tests.conformance import library
+from tests.conformance.test_keras_optimizers import read_gradient
+
+pytestmark = pytest.mark.every_case
+
+FILE = "contrib_opt.json"
+FUNCTIONS = "contrib_opt_function"
+# The arguments that the two kinds of variables don't take alike, with the error of one of them.
+ONE_KIND_ONLY = {
+    "AddSignOptimizer": "NotImplementedError",
+    "PowerSignOptimizer": "NotImplementedError",
+}
+# Slices of gradient descent for resource variables of float64: TensorFlow 1.15 keeps a rate in
+# double precision, 2.21 and 1.15's other variables round it to float32 first, as gradlab does.
+UNROUNDED_RATE = "extend:GradientDescentOptimizer"
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "scenario" not in metafunc.fixturenames:
+        return
+    scenarios = library.load(metafunc.config, FILE)
+    is_function = metafunc.function is not test_an_optimizer_steps_as_tensorflows
+    chosen = [s for s in scenarios if (s["semantics"] == FUNCTIONS) == is_function]
+    chosen = [
+        s
+        for s in chosen
+        if hasattr(gl.contrib.opt, s["class"].split(":")[0]) or s["class"].startswith("extend")
+    ]
+    if is_function:
+        chosen = [s for s in chosen if PLAYS.get(s["class"]) == metafunc.function.__name__]
+    metafunc.parametrize("scenario", chosen, ids=lambda s: s["id"])
+
+
+def test_an_optimizer_steps_as_tensorflows(scenario: dict[str, Any]) -> None:
+    with gl.Graph().as_default() as graph:
+        Play(scenario, graph).run()
+
+
+class Play:
+    """One scenario in a graph: its variables, the optimizer, and what they are after each step."""
+
+    def __init__(self, scenario: dict[str, Any], graph: gl.Graph) -> None:
+        self.scenario = scenario
+        self.graph = graph
+        self.inputs = scenario["inputs"]
+        self.error = scenario.get("error") or {}
+        self.expected = scenario.get("expected") or {}
+        self.compare = scenario["compare"]
+        if scenario["class"] == UNROUNDED_RATE and self.inputs["resource"]:
+            self.compare = {"kind": "close", "rtol": 1e-8, "atol": 1e-8}
+        # The global step comes first, so that an optimizer's own has another name.
+        self.global_step = self.make_global_step()
+        self.custom_getter = self.make_custom_getter()
+        self.variables = {
+            name: self.make_variable(name, library.value(x))
+            for name, x in self.inputs["vars"].items()
+        }
+
+    def make_global_step(self) -> gl.Variable | None:
+        start = self.inputs.get("global_step")
+        if start is None:
+            return None
+        step = gl.get_or_create_global_step()
+        step.assign(start)
+        return step
+
+    def make_custom_getter(self) -> Any:
+        name = self.inputs.get("custom_getter")
+        return name and getattr(gl.contrib.opt, name)("worker")
+
+    def make_variable(self, name: str, value: Any) -> gl.Variable:
+        if self.custom_getter:
+            return self.custom_getter(gl.Variable, name, initial_value=value)
+        return gl.Variable(value, name=name)
+
+    def run(self) -> None:
+        if self.error.get("at_step") == "new":
+            with self.expect_error():
+                self.make_optimizer()
+            return
+        optimizer = self.make_optimizer()
+        for k, step in enumerate(self.scenario["steps"] or [{"do": "apply", "grads": []}]):
+            if self.error and self.error["at_step"] in ("apply", k):
+                with self.expect_error():
+                    self.describe(optimizer, step).run()
+                return
+            operation = self.describe(optimizer, step)
+            if k == 0:
+                self.check(self.expected["initial"], "before the first step")
+                self.check_slots(optimizer)
+            operation.run()
+            self.check(self.expected["after_each_step"][k], f"after step {k}")
+        self.check_saver(optimizer)
+
+    def make_optimizer(self) -> Any:
+        name = self.scenario["class"]
+        arguments = {key: self.read(x) for key, x in self.scenario["args"].items()}
+        positional = arguments.pop("*args", [])
+        if name.startswith("extend:"):
+            base = find_class(name.removeprefix("extend:"))
+            made = gl.contrib.opt.extend_with_decoupled_weight_decay(base)
+            return made(*positional, **arguments)
+        return find_class(name)(*positional, **arguments)
+
+    def read(self, x: Any) -> Any:
+        """Return an argument of a constructor."""
+        if not isinstance(x, dict):
+            return x
+        match next(iter(x.items())):
+            case ("global_step", True):
+                return self.global_step
+            case ("callable", value):
+                return lambda: value
+            case ("tensor", value):
+                return np.float32(value) if isinstance(value, float) else library.value(value)
+            case ("of_step", expression):
+                return lambda step: eval(expression, {"T": step})
+            case ("sign_decay", [name, arguments]):
+                return getattr(gl.contrib.opt, name)(**arguments)
+            case ("optimizer", inner):
+                arguments = {key: self.read(value) for key, value in inner["args"].items()}
+                return find_class(inner["class"])(**arguments)
+            case ("clip_dims", dims):
+                return {self.variables[name]: axes for name, axes in dims.items()}
+            case ("custom_getter", is_given):
+                return self.custom_getter if is_given else None
+        return library.value(x)
+
+    def describe(self, optimizer: Any, step: dict[str, Any]) -> gl.Operation:
+        """Return the operation of one step."""
+        pairs = [(read_gradient(g), self.variables[name]) for g, name in step["grads"]]
+        pairs = spoil(pairs, self.inputs.get("bad"))
+        arguments = {
+            name: [self.variables[v] for v in x["variables"]] if isinstance(x, dict) else x
+            for name, x in (self.inputs.get("apply") or {}).items()
+        }
+        if self.inputs.get("pass_global_step", True) and self.global_step is not None:
+            arguments["global_step"] = self.global_step
+        with self.enter_variant(optimizer, step.get("variant")):
+            if step["do"] == "minimize":
+                return self.minimize(optimizer, pairs, arguments, step)
+            return optimizer.apply_gradients(pairs, **arguments)
+
+    def minimize(
+        self, optimizer: Any, pairs: Any, arguments: Any, step: dict[str, Any]
+    ) -> gl.Operation:
+        def loss() -> Any:
+            return sum(product(g, v) for g, v in pairs if g is not None)
+
+        if "local_step" not in step:
+            variables = [v for _, v in pairs]
+            return optimizer.minimize(loss, var_list=variables, **arguments)
+        # What the worker had read, as if it had computed its gradient then.
+        now = int(self.global_step)
+        self.global_step.assign(step["local_step"])
+        computed = optimizer.compute_gradients(loss, [v for _, v in pairs])
+        self.global_step.assign(now)
+        return optimizer.apply_gradients(computed, **arguments)
+
+    @contextlib.contextmanager
+    def enter_variant(self, optimizer: Any, variant: str | None) -> Iterator[None]:
+        if variant:
+            with getattr(optimizer, variant)():
+                yield
+        else:
+            yield
+
+    @contextlib.contextmanager
+    def expect_error(self) -> Iterator[None]:
+        if ONE_KIND_ONLY.get(self.scenario["class"]) == self.error["type"]:
+            yield
+            return
+        before = self.state()
+        with pytest.raises(Exception) as raised:  # noqa: PT011
+            yield
+        check_error(self.error, raised.value)
+        after = self.state()
+        for name, value in before.items():
+            np.testing.assert_array_equal(after[name], value)
+
+    def state(self) -> dict[str, np.ndarray]:
+        return {v.name.removesuffix(":0"): v.numpy() for v in self.graph}
+
+    def check(self, expected: dict[str, Any], when: str) -> None:
+        state = self.state()
+        assert set(state) == set(expected), when
+        for name, x in expected.items():
+            deviation = library.deviation(x, state[name], self.compare)
+            assert not deviation, f"{self.scenario['id']}, {name} {when}: {deviation}"
+
+    def check_slots(self, optimizer: Any) -> None:
+        if isinstance(self.expected["slot_names"], list):
+            assert optimizer.get_slot_names() == self.expected["slot_names"]
+        for slot, names in self.expected.get("slots", {}).items():
+            for variable, name in names.items():
+                assert optimizer.get_slot(self.variables[variable], slot).name == f"{name}:0"
+
+    def check_saver(self, optimizer: Any) -> None:
+        expected = self.expected.get("saved_by_swapping_saver")
+        if expected is None:
+            return
+        saved = optimizer.swapping_saver()
+        assert set(saved) == set(expected)
+        for name, x in expected.items():
+            assert not library.deviation(x, saved[name].numpy(), self.compare)
+
+
+def find_class(name: str) -> Any:
+    if name in gl.contrib.opt.__all__:
+        return getattr(gl.contrib.opt, name)
+    return getattr(gl.train, name)
+
+
+def spoil(pairs: list[Any], how: str | None) -> list[Any]:
+    """Return what the scenario hands to `apply_gradients` in place of good pairs."""
+    match how:
+        case "shape":
+            return [(np.zeros(len(g) + 1, g.dtype), v) for g, v in pairs]
+        case "dtype":
+            return [(g.astype(np.float64), v) for g, v in pairs]
+        case "not_a_variable":
+            return [(g, "w") for g, v in pairs]
+        case "empty":
+            return []
+    return pairs
+
+
+def product(g: Any, v: gl.Variable) -> Any:
+    if isinstance(g, gl.IndexedSlices):
+        return (gl.gather(v, g.indices) * g.values).sum()
+    return (v.value * g).sum()
+
+
+def check_error(error: dict[str, Any], raised: Exception) -> None:
+    """Compare the class with the original's, or with one that the original's is derived from."""
+    classes = {c.__name__ for c in type(raised).__mro__}
+    assert classes & {error["type"], *error["bases"]} - {"Exception", "RuntimeError"}, repr(raised)
+
+
+PLAYS = {
+    "get_linear_decay_fn": "test_a_decay_of_signs_is_tensorflows",
+    "get_cosine_decay_fn": "test_a_decay_of_signs_is_tensorflows",
+    "get_restart_decay_fn": "test_a_decay_of_signs_is_tensorflows",
+    "clip_gradients_by_global_norm": "test_a_clip_of_many_tasks_is_tensorflows",
+    "adaptive_clipping_fn": "test_an_adaptive_clip_is_tensorflows",
+    "optimize_loss": "test_optimize_loss_is_tensorflows",
+}
+
+
+def test_a_decay_of_signs_is_tensorflows(scenario: dict[str, Any]) -> None:
+    dtype = scenario["inputs"].get("step_dtype", "int64")
+    make = getattr(gl.contrib.opt, scenario["class"])
+    if "error" in scenario:
+        step = scenario["steps"][0] if scenario["steps"] else None
+        with pytest.raises(Exception) as raised:  # noqa: PT011
+            make(**scenario["args"])(None if step is None else np.asarray(step, dtype))
+        check_error(scenario["error"], raised.value)
+        return
+
+    decay = make(**scenario["args"])
+    values = [decay(np.asarray(step, dtype)) for step in scenario["steps"]]
+
+    for wanted, value in zip(scenario["expected"]["values"], values, strict=True):
+        assert not library.deviation(wanted, value, scenario["compare"])
