@@ -20,6 +20,8 @@ from ..train.contrib.adam_variants import (
     NadamOptimizer,
 )
 from ..train.contrib.lars import LARSOptimizer
+from ..train.contrib.moving_average import MovingAverageOptimizer
+from ..train.contrib.multitask import MultitaskOptimizerWrapper, clip_gradients_by_global_norm
 from ..train.contrib.reg_adagrad import RegAdagradOptimizer
 from ..train.contrib.signs import (
     AddSignOptimizer,
@@ -28,6 +30,7 @@ from ..train.contrib.signs import (
     get_linear_decay_fn,
     get_restart_decay_fn,
 )
+from ..train.contrib.variable_clipping import VariableClippingOptimizer
 from ..train.contrib.weight_decay import (
     AdamWOptimizer,
     DecoupledWeightDecayExtension,
@@ -47,9 +50,13 @@ __all__ = [
     "LazyAdamGSOptimizer",
     "LazyAdamOptimizer",
     "MomentumWOptimizer",
+    "MovingAverageOptimizer",
+    "MultitaskOptimizerWrapper",
     "NadamOptimizer",
     "PowerSignOptimizer",
     "RegAdagradOptimizer",
+    "VariableClippingOptimizer",
+    "clip_gradients_by_global_norm",
     "extend_with_decoupled_weight_decay",
     "get_cosine_decay_fn",
     "get_linear_decay_fn",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -17,7 +16,7 @@ from .._base.gradient_types import Gradient
 from ..rules import dense_and_sparse, pure
 from ..rules.rule import Shared
 from .autodiff import GradsAndVars, Loss, differentiate
-from .copies import follow, get_copy
+from .copies import copy_part, follow
 from .gate import GATE_OP
 from .gradient_checks import check_step, checked_pairs
 from .hyperparameters import Rate, check_functions, describe, is_plain, read_scalar
@@ -143,9 +142,21 @@ class RuleOptimizer(Optimizer):
         collection = current_collection()
         scope = name or self._name
         collection.check_scope(scope)
-        choose = self._choose_rule(global_step)
-        self._declare_slots([v for _, v in pairs])
-        return collection.finish(lambda: self._update(pairs, global_step, choose), scope)
+        return self._finish(pairs, [], global_step, scope)
+
+    def apply_or_idle(
+        self,
+        pairs: Sequence[tuple[Gradient, Variable]],
+        idle: Sequence[Variable],
+        global_step: Variable | None,
+        name: str | None,
+    ) -> Any:
+        """`apply_gradients` of checked pairs, where the variables `idle` keep all that they have.
+
+        What variables share, such as Adam's powers, moves on even if all of them are idle. Not in
+        TensorFlow.
+        """
+        return self._finish(pairs, idle, global_step, name or self._name)
 
     def minimize(
         self,
@@ -219,7 +230,7 @@ class RuleOptimizer(Optimizer):
         """Slots of its own, of the variables copied with it, else of the same; variables it reads likewise."""
         new = memo[id(self)] = object.__new__(type(self))
         for name, x in vars(self).items():
-            vars(new)[name] = _copied(x, memo)
+            vars(new)[name] = copy_part(x, memo)
         follow(new, memo)
         return new
 
@@ -286,6 +297,20 @@ class RuleOptimizer(Optimizer):
         """The rule of a step at this learning rate."""
         return self._rule
 
+    def _finish(
+        self,
+        pairs: Sequence[tuple[Gradient, Variable]],
+        idle: Sequence[Variable],
+        global_step: Variable | None,
+        scope: str,
+    ) -> Any:
+        """Update now; in a Graph the Operation that does."""
+        choose = self._choose_rule(global_step)
+        self._declare_slots([*(v for _, v in pairs), *idle])
+        return current_collection().finish(
+            lambda: self._update(pairs, global_step, choose, idle), scope
+        )
+
     def _choose_rule(self, global_step: Variable | None) -> RuleChoice:
         """Return what makes the rule of a step that of a variable.
 
@@ -332,6 +357,7 @@ class RuleOptimizer(Optimizer):
         pairs: Sequence[tuple[Gradient, Variable]],
         global_step: Variable | None,
         choose: RuleChoice,
+        idle: Sequence[Variable] = (),
     ) -> None:
         """All updates, in order, or none: values are stored when the last one has been computed."""
         with ExitStack() as stack:
@@ -342,7 +368,8 @@ class RuleOptimizer(Optimizer):
             rule = self._rule_at(rate)
             if rule.start():
                 stack.enter_context(self._store.lock)
-            shared = {key: self._shared(key, rule) for key in {v._graph_key for _, v in pairs}}
+            keys = {v._graph_key for v in (*(v for _, v in pairs), *idle)}
+            shared = {key: self._shared(key, rule) for key in keys}
             store = self._store
             rules_now = {key: rule.at(x) for key, x in shared.items()}
             own = {v: choose(rules_now[v._graph_key], v) for _, v in pairs}
@@ -356,14 +383,6 @@ class RuleOptimizer(Optimizer):
                 self._keep_shared(key, rule.advance(x))
             if global_step is not None:
                 global_step.assign_add(1)
-
-
-def _copied(x: Any, memo: dict[int, Any]) -> Any:
-    if isinstance(x, Variable):
-        return get_copy(x, memo)
-    if isinstance(x, dict):
-        return {name: _copied(value, memo) for name, value in x.items()}
-    return copy.deepcopy(x, memo)
 
 
 def _number(x: Rate, name: str) -> Any:

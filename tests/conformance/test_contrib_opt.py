@@ -18,7 +18,10 @@ import gradlab as gl
 from tests.conformance import library
 from tests.conformance.test_keras_optimizers import read_gradient
 
-pytestmark = pytest.mark.every_case
+pytestmark = [
+    pytest.mark.every_case,
+    pytest.mark.filterwarnings("ignore::gradlab.errors.ClipWarning"),
+]
 
 FILE = "contrib_opt.json"
 FUNCTIONS = "contrib_opt_function"
@@ -279,3 +282,21 @@ def test_a_decay_of_signs_is_tensorflows(scenario: dict[str, Any]) -> None:
 
     for wanted, value in zip(scenario["expected"]["values"], values, strict=True):
         assert not library.deviation(wanted, value, scenario["compare"])
+
+
+def test_a_clip_of_many_tasks_is_tensorflows(scenario: dict[str, Any]) -> None:
+    pairs = [(read_gradient(g), f"v{k}") for k, g in enumerate(scenario["inputs"]["gradients"])]
+    if "error" in scenario:
+        with pytest.raises(Exception) as raised:  # noqa: PT011
+            gl.contrib.opt.clip_gradients_by_global_norm(pairs, **scenario["args"])
+        check_error(scenario["error"], raised.value)
+        return
+
+    clipped, norm = gl.contrib.opt.clip_gradients_by_global_norm(pairs, **scenario["args"])
+
+    expected = scenario["expected"]
+    assert [v for _, v in clipped] == expected["variables"]
+    assert not library.deviation(expected["norm"], norm, scenario["compare"])
+    for wanted, (g, _) in zip(expected["gradients"], clipped, strict=True):
+        assert (g is None) == (wanted is None)
+        assert wanted is None or not library.deviation(wanted, g, scenario["compare"])

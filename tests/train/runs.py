@@ -63,6 +63,12 @@ CONTRIB: dict[str, Make] = {
     "adam w": lambda step, rate: gl.contrib.opt.AdamWOptimizer(0.01, rate),
     "momentum w": lambda step, rate: gl.contrib.opt.MomentumWOptimizer(rate, 0.1, 0.9),
     "lars": lambda step, rate: gl.contrib.opt.LARSOptimizer(rate),
+    "moving average": lambda step, rate: gl.contrib.opt.MovingAverageOptimizer(
+        gl.train.AdamOptimizer(rate), 0.5, num_updates=step
+    ),
+    "multitask": lambda step, rate: gl.contrib.opt.MultitaskOptimizerWrapper(
+        gl.train.AdamOptimizer(rate)
+    ),
 }
 TRAIN |= {f"contrib {name}": make for name, make in CONTRIB.items()}
 KERAS: dict[str, Callable[..., Any]] = {

@@ -146,11 +146,17 @@ class LARSOptimizer(RuleOptimizer):
 
         return choose
 
-    def _update(self, pairs: Any, global_step: Variable | None, choose: RuleChoice) -> None:
+    def _update(
+        self,
+        pairs: Any,
+        global_step: Variable | None,
+        choose: RuleChoice,
+        idle: Sequence[Variable] = (),
+    ) -> None:
         for g, v in pairs:
             if not isinstance(g, IndexedSlices):
                 self._check_rate(v)
-        super()._update(pairs, global_step, choose)
+        super()._update(pairs, global_step, choose, idle)
 
     def _check_rate(self, v: Variable) -> None:
         rate = self._learning_rate
