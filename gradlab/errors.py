@@ -22,6 +22,9 @@ __all__ = [
     "KerasWarning",
     "MissingDTypeError",
     "MissingStepError",
+    "NoCenterError",
+    "NoGetterError",
+    "NoRateError",
     "NoSystemError",
     "NotAGradientError",
     "NotAVariableError",
@@ -165,6 +168,20 @@ class MissingStepError(RuntimeError, AttributeError):
 
     An AttributeError in TensorFlow; this is both.
     """
+
+
+class NoGetterError(TypeError, AttributeError):
+    """Something other than the custom getter that a worker's optimizer needs (AttributeError in TensorFlow)."""
+
+
+class NoRateError(ValueError, AttributeError):
+    """An optimizer without a learning rate that a default could be worked out from (AttributeError in TensorFlow)."""
+
+
+class NoCenterError(InvalidArgumentError, KeyError):
+    """A variable of a worker without one at the center (KeyError in TensorFlow)."""
+
+    __str__ = ValueError.__str__
 
 
 def warn(message: str, category: type[GradlabWarning]) -> None:

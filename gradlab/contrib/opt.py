@@ -19,7 +19,10 @@ from ..train.contrib.adam_variants import (
     LazyAdamOptimizer,
     NadamOptimizer,
 )
+from ..train.contrib.agn import AGNCustomGetter, AGNOptimizer
+from ..train.contrib.elastic_average import ElasticAverageCustomGetter, ElasticAverageOptimizer
 from ..train.contrib.lars import LARSOptimizer
+from ..train.contrib.model_average import ModelAverageCustomGetter, ModelAverageOptimizer
 from ..train.contrib.moving_average import MovingAverageOptimizer
 from ..train.contrib.multitask import MultitaskOptimizerWrapper, clip_gradients_by_global_norm
 from ..train.contrib.reg_adagrad import RegAdagradOptimizer
@@ -40,15 +43,21 @@ from ..train.contrib.weight_decay import (
 from ..train.drop_stale import DropStaleGradientOptimizer
 
 __all__ = [
+    "AGNCustomGetter",
+    "AGNOptimizer",
     "AdaMaxOptimizer",
     "AdamGSOptimizer",
     "AdamWOptimizer",
     "AddSignOptimizer",
     "DecoupledWeightDecayExtension",
     "DropStaleGradientOptimizer",
+    "ElasticAverageCustomGetter",
+    "ElasticAverageOptimizer",
     "LARSOptimizer",
     "LazyAdamGSOptimizer",
     "LazyAdamOptimizer",
+    "ModelAverageCustomGetter",
+    "ModelAverageOptimizer",
     "MomentumWOptimizer",
     "MovingAverageOptimizer",
     "MultitaskOptimizerWrapper",
