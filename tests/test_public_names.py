@@ -20,6 +20,7 @@ OWN = "Not in TensorFlow"
 MODULES = [
     gl.train,
     gl.contrib.opt,
+    gl.contrib.layers,
     gl.keras,
     gl.rules,
     gl.schedules,

@@ -8,9 +8,9 @@ True
 from typing import TYPE_CHECKING
 
 from .._base.suggest import only_public as _only_public
-from . import opt
+from . import layers, opt
 
-__all__ = ["opt"]
+__all__ = ["layers", "opt"]
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = _only_public(__name__)
