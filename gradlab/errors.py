@@ -14,6 +14,7 @@ __all__ = [
     "DeadlineExceededError",
     "DeadlockError",
     "EmbeddingWarning",
+    "FailedAssertionError",
     "FailedPreconditionError",
     "GateWarning",
     "GradlabWarning",
@@ -168,6 +169,10 @@ class MissingStepError(RuntimeError, AttributeError):
 
     An AttributeError in TensorFlow; this is both.
     """
+
+
+class FailedAssertionError(InvalidArgumentError, AssertionError):
+    """Arguments that the original refuses by an assertion (AssertionError in TensorFlow)."""
 
 
 class NoGetterError(TypeError, AttributeError):

@@ -26,6 +26,7 @@ from ..train.contrib.model_average import ModelAverageCustomGetter, ModelAverage
 from ..train.contrib.moving_average import MovingAverageOptimizer
 from ..train.contrib.multitask import MultitaskOptimizerWrapper, clip_gradients_by_global_norm
 from ..train.contrib.reg_adagrad import RegAdagradOptimizer
+from ..train.contrib.shampoo import ShampooOptimizer
 from ..train.contrib.signs import (
     AddSignOptimizer,
     PowerSignOptimizer,
@@ -64,6 +65,7 @@ __all__ = [
     "NadamOptimizer",
     "PowerSignOptimizer",
     "RegAdagradOptimizer",
+    "ShampooOptimizer",
     "VariableClippingOptimizer",
     "clip_gradients_by_global_norm",
     "extend_with_decoupled_weight_decay",

@@ -63,6 +63,9 @@ CONTRIB: dict[str, Make] = {
     "adam w": lambda step, rate: gl.contrib.opt.AdamWOptimizer(0.01, rate),
     "momentum w": lambda step, rate: gl.contrib.opt.MomentumWOptimizer(rate, 0.1, 0.9),
     "lars": lambda step, rate: gl.contrib.opt.LARSOptimizer(rate),
+    "shampoo": lambda step, rate: gl.contrib.opt.ShampooOptimizer(
+        step, 3, gbar_decay=0.5, learning_rate=rate, svd_interval=2
+    ),
     "moving average": lambda step, rate: gl.contrib.opt.MovingAverageOptimizer(
         gl.train.AdamOptimizer(rate), 0.5, num_updates=step
     ),
