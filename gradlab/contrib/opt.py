@@ -20,6 +20,7 @@ from ..train.contrib.adam_variants import (
     NadamOptimizer,
 )
 from ..train.contrib.agn import AGNCustomGetter, AGNOptimizer
+from ..train.contrib.delay_compensation import DelayCompensatedGradientDescentOptimizer
 from ..train.contrib.elastic_average import ElasticAverageCustomGetter, ElasticAverageOptimizer
 from ..train.contrib.lars import LARSOptimizer
 from ..train.contrib.model_average import ModelAverageCustomGetter, ModelAverageOptimizer
@@ -51,6 +52,7 @@ __all__ = [
     "AdamWOptimizer",
     "AddSignOptimizer",
     "DecoupledWeightDecayExtension",
+    "DelayCompensatedGradientDescentOptimizer",
     "DropStaleGradientOptimizer",
     "ElasticAverageCustomGetter",
     "ElasticAverageOptimizer",

@@ -136,13 +136,7 @@ class RuleOptimizer(Optimizer):
             TypeError: not pairs, not variables, strings.
             RuntimeError: slices for a variable with a constraint.
         """
-        pairs = checked_pairs(grads_and_vars)
-        if global_step is not None:
-            check_step(global_step)
-        collection = current_collection()
-        scope = name or self._name
-        collection.check_scope(scope)
-        return self._finish(pairs, [], global_step, scope)
+        return self._apply(grads_and_vars, global_step, name, self._choose_rule)
 
     def apply_or_idle(
         self,
@@ -156,7 +150,8 @@ class RuleOptimizer(Optimizer):
         What variables share, such as Adam's powers, moves on even if all of them are idle. Not in
         TensorFlow.
         """
-        return self._finish(pairs, idle, global_step, name or self._name)
+        scope = name or self._name
+        return self._finish(pairs, idle, global_step, scope, self._choose_rule(global_step))
 
     def minimize(
         self,
@@ -177,33 +172,17 @@ class RuleOptimizer(Optimizer):
         >>> v.numpy().tolist()
         [0.5, -1.0]
         """
-
-        def pairs() -> GradsAndVars:
-            return self.compute_gradients(
-                loss,
-                var_list,
-                gate_gradients,
-                aggregation_method,
-                colocate_gradients_with_ops,
-                grad_loss,
-            )
-
-        collection = current_collection()
-        if not collection.graph:
-            return self.apply_gradients(pairs(), global_step, name)
-        if global_step is not None:
-            check_step(global_step)
-        scope = name or self._name
-        collection.check_scope(scope)
-        variables = [v for _, v in checked_pairs(pairs())]
-        choose = self._choose_rule(global_step)
-        self._declare_slots(variables)
-
-        def run() -> None:
-            grads = differentiate([loss], variables, [grad_loss])[0]
-            self._update(checked_pairs(zip(grads, variables, strict=True)), global_step, choose)
-
-        return collection.finish(run, scope)
+        pairs = self.compute_gradients(
+            loss,
+            var_list,
+            gate_gradients,
+            aggregation_method,
+            colocate_gradients_with_ops,
+            grad_loss,
+        )
+        if not current_collection().graph:
+            return self.apply_gradients(pairs, global_step, name)
+        return self._minimize_later(loss, grad_loss, pairs, global_step, name, self._choose_rule)
 
     def init(self, values: Any) -> Any:
         """State of the pure form for a tree of weights: a step count and the slots of every leaf.
@@ -297,15 +276,55 @@ class RuleOptimizer(Optimizer):
         """The rule of a step at this learning rate."""
         return self._rule
 
+    def _apply(
+        self,
+        grads_and_vars: Any,
+        global_step: Variable | None,
+        name: str | None,
+        choose_rule: Callable[[Variable | None], RuleChoice],
+    ) -> Any:
+        """Check the arguments of `apply_gradients`, then update by rules so chosen."""
+        pairs = checked_pairs(grads_and_vars)
+        if global_step is not None:
+            check_step(global_step)
+        scope = name or self._name
+        current_collection().check_scope(scope)
+        return self._finish(pairs, [], global_step, scope, choose_rule(global_step))
+
+    def _minimize_later(
+        self,
+        loss: Loss,
+        grad_loss: Any,
+        pairs: GradsAndVars,
+        global_step: Variable | None,
+        name: str | None,
+        choose_rule: Callable[[Variable | None], RuleChoice],
+    ) -> Any:
+        """Return the Operation that differentiates the loss for the variables of these pairs, and updates."""
+        if global_step is not None:
+            check_step(global_step)
+        collection = current_collection()
+        scope = name or self._name
+        collection.check_scope(scope)
+        variables = [v for _, v in checked_pairs(pairs)]
+        choose = choose_rule(global_step)
+        self._declare_slots(variables)
+
+        def run() -> None:
+            grads = differentiate([loss], variables, [grad_loss])[0]
+            self._update(checked_pairs(zip(grads, variables, strict=True)), global_step, choose)
+
+        return collection.finish(run, scope)
+
     def _finish(
         self,
         pairs: Sequence[tuple[Gradient, Variable]],
         idle: Sequence[Variable],
         global_step: Variable | None,
         scope: str,
+        choose: RuleChoice,
     ) -> Any:
         """Update now; in a Graph the Operation that does."""
-        choose = self._choose_rule(global_step)
         self._declare_slots([*(v for _, v in pairs), *idle])
         return current_collection().finish(
             lambda: self._update(pairs, global_step, choose, idle), scope

@@ -237,12 +237,11 @@ def checked_slots(key: str, values: Any, names: VariablesByName, rule: Rule) -> 
         )
     w: Any = v._value
     likes: dict[str, Any] = {}
-    if rule.is_row_local:
-        # Cut from the weights, so that they lie on the devices of the weights.
-        one_column = (slice(None), *(slice(1) for _ in w.shape[1:]))
-        likes = {name: w[one_column] for name in rule.row_slots}
-    else:
+    if not rule.is_row_local:
         likes = dict(zip(rule.slots, rule.init(w), strict=True))
+    for name in rule.row_slots:
+        # Cut from the weights, so that they lie on the same devices.
+        likes[name] = w[(slice(None), *(slice(1) for _ in w.shape[1:]))]
     return tuple(
         convert_saved(values[name], likes.get(name, w), f"slot {name} of {key}", v.name)
         for name in rule.slots

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, partial
 from typing import Any, ClassVar
 
 from ... import rules
@@ -118,7 +118,6 @@ class DecoupledWeightDecayExtension:
 
     def __init__(self, weight_decay: Any, **kwargs: Any) -> None:
         self._weight_decay = weight_decay
-        self._decay_variables: set[Variable] = set()
         super().__init__(**kwargs)
 
     def minimize(
@@ -166,17 +165,16 @@ class DecoupledWeightDecayExtension:
         Raises:
             TypeError: the weight decay is a function.
         """
-        optimizer: Any = super()
-        self._decay_variables = set(decay_var_list or ())
-        try:
-            return optimizer.apply_gradients(grads_and_vars, global_step, name)
-        finally:
-            self._decay_variables = set()
+        optimizer: Any = self
+        choose_rule = partial(self._choose_decay, set(decay_var_list or ()))
+        return optimizer._apply(grads_and_vars, global_step, name, choose_rule)
 
     def _choose_rule(self, global_step: Variable | None) -> RuleChoice:
+        return self._choose_decay(set(), global_step)
+
+    def _choose_decay(self, chosen: set[Variable], global_step: Variable | None) -> RuleChoice:
         base: Any = super()
         choose_base: RuleChoice = base._choose_rule(global_step)
-        chosen = self._decay_variables
         if callable(self._weight_decay):
             raise TypeError(
                 f"weight_decay must be a number or an array, got {self._weight_decay!r}"
