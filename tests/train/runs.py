@@ -66,7 +66,7 @@ CONTRIB: dict[str, Make] = {
     "shampoo": lambda step, rate: gl.contrib.opt.ShampooOptimizer(
         step, 3, gbar_decay=0.5, learning_rate=rate, svd_interval=2
     ),
-    "dense delay compensation": lambda step, rate: (
+    "delay compensation": lambda step, rate: (
         gl.contrib.opt.DelayCompensatedGradientDescentOptimizer(rate, 0.5, num_workers=2)
     ),
     "moving average": lambda step, rate: gl.contrib.opt.MovingAverageOptimizer(

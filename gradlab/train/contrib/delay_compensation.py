@@ -8,12 +8,10 @@ from functools import partial
 from typing import Any
 
 from ..._base.arrays import Array
-from ..._base.slices import IndexedSlices
 from ...errors import InvalidArgumentError
 from ...rules.rule import Rule, Slots
 from ..autodiff import Loss
 from ..gate import GATE_OP
-from ..gradient_checks import read_pairs
 from ..hyperparameters import Rate
 from ..rule_optimizer import RuleChoice, RuleOptimizer
 from ..variable import Variable, current_collection
@@ -37,7 +35,7 @@ class DelayCompensatedDescent(Rule):
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         shadow = slots[int(self.worker)]
-        new_w = w - lr * (g + self.variance_parameter * g * (w - shadow))
+        new_w = w - lr * (g + self.variance_parameter * g * g * (w - shadow))
         kept = [new_w if k == int(self.worker) else s.copy() for k, s in enumerate(slots)]
         return new_w, tuple(kept)
 
@@ -45,12 +43,14 @@ class DelayCompensatedDescent(Rule):
 class DelayCompensatedGradientDescentOptimizer(RuleOptimizer):
     """Gradient descent for workers whose gradients are late.
 
-        w = w - lr * (g + variance_parameter * g * (w - shadow))
+        w = w - lr * (g + variance_parameter * g * g * (w - shadow))
         shadow = w
 
     with a slot "shadow_0", "shadow_1", ... for each worker, which starts as the weights: what the
     weights were when the worker last stepped, and so what its gradient was computed at. The second
-    term turns g toward the gradient at the weights now, by g * g for the diagonal of the Hessian.
+    term moves g toward the gradient at the weights now, with g * g as an estimate of the diagonal
+    of the Hessian. IndexedSlices: slices of one row are summed first; rows not named keep w and
+    shadow.
 
     Args:
         learning_rate, variance_parameter: number, scalar array or variable, or function without
@@ -61,11 +61,11 @@ class DelayCompensatedGradientDescentOptimizer(RuleOptimizer):
 
     Raises:
         ValueError: `num_workers` isn't above 0.
-        NotImplementedError: IndexedSlices; raised by the update, as in TensorFlow.
 
-    Differs from TensorFlow: `minimize` takes no worker for worker 0, as `apply_gradients` does;
-    there it fails. In TensorFlow the class was gone before 1.15; its kernel was removed with it.
-    Source: `tf.contrib.opt.DelayCompensatedGradientDescentOptimizer`, TensorFlow 1.8 (2018); Zheng
+    Differs from TensorFlow: no release of it has a kernel for this class, which was merged, found
+    broken and removed; the formula is the paper's, names and arguments are TensorFlow's. Without
+    `worker_index`, `minimize` takes worker 0, as `apply_gradients` does. Source:
+    `tf.contrib.opt.DelayCompensatedGradientDescentOptimizer`, TensorFlow's sources of 2017; Zheng
     et al., "Asynchronous Stochastic Gradient Descent with Delay Compensation" (2017).
 
     >>> import gradlab as gl
@@ -111,16 +111,10 @@ class DelayCompensatedGradientDescentOptimizer(RuleOptimizer):
 
         Raises:
             ValueError: there is no such worker.
-            NotImplementedError: a gradient that is IndexedSlices.
         """
-        pairs = read_pairs(grads_and_vars)
         self._check_worker(worker_index)
-        for g, v in pairs:
-            if isinstance(g, IndexedSlices):
-                raise NotImplementedError(
-                    f"the gradient of {v.name} is IndexedSlices: delay compensation has no sparse step"
-                )
-        return self._apply(pairs, global_step, name, partial(self._choose_worker, worker_index))
+        choose_rule = partial(self._choose_worker, worker_index)
+        return self._apply(grads_and_vars, global_step, name, choose_rule)
 
     def minimize(
         self,
