@@ -33,6 +33,7 @@ __all__ = [
     "NotPairsError",
     "PrecisionWarning",
     "RecordingWarning",
+    "SlicesUnsupportedError",
     "SlicesWarning",
     "StalenessWarning",
     "StateWarning",
@@ -168,6 +169,14 @@ class MissingStepError(RuntimeError, AttributeError):
     """The staleness of a gradient is unknown: no global step, or none was noted for this worker.
 
     An AttributeError in TensorFlow; this is both.
+    """
+
+
+class SlicesUnsupportedError(TypeError, NotImplementedError):
+    """IndexedSlices where an optimizer takes dense gradients only.
+
+    TensorFlow raises TypeError or NotImplementedError for it, by the kind of the variable; this is
+    both.
     """
 
 

@@ -22,6 +22,7 @@ from ..train.contrib.adam_variants import (
 from ..train.contrib.agn import AGNCustomGetter, AGNOptimizer
 from ..train.contrib.delay_compensation import DelayCompensatedGradientDescentOptimizer
 from ..train.contrib.elastic_average import ElasticAverageCustomGetter, ElasticAverageOptimizer
+from ..train.contrib.ggt import GGTOptimizer
 from ..train.contrib.lars import LARSOptimizer
 from ..train.contrib.model_average import ModelAverageCustomGetter, ModelAverageOptimizer
 from ..train.contrib.moving_average import MovingAverageOptimizer
@@ -56,6 +57,7 @@ __all__ = [
     "DropStaleGradientOptimizer",
     "ElasticAverageCustomGetter",
     "ElasticAverageOptimizer",
+    "GGTOptimizer",
     "LARSOptimizer",
     "LazyAdamGSOptimizer",
     "LazyAdamOptimizer",

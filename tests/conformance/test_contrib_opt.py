@@ -44,7 +44,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     scenarios = library.load(metafunc.config, FILE)
     is_function = metafunc.function is not test_an_optimizer_steps_as_tensorflows
     chosen = [s for s in scenarios if (s["semantics"] == FUNCTIONS) == is_function]
-    chosen = [s for s in chosen if s["class"] not in ("GGTOptimizer",)]
     if is_function:
         chosen = [s for s in chosen if PLAYS.get(s["class"]) == metafunc.function.__name__]
     metafunc.parametrize("scenario", chosen, ids=lambda s: s["id"])

@@ -23,6 +23,7 @@ from ...rules import dense_and_sparse
 from ...rules.rule import Rule, Shared, Slots, float32
 from ..rule_optimizer import RuleChoice, RuleOptimizer
 from ..variable import GraphKey, Variable
+from .linear_algebra import decompose
 
 # A number, or a function from the number of the step, from 1, to one.
 OfStep: TypeAlias = float | Callable[[Any], Any]
@@ -198,9 +199,7 @@ class ShampooRule(Rule):
         if matrix.shape[0] == 1:
             return (matrix + self.epsilon) ** exponent
         damped = matrix + self.epsilon * xp.eye(matrix.shape[0], dtype=matrix.dtype)
-        if xp is np and not np.isfinite(damped).all():
-            return np.full_like(matrix, np.nan)  # NumPy would raise
-        u, singular, vh = xp.linalg.svd(damped, full_matrices=True)
+        u, singular, vh = decompose(damped)
         return (vh.T * xp.maximum(singular, self.epsilon) ** exponent) @ u.T
 
 

@@ -16,36 +16,13 @@ from ..copies import copy_part, follow
 from ..gate import GATE_OP
 from ..graph import AtOnce
 from ..hyperparameters import describe
+from ..optimizer import Optimizer
 from ..variable import Variable, current_collection, enter_collection
 from ..wrapper import Wrapper, check_optimizer
 
 
-class UpdateWrapper(Wrapper):
-    """An optimizer whose update does more than that of the optimizer it wraps."""
-
-    def __init__(self, opt: Any, name: str) -> None:
-        check_optimizer(opt)
-        super().__init__(opt, name)
-
-    def __repr__(self) -> str:
-        return describe(self, self._name, opt=self._opt)
-
-    def compute_gradients(self, *args: Any, **kwargs: Any) -> GradsAndVars:
-        """The wrapped optimizer's."""
-        pairs: GradsAndVars = self._opt.compute_gradients(*args, **kwargs)
-        return pairs
-
-    def apply_gradients(
-        self, grads_and_vars: Any, global_step: Variable | None = None, name: str | None = None
-    ) -> Any:
-        """The wrapped optimizer's update, and what comes with it.
-
-        Arguments, results and errors are the wrapped optimizer's.
-        """
-        collection = current_collection()
-        scope = name or self._name
-        collection.check_scope(scope)
-        return collection.finish(self._describe(list(grads_and_vars), global_step), scope)
+class MinimizeByApplying(Optimizer):
+    """Optimizers whose `minimize` is `compute_gradients`, then `apply_gradients`, at every run."""
 
     def minimize(
         self,
@@ -74,6 +51,34 @@ class UpdateWrapper(Wrapper):
                 self.minimize(loss, global_step, variables, *given, name, grad_loss)
 
         return collection.finish(run, name or self._name)
+
+
+class UpdateWrapper(MinimizeByApplying, Wrapper):
+    """An optimizer whose update does more than that of the optimizer it wraps."""
+
+    def __init__(self, opt: Any, name: str) -> None:
+        check_optimizer(opt)
+        super().__init__(opt, name)
+
+    def __repr__(self) -> str:
+        return describe(self, self._name, opt=self._opt)
+
+    def compute_gradients(self, *args: Any, **kwargs: Any) -> GradsAndVars:
+        """The wrapped optimizer's."""
+        pairs: GradsAndVars = self._opt.compute_gradients(*args, **kwargs)
+        return pairs
+
+    def apply_gradients(
+        self, grads_and_vars: Any, global_step: Variable | None = None, name: str | None = None
+    ) -> Any:
+        """The wrapped optimizer's update, and what comes with it.
+
+        Arguments, results and errors are the wrapped optimizer's.
+        """
+        collection = current_collection()
+        scope = name or self._name
+        collection.check_scope(scope)
+        return collection.finish(self._describe(list(grads_and_vars), global_step), scope)
 
     @abstractmethod
     def _describe(self, pairs: list[Any], global_step: Variable | None) -> Callable[[], Any]:
