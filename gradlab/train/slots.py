@@ -242,8 +242,9 @@ def checked_slots(key: str, values: Any, names: VariablesByName, rule: Rule) -> 
     for name in rule.row_slots:
         # Cut from the weights, so that they lie on the same devices.
         likes[name] = w[(slice(None), *(slice(1) for _ in w.shape[1:]))]
+    like_name = v.name if rule.is_row_local else "a new one"
     return tuple(
-        convert_saved(values[name], likes.get(name, w), f"slot {name} of {key}", v.name)
+        convert_saved(values[name], likes.get(name, w), f"slot {name} of {key}", like_name)
         for name in rule.slots
     )
 

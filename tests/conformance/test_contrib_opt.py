@@ -21,6 +21,7 @@ from tests.conformance.test_keras_optimizers import read_gradient
 pytestmark = [
     pytest.mark.every_case,
     pytest.mark.filterwarnings("ignore::gradlab.errors.ClipWarning"),
+    pytest.mark.filterwarnings("ignore::gradlab.errors.PrecisionWarning"),
 ]
 
 FILE = "contrib_opt.json"
@@ -185,7 +186,7 @@ class Play:
 
     @contextlib.contextmanager
     def expect_error(self) -> Iterator[None]:
-        only = ONE_KIND_ONLY.get(self.scenario["class"])
+        only = ONE_KIND_ONLY.get(self.scenario["class"].removeprefix("extend:"))
         if only == self.error["type"] and self.error["at_step"] != "new":
             yield
             return

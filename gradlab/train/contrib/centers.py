@@ -153,6 +153,9 @@ class CenterWrapper(UpdateWrapper):
         step = prepare_assign(self.local_step, values.get("local_step"), "local_step")
         return combine_commits([inner, step])
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return self.__reduce_ex__(4)
+
     __reduce_ex__ = refuse_copies(
         "an optimizer whose variables other workers share at a center",
         "make a new one with a getter of its own, and use gl.save for its state",

@@ -153,8 +153,8 @@ class ElasticAverageOptimizer(CenterWrapper):
     def swapping_saver(self, var_list: Any = None, name: str = "swapping_saver") -> Any:
         """Return variables by name, with its center variable in the place of each of the worker's.
 
-        `gl.save(path, weights=opt.swapping_saver())` writes the center under the names of the
-        worker's variables. TensorFlow returns a Saver.
+        So `{name: v.numpy() for name, v in opt.swapping_saver().items()}` is what TensorFlow's Saver
+        writes: an evaluation that reads the worker's variables gets the center.
 
         Args:
             var_list: the variables; all trainable ones by default.

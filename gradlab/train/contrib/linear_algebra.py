@@ -22,5 +22,9 @@ def decompose(matrix: Array) -> tuple[Any, Any, Any]:
     if xp is np and not np.isfinite(matrix).all():
         missing = np.full_like(matrix, np.nan)
         return missing, missing[0], missing
-    u, singular, vh = xp.linalg.svd(matrix)
+    if matrix.dtype.itemsize == 2:
+        wide = decompose(matrix.astype(np.float32))
+        u, singular, vh = (x.astype(matrix.dtype) for x in wide)
+    else:
+        u, singular, vh = xp.linalg.svd(matrix)
     return u, singular, vh

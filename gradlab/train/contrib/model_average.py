@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import queue
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +11,30 @@ from ..accumulators import ConditionalAccumulator
 from ..gradient_checks import check_step, checked_pairs
 from ..variable import Variable
 from .centers import CenterGetter, CenterWrapper
+
+
+class Meeting:
+    """Where the workers of one center meet: sums of their variables, and the count of means taken.
+
+    A worker that has brought its variables waits for the next mean. TensorFlow has a queue with a
+    token for each worker, from which a fast worker can take the token of a slow one.
+    """
+
+    def __init__(self) -> None:
+        self.sums: dict[Variable, ConditionalAccumulator] = {}
+        self.means = 0
+        self._changed = threading.Condition()
+
+    def finish(self) -> None:
+        """Tell all workers that the next mean is there."""
+        with self._changed:
+            self.means += 1
+            self._changed.notify_all()
+
+    def wait(self, means: int) -> None:
+        """Wait until there are more means than so many."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.means > means)
 
 
 class ModelAverageCustomGetter(CenterGetter):
@@ -33,10 +57,9 @@ class ModelAverageCustomGetter(CenterGetter):
 
     def __init__(self, worker_device: Any, *, center_of: CenterGetter | None = None) -> None:
         super().__init__(worker_device, center_of=center_of)
-        first = center_of if isinstance(center_of, ModelAverageCustomGetter) else self
-        # What workers meet at: sums of their variables, and a token for each that waits.
-        self.sums: dict[Variable, ConditionalAccumulator] = {} if first is self else first.sums
-        self.tokens: queue.Queue[None] = queue.Queue() if first is self else first.tokens
+        self.meeting = Meeting()
+        if isinstance(center_of, ModelAverageCustomGetter):
+            self.meeting = center_of.meeting
 
 
 class ModelAverageOptimizer(CenterWrapper):
@@ -64,8 +87,9 @@ class ModelAverageOptimizer(CenterWrapper):
             the AttributeError of TensorFlow.
         ValueError: no pairs, or no `global_step`; raised by the first update.
 
-    Differs from TensorFlow: there is no session, and so no hook, because variables start from the
-    center when they are made. Source: `tf.contrib.opt.ModelAverageOptimizer`, TensorFlow 1.15
+    Differs from TensorFlow: a worker waits for the next mean, not for a token that a faster worker
+    may take; there is no session, and so no hook, because variables start from the center when they
+    are made. Source: `tf.contrib.opt.ModelAverageOptimizer`, TensorFlow 1.15
     (2019).
 
     >>> import gradlab as gl, threading
@@ -122,33 +146,35 @@ class ModelAverageOptimizer(CenterWrapper):
             update()
             if not self._count_step():
                 return
+            meeting = self._getter.meeting
+            means = meeting.means
             self._bring(variables, step)
             if self._is_chief:
                 self._take_means(variables, step)
             else:
-                self._getter.tokens.get()
+                meeting.wait(means)
             self._join(variables)
 
         return run
 
     def _bring(self, variables: list[Variable], global_step: Variable) -> None:
+        sums = self._getter.meeting.sums
         for v in variables:
             center = self._getter.centers[v]
-            total = self._getter.sums.get(center)
+            total = sums.get(center)
             if total is None:
-                made = ConditionalAccumulator(
-                    v.dtype, v.shape, name=f"{center.name[:-2]}/var_accum"
-                )
+                name = center.name.removesuffix(":0")
+                made = ConditionalAccumulator(v.dtype, v.shape, name=f"{name}/var_accum")
+                made.set_global_step(int(global_step))
                 # Of two workers that come first at once, one makes it.
-                total = self._getter.sums.setdefault(center, made)
-                total.set_global_step(int(global_step))
+                total = sums.setdefault(center, made)
             total.apply_grad(v.value, local_step=int(global_step))
 
     def _take_means(self, variables: list[Variable], global_step: Variable) -> None:
         """The chief's part: the center becomes the mean, and the others may go on."""
+        meeting = self._getter.meeting
         for v in variables:
             center = self._getter.centers[v]
-            center.assign(self._getter.sums[center].take_grad(self._num_worker))
+            center.assign(meeting.sums[center].take_grad(self._num_worker))
         global_step.assign_add(1)
-        for _ in range(self._num_worker - 1):
-            self._getter.tokens.put(None)
+        meeting.finish()

@@ -65,9 +65,8 @@ class MovingAverageOptimizer(UpdateWrapper):
     ) -> dict[str, Variable]:
         """Return variables by name, each averaged one and its average in each other's places.
 
-        `gl.save(path, weights=opt.swapping_saver())` writes the averages under the names of the
-        weights, so that an evaluation that loads the weights gets the averages. TensorFlow returns
-        a Saver.
+        So `{name: v.numpy() for name, v in opt.swapping_saver().items()}` is what TensorFlow's Saver
+        writes: an evaluation that reads the weights gets the averages.
 
         Args:
             var_list: variables, or a dictionary of them by name; all of the collection by default.

@@ -10,8 +10,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ... import rules
-from ..._base.arrays import as_array, namespace
+from ..._base.arrays import Array, as_array, namespace
+from ..._base.slices import IndexedSlices
 from ...rules import dense_and_sparse
+from ...rules.rule import Slots
 from ..hyperparameters import Rate, read_scalar
 from ..rule_optimizer import RuleChoice, RuleOptimizer
 from ..variable import Variable
@@ -26,6 +28,11 @@ class _SignOptimizer(RuleOptimizer):
     _sign_decay_fn: SignDecay | None
 
     def _choose_rule(self, global_step: Variable | None) -> RuleChoice:
+        if callable(self._learning_rate):
+            raise TypeError(
+                "learning_rate must be a number, an array or a variable, got a function; assign to a "
+                "variable between steps"
+            )
         decay = self._sign_decay_fn
         if decay is None:
             return super()._choose_rule(global_step)
@@ -59,6 +66,9 @@ class AddSignOptimizer(_SignOptimizer):
         use_locking: no effect on values.
         name: not empty (ValueError).
 
+    Raises:
+        TypeError: a function as `learning_rate`; raised by the update, as in TensorFlow.
+
     Differs from TensorFlow: slices are served whatever the variable; TensorFlow refuses them for
     resource variables.
 
@@ -87,6 +97,15 @@ class AddSignOptimizer(_SignOptimizer):
         self._sign_decay_fn = sign_decay_fn
 
 
+def _step_by_power_of_e(
+    rule: Any, w: Array, slots: Slots, g: IndexedSlices, lr: Any
+) -> tuple[Array, Slots]:
+    """Step every row; TensorFlow takes powers of an e that is rounded to float32, for slices only."""
+    if w.dtype == np.float64:
+        rule = replace(rule, logbase=rule.logbase * math.log(np.float32(math.e)))
+    return dense_and_sparse.every_row(rule, w, slots, g, lr)
+
+
 class PowerSignOptimizer(_SignOptimizer):
     """Multiply the step where gradient and mean gradient agree in sign, divide it where they do not.
 
@@ -105,6 +124,9 @@ class PowerSignOptimizer(_SignOptimizer):
         use_locking: no effect on values.
         name: not empty (ValueError).
 
+    Raises:
+        TypeError: a function as `learning_rate`; raised by the update, as in TensorFlow.
+
     Differs from TensorFlow: slices are served whatever the variable; TensorFlow refuses them for
     resource variables.
 
@@ -119,6 +141,8 @@ class PowerSignOptimizer(_SignOptimizer):
     >>> v.numpy().tolist()
     [0.0, -0.875]
     """
+
+    _sparse = staticmethod(_step_by_power_of_e)
 
     def __init__(
         self,

@@ -37,7 +37,8 @@ class VariableClippingOptimizer(UpdateWrapper):
     Raises:
         ValueError: an axis that a variable doesn't have; raised by its first update.
 
-    Source: `tf.contrib.opt.VariableClippingOptimizer`, TensorFlow 1.15 (2019).
+    Differs from TensorFlow: Adam's powers have their names without "VariableClipping/". Source:
+    `tf.contrib.opt.VariableClippingOptimizer`, TensorFlow 1.15 (2019).
 
     >>> import gradlab as gl
     >>> v = gl.Variable([[3.0, 4.0], [0.6, 0.8]], name="v")

@@ -36,16 +36,17 @@ def decaying(rule_class: Any) -> Any:
 
     @dataclasses.dataclass(frozen=True)
     class DecayingRule(rule_class):  # type: ignore[misc]
-        weight_decay: Any = 0.0
+        decoupled_decay: Any = 0.0
         base: ClassVar[Any] = rule_class
 
         def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
-            return super().step(w - self.weight_decay * w, slots, g, lr)  # type: ignore[no-any-return]
+            return super().step(w - self.decoupled_decay * w, slots, g, lr)  # type: ignore[no-any-return]
 
         def without_decay(self) -> rules.Rule:
             """Return the rule that steps after the weights were shrunk."""
             return rule_class(**_fields(self, rule_class))  # type: ignore[no-any-return]
 
+    DecayingRule.__name__ = rule_class.__name__  # for messages
     return DecayingRule
 
 
@@ -68,7 +69,7 @@ class _DecayNamedRows:
         # Slices that are applied one by one, those of gradient descent, decay nothing.
         if self.base is not dense_and_sparse.each:
             named = take_rows(w, g.indices)
-            shrunk = named - rounded(rule.weight_decay, w.dtype) * named
+            shrunk = named - rounded(rule.decoupled_decay, w.dtype) * named
             w = set_rows(w, g.indices, shrunk)
         return self.base(rule.without_decay(), w, slots, g, lr)
 
@@ -200,7 +201,7 @@ class DecoupledWeightDecayExtension:
 def _add_decay(rule: rules.Rule, weight_decay: Any) -> rules.Rule:
     found: Any = type(rule)
     rule_class = decaying(found)
-    decayed: rules.Rule = rule_class(**_fields(rule, rule_class.base), weight_decay=weight_decay)
+    decayed: rules.Rule = rule_class(**_fields(rule, rule_class.base), decoupled_decay=weight_decay)
     return decayed
 
 
@@ -209,7 +210,7 @@ def _read_decay(weight_decay: Any, name: str = "", dtype: Any = None) -> Any:
     if is_plain(weight_decay):
         return float(weight_decay)
     decay = as_array(weight_decay, "weight_decay")
-    if dtype not in (None, decay.dtype):
+    if dtype is not None and decay.dtype != dtype:
         raise DTypeError(f"weight_decay is {decay.dtype} but {name} is {dtype}")
     return decay[()]
 
