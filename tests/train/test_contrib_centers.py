@@ -12,6 +12,7 @@ import pytest
 
 import gradlab as gl
 from gradlab.contrib import opt as contrib
+from tests.differences import differs
 
 SGD = gl.train.GradientDescentOptimizer
 
@@ -108,6 +109,11 @@ def test_elastic_workers_pull_at_the_center_and_it_at_them() -> None:
     assert values([v, w, center]) == [6.0, 7.0, 7.0]
 
 
+@differs(
+    "variables of `AGNOptimizer`, `ElasticAverageOptimizer` and `ModelAverageOptimizer`",
+    tensorflow="start from the center when a hook of the session runs",
+    gradlab="start from it when they are made, or when a worker joins by `get_init_op`",
+)
 def test_a_worker_that_joins_starts_from_the_center() -> None:
     with gl.variable_collection():
         getters, (v, w) = make_workers(contrib.AGNCustomGetter)
@@ -128,6 +134,11 @@ def test_there_is_nothing_to_join_without_variables() -> None:
 # Workers in threads.
 
 
+@differs(
+    "a fast worker of `ModelAverageOptimizer`",
+    tensorflow="may take the token of a slow one, which then waits forever",
+    gradlab="waits for the next mean",
+)
 def test_model_averaging_waits_for_all_workers_and_goes_on_from_their_mean() -> None:
     getters, variables = make_workers(contrib.ModelAverageCustomGetter, 3)
     step = gl.Variable(0, trainable=False)

@@ -10,6 +10,7 @@ import pytest
 
 import gradlab as gl
 from gradlab.contrib.layers import adaptive_clipping_fn, optimize_loss
+from tests.differences import differs
 
 F = np.float32
 
@@ -31,6 +32,19 @@ def test_a_step_runs_again_and_again_outside_a_graph() -> None:
     assert [float(step.run()) for _ in range(2)] == [12.5, 3.125]
 
 
+@differs(
+    "the names of slots that `optimize_loss` makes",
+    tensorflow='"OptimizeLoss/v/Momentum"',
+    gradlab='"v/Momentum"',
+)
+def test_slots_are_named_after_their_variable() -> None:
+    with gl.Graph().as_default() as graph:
+        v = weights()
+        step = optimize_loss(half_square(v), None, 0.5, "Momentum")
+        assert step.name == "train"
+        assert "v/Momentum:0" in [x.name for x in graph]
+
+
 def test_the_rate_is_a_variable_that_may_be_assigned() -> None:
     with gl.variable_collection() as collection:
         v = weights()
@@ -41,6 +55,11 @@ def test_the_rate_is_a_variable_that_may_be_assigned() -> None:
         assert (rate.name, v.numpy().tolist()) == ("OptimizeLoss/learning_rate:0", [3.0, 4.0])
 
 
+@differs(
+    "the function that `adaptive_clipping_fn` returns, called again",
+    tensorflow="makes new means",
+    gradlab="moves its means",
+)
 def test_an_adaptive_clip_moves_at_every_run_of_a_graph() -> None:
     with gl.Graph().as_default():
         v = weights()

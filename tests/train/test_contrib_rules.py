@@ -11,6 +11,7 @@ import pytest
 
 import gradlab as gl
 from gradlab.contrib import opt as contrib
+from tests.differences import differs
 
 F = np.float32
 
@@ -107,6 +108,11 @@ def test_shampoo_keeps_its_roots_between_decompositions_under_jit() -> None:
 # Weight decay of classes.
 
 
+@differs(
+    "`DecoupledWeightDecayExtension` before an optimizer without a rule, such as GGT",
+    tensorflow="makes a class whose updates fail",
+    gradlab="TypeError when the class is made",
+)
 def test_weight_decay_needs_an_optimizer_with_a_rule() -> None:
     with pytest.raises(TypeError, match="weight decay extends optimizers with a rule"):
         contrib.extend_with_decoupled_weight_decay(contrib.GGTOptimizer)
@@ -161,9 +167,32 @@ def test_lars_tells_the_rate_of_a_variable() -> None:
     assert (float(rate), g.tolist()) == (1.0, [0.0, 2.5])
 
 
+# Signs.
+
+
+@differs(
+    "slices for `AddSignOptimizer` and `PowerSignOptimizer`",
+    tensorflow="NotImplementedError where the variable is a resource",
+    gradlab="the step that other variables take",
+)
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [(contrib.AddSignOptimizer, -0.5), (contrib.PowerSignOptimizer, 2.0 - 1.25 * np.e)],
+)
+def test_slices_step_by_the_signs_of_their_rows(make: Any, expected: float) -> None:
+    v = gl.Variable([[2.0], [2.0]], name="v")
+    make(1.25).apply_gradients([(gl.IndexedSlices([[0.5], [0.5]], [1, 1], (2, 1)), v)])
+    assert v.numpy().ravel().tolist() == pytest.approx([2.0, expected])
+
+
 # Delay compensation.
 
 
+@differs(
+    "`DelayCompensatedGradientDescentOptimizer`",
+    tensorflow="no release has a kernel for it",
+    gradlab="steps by the formula of the paper, slices too",
+)
 def test_each_worker_has_a_shadow() -> None:
     v = gl.Variable([1.0], name="v")
     opt = contrib.DelayCompensatedGradientDescentOptimizer(0.5, 2.0, num_workers=2)

@@ -10,6 +10,7 @@ import pytest
 
 import gradlab as gl
 from gradlab.contrib import opt as contrib
+from tests.differences import differs
 
 SGD = gl.train.GradientDescentOptimizer
 
@@ -26,11 +27,17 @@ def test_averages_that_move_beside_the_step_see_the_weights_before_it() -> None:
     assert (v.numpy().tolist(), average.numpy().tolist()) == ([0.0], [3.0])
 
 
+@differs(
+    "`MovingAverageOptimizer.swapping_saver`, and `get_slot_names` beside it",
+    tensorflow="a Saver; AttributeError",
+    gradlab="a dictionary of variables by name; the names of the wrapped optimizer's slots",
+)
 def test_a_swapping_saver_has_averages_under_the_names_of_weights(tmp_path: Path) -> None:
     with gl.variable_collection():
         v = gl.Variable([4.0], name="v")
         opt = contrib.MovingAverageOptimizer(SGD(1.0), 0.5)
         opt.apply_gradients([([2.0], v)])
+        assert opt.get_slot_names() == []
 
         values = {name: x.numpy() for name, x in opt.swapping_saver().items()}
         gl.save(tmp_path / "run.npz", weights=values)
@@ -86,6 +93,19 @@ def test_a_copy_and_a_pickle_keep_averages_of_their_own() -> None:
 # Variables that are clipped.
 
 
+@differs(
+    "the names of Adam's powers in a `VariableClippingOptimizer`",
+    tensorflow='"VariableClipping/beta1_power" and "VariableClipping/beta2_power"',
+    gradlab='"beta1_power" and "beta2_power"',
+)
+def test_powers_have_the_names_of_the_optimizer_inside() -> None:
+    with gl.Graph().as_default():
+        v = gl.Variable([3.0], name="v")
+        opt = contrib.VariableClippingOptimizer(gl.train.AdamOptimizer(), {v: [0]}, 2.0)
+        opt.apply_gradients([([1.0], v)])
+        assert [x.name for x in opt.variables()][:2] == ["beta1_power:0", "beta2_power:0"]
+
+
 def test_a_row_named_twice_ends_below_the_limit() -> None:
     v = gl.Variable([[3.0], [3.0]], name="v")
     opt = contrib.VariableClippingOptimizer(SGD(1.0), {v: [1]}, 2.0)
@@ -112,6 +132,11 @@ def test_a_clip_along_axis_0_of_sparse_steps_warns() -> None:
 # Losses of many tasks.
 
 
+@differs(
+    "the optimizer that a `MultitaskOptimizerWrapper` is given",
+    tensorflow="is changed: it ignores gradients of zeros from then on, used alone too",
+    gradlab="is left as it is",
+)
 def test_the_optimizer_inside_still_takes_zeros_for_gradients() -> None:
     v = gl.Variable([1.0], name="v")
     inner = gl.train.MomentumOptimizer(1.0, 0.5)

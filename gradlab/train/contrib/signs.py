@@ -168,7 +168,9 @@ def get_linear_decay_fn(decay_steps: int) -> SignDecay:
         decay_steps: steps until 0.
 
     The function raises ValueError where the step is None, TypeError where `decay_steps` isn't an
-    integer. Source: `tensorflow.contrib.opt.python.training.sign_decay`, TensorFlow 1.15 (2019).
+    integer.
+
+    Source: `tensorflow.contrib.opt.python.training.sign_decay`, TensorFlow 1.15 (2019).
 
     >>> decay = get_linear_decay_fn(4)
     >>> [float(decay(step)) for step in (0, 1, 9)]
@@ -190,7 +192,9 @@ def get_cosine_decay_fn(
         zero_after: periods after which the value is 0.
 
     The function raises ValueError where the step is None, TypeError where `decay_steps` isn't an
-    integer. Source: `tensorflow.contrib.opt.python.training.sign_decay`, TensorFlow 1.15 (2019).
+    integer.
+
+    Source: `tensorflow.contrib.opt.python.training.sign_decay`, TensorFlow 1.15 (2019).
 
     >>> decay = get_cosine_decay_fn(4)
     >>> [round(float(decay(step)), 3) for step in (0, 1, 2, 9)]
@@ -212,8 +216,9 @@ def get_restart_decay_fn(
         zero_after: periods after which the value is 0.
 
     The function raises ValueError where the step is None, TypeError where `decay_steps`, or
-    `num_periods` beside `zero_after`, isn't an integer. Source:
-    `tensorflow.contrib.opt.python.training.sign_decay`, TensorFlow 1.15 (2019).
+    `num_periods` beside `zero_after`, isn't an integer.
+
+    Source: `tensorflow.contrib.opt.python.training.sign_decay`, TensorFlow 1.15 (2019).
 
     >>> decay = get_restart_decay_fn(4, num_periods=2)
     >>> [round(float(decay(step)), 3) for step in (0, 1, 2, 3)]
