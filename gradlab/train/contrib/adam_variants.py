@@ -1,4 +1,4 @@
-"""The variants of Adam in `tf.contrib.opt`: AdaMax, Nadam, and Adam that is lazy or counts elsewhere."""
+"""The variants of Adam in `tf.contrib.opt`: AdaMax, Nadam, lazy Adam, Adam by the global step."""
 
 from __future__ import annotations
 

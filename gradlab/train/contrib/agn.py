@@ -1,4 +1,4 @@
-"""Accumulated gradient normalization: a worker steps alone, and brings the center its mean gradient."""
+"""Accumulated gradient normalization: a worker brings the center its mean gradient."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .centers import CenterGetter, CenterWrapper
 
 
 class AGNCustomGetter(CenterGetter):
-    """Makes a worker's variables for `AGNOptimizer`: each with a center variable and a sum of gradients.
+    """Makes the variables for `AGNOptimizer`: each with a center and a sum of gradients.
 
     Call it with a function that makes variables, where TensorFlow gives it to a variable scope.
 
@@ -40,7 +40,7 @@ class AGNCustomGetter(CenterGetter):
 
 
 class AGNOptimizer(CenterWrapper):
-    """Step a worker's variables, and every few steps the center by the mean of the worker's gradients.
+    """Step a worker's variables, and every few steps the center by the mean of its gradients.
 
         each step:  step of `optimizer` on w;  sum = sum + g;  local_step = local_step + 1
         if local_step is a multiple of communication_period:

@@ -19,7 +19,7 @@ from ..variable import Variable, current_collection
 
 @dataclass(frozen=True)
 class DelayCompensatedDescent(Rule):
-    """The formula of `DelayCompensatedGradientDescentOptimizer`; `worker` says whose shadow counts."""
+    """The formula of delay compensation; `worker` says whose shadow counts."""
 
     variance_parameter: float = 0.0
     num_workers: int = 1
@@ -128,9 +128,10 @@ class DelayCompensatedGradientDescentOptimizer(RuleOptimizer):
         grad_loss: Any = None,
         worker_index: int | None = None,
     ) -> Any:
-        """`compute_gradients` and `apply_gradients` in one; in a Graph an Operation that does both at every run.
+        """`compute_gradients` and `apply_gradients` in one, by a worker's gradient.
 
-        Raises ValueError where there is no such worker.
+        In a Graph an Operation that does both at every run. Raises ValueError where there is no such
+        worker.
         """
         self._check_worker(worker_index)
         pairs = self.compute_gradients(

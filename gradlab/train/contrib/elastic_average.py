@@ -34,7 +34,7 @@ RATE_IS_NO_MEASURE = (
 
 
 class ElasticAverageCustomGetter(CenterGetter):
-    """Makes a worker's variables for `ElasticAverageOptimizer`: each with a center and a copy of it.
+    """Makes the variables for `ElasticAverageOptimizer`: each with a center and a copy of it.
 
     Call it with a function that makes variables, where TensorFlow gives it to a variable scope.
 

@@ -1,4 +1,4 @@
-"""GGT: full-matrix adaptive regularization from a window of past gradients of all variables together."""
+"""GGT: full-matrix adaptive regularization from a window of past gradients."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _set_row(x: Array, row: int, values: Array) -> Array:
 
 
 class GGTOptimizer(MinimizeByApplying):
-    """Step by the inverse root of the gradients' covariance, from the last `window` means of gradients.
+    """Step by the inverse root of the covariance of the last `window` means of gradients.
 
         moment1 = beta1 * moment1 + (1 - beta1) * g
         grad_buffer[(t - 1) mod window] = moment1;  M = grad_buffer.T / sqrt(min(t, window))
@@ -148,7 +148,7 @@ class GGTOptimizer(MinimizeByApplying):
         return []
 
     def variables(self) -> list[Variable]:
-        """Return the variables that hold the optimizer's state, by name; none before the first step."""
+        """Return the variables of the state, by name; none before the first step."""
         return sorted(self._state.values(), key=lambda v: v.name)
 
     def apply_gradients(

@@ -21,7 +21,7 @@ from ..variable import Variable
 
 @dataclass(frozen=True)
 class LARSRule(Rule):
-    """The formula of `LARSOptimizer`. It reads norms of whole tensors, so `gl.rules` cannot have it."""
+    """The formula of `LARSOptimizer`; it reads norms of whole tensors, so `gl.rules` lacks it."""
 
     momentum: float = 0.9
     weight_decay: float = 0.0001
@@ -41,7 +41,7 @@ class LARSRule(Rule):
         return w - m, (m,)
 
     def scale(self, w: Array, g: Array, lr: Any) -> tuple[Any, Array]:
-        """Return the learning rate of these weights, and their gradient with the decay of weights."""
+        """Return the learning rate of these weights, and their gradient with weight decay."""
         if not self.is_scaled:
             return lr, g
         xp = namespace(w, g)

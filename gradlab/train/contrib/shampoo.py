@@ -1,4 +1,4 @@
-"""Shampoo: Adagrad with a matrix for each axis of a variable in place of a number for each weight."""
+"""Shampoo: Adagrad with a matrix for each axis of a variable."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ROOT_TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class ShampooRule(Rule):
-    """The formula of `ShampooOptimizer`. It reads whole tensors, so `gl.rules` cannot have it.
+    """The formula of `ShampooOptimizer`; it reads whole tensors, so `gl.rules` lacks it.
 
     `shape` is that of the weights, for the names of the slots; `count` is the number of the step.
     """
@@ -308,11 +308,12 @@ class ShampooOptimizer(RuleOptimizer):
     """Shampoo: precondition the gradient by a matrix power for each axis of a variable.
 
         gbar = gbar_decay * gbar + gbar_weight * g
-        Gbar_i = mat_gbar_decay * Gbar_i + mat_gbar_weight * gg_i,  gg_i the products of slices along axis i
+        Gbar_i = mat_gbar_decay * Gbar_i + mat_gbar_weight * gg_i
         H_i = (Gbar_i / d_i + epsilon * I) ** (-alpha / n)
         w = w - learning_rate * gbar multiplied by H_i along each axis i
 
-    with n the rank of the variable and d_i its sizes. Slots: "gbar", "Gbar_0", "Gbar_1", ..., and
+    with gg_i the products of the slices of g along axis i, n the rank of the variable and d_i its
+    sizes. Slots: "gbar", "Gbar_0", "Gbar_1", ..., and
     "H_0", "H_1", ... if svd_interval is above 1. An axis longer than max_matrix_size has a diagonal
     only: sums of squares, which neither epsilon nor, in a vector or by rows, d_i touches.
 

@@ -100,14 +100,14 @@ class AddSignOptimizer(_SignOptimizer):
 def _step_by_power_of_e(
     rule: Any, w: Array, slots: Slots, g: IndexedSlices, lr: Any
 ) -> tuple[Array, Slots]:
-    """Step every row; TensorFlow takes powers of an e that is rounded to float32, for slices only."""
+    """Step every row; for slices TensorFlow takes powers of an e rounded to float32."""
     if w.dtype == np.float64:
         rule = replace(rule, logbase=rule.logbase * math.log(np.float32(math.e)))
     return dense_and_sparse.every_row(rule, w, slots, g, lr)
 
 
 class PowerSignOptimizer(_SignOptimizer):
-    """Multiply the step where gradient and mean gradient agree in sign, divide it where they do not.
+    """Multiply the step where gradient and mean gradient agree in sign, else divide it.
 
         m = m * beta + g * (1 - beta)
         w = w - (lr * base ** (sign_decay * (sign(g) * sign(m)))) * g

@@ -35,7 +35,10 @@ class MinimizeByApplying(Optimizer):
         name: str | None = None,
         grad_loss: Any = None,
     ) -> Any:
-        """`compute_gradients` and `apply_gradients` in one; in a Graph an Operation that does both at every run."""
+        """`compute_gradients` and `apply_gradients` in one.
+
+        In a Graph an Operation that does both at every run.
+        """
         given = (gate_gradients, aggregation_method, colocate_gradients_with_ops)
         collection = current_collection()
         pairs = self.compute_gradients(loss, var_list, *given, grad_loss)

@@ -40,11 +40,14 @@ def decaying(rule_class: Any) -> Any:
         base: ClassVar[Any] = rule_class
 
         def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
-            return super().step(w - self.decoupled_decay * w, slots, g, lr)  # type: ignore[no-any-return]
+            shrunk = w - self.decoupled_decay * w
+            stepped: tuple[Array, Slots] = super().step(shrunk, slots, g, lr)
+            return stepped
 
         def without_decay(self) -> rules.Rule:
             """Return the rule that steps after the weights were shrunk."""
-            return rule_class(**_fields(self, rule_class))  # type: ignore[no-any-return]
+            rule: rules.Rule = rule_class(**_fields(self, rule_class))
+            return rule
 
     DecayingRule.__name__ = rule_class.__name__  # for messages
     return DecayingRule
@@ -56,7 +59,7 @@ def _fields(rule: Any, rule_class: Any) -> dict[str, Any]:
 
 @dataclasses.dataclass(frozen=True)
 class _DecayNamedRows:
-    """How slices meet a rule that decays: the named rows shrink, and then step in the way `base`."""
+    """How slices meet a rule that decays: the named rows shrink, then step in the way `base`."""
 
     base: Callable[..., tuple[Array, Slots]]
 
@@ -240,7 +243,9 @@ def extend_with_decoupled_weight_decay(base_optimizer: type[Any]) -> type[Any]:
     [1.0]
     """
 
-    class OptimizerWithDecoupledWeightDecay(DecoupledWeightDecayExtension, base_optimizer):  # type: ignore[misc]
+    base: Any = base_optimizer
+
+    class OptimizerWithDecoupledWeightDecay(DecoupledWeightDecayExtension, base):  # type: ignore[misc]
         """`base_optimizer` with decoupled weight decay."""
 
         def __init__(self, weight_decay: Any, *args: Any, **kwargs: Any) -> None:
@@ -254,7 +259,8 @@ class MomentumWOptimizer(DecoupledWeightDecayExtension, MomentumOptimizer):
     """Momentum with decoupled weight decay, with slot "momentum".
 
         w = w - weight_decay * w
-        m = m * momentum + g;  w = w - m * lr,  or with use_nesterov  w = w - (g * lr + m * momentum * lr)
+        m = m * momentum + g
+        w = w - m * lr,  or with use_nesterov  w = w - (g * lr + m * momentum * lr)
 
     IndexedSlices: slices of one row are summed first; rows not named keep w and m.
 
