@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import threading
 import weakref
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +21,32 @@ from .buffers import Buffer, UnownedSlotBuffer
 from .copies import Carried, check_carried, get_copy, list_carried
 from .state_dict import Commit, VariablesByName, convert_saved, get_part, read_array
 from .variable import GraphKey, Variable, current_collection
+
+
+class Scopes(NamedTuple):
+    """What stands in front of the names of variables that optimizers make."""
+
+    shared: str
+    slots: str
+
+
+_NO_SCOPES = Scopes("", "")
+_scopes: ContextVar[Scopes] = ContextVar("gradlab_scopes", default=_NO_SCOPES)
+
+
+@contextmanager
+def enter_scope(scope: str, slots: bool) -> Iterator[None]:
+    """Name what variables share, and if `slots` their slots, under a scope while they are made.
+
+    A name scope of TensorFlow 1 does the one, a variable scope both.
+    """
+    outer = _scopes.get()
+    inner = Scopes(f"{outer.shared}{scope}/", f"{outer.slots}{scope}/" if slots else outer.slots)
+    token = _scopes.set(inner)
+    try:
+        yield
+    finally:
+        _scopes.reset(token)
 
 
 class SlotStore:
@@ -147,7 +175,8 @@ class SlotStore:
         for name, value in values.items():
             known = self._shared.setdefault(key, {})
             if name not in known:
-                known[name] = Variable(value, trainable=False, name=f"{scope}{name}")
+                full = f"{_scopes.get().shared}{scope}{name}"
+                known[name] = Variable(value, trainable=False, name=full)
             known[name].assign(value)
 
     def stepped(self) -> list[Variable]:
@@ -299,7 +328,8 @@ def _made(
     v: Variable, values: Mapping[str, object], labels: Mapping[str, str]
 ) -> dict[str, Variable]:
     """New slot variables, named "v/Adam", "v/Adam_1", ... in TensorFlow's way."""
-    base, collection = v.name.removesuffix(":0"), current_collection()
+    base = _scopes.get().slots + v.name.removesuffix(":0")
+    collection = current_collection()
     # In a Graph every Variable is unique.
     unique = str if collection.graph else collection.unique_name
     return {

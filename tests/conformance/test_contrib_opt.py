@@ -326,7 +326,7 @@ def test_an_adaptive_clip_is_tensorflows(scenario: dict[str, Any]) -> None:
 
 
 def test_optimize_loss_is_tensorflows(scenario: dict[str, Any]) -> None:
-    """TensorFlow's summaries have no counterpart, nor has the scope in the names of slots."""
+    """TensorFlow's summaries have no counterpart."""
     inputs = {name: library.value(x) for name, x in scenario["inputs"].items()}
     given = {name: x for name, x in scenario["args"].items() if not name.startswith("_")}
     is_vector = scenario["args"].get("_loss") == "vector"
@@ -356,11 +356,7 @@ def test_optimize_loss_is_tensorflows(scenario: dict[str, Any]) -> None:
             returned = operation.run()
 
             assert not library.deviation(after["returned"], returned, scenario["compare"])
-            check_variables(
-                {without_scope(name): x for name, x in after["variables"].items()},
-                graph,
-                scenario["compare"],
-            )
+            check_variables(after["variables"], graph, scenario["compare"])
 
 
 def read_option(x: Any, variables: dict[str, gl.Variable]) -> Any:
@@ -383,10 +379,6 @@ def read_option(x: Any, variables: dict[str, gl.Variable]) -> Any:
         case ("adaptive", arguments):
             return gl.contrib.layers.adaptive_clipping_fn(**arguments)
     return x
-
-
-def without_scope(name: str) -> str:
-    return name if name == "OptimizeLoss/learning_rate" else name.removeprefix("OptimizeLoss/")
 
 
 def check_variables(

@@ -32,17 +32,15 @@ def test_a_step_runs_again_and_again_outside_a_graph() -> None:
     assert [float(step.run()) for _ in range(2)] == [12.5, 3.125]
 
 
-@differs(
-    "the names of slots that `optimize_loss` makes",
-    tensorflow='"OptimizeLoss/v/Momentum"',
-    gradlab='"v/Momentum"',
-)
-def test_slots_are_named_after_their_variable() -> None:
-    with gl.Graph().as_default() as graph:
+@pytest.mark.parametrize("place", [lambda: gl.Graph().as_default(), gl.variable_collection])
+def test_slots_are_named_under_the_step(place: Any) -> None:
+    with place() as collection:
         v = weights()
-        step = optimize_loss(half_square(v), None, 0.5, "Momentum")
-        assert step.name == "train"
-        assert "v/Momentum:0" in [x.name for x in graph]
+        step = optimize_loss(half_square(v), None, 0.5, "Adam", name="Mine")
+        step.run()
+        names = [x.name for x in collection]
+    assert "Mine/v/Adam_1:0" in names
+    assert "Mine/beta1_power:0" in names
 
 
 def test_the_rate_is_a_variable_that_may_be_assigned() -> None:

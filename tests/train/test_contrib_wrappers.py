@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -93,17 +94,19 @@ def test_a_copy_and_a_pickle_keep_averages_of_their_own() -> None:
 # Variables that are clipped.
 
 
-@differs(
-    "the names of Adam's powers in a `VariableClippingOptimizer`",
-    tensorflow='"VariableClipping/beta1_power" and "VariableClipping/beta2_power"',
-    gradlab='"beta1_power" and "beta2_power"',
-)
-def test_powers_have_the_names_of_the_optimizer_inside() -> None:
-    with gl.Graph().as_default():
+@pytest.mark.parametrize("place", [gl.Graph().as_default, gl.variable_collection])
+def test_powers_are_named_under_the_clip(place: Any) -> None:
+    with place():
         v = gl.Variable([3.0], name="v")
         opt = contrib.VariableClippingOptimizer(gl.train.AdamOptimizer(), {v: [0]}, 2.0)
+        opt = contrib.VariableClippingOptimizer(opt, {}, 2.0, name="Outer")
         opt.apply_gradients([([1.0], v)])
-        assert [x.name for x in opt.variables()][:2] == ["beta1_power:0", "beta2_power:0"]
+        assert [x.name for x in opt.variables()] == [
+            "Outer/VariableClipping/beta1_power:0",
+            "Outer/VariableClipping/beta2_power:0",
+            "v/Adam:0",
+            "v/Adam_1:0",
+        ]
 
 
 def test_a_row_named_twice_ends_below_the_limit() -> None:

@@ -21,6 +21,7 @@ from ..graph import AtOnce, Operation
 from ..hyperparameters import Rate
 from ..optimizer import Optimizer
 from ..rms_prop import RMSPropOptimizer
+from ..slots import enter_scope
 from ..variable import (
     Variable,
     current_collection,
@@ -204,7 +205,7 @@ def optimize_loss(
         learning_rate_decay_fn: from the rate and the global step to a rate.
         update_ops: Operations that run before the loss.
         variables: all trainable ones of the collection by default.
-        name: first part of the name of the Variable of the rate; "OptimizeLoss" by default.
+        name: first part of the names of the rate and of slots; "OptimizeLoss" by default.
         summaries: names in `OPTIMIZER_SUMMARIES`; no effect, as nothing is summarized here.
         colocate_gradients_with_ops: no effect on values.
         increment_global_step: whether a step counts.
@@ -219,8 +220,7 @@ def optimize_loss(
             global step.
         TypeError: `global_step` isn't an integer variable.
 
-    Differs from TensorFlow: slots have their names without "OptimizeLoss/". Source:
-    `tf.contrib.layers.optimize_loss`, TensorFlow 1.15 (2019).
+    Source: `tf.contrib.layers.optimize_loss`, TensorFlow 1.15 (2019).
 
     >>> import gradlab as gl
     >>> v = gl.Variable([3.0, 4.0], name="v")
@@ -250,7 +250,7 @@ def optimize_loss(
         return [(_multiply(g, v, gradient_multipliers or {}), v) for g, v in pairs]
 
     def run() -> Any:
-        with enter_collection(at_once):
+        with enter_collection(at_once), enter_scope(scope, slots=True):
             for operation in update_ops or ():
                 operation.run()
             value = _read_loss(loss)
@@ -261,7 +261,8 @@ def optimize_loss(
     at_once = AtOnce(collection) if collection.graph else collection
     if collection.graph:
         # Described once, so that the slots are there before the first run.
-        opt.apply_gradients(compute())
+        with enter_scope(scope, slots=True):
+            opt.apply_gradients(compute())
         operation: Operation = collection.fetch(run, "train")
         return operation
     return Operation("train", run)

@@ -12,6 +12,7 @@ from ..._base.slices import IndexedSlices
 from ...errors import ClipWarning, warn
 from ..copies import get_copy
 from ..gradient_checks import checked_pairs
+from ..slots import enter_scope
 from ..variable import Variable
 from .update_wrapper import UpdateWrapper
 
@@ -37,8 +38,9 @@ class VariableClippingOptimizer(UpdateWrapper):
     Raises:
         ValueError: an axis that a variable doesn't have; raised by its first update.
 
-    Differs from TensorFlow: Adam's powers have their names without "VariableClipping/". Source:
-    `tf.contrib.opt.VariableClippingOptimizer`, TensorFlow 1.15 (2019).
+    What the variables of `opt` share is named under this optimizer: "VariableClipping/beta1_power".
+
+    Source: `tf.contrib.opt.VariableClippingOptimizer`, TensorFlow 1.15 (2019).
 
     >>> import gradlab as gl
     >>> v = gl.Variable([[3.0, 4.0], [0.6, 0.8]], name="v")
@@ -69,10 +71,12 @@ class VariableClippingOptimizer(UpdateWrapper):
                 continue
             self._clip(v.value, self._clip_dims[v])  # refuses axes and limits before the step
             clips.append(self._clip_of(g, v))
-        update = self._describe_inner(pairs, global_step)
+        with enter_scope(self._name, slots=False):
+            update = self._describe_inner(pairs, global_step)
 
         def run() -> None:
-            update()
+            with enter_scope(self._name, slots=False):
+                update()
             for clip_variable in clips:
                 clip_variable()
 
